@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/check.h"
+
+#include "analysis/check_simulation.h"
+#include "analysis/datatype_size.h"
+
+namespace chameleon {
+namespace {
+
+/// Events a rank runs before the next one has its turn: bounds what is in flight.
+constexpr int kTurn = 2048;
+
+}  // namespace
+
+Result<CheckReport> check(const Trace& trace) {
+  Simulation simulation(trace);
+  if (const Status ready = simulation.prepare(); !ready) return ready.error();
+  return simulation.run();
+}
+
+Status Simulation::prepare() {
+  std::size_t calls = 0;
+  for (const auto& [id, call] : trace_.calls) calls = std::max<std::size_t>(calls, id + 1U);
+  plans_.resize(calls);
+  unmodelled_.resize(calls);
+  for (const auto& [id, call] : trace_.calls) plans_[id] = plan_call(call);
+  std::uint32_t world = trace_.world_size;
+  for (const RankList::Interval& interval : trace_.ranks.intervals())
+    world = std::max(world, interval.last + 1);
+  index_.assign(world, -1);
+  for (const std::uint32_t rank : trace_.ranks.ranks()) {
+    Result<RankView> view = RankView::make(trace_, rank);
+    if (!view) return view.error();
+    index_[rank] = static_cast<std::int64_t>(ranks_.size());
+    ranks_.emplace_back(std::move(*view), rank, world);
+    ready_.push_back(rank);
+  }
+  present_count_ = static_cast<std::uint32_t>(ranks_.size());
+  return Unit{};
+}
+
+CheckReport Simulation::run() {
+  while (!ready_.empty()) {
+    const std::uint32_t rank = ready_.front();
+    ready_.pop_front();
+    run_rank(rank);
+    sweep_channels();
+  }
+  for (std::size_t call = 0; call < unmodelled_.size(); ++call)
+    if (unmodelled_[call] > 0)
+      report_.unchecked[trace_.calls.at(static_cast<std::uint16_t>(call)).name] +=
+          unmodelled_[call];
+  report_stuck();
+  report_leftovers();
+  report_.ok = report_.problem_count == 0;
+  return std::move(report_);
+}
+
+void Simulation::run_rank(std::uint32_t rank) {
+  RankState& self = state(rank);
+  for (int turn = 0; turn < kTurn; ++turn) {
+    if (!self.has_event) {
+      if (!self.view.next(self.event)) {
+        self.done = true;
+        return;
+      }
+      ++self.number;
+      ++report_.events;
+      self.has_event = true;
+      self.phase = 0;
+      self.pending = -1;
+    }
+    if (!step(rank)) {
+      self.blocked = true;
+      return;
+    }
+    self.has_event = false;
+  }
+  ready_.push_back(rank);
+}
+
+void Simulation::wake(std::uint32_t rank) {
+  RankState& self = state(rank);
+  if (!self.blocked) return;
+  self.blocked = false;
+  self.waiting_request = -1;
+  self.waiting_channel = false;
+  self.waiting_wildcard = false;
+  ready_.push_back(rank);
+}
+
+bool Simulation::step(std::uint32_t rank) {
+  RankState& self = state(rank);
+  const std::uint16_t call = self.event.node->call;
+  const bool known = call < plans_.size() && !self.event.values.empty();
+  const auto described = known ? trace_.calls.find(call) : trace_.calls.end();
+  if (described == trace_.calls.end() ||
+      described->second.fields.size() != self.event.values.size()) {
+    problem("unknown_object", rank, self.number, call, "its values are not those of its call");
+    return true;
+  }
+  const CallPlan& plan = plans_[call];
+  if (plan.changes_communicators && self.phase == 0 && plan.members >= 0)
+    self.comms.apply(trace_, described->second, self.event);
+  bool over = true;
+  switch (plan.action) {
+    case Action::kNothing: break;
+    case Action::kUnchecked: ++unmodelled_[call]; break;
+    case Action::kSend:
+    case Action::kSendrecv: over = send_event(rank, plan); break;
+    case Action::kRecv: over = receive_event(rank, plan); break;
+    case Action::kProbe:
+    case Action::kMatchedProbe: over = probe(rank, plan); break;
+    case Action::kMatchedRecv: over = matched_receive(rank, plan); break;
+    case Action::kComplete:
+    case Action::kCompleteAll: over = complete_all(rank, plan); break;
+    case Action::kCompleteAny:
+    case Action::kCompleteSome: over = complete_some(rank, plan); break;
+    case Action::kStart: start(rank, plan); break;
+    case Action::kRequestFree: free_request(rank, plan); break;
+    case Action::kCancel: cancel(rank, plan); break;
+    case Action::kFinalize: self.finalized = true; [[fallthrough]];
+    case Action::kCollective: over = collective(rank, plan); break;
+    case Action::kDatatype: datatype(rank, plan); break;
+    case Action::kOtherRequest:
+      ++unmodelled_[call];
+      if (plan.request >= 0 && value(self, plan.request) >= 0)
+        new_request(rank, value(self, plan.request), Request::Kind::kDone);
+      break;
+  }
+  if (over && plan.changes_communicators && plan.members < 0)
+    self.comms.apply(trace_, described->second, self.event);
+  return over;
+}
+
+Simulation::Value Simulation::type_size(const RankState& state, Value type) const {
+  if (type <= -2) {
+    const auto list = trace_.predefined.find("datatype");
+    const auto place = static_cast<std::size_t>(-2 - type);
+    return list != trace_.predefined.end() && place < list->second.size()
+               ? static_cast<Value>(list->second[place].size)
+               : kUnknownSize;
+  }
+  return type >= 0 && static_cast<std::size_t>(type) < state.type_sizes.size()
+             ? state.type_sizes[static_cast<std::size_t>(type)]
+             : kUnknownSize;
+}
+
+Simulation::Value Simulation::amount(const RankState& state, Value count, Value type) const {
+  if (count == 0) return 0;
+  const Value size = type_size(state, type);
+  return size == kUnknownSize || count < 0 ? kUnknownSize : count * size;
+}
+
+void Simulation::datatype(std::uint32_t rank, const CallPlan& plan) {
+  RankState& self = state(rank);
+  const CallDescription& call = trace_.calls.at(self.event.node->call);
+  const Value made = value(self, field_index(call, "newtype"));
+  if (made < 0 || made > INT32_MAX) return;
+  const auto field = [&](const char* name) { return field_index(call, name); };
+  const Value size = constructed_size(
+      plan.name, [&](const char* name) { return field(name) < 0 ? -1 : value(self, field(name)); },
+      [&](const char* name) -> std::span<const Value> {
+        if (field(name) < 0) return {};
+        return array_of(trace_, value(self, field(name)));
+      },
+      [&](Value type) { return type_size(self, type); });
+  if (self.type_sizes.size() <= static_cast<std::size_t>(made))
+    self.type_sizes.resize(static_cast<std::size_t>(made) + 1, kUnknownSize);
+  self.type_sizes[static_cast<std::size_t>(made)] = size;
+}
+
+std::string Simulation::place_name(std::uint32_t rank, std::uint64_t event,
+                                   std::uint16_t call) const {
+  const auto found = trace_.calls.find(call);
+  return "rank " + std::to_string(rank) + " event " + std::to_string(event) + " (" +
+         (found == trace_.calls.end() ? "call " + std::to_string(call) : found->second.name) + ")";
+}
+
+void Simulation::problem(const char* kind, std::uint32_t rank, std::uint64_t event,
+                         std::uint16_t call, std::string text, bool leftover) {
+  const bool cut = leftover && !trace_.complete;
+  std::uint64_t& count = cut ? report_.cut_count : report_.problem_count;
+  std::vector<CheckReport::Problem>& list = cut ? report_.cut : report_.problems;
+  ++count;
+  if (list.size() >= kMostProblems) return;
+  const auto found = trace_.calls.find(call);
+  list.push_back({kind, rank, event, found == trace_.calls.end() ? "" : found->second.name,
+                  place_name(rank, event, call) + ": " + std::move(text)});
+}
+
+void Simulation::report_stuck() {
+  for (RankState& self : ranks_) {
+    if (self.done) continue;
+    const std::uint32_t rank = self.view.rank();
+    std::string why = "never ends: ";
+    if (self.waiting_channel) {
+      why += "no message from world rank " + std::to_string(self.channel.source) + " with tag " +
+             std::to_string(self.channel.tag) + " is left for it";
+    } else if (self.waiting_request >= 0) {
+      const Request& request = self.pool[static_cast<std::size_t>(self.waiting_request)];
+      if (request.kind == Request::Kind::kCollective) {
+        const auto found = instances_.find(request.collective);
+        why += "the collective begun in event " + std::to_string(request.event);
+        if (found != instances_.end())
+          why += " is called by " + std::to_string(found->second.arrived) + " of " +
+                 std::to_string(found->second.expected) + " ranks";
+      } else {
+        why += "no message from world rank " + std::to_string(request.channel.source) +
+               " with tag " + std::to_string(request.channel.tag) + " for the receive of event " +
+               std::to_string(request.event);
+      }
+    } else {
+      const auto found = instances_.find(self.collective);
+      if (found != instances_.end())
+        why += "only " + std::to_string(found->second.arrived) + " of " +
+               std::to_string(found->second.expected) + " ranks make this collective call";
+    }
+    problem("deadlock", rank, self.number, self.event.node->call, why, true);
+  }
+  for (const auto& [key, instance] : instances_) {
+    if (instance.first_call >= plans_.size()) continue;
+    // Who waits for it is stuck and says so; a call nobody waits in must be told here.
+    if (!instance.waiting.empty()) continue;
+    problem("collective", instance.first_rank, instance.first_event, instance.first_call,
+            "only " + std::to_string(instance.arrived) + " of " +
+                std::to_string(instance.expected) + " ranks make this collective call",
+            true);
+  }
+}
+
+void Simulation::report_leftovers() {
+  for (auto& [key, channel] : channels_) {
+    if (channel.messages.empty() || channel.excused) continue;
+    if (!present(key.source) || state(key.dest).excused) continue;
+    std::uint64_t count = 0;
+    for (const MessageRun& run : channel.messages) count += run.count;
+    const MessageRun& first = channel.messages.front();
+    problem("unreceived", key.source, first.event, first.call,
+            std::to_string(count) + " message" + (count == 1 ? "" : "s") + " to world rank " +
+                std::to_string(key.dest) + " with tag " + std::to_string(key.tag) +
+                (count == 1 ? " is" : " are") + " never received (the first named)",
+            true);
+  }
+  for (RankState& self : ranks_) {
+    if (!self.done) continue;
+    for (const Request& request : self.pool) {
+      if (request.kind == Request::Kind::kFree || !request.active || request.cancelled) continue;
+      if (request.released && request.matched) continue;
+      problem("incomplete_request", self.view.rank(), request.event, request.call,
+              "its request is never completed", true);
+    }
+  }
+}
+
+}  // namespace chameleon

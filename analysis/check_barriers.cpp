@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/check_simulation.h"
+
+namespace chameleon {
+
+Communicator* Simulation::comm_of(std::uint32_t rank, const CallPlan& plan) {
+  RankState& self = state(rank);
+  if (plan.action == Action::kFinalize) return self.comms.find(0);
+  if (plan.comm >= 0) {
+    const bool only_result = plan.new_comm == plan.comm;
+    const bool by_members = only_result || plan.name == "Comm_create_group" ||
+                            plan.name == "Intercomm_create";
+    return self.comms.find(value(self, by_members ? plan.new_comm : plan.comm));
+  }
+  if (plan.object < 0) return nullptr;
+  auto& objects = plan.object_is_file ? self.files : self.windows;
+  const auto found = objects.find(value(self, plan.object));
+  return found == objects.end() ? nullptr : &found->second;
+}
+
+std::uint32_t Simulation::present_members(const Communicator& comm) const {
+  const auto count = [this](const WorldRanks& ranks) {
+    if (present_count_ == index_.size()) return static_cast<std::uint32_t>(ranks.count);
+    std::uint32_t here = 0;
+    for (std::int32_t i = 0; i < ranks.count; ++i) here += present(ranks[i]) ? 1 : 0;
+    return here;
+  };
+  return count(comm.local) + (comm.is_inter ? count(comm.remote) : 0);
+}
+
+// The first time round the rank arrives; when it had to wait, it comes again.
+bool Simulation::collective(std::uint32_t rank, const CallPlan& plan) {
+  RankState& self = state(rank);
+  if (self.phase > 0) return satisfied(rank, self.collective, plan);
+  Communicator* comm = comm_of(rank, plan);
+  if (value(self, 0) != 0) return true;
+  if (comm == nullptr) {
+    const int asked = plan.comm >= 0 ? plan.comm : plan.object;
+    // Not a member of what Comm_create_group and the like made.
+    if (plan.members < 0 && asked >= 0 && value(self, asked) >= 0)
+      problem("unknown_object", rank, self.number, self.event.node->call,
+              "the communicator, window or file is not alive");
+    return true;
+  }
+  CollectiveKey key;
+  const std::uint64_t number = comm->collectives++;
+  arrive(rank, plan, *comm, comm->context, number, key);
+  if (plan.comm >= 0 && plan.object >= 0 && value(self, plan.object) >= 0) {
+    Communicator made = *comm;
+    made.context = combine(combine(comm->context, number), plan.object_is_file ? 2 : 1);
+    made.collectives = 0;
+    (plan.object_is_file ? self.files : self.windows)[value(self, plan.object)] = made;
+  }
+  if (plan.request >= 0) {
+    if (value(self, plan.request) < 0) return true;
+    const bool initial = plan.persistent || plan.waits == Waits::kForNobody;
+    const std::uint32_t place = new_request(
+        rank, value(self, plan.request),
+        initial ? Request::Kind::kDone : Request::Kind::kCollective);
+    self.pool[place].persistent = plan.persistent;
+    self.pool[place].active = !plan.persistent;
+    self.pool[place].collective = key;
+    return true;
+  }
+  self.collective = key;
+  self.phase = 1;
+  return satisfied(rank, key, plan);
+}
+
+bool Simulation::satisfied(std::uint32_t rank, const CollectiveKey& key, const CallPlan& plan) {
+  const auto found = instances_.find(key);
+  if (found == instances_.end() || plan.waits == Waits::kForNobody) return true;
+  Instance& instance = found->second;
+  if (plan.waits == Waits::kForRoot && (instance.root_came || instance.root < 0)) return true;
+  if (plan.waits == Waits::kRootForAll && instance.root != static_cast<std::int64_t>(rank))
+    return true;
+  instance.waiting.push_back(rank);
+  return false;
+}
+
+bool Simulation::arrive(std::uint32_t rank, const CallPlan& plan, Communicator& on,
+                        std::uint64_t context, std::uint64_t number, CollectiveKey& key) {
+  RankState& self = state(rank);
+  key = {context, number};
+  const auto [entry, fresh] = instances_.try_emplace(key);
+  Instance& instance = entry->second;
+  if (fresh) {
+    instance.first_rank = rank;
+    instance.first_event = self.number;
+    instance.first_call = self.event.node->call;
+    instance.expected = present_members(on);
+    ++report_.collectives;
+  }
+  const Contribution mine =
+      contribution_of(trace_, plan, self.event, on, [&](Value type) { return type_size(self, type); });
+  compare(rank, plan, instance, mine);
+  if (mine.is_root && plan.waits == Waits::kForRoot) {
+    instance.root_came = true;
+    for (const std::uint32_t waiting : instance.waiting) wake(waiting);
+    instance.waiting.clear();
+  }
+  if (++instance.arrived < instance.expected) return false;
+  if (!instance.wrong && instance.pairs_known && instance.sent != instance.received)
+    problem("collective", rank, self.number, self.event.node->call,
+            "what some rank sends another in this collective is not what that one receives");
+  for (const std::uint32_t waiting : instance.waiting) wake(waiting);
+  instances_.erase(entry);
+  return true;
+}
+
+void Simulation::compare(std::uint32_t rank, const CallPlan& plan, Instance& instance,
+                         const Contribution& mine) {
+  RankState& self = state(rank);
+  const std::uint16_t call = self.event.node->call;
+  const auto differ = [&](const std::string& text) {
+    if (!instance.wrong) problem("collective", rank, self.number, call, text);
+    instance.wrong = true;
+  };
+  if (plans_[instance.first_call].name != plan.name)
+    return differ("the same collective is " +
+                  place_name(instance.first_rank, instance.first_event, instance.first_call) +
+                  ", another call");
+  if (mine.root >= 0) {
+    if (instance.root < 0) {
+      instance.root = mine.root;
+      instance.root_rank = rank;
+      instance.root_event = self.number;
+    } else if (instance.root != mine.root) {
+      differ("the root is world rank " + std::to_string(mine.root) + ", but world rank " +
+             std::to_string(instance.root) + " in " +
+             place_name(static_cast<std::uint32_t>(instance.root_rank), instance.root_event, call));
+    }
+  }
+  if (mine.op != -1) {
+    if (instance.op == -1) instance.op = mine.op;
+    else if (instance.op != mine.op)
+      differ("the operation is not that of " +
+             place_name(instance.first_rank, instance.first_event, call));
+  }
+  if (mine.amount >= 0) {
+    if (instance.amount < 0) {
+      instance.amount = mine.amount;
+      instance.amount_rank = rank;
+      instance.amount_event = self.number;
+    } else if (instance.amount != mine.amount) {
+      const std::string other = place_name(instance.amount_rank, instance.amount_event, call);
+      differ(plan.amounts == Amounts::kArray
+                 ? "the counts are not those of " + other
+                 : std::to_string(mine.amount) + " bytes, but " + std::to_string(instance.amount) +
+                       " in " + other);
+    }
+  }
+  instance.sent += mine.sent;
+  instance.received += mine.received;
+  instance.pairs_known = instance.pairs_known && mine.pairs_known;
+}
+
+}  // namespace chameleon

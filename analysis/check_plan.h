@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What `check` does with a call, worked out once per call of a trace: its
+/// action and where in its values the arguments stand (-1: it has none). Calls
+/// are known by name, so traces of other tables, and their `_c` forms, do too.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "trace/trace.h"
+
+namespace chameleon {
+
+enum class Action : std::uint8_t {
+  kNothing,    ///< local, or of no effect on others
+  kUnchecked,  ///< no model of it
+  kSend,       ///< Send, Isend, Send_init: by `request` and `persistent`
+  kRecv,
+  kSendrecv,
+  kProbe,
+  kMatchedProbe,
+  kMatchedRecv,
+  kComplete,  ///< Wait and Test of one request
+  kCompleteAll,
+  kCompleteAny,
+  kCompleteSome,
+  kStart,
+  kRequestFree,
+  kCancel,
+  kCollective,
+  kOtherRequest,  ///< a request whose completion is not modelled: taken as done
+  kDatatype,
+  kFinalize,
+};
+
+/// For whose arrival a collective waits.
+enum class Waits : std::uint8_t { kForAll, kForRoot, kRootForAll, kForNobody };
+
+/// What is compared of the amounts of data.
+enum class Amounts : std::uint8_t {
+  kNone,
+  kSame,       ///< count x type equal on all
+  kToRoot,     ///< what all send, the root receives from each
+  kFromRoot,
+  kEqual,      ///< sent and received equal on all: Allgather, Alltoall
+  kArray,      ///< the array of counts equal on all
+  kPairs,      ///< what i sends to j is what j receives from i
+  kPairsToRoot,
+  kPairsFromRoot,
+};
+
+struct CallPlan {
+  Action action = Action::kNothing;
+  bool persistent = false;
+  bool changes_communicators = false;
+  bool object_is_file = false;  ///< `object` is a file, not a window
+  std::string name;  ///< without _c
+  Waits waits = Waits::kForAll;
+  Amounts amounts = Amounts::kNone;
+  int comm = -1, object = -1, new_comm = -1, members = -1;
+  int dest = -1, source = -1, send_tag = -1, recv_tag = -1, root = -1, op = -1;
+  int send_buffer = -1, send_count = -1, send_type = -1;
+  int recv_buffer = -1, recv_count = -1, recv_type = -1;
+  int request = -1, requests = -1, flag = -1, index = -1, indices = -1, message = -1;
+  int status_source = -1, status_tag = -1, status_bytes = -1;
+};
+
+CallPlan plan_call(const CallDescription& call);
+
+/// The name without MPI_ and _c: "Send_c" is "Send".
+std::string_view base_name(std::string_view call);
+
+}  // namespace chameleon

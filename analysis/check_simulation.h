@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The simulation behind `check`: all ranks of a trace, each run until it must
+/// wait. Split over three files: scheduling and the end (check.cpp), messages
+/// and requests (check_messages.cpp), collectives (check_barriers.cpp).
+
+#include <deque>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/check.h"
+#include "analysis/check_collectives.h"
+#include "analysis/check_state.h"
+
+namespace chameleon {
+
+class Simulation {
+ public:
+  explicit Simulation(const Trace& trace) : trace_(trace) {}
+  Status prepare();
+  CheckReport run();
+
+ private:
+  using Value = std::int64_t;
+
+  // Scheduling.
+  void run_rank(std::uint32_t rank);
+  bool step(std::uint32_t rank);
+  void wake(std::uint32_t rank);
+  void report_stuck();
+  void report_leftovers();
+
+  // Messages: true when the event is over, false when it has to wait.
+  bool send_event(std::uint32_t rank, const CallPlan& plan);
+  bool receive_event(std::uint32_t rank, const CallPlan& plan);
+  bool probe(std::uint32_t rank, const CallPlan& plan);
+  bool matched_receive(std::uint32_t rank, const CallPlan& plan);
+  bool complete_all(std::uint32_t rank, const CallPlan& plan);
+  bool complete_some(std::uint32_t rank, const CallPlan& plan);
+  bool complete_slot(std::uint32_t rank, Value slot, const CallPlan& plan, int status);
+  bool complete(std::uint32_t rank, std::uint32_t place, const CallPlan& plan, int status);
+  bool complete_wildcard(std::uint32_t rank, std::uint32_t place, const CallPlan& plan,
+                         int status);
+  bool resolve(std::uint32_t rank, const CallPlan& plan, const Communicator& comm, int status,
+               ChannelKey& key, bool any_source, bool any_tag);
+  void start(std::uint32_t rank, const CallPlan& plan);
+  void free_request(std::uint32_t rank, const CallPlan& plan);
+  void cancel(std::uint32_t rank, const CallPlan& plan);
+  void deliver(std::uint32_t from, const ChannelKey& key, Value bytes);
+  void post(std::uint32_t rank, std::uint32_t place);
+  Value take(Channel& channel);
+  bool steal(RankState& state, const ChannelKey& key, Value& bytes);
+  void judge_size(std::uint32_t rank, const Request& request, Value bytes);
+  std::uint32_t new_request(std::uint32_t rank, Value slot, Request::Kind kind);
+  bool send_part(std::uint32_t rank, const CallPlan& plan, Request* persistent);
+  Request receive_part(std::uint32_t rank, const CallPlan& plan, const Communicator& comm);
+  void sweep_channels();
+
+  // Collectives.
+  bool collective(std::uint32_t rank, const CallPlan& plan);
+  bool arrive(std::uint32_t rank, const CallPlan& plan, Communicator& on, std::uint64_t context,
+              std::uint64_t number, CollectiveKey& key);
+  void compare(std::uint32_t rank, const CallPlan& plan, Instance& instance,
+               const Contribution& mine);
+  bool satisfied(std::uint32_t rank, const CollectiveKey& key, const CallPlan& plan);
+  std::uint32_t present_members(const Communicator& comm) const;
+  Communicator* comm_of(std::uint32_t rank, const CallPlan& plan);
+
+  // Datatypes.
+  Value type_size(const RankState& state, Value type) const;
+  Value amount(const RankState& state, Value count, Value type) const;
+  void datatype(std::uint32_t rank, const CallPlan& plan);
+
+  Value value(const RankState& state, int field) const {
+    return state.event.values[static_cast<std::size_t>(field)];
+  }
+  const CallPlan& plan_of(std::uint16_t call) const { return plans_[call]; }
+  std::string place_name(std::uint32_t rank, std::uint64_t event, std::uint16_t call) const;
+  void problem(const char* kind, std::uint32_t rank, std::uint64_t event, std::uint16_t call,
+               std::string text, bool leftover = false);
+  bool present(std::int64_t rank) const {
+    return rank >= 0 && static_cast<std::size_t>(rank) < index_.size() &&
+           index_[static_cast<std::size_t>(rank)] >= 0;
+  }
+  RankState& state(std::uint32_t rank) {
+    return ranks_[static_cast<std::size_t>(index_[rank])];
+  }
+
+  const Trace& trace_;
+  std::vector<CallPlan> plans_;        ///< by call id
+  std::vector<std::uint64_t> unmodelled_;  ///< by call id: how often
+  std::deque<RankState> ranks_;        ///< those in the trace
+  std::vector<std::int64_t> index_;    ///< world rank -> place in ranks_, or -1
+  std::deque<std::uint32_t> ready_;
+  std::unordered_map<ChannelKey, Channel, KeyHash> channels_;
+  std::size_t sweep_at_ = 1 << 16;
+  std::unordered_map<CollectiveKey, Instance, KeyHash> instances_;
+  std::uint32_t present_count_ = 0;
+  CheckReport report_;
+};
+
+}  // namespace chameleon

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// One rank's communicators, followed through its events: what a symbolic id
+/// stands for at this moment. Each has a *context*, computed from its parent's,
+/// its members and how many of the same members came before it on that parent,
+/// so that all members compute the same without communication; of an
+/// intercommunicator both sides do, and `Intercomm_create`, whose two sides have
+/// different parents, counts by members alone. Members are views of the trace's
+/// arrays, never copies: the trace must outlive this. O(members) for the first
+/// communicator of some members, O(1) for the next, O(1) to look up.
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trace/trace.h"
+#include "trace/view.h"
+
+namespace chameleon {
+
+/// The elements of an array value; none for a key the trace does not hold.
+std::span<const std::int64_t> array_of(const Trace& trace, std::int64_t value);
+
+/// Place of the field of this name in a call's values, or -1.
+int field_index(const CallDescription& call, std::string_view name);
+
+/// A group of world ranks: consecutive, or listed in an array of the trace.
+struct WorldRanks {
+  std::span<const std::int64_t> listed;
+  std::int64_t first = 0;  ///< when nothing is listed
+  std::int32_t count = 0;
+
+  std::int64_t operator[](std::int32_t i) const {
+    return listed.empty() ? first + i : listed[static_cast<std::size_t>(i)];
+  }
+  std::int32_t find(std::int64_t world_rank) const;
+};
+
+struct Communicator {
+  std::uint64_t context = 0;  ///< equal on all members, distinct for each communicator
+  std::int32_t self = -1;     ///< the caller's rank in its local group
+  bool is_inter = false;
+  WorldRanks local;
+  WorldRanks remote;              ///< of an intercommunicator
+  std::uint64_t collectives = 0;  ///< for users who number the calls on it
+
+  std::int32_t size() const { return local.count; }
+  std::int32_t remote_size() const { return remote.count; }
+  /// Those whom ranks given to calls name: the remote group, if there is one.
+  const WorldRanks& peers() const { return is_inter ? remote : local; }
+};
+
+class Communicators {
+ public:
+  Communicators(std::uint32_t world_rank, std::uint32_t world_size);
+
+  /// Whether events of this call create or free communicators.
+  static bool changed_by(const CallDescription& call);
+  /// Follows one event; nothing but calls that `changed_by` names has an effect.
+  /// A created communicator is known afterwards (also of `Comm_idup`, at once).
+  void apply(const Trace& trace, const CallDescription& call, const EventView& event);
+
+  /// The communicator of this id; null for MPI_COMM_NULL and ids not alive.
+  Communicator* find(std::int64_t id) {
+    return id >= 0 && static_cast<std::size_t>(id) < alive_.size() && alive_[id].self >= 0
+               ? &alive_[static_cast<std::size_t>(id)]
+               : nullptr;
+  }
+  const Communicator* find(std::int64_t id) const {
+    return const_cast<Communicators*>(this)->find(id);
+  }
+
+ private:
+  struct Members {
+    bool is_inter = false;
+    std::int32_t self = -1;
+    WorldRanks local, remote;
+    std::uint64_t identity = 0;  ///< the same on both sides
+  };
+  const Members& members(const Trace& trace, std::int64_t array);
+
+  std::uint32_t rank_;
+  std::vector<Communicator> alive_;  ///< by id; self < 0: none
+  std::unordered_map<std::uint64_t, Members> known_;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> created_;
+};
+
+}  // namespace chameleon

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/symbolizer.h"
+
+#include <cxxabi.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+
+namespace chameleon {
+namespace {
+
+std::string demangled(const char* name) {
+  int status = 0;
+  char* text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
+  std::string result = status == 0 && text != nullptr ? text : name;
+  std::free(text);
+  return result;
+}
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string with_offset(const Module& module, std::uint64_t offset) {
+  char text[32];
+  std::snprintf(text, sizeof text, "+0x%llx", static_cast<unsigned long long>(offset));
+  return (module.path.empty() ? "[unnamed module]" : base_name(module.path)) + text;
+}
+
+/// A function's demangled name; template arguments and scopes are only in its
+/// linkage name.
+std::string function_name(Dwarf_Die* die) {
+  Dwarf_Attribute attribute;
+  for (const unsigned kind : {DW_AT_linkage_name, DW_AT_MIPS_linkage_name})
+    if (const char* name = dwarf_formstring(dwarf_attr_integrate(die, kind, &attribute)))
+      return demangled(name);
+  const char* name = dwarf_diename(die);
+  return name != nullptr ? name : "";
+}
+
+/// The special frames of call_path.h, and frames of modules not in the trace.
+const char* special_name(const Frame& frame) {
+  if (frame == kAnonymousFrame) return "[code without a file]";
+  if (frame == kTruncatedFrame) return "[outer frames not kept]";
+  return "[unknown]";
+}
+
+}  // namespace
+
+/// The debug information of one module, or of none if no file fits.
+class Symbolizer::DebugInfo {
+ public:
+  DebugInfo(const Module& module, std::uint64_t id) {
+    if (open(module.path, module, id) || module.build_id_hex.size() < 3) return;
+    open("/usr/lib/debug/.build-id/" + module.build_id_hex.substr(0, 2) + "/" +
+             module.build_id_hex.substr(2) + ".debug",
+         module, id);
+  }
+  ~DebugInfo() { close(); }
+  DebugInfo(const DebugInfo&) = delete;
+  DebugInfo& operator=(const DebugInfo&) = delete;
+
+  /// Fills what is known of the instruction at `offset` from the load base.
+  void find(std::uint64_t offset, SourceLocation& location) {
+    if (module_ == nullptr) return;
+    GElf_Addr bias = 0;
+    if (dwfl_module_getelf(module_, &bias) == nullptr) return;
+    const Dwarf_Addr address = offset + bias;
+    find_line(address, location);
+    find_function(address, location);
+    if (!location.function.empty()) return;
+    GElf_Off into = 0;
+    GElf_Sym symbol;
+    const char* name =
+        dwfl_module_addrinfo(module_, address, &into, &symbol, nullptr, nullptr, nullptr);
+    // The nearest symbol before a static function of a stripped file is a lie.
+    if (name != nullptr && into < symbol.st_size) location.function = demangled(name);
+  }
+
+ private:
+  bool open(const std::string& path, const Module& module, std::uint64_t id) {
+    // A device or a pipe of that name must not be read.
+    struct stat status {};
+    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+    static char* no_path = nullptr;
+    static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
+                                             .find_debuginfo = dwfl_standard_find_debuginfo,
+                                             .section_address = dwfl_offline_section_address,
+                                             .debuginfo_path = &no_path};
+    session_ = dwfl_begin(&callbacks);
+    if (session_ == nullptr) return false;
+    dwfl_report_begin(session_);
+    module_ = dwfl_report_offline(session_, path.c_str(), path.c_str(), -1);
+    dwfl_report_end(session_, nullptr, nullptr);
+    GElf_Addr bias = 0;
+    if (module_ != nullptr && dwfl_module_getelf(module_, &bias) != nullptr &&
+        is_traced_one(path, module, id))
+      return true;
+    close();
+    return false;
+  }
+
+  bool is_traced_one(const std::string& path, const Module& module, std::uint64_t id) {
+    if (module.build_id_hex.empty()) return module_id_of_file(path) == id;
+    const unsigned char* bits = nullptr;
+    GElf_Addr where = 0;
+    const int size = dwfl_module_build_id(module_, &bits, &where);
+    return size > 0 && to_hex({bits, static_cast<std::size_t>(size)}) == module.build_id_hex;
+  }
+
+  void close() {
+    if (session_ != nullptr) dwfl_end(session_);
+    session_ = nullptr;
+    module_ = nullptr;
+  }
+
+  void find_line(Dwarf_Addr address, SourceLocation& location) {
+    Dwfl_Line* line = dwfl_module_getsrc(module_, address);
+    if (line == nullptr) return;
+    const char* file = dwfl_lineinfo(line, nullptr, &location.line, nullptr, nullptr, nullptr);
+    if (file != nullptr) location.file = file;
+  }
+
+  void find_function(Dwarf_Addr address, SourceLocation& location) {
+    Dwarf_Addr bias = 0;
+    Dwarf_Die* unit = dwfl_module_addrdie(module_, address, &bias);
+    if (unit == nullptr) return;
+    Dwarf_Die* scopes = nullptr;
+    const int count = dwarf_getscopes(unit, address - bias, &scopes);
+    for (Dwarf_Die& scope : std::span(scopes, count > 0 ? static_cast<std::size_t>(count) : 0)) {
+      const int tag = dwarf_tag(&scope);
+      if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine) continue;
+      location.function = function_name(&scope);
+      if (tag == DW_TAG_inlined_subroutine) find_caller(&scope, location);
+      break;
+    }
+    std::free(scopes);
+  }
+
+  /// The scopes above answer where an inlined function is defined; these,
+  /// where it was inlined.
+  static void find_caller(Dwarf_Die* inlined, SourceLocation& location) {
+    Dwarf_Die* scopes = nullptr;
+    const int count = dwarf_getscopes_die(inlined, &scopes);
+    for (int i = 1; i < count; ++i) {
+      if (dwarf_tag(&scopes[i]) != DW_TAG_subprogram) continue;
+      location.inlined_in = function_name(&scopes[i]);
+      break;
+    }
+    std::free(scopes);
+  }
+
+  Dwfl* session_ = nullptr;
+  Dwfl_Module* module_ = nullptr;
+};
+
+Symbolizer::Symbolizer() = default;
+Symbolizer::~Symbolizer() = default;
+
+const SourceLocation& Symbolizer::resolve(const Module& module, const Frame& frame) {
+  const auto [entry, is_new] = known_.try_emplace({frame.module, frame.offset});
+  SourceLocation& location = entry->second;
+  if (!is_new) return location;
+  if (frame.module == 0) {
+    location.function = special_name(frame);
+    return location;
+  }
+  location.module = base_name(module.path);
+  auto& info = modules_[frame.module];
+  if (info == nullptr) info = std::make_unique<DebugInfo>(module, frame.module);
+  // A return address may already be on the next line, or in the next function.
+  if (frame.offset != 0) info->find(frame.offset - 1, location);
+  if (location.function.empty()) location.function = with_offset(module, frame.offset);
+  return location;
+}
+
+std::string to_string(const SourceLocation& location) {
+  std::string text = location.function;
+  if (!location.inlined_in.empty()) text += " [inlined in " + location.inlined_in + "]";
+  if (!location.file.empty())
+    text += " (" + location.file + ":" + std::to_string(location.line) + ")";
+  else if (!location.module.empty())
+    text += " (" + location.module + ")";
+  return text;
+}
+
+}  // namespace chameleon

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Compares one event of a rank, parameter by parameter, with its raw record,
+/// and keeps the model of handles in step. Every raw parameter counts once in
+/// the column of its kind, matched or not; a status counts as three (source,
+/// tag, bytes), which the trace holds only as far as the posted receive does
+/// not tell them. What a call does not read (`?`) is not compared.
+
+#include <string_view>
+#include <unordered_map>
+
+#include "analysis/verify.h"
+#include "analysis/verify_model.h"
+#include "mpi/call_table.h"
+#include "trace/view.h"
+
+namespace chameleon {
+
+class Comparison {
+ public:
+  Comparison(const Trace& trace, const RawReader& reader, std::uint32_t rank,
+             VerifyReport& report)
+      : trace_(trace), model_(trace, reader, rank), rank_(rank), report_(report) {}
+
+  /// The same call on both sides; `aligned`: at the same place in the order.
+  void both(const RawEvent& raw, const EventView& seen, bool aligned, std::uint64_t number);
+  /// A raw event that the trace lacks.
+  void missing(const RawEvent& raw, std::uint64_t number);
+  /// An event of the trace that did not happen.
+  void extra(const std::string& call, std::uint64_t number);
+
+ private:
+  struct Param {
+    std::string name;
+    Kind kind = Kind::kOther;
+    Direction direction = Direction::kIn;
+    Column column = Column::kOther;
+    int field = -1;  ///< of the trace's values; -1: it has none
+  };
+  struct Plan {
+    const CallInfo* info = nullptr;
+    std::vector<Param> params;  ///< in the order of the line
+    bool has_view = false;
+    std::uint16_t view_call = 0;
+  };
+
+  Plan& plan(const RawEvent& raw, const EventView* seen);
+  void count(Column column, bool matched);
+  void mismatch(std::string parameter, std::string raw, std::string trace);
+
+  void value(const RawEvent& raw, const RawValue& token, const Param& param,
+             const EventView& seen);
+  bool array_matches(const RawEvent& raw, const RawValue& token, const Param& param,
+                     std::span<const std::int64_t> stored);
+  bool end_point_matches(std::int64_t rank, const EndPoint& end, RawShape comm, Kind kind) const;
+  void statuses(const RawEvent& raw, const RawValue& token, const Param& param,
+                const EventView& seen);
+  /// The request that status `at` is of: its handle and id, and its position.
+  RawRequest* request_of_status(const RawEvent& raw, const EventView* seen, std::size_t at);
+  void follow(const RawEvent& raw, const Plan& plan, const EventView* seen);
+  void complete(const RawEvent& raw, const EventView* seen);
+  std::span<const std::int64_t> array(const EventView& seen, int field) const;
+  std::int64_t id_of(const EventView* seen, std::string_view field, std::size_t i) const;
+
+  const Trace& trace_;
+  RawModel model_;
+  std::uint32_t rank_;
+  VerifyReport& report_;
+  std::unordered_map<std::string, Plan> plans_;
+  std::string call_;
+  std::uint64_t number_ = 0;
+};
+
+}  // namespace chameleon

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/verify_model.h"
+
+#include <algorithm>
+
+#include "analysis/check_plan.h"
+#include "analysis/datatype_size.h"
+
+namespace chameleon {
+namespace {
+
+constexpr std::size_t kKinds = static_cast<std::size_t>(Kind::kOther) + 1;
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+}  // namespace
+
+Kind kind_of_name(std::string_view name) {
+  for (std::size_t i = 0; i < kKinds; ++i)
+    if (name == kind_name(static_cast<Kind>(i))) return static_cast<Kind>(i);
+  return Kind::kOther;
+}
+
+RawModel::RawModel(const Trace& trace, const RawReader& reader, std::uint32_t rank)
+    : any_source(reader.constant("MPI_ANY_SOURCE", -2)),
+      proc_null(reader.constant("MPI_PROC_NULL", -1)),
+      root(reader.constant("MPI_ROOT", -3)),
+      any_tag(reader.constant("MPI_ANY_TAG", -1)),
+      undefined(reader.constant("MPI_UNDEFINED", -32766)),
+      trace_(trace),
+      rank_(static_cast<std::int32_t>(rank)),
+      objects_(kKinds),
+      predefined_(kKinds) {
+  for (const RawPredefined& object : reader.predefined()) {
+    const Kind kind = kind_of_name(object.kind);
+    // Types of one handle under several names: the first is the one the tracer lists.
+    predefined_[static_cast<std::size_t>(kind)].try_emplace(object.handle, object);
+    if (object.name == "MPI_COMM_WORLD")
+      shapes_[object.handle] = {rank_, static_cast<std::int32_t>(reader.world_size())};
+    if (object.name == "MPI_COMM_SELF") shapes_[object.handle] = {0, 1};
+    if (kind == Kind::kDatatype) type_sizes_[object.handle] = object.size;
+  }
+}
+
+bool RawModel::is_null(Kind kind, std::int64_t handle) const {
+  const auto& known = predefined_[static_cast<std::size_t>(kind)];
+  const auto found = known.find(handle);
+  return found != known.end() && ends_with(found->second.name, "_NULL");
+}
+
+bool RawModel::predefined_matches(Kind kind, const RawPredefined& object, std::int64_t handle,
+                                  std::int64_t id) {
+  if (ends_with(object.name, "_NULL")) return id == -1;
+  if (object.name == "MPI_COMM_WORLD") return id == 0;
+  if (object.name == "MPI_COMM_SELF") return id == 1;
+  const auto named = trace_.predefined.find(kind_name(kind));
+  if (named != trace_.predefined.end()) {
+    const auto place = static_cast<std::size_t>(-2 - id);
+    if (id > -2 || place >= named->second.size()) return false;
+    // One handle may have several names: any of them will do.
+    const std::string& name = named->second[place].name;
+    return name == object.name || named->second[place].size == object.size;
+  }
+  // Predefined, but without a list of names: one id each, below -1.
+  if (id > -2) return false;
+  Objects& known = objects(kind);
+  const auto [entry, fresh] = known.handle_of.try_emplace(id, handle);
+  return entry->second == handle;
+}
+
+bool RawModel::matches(Kind kind, std::int64_t handle, std::int64_t id) {
+  const auto& fixed = predefined_[static_cast<std::size_t>(kind)];
+  if (const auto found = fixed.find(handle); found != fixed.end())
+    return predefined_matches(kind, found->second, handle, id);
+  Objects& known = objects(kind);
+  const auto found = known.ids.find(handle);
+  if (found == known.ids.end() || found->second.empty()) return create(kind, handle, id);
+  auto& ids = found->second;
+  if (std::find(ids.begin(), ids.end(), id) != ids.end()) return true;
+  const auto open = std::find(ids.begin(), ids.end(), kUnknownId);
+  if (open == ids.end() || known.handle_of.count(id) > 0) return false;
+  *open = id;
+  known.handle_of[id] = handle;
+  return true;
+}
+
+bool RawModel::create(Kind kind, std::int64_t handle, std::int64_t id) {
+  const auto& fixed = predefined_[static_cast<std::size_t>(kind)];
+  if (const auto found = fixed.find(handle); found != fixed.end())
+    return id == kUnknownId || predefined_matches(kind, found->second, handle, id);
+  Objects& known = objects(kind);
+  if (id != kUnknownId && (id < 0 || !known.handle_of.try_emplace(id, handle).second)) {
+    known.ids[handle].push_back(kUnknownId);
+    return false;
+  }
+  known.ids[handle].push_back(id);
+  return true;
+}
+
+void RawModel::release(Kind kind, std::int64_t handle, std::int64_t id) {
+  Objects& known = objects(kind);
+  const auto found = known.ids.find(handle);
+  if (found == known.ids.end() || found->second.empty()) return;
+  auto& ids = found->second;
+  auto at = std::find(ids.begin(), ids.end(), id);
+  if (at == ids.end()) at = std::prev(ids.end());
+  known.handle_of.erase(*at);
+  ids.erase(at);
+  if (ids.empty()) known.ids.erase(found);
+}
+
+RawShape RawModel::shape(std::int64_t comm) const {
+  const auto found = shapes_.find(comm);
+  return found == shapes_.end() ? RawShape{} : found->second;
+}
+
+void RawModel::learn_comm(std::int64_t comm, std::span<const std::int64_t> members) {
+  if (members.empty()) return;
+  const auto bar = std::find(members.begin(), members.end(), -1);
+  const auto self = std::find(members.begin(), bar, rank_);
+  const auto size = bar == members.end() ? members.size()
+                                         : static_cast<std::size_t>(members.end() - bar - 1);
+  shapes_[comm] = {self == bar ? -1 : static_cast<std::int32_t>(self - members.begin()),
+                   static_cast<std::int32_t>(size)};
+}
+
+std::int64_t RawModel::type_size(std::int64_t datatype) const {
+  const auto found = type_sizes_.find(datatype);
+  return found == type_sizes_.end() ? kUnknownSize : found->second;
+}
+
+void RawModel::learn_type(const RawEvent& event) {
+  if (event.call.substr(0, 5) != "Type_") return;
+  const std::int64_t made = event.number("newtype", INT64_MIN);
+  if (made == INT64_MIN) return;
+  const std::int64_t size = constructed_size(
+      base_name(event.call), [&](const char* name) { return event.number(name, -1); },
+      [&](const char* name) { return event.array(name); },
+      [&](std::int64_t type) { return type_size(type); });
+  const auto& fixed = predefined_[static_cast<std::size_t>(Kind::kDatatype)];
+  if (fixed.count(made) == 0) type_sizes_[made] = size;
+}
+
+void RawModel::post(std::int64_t handle, const RawRequest& request) {
+  requests_[handle].push_back(request);
+}
+
+RawRequest* RawModel::request(std::int64_t handle, std::int64_t id) {
+  const auto found = requests_.find(handle);
+  if (found == requests_.end() || found->second.empty()) return nullptr;
+  for (RawRequest& request : found->second)
+    if (request.id == id) return &request;
+  return &found->second.back();
+}
+
+void RawModel::drop_request(std::int64_t handle, std::int64_t id) {
+  release(Kind::kRequest, handle, id);
+  const auto found = requests_.find(handle);
+  if (found == requests_.end()) return;
+  auto& open = found->second;
+  auto at = std::find_if(open.begin(), open.end(),
+                         [id](const RawRequest& request) { return request.id == id; });
+  if (at == open.end() && !open.empty()) at = std::prev(open.end());
+  if (at != open.end()) open.erase(at);
+  if (open.empty()) requests_.erase(found);
+}
+
+RawRequest RawModel::posted(const RawEvent& event) const {
+  RawRequest request;
+  request.receives = true;
+  request.active = true;
+  const auto either = [&](const char* first, const char* second) {
+    return event.number(first, event.number(second, 0));
+  };
+  request.source = event.number("source", 0);
+  request.tag = either("recvtag", "tag");
+  request.comm = shape(event.number("comm", INT64_MIN));
+  const std::int64_t count = either("recvcount", "count");
+  const std::int64_t size = type_size(either("recvtype", "datatype"));
+  request.bytes = count == 0 ? 0 : size == kUnknownSize ? -1 : count * size;
+  if (const RawValue* message = event.find("message")) {
+    const auto found = messages.find(event.scalar(*message));
+    if (found != messages.end()) {
+      request.source = found->second.source;
+      request.tag = found->second.tag;
+    }
+  }
+  return request;
+}
+
+}  // namespace chameleon

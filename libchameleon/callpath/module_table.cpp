@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "callpath/module_table.h"
+
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+namespace chameleon::callpath {
+namespace {
+
+/// `_start` is a few instructions at the executable's entry point.
+constexpr std::uintptr_t kStartCodeBytes = 0x40;
+
+struct Counters {
+  unsigned long long adds = 0;
+  unsigned long long subs = 0;
+};
+
+Counters loader_counters() {
+  Counters counters;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* out) {
+        *static_cast<Counters*>(out) = {info->dlpi_adds, info->dlpi_subs};
+        return 1;  // every object carries the same counters
+      },
+      &counters);
+  return counters;
+}
+
+/// The GNU build-id among the notes of one mapped segment, or nothing.
+std::span<const std::uint8_t> find_build_id(const std::uint8_t* notes, std::size_t size,
+                                            std::size_t alignment) {
+  const auto padded = [&](std::size_t n) { return (n + alignment - 1) / alignment * alignment; };
+  while (size >= sizeof(ElfW(Nhdr))) {
+    ElfW(Nhdr) header;
+    std::memcpy(&header, notes, sizeof header);
+    const std::size_t description = padded(sizeof header + header.n_namesz);
+    if (description > size || header.n_descsz > size - description) return {};
+    if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 &&
+        std::memcmp(notes + sizeof header, "GNU", 4) == 0)
+      return {notes + description, header.n_descsz};
+    const std::size_t next = padded(description + header.n_descsz);
+    if (next >= size) return {};
+    notes += next;
+    size -= next;
+  }
+  return {};
+}
+
+std::span<const std::uint8_t> build_id_of(const dl_phdr_info& info) {
+  const std::span headers(info.dlpi_phdr, info.dlpi_phnum);
+  for (const auto& note : headers) {
+    if (note.p_type != PT_NOTE) continue;
+    // Only what a PT_LOAD maps can be read.
+    const bool mapped = std::any_of(headers.begin(), headers.end(), [&](const auto& load) {
+      return load.p_type == PT_LOAD && load.p_vaddr <= note.p_vaddr &&
+             note.p_vaddr + note.p_memsz <= load.p_vaddr + load.p_memsz;
+    });
+    if (!mapped) continue;
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(info.dlpi_addr + note.p_vaddr);
+    const auto id = find_build_id(bytes, note.p_memsz, note.p_align == 8 ? 8 : 4);
+    if (!id.empty()) return id;
+  }
+  return {};
+}
+
+bool names_runtime(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name.starts_with("libc.so") || name.starts_with("libc-2.") ||
+         name.starts_with("ld-linux") || name.starts_with("ld-2.") || name.starts_with("ld64.so") ||
+         name.starts_with("libpthread");
+}
+
+/// The loader's name for a file is as it was asked for: make it absolute, so
+/// that the file is found from another folder.
+std::string absolute_path(const char* name) {
+  char resolved[PATH_MAX];
+  const char* file = *name == '\0' ? "/proc/self/exe" : name;
+  return realpath(file, resolved) != nullptr ? resolved : name;
+}
+
+}  // namespace
+
+bool ModuleTable::current() const {
+  const Counters now = loader_counters();
+  return now.adds == adds_ && now.subs == subs_;
+}
+
+void ModuleTable::refresh() {
+  entries_.clear();
+  ranges_.clear();
+  // Names are resolved below: no system calls under the loader's lock.
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* self) {
+        auto& table = *static_cast<ModuleTable*>(self);
+        const auto index = static_cast<std::uint32_t>(table.entries_.size());
+        Entry& entry = table.entries_.emplace_back();
+        entry.base = info->dlpi_addr;
+        entry.module.path = info->dlpi_name != nullptr ? info->dlpi_name : "";
+        const auto build_id = build_id_of(*info);
+        if (!build_id.empty()) {
+          entry.id = module_id_of_build_id(build_id);
+          entry.module.build_id_hex = to_hex(build_id);
+        }
+        for (const auto& header : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
+          if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
+          const std::uintptr_t begin = info->dlpi_addr + header.p_vaddr;
+          table.ranges_.push_back({begin, begin + header.p_memsz, index});
+        }
+        table.adds_ = info->dlpi_adds;
+        table.subs_ = info->dlpi_subs;
+        return 0;
+      },
+      this);
+  std::sort(ranges_.begin(), ranges_.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  for (Entry& entry : entries_) {
+    entry.is_runtime = names_runtime(entry.module.path);
+    entry.module.path = absolute_path(entry.module.path.c_str());
+  }
+}
+
+ModuleTable::Entry* ModuleTable::find(std::uintptr_t address) {
+  // A return address may be one past a call that ends its segment.
+  const std::uintptr_t call = address - 1;
+  auto range = std::upper_bound(ranges_.begin(), ranges_.end(), call,
+                                [](std::uintptr_t a, const Range& r) { return a < r.begin; });
+  if (range == ranges_.begin() || call >= (--range)->end) return nullptr;
+  return &entries_[range->entry];
+}
+
+std::uint64_t ModuleTable::identify(Entry& entry) {
+  if (entry.id == 0) entry.id = module_id_of_file(entry.module.path);
+  return entry.id;
+}
+
+bool ModuleTable::is_outside_main(std::uintptr_t address) {
+  const std::uintptr_t start = getauxval(AT_ENTRY);
+  if (address >= start && address < start + kStartCodeBytes) return true;
+  const Entry* entry = find(address);
+  return entry != nullptr && entry->is_runtime;
+}
+
+}  // namespace chameleon::callpath

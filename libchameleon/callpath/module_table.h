@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Which executable or library an address of this process lies in, and that
+/// file's identity on every rank. A snapshot of what the dynamic loader has
+/// mapped, taken by `refresh()`; `current()` tells, in some 20 ns, whether the
+/// loader has loaded or unloaded anything since. One table per thread: no
+/// locks of its own.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "trace/call_path.h"
+
+namespace chameleon::callpath {
+
+class ModuleTable {
+ public:
+  /// A mapped file. `id` is 0 until asked for, see `identify`.
+  struct Entry {
+    std::uintptr_t base = 0;  ///< what offsets count from (`dlpi_addr`)
+    std::uint64_t id = 0;
+    bool is_runtime = false;  ///< the C library or the loader: what calls `main`
+    Module module;
+  };
+
+  /// Whether the snapshot is still what the loader has mapped.
+  bool current() const;
+
+  /// Takes a new snapshot.
+  void refresh();
+
+  /// The module `address` lies in, or null. Valid until `refresh()`.
+  Entry* find(std::uintptr_t address);
+
+  /// The id of a module; reads the whole file, once, if it has no build-id.
+  static std::uint64_t identify(Entry& entry);
+
+  /// Whether `address` is in what starts and ends the program around `main`.
+  bool is_outside_main(std::uintptr_t address);
+
+ private:
+  struct Range {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+    std::uint32_t entry;
+  };
+
+  std::vector<Entry> entries_;
+  std::vector<Range> ranges_;  ///< sorted by begin, disjoint
+  unsigned long long adds_ = 0;
+  unsigned long long subs_ = 0;
+};
+
+}  // namespace chameleon::callpath

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "callpath/path_store.h"
+
+namespace chameleon::callpath {
+
+PathStore& PathStore::process() {
+  static auto* store = new PathStore;
+  return *store;
+}
+
+std::uint64_t PathStore::intern(std::span<const Frame> frames) {
+  const std::uint64_t hash = signature(frames);
+  const std::scoped_lock lock(mutex_);
+  const auto [entry, is_new] = paths_.try_emplace(hash);
+  if (is_new) entry->second.frames.assign(frames.begin(), frames.end());
+  return hash;
+}
+
+void PathStore::add_module(std::uint64_t id, const Module& module) {
+  const std::scoped_lock lock(mutex_);
+  modules_.try_emplace(id, module);
+}
+
+std::map<std::uint64_t, Module> PathStore::modules() {
+  const std::scoped_lock lock(mutex_);
+  return modules_;
+}
+
+}  // namespace chameleon::callpath

@@ -1,0 +1,303 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Turns the table of MPI calls into C++: ids, a constexpr table, wrappers and the replay list.
+
+    generate.py --table mpi_calls.txt --header /usr/include/.../mpi.h --output-dir DIR
+
+The table says what calls mean, the header says what their C types are; this script joins the two
+and stops with one line where they disagree. What a line of the table looks like stands at the top
+of mpi_calls.txt; the words allowed in it stand in kinds.h, next to this script. A call of the
+table that the header lacks keeps its id and its row but gets no wrapper.
+"""
+
+import argparse
+import dataclasses
+import pathlib
+import re
+import sys
+from typing import Dict, List, Tuple
+
+SHARDS = 8  # of wrappers.inc; libchameleon/runtime/CMakeLists.txt compiles each
+DIRECTIONS = {"in": "kIn", "out": "kOut", "inout": "kInOut"}
+NOT_REPLAYED = {"local", "irregular", "init", "finalize", "abort"}
+COMM_LENGTHS = {
+    "comm.size": "kCommSize",
+    "comm.indegree": "kInDegree",
+    "comm.outdegree": "kOutDegree",
+    "comm.ndims": "kCommDimensions",
+}
+PARAM_LENGTHS = [  # what a length that names a parameter looks like
+    (r"3\*(\w+)", "kThreeTimesParam"),
+    (r"sum\((\w+)\)", "kSumOfParam"),
+    (r"last\((\w+)\)", "kLastOfParam"),
+    (r"([A-Za-z_]\w*)", "kParam"),
+]
+
+
+class TableError(Exception):
+    """One line that says where the table, or its agreement with the header, is wrong."""
+
+
+@dataclasses.dataclass
+class Param:
+    name: str
+    kind: str
+    direction: str
+    length: str  # the expression between the brackets, "" for a scalar
+    only_at_root: bool
+
+
+@dataclasses.dataclass
+class Call:
+    id: int
+    name: str  # without MPI_
+    version: str
+    attributes: List[str]
+    params: List[Param]
+
+    @property
+    def enumerator(self) -> str:
+        """Comm_dup -> kCommDup."""
+        return "k" + "".join(word[0].upper() + word[1:] for word in self.name.split("_"))
+
+
+@dataclasses.dataclass
+class Prototype:
+    returns: str
+    declarations: List[str]  # as written: "const int recvcounts[]"
+
+    @property
+    def names(self) -> List[str]:
+        return [re.findall(r"\w+", d.split("[")[0])[-1] for d in self.declarations]
+
+
+@dataclasses.dataclass
+class Vocabulary:
+    kinds: Dict[str, str]  # word in the table -> enumerator
+    attributes: Dict[str, str]
+
+
+def read_vocabulary(path: pathlib.Path) -> Vocabulary:
+    """The two lists of kinds.h."""
+    text = path.read_text()
+    kinds = re.findall(r"^  X\((\w+), (\w+)\)", text, re.M)
+    attributes = re.findall(r"^  X\((\w+), (\w+), \d+\)", text, re.M)
+    if not kinds or not attributes:
+        raise TableError(f"{path}: no lists of kinds and attributes found")
+    return Vocabulary({word: "k" + name for name, word in kinds},
+                      {word: "k" + name for name, word in attributes})
+
+
+def parse_param(text: str, vocabulary: Vocabulary) -> Param:
+    match = re.fullmatch(r"(\w+):(?:(in|out|inout):)?(\w+)(?:\[([^\]]+)\])?(@root)?", text)
+    if not match:
+        raise TableError(f"cannot read parameter '{text}'")
+    name, direction, kind, length, root = match.groups()
+    if kind not in vocabulary.kinds:
+        raise TableError(f"unknown kind '{kind}' of parameter '{name}'")
+    return Param(name, kind, direction or "in", length or "", bool(root))
+
+
+def parse_call(line: str, vocabulary: Vocabulary) -> Call:
+    match = re.fullmatch(r"(\d+) (\w+) (\d\.\d) (\S+) :(.*)", line)
+    if not match:
+        raise TableError("cannot read line, want 'ID NAME VERSION ATTRIBUTES : PARAMETERS'")
+    number, name, version, attributes, params = match.groups()
+    words = [] if attributes == "-" else attributes.split(",")
+    for word in words:
+        if word not in vocabulary.attributes:
+            raise TableError(f"{name}: unknown attribute '{word}'")
+    try:
+        call = Call(int(number), name, version, words,
+                    [parse_param(p, vocabulary) for p in params.split()])
+        for param in call.params:
+            length_of(param, call)
+    except TableError as error:
+        raise TableError(f"{name}: {error}") from None
+    if not 0 < call.id < 0xFFFF:
+        raise TableError(f"{name}: id {call.id} is outside 1..65534")
+    return call
+
+
+def read_table(path: pathlib.Path, vocabulary: Vocabulary) -> Tuple[List[Call], Dict[str, str]]:
+    """Calls by id, and excluded names with their reasons."""
+    calls: List[Call] = []
+    excluded: Dict[str, str] = {}
+    seen = set()
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        line = line.strip()
+        if not line or line.startswith("#"):
+            continue
+        try:
+            exclusion = re.fullmatch(r"exclude (\w+) : (.+)", line)
+            if exclusion:
+                excluded[exclusion.group(1)] = exclusion.group(2)
+                continue
+            call = parse_call(line, vocabulary)
+            for key in (call.id, call.name, call.enumerator):
+                if key in seen:
+                    raise TableError(f"{call.name}: '{key}' is there twice")
+                seen.add(key)
+            calls.append(call)
+        except TableError as error:
+            raise TableError(f"{path}:{number}: {error}") from None
+    if not calls:
+        raise TableError(f"{path}: no calls")
+    return sorted(calls, key=lambda call: call.id), excluded
+
+
+def header_text(path: pathlib.Path, seen: set) -> str:
+    """The header and those it includes from its own folder (not the C++ bindings), in one."""
+    if path in seen:
+        return ""
+    seen.add(path)
+    text = path.read_text(errors="replace")
+    for name in re.findall(r'^\s*#\s*include\s+["<]([\w.]+)[">]', text, re.M):
+        included = path.parent / name
+        if included.is_file() and "cxx" not in name:
+            text += "\n" + header_text(included, seen)
+    return text
+
+
+def read_prototypes(path: pathlib.Path) -> Dict[str, Prototype]:
+    """Every MPI_* function declared, by name without MPI_."""
+    text = header_text(path, set())
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.S)
+    text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", text, flags=re.M)
+    text = re.sub(r"\b[A-Z]+_(?:DECLSPEC|API_PUBLIC|ATTR_\w+\s*\([^()]*\))", " ", text)
+    prototypes = {}
+    for statement in re.split(r"[;{}]", text):
+        words = " ".join(statement.split())
+        match = re.match(r"(?:extern )?((?:\w+ )+\**) ?MPI_(\w+) ?\(([^()]*)\)", words)
+        if not match or re.match(r"(typedef|static)\b", words):
+            continue
+        returns, name, params = match.groups()
+        declarations = [p.strip() for p in params.split(",")]
+        if declarations in (["void"], [""]):
+            declarations = []
+        # The first one counts: mpio.h repeats some for MPI libraries without them.
+        prototypes.setdefault(name, Prototype(returns.strip(), declarations))
+    return prototypes
+
+
+def check_agreement(calls: List[Call], excluded: Dict[str, str],
+                    prototypes: Dict[str, Prototype]) -> None:
+    if not prototypes:
+        raise TableError("no MPI functions found in the header")
+    known = {call.name for call in calls}
+    both = sorted(known & set(excluded))
+    if both:
+        raise TableError("both in the table and excluded: " + ", ".join(both))
+    missing = sorted(set(prototypes) - known - set(excluded))
+    if missing:
+        raise TableError("in the header but not in the table: " + ", ".join(missing))
+    for call in calls:
+        prototype = prototypes.get(call.name)
+        if prototype is None:
+            continue
+        count = len([d for d in prototype.declarations if d != "..."])
+        if count != len(call.params):
+            raise TableError(f"{call.name}: {len(call.params)} parameters in the table, "
+                             f"{count} in the header")
+        if "..." in prototype.declarations and "irregular" not in call.attributes:
+            raise TableError(f"{call.name}: has variable arguments and must be irregular")
+
+
+def length_of(param: Param, call: Call) -> Tuple[str, int, int]:
+    """(rule, index of the parameter named, constant)."""
+    text = param.length
+    if not text:
+        return "kScalar", 0, 0
+    if text in COMM_LENGTHS:
+        return COMM_LENGTHS[text], 0, 0
+    if text.isdigit():
+        return "kConstant", 0, int(text)
+    names = [p.name for p in call.params]
+    for pattern, rule in PARAM_LENGTHS:
+        match = re.fullmatch(pattern, text)
+        if match and match.group(1) in names:
+            return rule, names.index(match.group(1)), 0
+    raise TableError(f"unknown length '{text}' of parameter '{param.name}'")
+
+
+def emit_ids(calls: List[Call]) -> str:
+    rows = "".join(f"  {call.enumerator} = {call.id},\n" for call in calls)
+    return ("#pragma once\n\n#include <cstdint>\n\n"
+            "namespace chameleon {\n\n"
+            "/// The calls of the MPI table; the numbers stand in trace files.\n"
+            f"enum class CallId : std::uint16_t {{\n{rows}}};\n\n"
+            f"inline constexpr std::uint16_t kCallIdEnd = {calls[-1].id + 1};\n\n"
+            "}  // namespace chameleon\n")
+
+
+def emit_table(calls: List[Call], vocabulary: Vocabulary) -> str:
+    lines = []
+    first = 0
+    for call in calls:
+        attributes = " | ".join("Attribute::" + vocabulary.attributes[a] for a in call.attributes)
+        lines.append(f'CHAMELEON_CALL({call.id}, {call.name}, "{call.version}", '
+                     f'bits({attributes or "Attribute::kNone"}), {first}, {len(call.params)})')
+        for param in call.params:
+            rule, index, constant = length_of(param, call)
+            lines.append(f'  CHAMELEON_PARAM("{param.name}", Kind::{vocabulary.kinds[param.kind]}, '
+                         f"Direction::{DIRECTIONS[param.direction]}, "
+                         f"Length{{Length::Rule::{rule}, {index}, {constant}}}, "
+                         f"{str(param.only_at_root).lower()})")
+        first += len(call.params)
+    return "\n".join(lines) + "\n"
+
+
+def emit_wrappers(calls: List[Call], prototypes: Dict[str, Prototype]) -> str:
+    """All wrappers, for as many compilations as there are shards: each takes every n-th."""
+    lines = []
+    shard = 0
+    for call in calls:
+        prototype = prototypes.get(call.name)
+        if prototype is None or "irregular" in call.attributes:
+            continue
+        arguments = ", ".join([f"PMPI_{call.name}"] + prototype.names)
+        lines.append(f"#if CHAMELEON_SHARD == {shard % SHARDS}")
+        shard += 1
+        lines.append(f'extern "C" CHAMELEON_EXPORT {prototype.returns} MPI_{call.name}('
+                     f'{", ".join(prototype.declarations)}) {{\n'
+                     f"  return traced<CallId::{call.enumerator}>({arguments});\n}}\n#endif\n")
+    return "\n".join(lines)
+
+
+def emit_replay(calls: List[Call], prototypes: Dict[str, Prototype]) -> str:
+    return "".join(f"CHAMELEON_REPLAY(CallId::{call.enumerator}, MPI_{call.name}, "
+                   f"{len(call.params)})\n" for call in calls
+                   if call.name in prototypes and prototypes[call.name].returns == "int"
+                   and not NOT_REPLAYED & set(call.attributes))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--table", type=pathlib.Path, required=True)
+    parser.add_argument("--header", type=pathlib.Path, required=True)
+    parser.add_argument("--output-dir", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    try:
+        vocabulary = read_vocabulary(pathlib.Path(__file__).resolve().parent / "kinds.h")
+        calls, excluded = read_table(options.table, vocabulary)
+        prototypes = read_prototypes(options.header)
+        check_agreement(calls, excluded, prototypes)
+        outputs = {
+            "call_id.h": emit_ids(calls),
+            "call_table.inc": emit_table(calls, vocabulary),
+            "wrappers.inc": emit_wrappers(calls, prototypes),
+            "replay_calls.inc": emit_replay(calls, prototypes),
+        }
+        options.output_dir.mkdir(parents=True, exist_ok=True)
+        note = ("// SPDX-License-Identifier: BSD-3-Clause\n"
+                "// Generated by generate.py; not for editing.\n")
+        for name, text in outputs.items():
+            (options.output_dir / name).write_text(note + text)
+    except (TableError, OSError) as error:
+        print(f"generate.py: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// From the arguments of one MPI call to the values of its event: a function
+/// per kind of parameter, driven by the table, before and after the call.
+/// Handles become symbolic ids, end-points relative and absolute at once, arrays
+/// entries of the array table; requests are followed from posting to completion.
+
+#include <boost/container/small_vector.hpp>
+
+#include "mpi/event_layout.h"
+#include "runtime/significance.h"
+#include "runtime/tracer.h"
+
+namespace chameleon {
+
+/// `partner` in a communicator of this shape, as stored.
+inline std::int64_t encode_end_point(std::int64_t partner, const CommShape& comm) {
+  if (partner == MPI_PROC_NULL) return pack_special(SpecialRank::kProcNull);
+  if (partner == MPI_ANY_SOURCE) return pack_special(SpecialRank::kAnySource);
+  if (partner == MPI_ROOT) return pack_special(SpecialRank::kRoot);
+  if (partner < 0 || partner >= comm.size) return pack_special(SpecialRank::kUndefined);
+  return pack_rank(static_cast<std::int32_t>(partner), comm.self, comm.size);
+}
+
+/// The parts of a status that the posted receive does not tell.
+struct StatusValues {
+  std::int64_t source = pack_special(SpecialRank::kNone);
+  std::int64_t tag = kNotRecorded;
+  std::int64_t bytes = kNotRecorded;
+  bool empty() const {
+    return source == pack_special(SpecialRank::kNone) && tag == kNotRecorded &&
+           bytes == kNotRecorded;
+  }
+};
+
+inline StatusValues encode_status(const MPI_Status& status, const RequestFacts& posted) {
+  StatusValues values;
+  if (!posted.receives) return values;
+  if (posted.cancelled) {
+    int cancelled = 0;
+    PMPI_Test_cancelled(&status, &cancelled);
+    if (cancelled != 0) return values;
+  }
+  if (posted.any_source) values.source = encode_end_point(status.MPI_SOURCE, posted.comm);
+  if (posted.any_tag) values.tag = status.MPI_TAG;
+  const std::int64_t bytes = status_bytes(status);
+  if (bytes != posted.bytes) values.bytes = bytes;
+  return values;
+}
+
+template <CallId C, class... P>
+class CallRecord {
+  static constexpr const CallInfo& kCall = *find_call(C);
+  static constexpr std::size_t kValues = stored_values(kCall);
+  static constexpr bool kReceives = has(kCall, Attribute::kRecv);
+  static constexpr bool kProbes = has(kCall, Attribute::kProbe);
+  static constexpr bool kCompletes = has(kCall, Attribute::kCompletes);
+  static constexpr bool kPosts = has(kCall, Attribute::kNonblocking | Attribute::kPersistent);
+  static constexpr bool kFrees = has(kCall, Attribute::kFrees);
+  static constexpr int kComm = first_of(kCall, Kind::kComm);
+  static constexpr int kRequest = first_of(kCall, Kind::kRequest);
+  static constexpr int kStatus = output_of(kCall, Kind::kStatus);
+  static constexpr int kFlag = output_of(kCall, Kind::kFlag);
+  static constexpr int kIndex = output_of(kCall, Kind::kIndex);
+  using Args = std::tuple<P...>;
+
+ public:
+  CallRecord(Tracer& tracer, P... p) : tracer_(tracer), args_(p...) {
+    if constexpr (kComm >= 0) {
+      if constexpr (params(kCall)[kComm].direction == Direction::kIn)
+        comm_ = tracer_.comm_shape(std::get<kComm>(args_));
+    }
+  }
+
+  Args& args() { return args_; }
+  const CommShape& comm() const { return comm_; }
+  const std::int64_t* values() const { return values_.data(); }
+  static constexpr std::size_t value_count() { return kValues; }
+
+  void before() {
+    each([&]<int I>() { this->template before_param<I>(); });
+  }
+
+  void after(int code) {
+    values_[0] = code;
+    if constexpr (kCompletes && kRequest >= 0) complete(code);
+    each([&]<int I>() { this->template after_param<I>(code == MPI_SUCCESS); });
+    if constexpr (kReceives && !kPosts) receive(code == MPI_SUCCESS);
+    if constexpr (kProbes) probe(code == MPI_SUCCESS);
+    if constexpr (has(kCall, Attribute::kStarts)) start(code == MPI_SUCCESS);
+    if constexpr (creates_communicator(kCall)) new_communicator(code == MPI_SUCCESS);
+    if constexpr (C == CallId::kTypeFree) tracer_.forget_type();
+  }
+
+ private:
+  template <class F>
+  static void each(F f) {
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+      (f.template operator()<I>(), ...);
+    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(P))>());
+  }
+
+  static constexpr bool is_object(Kind kind) {
+    return kind == Kind::kComm || kind == Kind::kDatatype || kind == Kind::kRequest ||
+           kind == Kind::kGroup || kind == Kind::kOp || kind == Kind::kWin ||
+           kind == Kind::kFile || kind == Kind::kInfo || kind == Kind::kErrhandler ||
+           kind == Kind::kMessage || kind == Kind::kSession || kind == Kind::kKeyval;
+  }
+
+  template <int I>
+  std::int64_t& value() {
+    return values_[value_offset(kCall, I)];
+  }
+
+  template <int I, class T>
+  std::int64_t encode_element(const T& element) {
+    constexpr const ParamInfo& param = params(kCall)[I];
+    if constexpr (is_object(param.kind))
+      return tracer_.slots(param.kind).find(handle_bits(element));
+    else
+      return as_number(element);
+  }
+
+  template <int I>
+  std::int64_t encode_array() {
+    std::vector<std::int64_t> elements;
+    const auto* array = std::get<I>(args_);
+    if constexpr (!std::is_void_v<std::remove_pointer_t<decltype(array)>>) {
+      const std::int64_t length = readable_length<C, I>(args_, comm_);
+      elements.reserve(static_cast<std::size_t>(length));
+      for (std::int64_t i = 0; i < length; ++i)
+        elements.push_back(encode_element<I>(array[i]));
+    }
+    return static_cast<std::int64_t>(tracer_.intern(std::move(elements)));
+  }
+
+  template <int I>
+  void before_param() {
+    constexpr const ParamInfo& param = params(kCall)[I];
+    using T = std::tuple_element_t<I, Args>;
+    if constexpr (param.kind == Kind::kStatus) {
+      if constexpr (param.direction == Direction::kOut &&
+                    (kReceives || kProbes || kCompletes) && !kPosts)
+        own_status<I>();
+    } else if constexpr (stored_values(param) == 0) {
+    } else if constexpr (param.kind == Kind::kBuffer) {
+      value<I>() = static_cast<std::int64_t>(buffer_class(std::get<I>(args_)));
+    } else if constexpr (param.kind == Kind::kPointer || param.kind == Kind::kFunction) {
+      value<I>() = (const void*)std::get<I>(args_) == nullptr ? 0 : 1;
+    } else if constexpr (param.kind == Kind::kString) {
+      std::vector<std::int64_t> text;
+      if constexpr (std::is_convertible_v<T, const char*>)  // lists of strings are not kept
+        for (const char* c = std::get<I>(args_); c != nullptr && *c != 0; ++c) text.push_back(*c);
+      value<I>() = static_cast<std::int64_t>(tracer_.intern(std::move(text)));
+    } else if constexpr (I == kRequest && kCompletes && std::is_pointer_v<T>) {
+      claim_requests();
+    } else if constexpr (param.direction == Direction::kOut) {
+    } else if constexpr (is_array(param) && std::is_pointer_v<T>) {
+      if constexpr (param.direction == Direction::kIn || is_object(param.kind))
+        value<I>() = encode_array<I>();
+    } else if constexpr (is_object(param.kind)) {
+      object_before<I>();
+    } else if constexpr (param.direction == Direction::kIn) {
+      if (!significant<C, I>(args_, comm_)) {
+        value<I>() = kNotRecorded;
+        return;
+      }
+      const std::int64_t number = scalar<C, I>(args_);
+      value<I>() = is_end_point(kCall, param) ? encode_end_point(number, comm_) : number;
+    }
+  }
+
+  template <int I>
+  void object_before() {
+    constexpr const ParamInfo& param = params(kCall)[I];
+    if (!significant<C, I>(args_, comm_)) {
+      value<I>() = kNotRecorded;
+      return;
+    }
+    Slots& slots = tracer_.slots(param.kind);
+    const auto handle = static_cast<std::uint64_t>(scalar<C, I>(args_));
+    if constexpr (kFrees && param.direction == Direction::kInOut) {
+      freed_handle_ = handle;
+      value<I>() = slots.claim(handle);
+    } else {
+      value<I>() = slots.find(handle);
+    }
+    if constexpr (param.kind == Kind::kRequest && has(kCall, Attribute::kCancels))
+      tracer_.request(value<I>()).cancelled = true;
+  }
+
+  template <int I>
+  void after_param(bool ok) {
+    constexpr const ParamInfo& param = params(kCall)[I];
+    using T = std::tuple_element_t<I, Args>;
+    if constexpr (stored_values(param) == 0 || param.kind == Kind::kStatus ||
+                  param.kind == Kind::kBuffer || param.kind == Kind::kPointer ||
+                  param.kind == Kind::kFunction || param.kind == Kind::kString) {
+    } else if constexpr (is_object(param.kind) && !is_array(param)) {
+      if constexpr (param.direction == Direction::kOut) {
+        new_object<I>(ok);
+      } else if constexpr (param.direction == Direction::kInOut && kFrees) {
+        Slots& slots = tracer_.slots(param.kind);
+        if (!significant<C, I>(args_, comm_)) return;
+        if (ok) slots.free_claimed(value<I>());
+        else slots.unclaim(value<I>());
+        if constexpr (param.kind == Kind::kComm)
+          if (ok) tracer_.forget_comm(static_cast<MPI_Comm>(freed_handle_));
+      }
+    } else if constexpr (param.direction != Direction::kIn) {
+      if constexpr (is_array(param) && std::is_pointer_v<T>) {
+        if constexpr (param.direction == Direction::kOut || !is_object(param.kind)) {
+          if (ok) value<I>() = encode_array<I>();
+          else value<I>() = static_cast<std::int64_t>(tracer_.intern({}));
+        }
+      } else {
+        const std::int64_t number = ok ? scalar<C, I>(args_) : 0;
+        value<I>() = is_end_point(kCall, param) ? encode_end_point(number, comm_) : number;
+      }
+    }
+  }
+
+  template <int I>
+  void new_object(bool ok) {
+    constexpr const ParamInfo& param = params(kCall)[I];
+    value<I>() = -1;
+    if (!ok) return;
+    Slots& slots = tracer_.slots(param.kind);
+    const auto handle = static_cast<std::uint64_t>(scalar<C, I>(args_));
+    if constexpr (param.kind == Kind::kRequest && kPosts) {
+      value<I>() = slots.create(handle);
+      post(value<I>());
+    } else if constexpr (has(kCall, Attribute::kCreates)) {
+      value<I>() = slots.create(handle);
+    } else {
+      value<I>() = slots.find(handle);
+    }
+  }
+
+  // -- requests
+
+  RequestFacts posted_receive() {
+    RequestFacts facts;
+    constexpr int source = last_of(kCall, Kind::kSource);
+    constexpr int tag = last_of(kCall, Kind::kTag);
+    constexpr int count = last_of(kCall, Kind::kCount);
+    constexpr int type = last_of(kCall, Kind::kDatatype);
+    facts.receives = true;
+    facts.comm = comm_;
+    if constexpr (source >= 0)
+      facts.any_source = scalar<C, source>(args_) == MPI_ANY_SOURCE;
+    if constexpr (tag >= 0 && source >= 0) facts.any_tag = scalar<C, tag>(args_) == MPI_ANY_TAG;
+    if constexpr (count >= 0 && type >= 0)
+      facts.bytes = scalar<C, count>(args_) * tracer_.type_bytes(std::get<type>(args_));
+    if constexpr (source >= 0)
+      if (scalar<C, source>(args_) == MPI_PROC_NULL) facts.bytes = 0;
+    return facts;
+  }
+
+  void post(std::int64_t id) {
+    if (id < 0) return;
+    RequestFacts& facts = tracer_.request(id);
+    if constexpr (kReceives) facts = posted_receive();
+    else facts = RequestFacts{};
+    facts.persistent = has(kCall, Attribute::kPersistent);
+    facts.active = !facts.persistent;
+  }
+
+  std::int64_t request_count() const {
+    if constexpr (is_array(params(kCall)[kRequest]))
+      return readable_length<C, kRequest>(args_, comm_);
+    return 1;
+  }
+
+  void claim_requests() {
+    const auto* requests = std::get<kRequest>(args_);
+    const std::int64_t count = request_count();
+    std::vector<std::int64_t> ids;
+    for (std::int64_t i = 0; i < count; ++i)
+      claimed_.push_back(
+          tracer_.slots(Kind::kRequest).claim(handle_bits(requests[i])));
+    if constexpr (is_array(params(kCall)[kRequest])) {
+      ids.assign(claimed_.begin(), claimed_.end());
+      value<kRequest>() = static_cast<std::int64_t>(tracer_.intern(std::move(ids)));
+    } else {
+      value<kRequest>() = claimed_[0];
+    }
+  }
+
+  /// Positions of the requests that the call reports, in the order of its statuses.
+  boost::container::small_vector<std::int64_t, 16> reported(int code) const {
+    boost::container::small_vector<std::int64_t, 16> positions;
+    if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return positions;
+    if constexpr (kFlag >= 0)
+      if (*std::get<kFlag>(args_) == 0) return positions;
+    if constexpr (kIndex >= 0) {
+      if constexpr (is_array(params(kCall)[kIndex])) {
+        const std::int64_t count = array_length<C, kIndex>(args_, comm_);
+        for (std::int64_t i = 0; i < count; ++i)
+          positions.push_back(std::get<kIndex>(args_)[i]);
+      } else if (*std::get<kIndex>(args_) != MPI_UNDEFINED) {
+        positions.push_back(*std::get<kIndex>(args_));
+      }
+    } else {
+      for (std::size_t i = 0; i < claimed_.size(); ++i)
+        positions.push_back(static_cast<std::int64_t>(i));
+    }
+    return positions;
+  }
+
+  void complete(int code) {
+    const auto* requests = std::get<kRequest>(args_);
+    if constexpr (kStatus >= 0) {
+      constexpr bool array = is_array(params(kCall)[kStatus]);
+      std::vector<std::int64_t> columns[3];
+      bool told = false;
+      StatusValues values;
+      const auto positions = reported(code);
+      for (std::size_t k = 0; k < positions.size(); ++k) {
+        const auto position = static_cast<std::size_t>(positions[k]);
+        values = StatusValues{};
+        if (position < claimed_.size() && claimed_[position] >= 0) {
+          RequestFacts& facts = tracer_.request(claimed_[position]);
+          if (facts.active) values = encode_status(std::get<kStatus>(args_)[k], facts);
+          facts.active = false;
+        }
+        told = told || !values.empty();
+        if constexpr (array) {
+          columns[0].push_back(packed_relative(values.source));
+          columns[1].push_back(values.tag);
+          columns[2].push_back(values.bytes);
+        }
+      }
+      if constexpr (array) {
+        for (std::size_t i = 0; i < 3; ++i) {
+          if (!told) columns[i].clear();
+          (&value<kStatus>())[i] = static_cast<std::int64_t>(tracer_.intern(std::move(columns[i])));
+        }
+      } else {
+        store_status(values);
+      }
+    }
+    Slots& slots = tracer_.slots(Kind::kRequest);
+    for (std::size_t i = claimed_.size(); i-- > 0;) {
+      const std::int64_t id = claimed_[i];
+      if (id < 0) continue;
+      const bool gone = requests[i] == MPI_REQUEST_NULL && !tracer_.request(id).persistent;
+      if (gone) slots.free_claimed(id);
+      else slots.unclaim(id);
+    }
+  }
+
+  void start(bool ok) {
+    if (!ok) return;
+    const auto* requests = std::get<kRequest>(args_);
+    const std::int64_t count = request_count();
+    for (std::int64_t i = 0; i < count; ++i) {
+      const std::int64_t id = tracer_.slots(Kind::kRequest).find(handle_bits(requests[i]));
+      if (id >= 0) tracer_.request(id).active = true;
+    }
+  }
+
+  // -- statuses
+
+  template <int I>
+  void own_status() {
+    auto*& status = std::get<I>(args_);
+    if constexpr (is_array(params(kCall)[I])) {
+      if (status != MPI_STATUSES_IGNORE) return;
+      statuses_.resize(static_cast<std::size_t>(request_count()));
+    } else {
+      if (status != MPI_STATUS_IGNORE) return;
+      statuses_.resize(1);
+    }
+    if (!statuses_.empty()) status = statuses_.data();
+  }
+
+  void store_status(const StatusValues& values) {
+    std::int64_t* at = &value<kStatus>();
+    at[0] = values.source;
+    at[1] = values.tag;
+    at[2] = values.bytes;
+  }
+
+  void receive(bool ok) {
+    if constexpr (kStatus >= 0)
+      store_status(ok ? encode_status(*std::get<kStatus>(args_), posted_receive())
+                      : StatusValues{});
+  }
+
+  void probe(bool ok) {
+    if constexpr (kFlag >= 0) ok = ok && *std::get<kFlag>(args_) != 0;
+    StatusValues values;
+    if (ok) {
+      RequestFacts facts = posted_receive();
+      facts.bytes = kNotRecorded;
+      values = encode_status(*std::get<kStatus>(args_), facts);
+    }
+    store_status(values);
+  }
+
+  // -- communicators
+
+  void new_communicator(bool ok) {
+    std::int64_t& members = values_[kValues - 1];
+    if (!ok) {
+      members = static_cast<std::int64_t>(tracer_.intern({}));
+      return;
+    }
+    const MPI_Comm made = *std::get<output_of(kCall, Kind::kComm)>(args_);
+    if constexpr (has(kCall, Attribute::kNonblocking)) {
+      // Not usable before its request completes, and like its parent.
+      members = static_cast<std::int64_t>(
+          tracer_.intern(communicator_members(std::get<kComm>(args_))));
+      tracer_.learn_comm(made, comm_);
+    } else {
+      members = static_cast<std::int64_t>(tracer_.intern(communicator_members(made)));
+      if (made != MPI_COMM_NULL) tracer_.learn_comm(made, query_comm(made));
+    }
+  }
+
+  Tracer& tracer_;
+  Args args_;
+  CommShape comm_;
+  std::uint64_t freed_handle_ = 0;
+  std::array<std::int64_t, kValues> values_{};
+  boost::container::small_vector<std::int64_t, 16> claimed_;
+  boost::container::small_vector<MPI_Status, 8> statuses_;
+};
+
+}  // namespace chameleon

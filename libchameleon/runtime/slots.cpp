@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/slots.h"
+
+#include <bit>
+
+namespace chameleon {
+
+namespace {
+constexpr std::int64_t kUnknown = INT64_MIN;
+}
+
+Slots::Slots(Kind kind) : first_id_(kind == Kind::kComm ? 2 : 0), buckets_(64, -1) {
+  for (const PredefinedHandle& object : predefined_handles())
+    if (object.kind == kind) predefined_.push_back(object);
+}
+
+std::int64_t Slots::predefined(std::uint64_t handle) const {
+  for (const PredefinedHandle& object : predefined_)
+    if (object.handle == handle) return object.id;
+  return kUnknown;
+}
+
+std::int64_t Slots::lookup(std::uint64_t handle) const {
+  for (std::int32_t id = buckets_[mix(handle) & (buckets_.size() - 1)]; id >= 0;
+       id = objects_[static_cast<std::size_t>(id)].next)
+    if (objects_[static_cast<std::size_t>(id)].handle == handle) return id + first_id_;
+  return kUnknown;
+}
+
+std::int32_t Slots::lowest_free() {
+  for (; free_from_ < free_.size(); ++free_from_)
+    if (free_[free_from_] != 0)
+      return static_cast<std::int32_t>(free_from_ * 64) + std::countr_zero(free_[free_from_]);
+  free_.push_back(~0ULL);
+  objects_.resize(free_.size() * 64);
+  return static_cast<std::int32_t>(free_from_ * 64);
+}
+
+std::int64_t Slots::create(std::uint64_t handle) {
+  if (const std::int64_t id = predefined(handle); id != kUnknown) return id;
+  const std::int32_t id = lowest_free();
+  free_[static_cast<std::size_t>(id) / 64] &= ~(1ULL << (id % 64));
+  objects_[static_cast<std::size_t>(id)].handle = handle;
+  if (++live_ > buckets_.size()) grow();
+  link(id);
+  return id + first_id_;
+}
+
+std::int64_t Slots::find(std::uint64_t handle) {
+  // Created objects first: they are what repeats in a loop.
+  if (const std::int64_t id = lookup(handle); id != kUnknown) return id;
+  return create(handle);
+}
+
+std::int64_t Slots::claim(std::uint64_t handle) {
+  const std::int64_t id = find(handle);
+  if (id >= first_id_) unlink(static_cast<std::int32_t>(id) - first_id_);
+  return id;
+}
+
+void Slots::unclaim(std::int64_t id) {
+  if (id >= first_id_) link(static_cast<std::int32_t>(id) - first_id_);
+}
+
+void Slots::free_claimed(std::int64_t id) {
+  if (id < first_id_) return;
+  const auto index = static_cast<std::size_t>(id - first_id_);
+  free_[index / 64] |= 1ULL << (index % 64);
+  if (index / 64 < free_from_) free_from_ = index / 64;
+  --live_;
+}
+
+std::int64_t Slots::release(std::uint64_t handle) {
+  const std::int64_t id = claim(handle);
+  free_claimed(id);
+  return id;
+}
+
+void Slots::link(std::int32_t id) {
+  Object& object = objects_[static_cast<std::size_t>(id)];
+  std::int32_t& head = bucket(object.handle);
+  object.next = head;
+  head = id;
+}
+
+bool Slots::unlink(std::int32_t id) {
+  Object& object = objects_[static_cast<std::size_t>(id)];
+  for (std::int32_t* at = &bucket(object.handle); *at >= 0;
+       at = &objects_[static_cast<std::size_t>(*at)].next)
+    if (*at == id) {
+      *at = object.next;
+      return true;
+    }
+  return false;
+}
+
+void Slots::grow() {
+  const std::vector<std::int32_t> old = std::move(buckets_);
+  buckets_.assign(old.size() * 4, -1);
+  for (std::int32_t head : old)
+    for (std::int32_t id = head; id >= 0;) {
+      const std::int32_t next = objects_[static_cast<std::size_t>(id)].next;
+      link(id);
+      id = next;
+    }
+}
+
+}  // namespace chameleon

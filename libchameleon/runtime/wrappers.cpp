@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The MPI functions the application calls. Each passes on to PMPI and gives its
+// result; what is recorded around that is decided by the table. Compiled once for
+// each shard of the generated list, to use all processors.
+#include <cstdarg>
+#include <optional>
+
+#include "runtime/call_record.h"
+#include "runtime/raw.h"
+#include "runtime/tracer.h"
+
+#define CHAMELEON_EXPORT __attribute__((visibility("default")))
+
+namespace chameleon {
+namespace {
+
+class DepthGuard {
+ public:
+  DepthGuard() { ++t_depth; }
+  ~DepthGuard() { --t_depth; }
+  DepthGuard(const DepthGuard&) = delete;
+  DepthGuard& operator=(const DepthGuard&) = delete;
+};
+
+std::unique_lock<std::mutex> lock(Tracer& tracer) {
+  if (!tracer.threaded()) return {};
+  return std::unique_lock(tracer.mutex());
+}
+
+template <CallId C, class... P>
+[[gnu::noinline]] int record(Tracer& tracer, void* site, int (*pmpi)(P...), P... p) {
+  const DepthGuard guard;
+  constexpr const CallInfo& call = *find_call(C);
+  const std::uint64_t entry = tracer.clock().now();
+  CallRecord<C, P...> event(tracer, p...);
+  std::optional<RawLine<C, P...>> raw;
+  const bool records = tracer.records(C);
+  std::uint64_t compute = 0;
+  {
+    const auto held = lock(tracer);
+    if (tracer.last_exit() < entry) compute = entry - tracer.last_exit();
+    event.before();
+    if (records && tracer.raw() != nullptr) raw.emplace().before(event.args(), event.comm());
+  }
+  // What ends the run is recorded first, and what begins it has happened.
+  constexpr bool ends = has(call, Attribute::kFinalize | Attribute::kAbort);
+  constexpr bool begun = has(call, Attribute::kInit);
+  int code = MPI_SUCCESS;
+  const std::uint64_t before = tracer.clock().now();
+  if constexpr (!ends && !begun) code = std::apply(pmpi, event.args());
+  const std::uint64_t after = tracer.clock().now();
+  {
+    const auto held = lock(tracer);
+    event.after(code);
+    if (raw) raw->after(event.args(), event.comm(), code, tracer.raw());
+    if (records)
+      tracer.append(C, site, begun ? 0 : compute, ends || begun ? 0 : after - before,
+                    event.values(), event.value_count());
+    else
+      tracer.count_paused();
+    tracer.leave(entry, before, after);
+  }
+  return code;
+}
+
+template <CallId C, class R, class... P, class... A>
+[[gnu::always_inline]] inline R traced(R (*pmpi)(P...), A... a) {
+  constexpr const CallInfo& call = *find_call(C);
+  if constexpr (!std::is_same_v<R, int> || has(call, Attribute::kMpit)) {
+    return pmpi(a...);
+  } else if constexpr (has(call, Attribute::kInit)) {
+    const int code = pmpi(a...);
+    if (code != MPI_SUCCESS || t_depth > 0) return code;
+    int level = MPI_THREAD_SINGLE;
+    PMPI_Query_thread(&level);
+    start_tracer(level == MPI_THREAD_MULTIPLE);
+    if (Tracer* tracer = g_tracer.load(std::memory_order_acquire))
+      record<C, P...>(*tracer, __builtin_return_address(0), pmpi, a...);
+    return code;
+  } else {
+    Tracer* tracer = g_tracer.load(std::memory_order_acquire);
+    if (tracer == nullptr || t_depth > 0) return pmpi(a...);
+    if constexpr (has(call, Attribute::kLocal)) {
+      if (!tracer->records(C)) return pmpi(a...);
+    }
+    const int code = record<C, P...>(*tracer, __builtin_return_address(0), pmpi, a...);
+    if constexpr (has(call, Attribute::kFinalize)) {
+      const DepthGuard guard;
+      finish_tracer();
+      return pmpi(a...);
+    } else if constexpr (has(call, Attribute::kAbort)) {
+      const DepthGuard guard;
+      abandon_tracer();
+      return pmpi(a...);
+    } else {
+      return code;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace chameleon
+
+using chameleon::CallId;
+using chameleon::traced;
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#include "wrappers.inc"  // generated
+
+#if CHAMELEON_SHARD == 0
+extern "C" CHAMELEON_EXPORT int MPI_Pcontrol(const int level, ...) {
+  using namespace chameleon;
+  Tracer* tracer = g_tracer.load(std::memory_order_acquire);
+  if (tracer != nullptr && (level == 0 || level == 1)) tracer->pause(level == 0);
+  return PMPI_Pcontrol(level);
+}
+#endif

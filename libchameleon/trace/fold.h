@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Intra-node compression (ScalaTrace, dissertation section 2.1): events of one
+/// rank become nested loops as they arrive. A repetition at the tail of the list
+/// is found through an index from what the tail ends with to where that stood
+/// before, compared by prefix hashes in O(1), and checked symbol by symbol once.
+/// A tail that repeats the body of the loop before it (or of a loop that ends
+/// that loop, at any depth) becomes one more iteration; two equal neighbours
+/// become a loop. Iteration counts are not part of the comparison.
+///
+/// Cost: amortised O(nesting depth) per event whatever the length of the loop's
+/// body. Memory: the folded trace, and an index of a small multiple of it. The
+/// index forgets the oldest of more than four equal endings: what is not found
+/// costs compression, never exactness.
+
+#include <cstdint>
+#include <vector>
+
+#include "trace/event.h"
+#include "trace/node.h"
+
+namespace chameleon {
+
+class Folder {
+ public:
+  explicit Folder(bool keep_times = true) : keep_times_(keep_times) {}
+
+  /// Appends one event.
+  void push(const Event& event);
+
+  /// Ends the fold and gives its nodes; the folder is empty afterwards.
+  std::vector<Node> take();
+
+  std::size_t node_count() const { return nodes_.size(); }
+  std::uint64_t event_count() const { return events_; }
+
+ private:
+  struct Slot {
+    std::uint64_t key = 0;
+    std::uint32_t positions[4] = {0, 0, 0, 0};
+  };
+  struct Pending {
+    std::uint64_t predecessor, compute, communication;
+    std::size_t first;
+  };
+
+  void push_node(const Event& event, std::uint64_t predecessor);
+  bool predicted(const Event& event);
+  void commit_prediction();
+  void withdraw_prediction();
+  void predict(Node* loop);
+
+  bool try_fold();
+  bool try_position(std::size_t at);
+  bool absorb(Node& before, std::size_t at, const Shape& tail);
+  bool fold_square(std::size_t at, const Shape& tail);
+  void replace_tail(std::size_t at, Node node);
+
+  Shape shape_between(std::size_t first, std::size_t last);
+  static std::uint64_t window_key(std::span<const Node> nodes, std::size_t width);
+  std::uint64_t top_window_key(std::size_t width);
+  Slot& slot(std::uint64_t key) { return index_[mix(key) & (index_.size() - 1)]; }
+  void remember(std::uint64_t key, std::size_t position);
+  void remember_tail();
+  void grow_index();
+
+  bool keep_times_;
+  std::vector<Node> nodes_;
+  std::vector<Shape> prefix_{Shape{}};        ///< prefix_[i]: shape of nodes_[0, i)
+  std::vector<std::uint64_t> powers_{1};      ///< Shape::kBase to the i
+  std::vector<Slot> index_{std::vector<Slot>(256)};
+  std::uint64_t last_symbol_ = 0;
+  std::uint64_t events_ = 0;
+
+  Node* expected_ = nullptr;  ///< a loop over plain events, of which the next iteration runs
+  Node* absorbed_into_ = nullptr;
+  std::vector<Pending> pending_;
+  std::vector<std::int64_t> pending_values_;
+};
+
+}  // namespace chameleon

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "trace/histogram.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace chameleon {
+
+namespace {
+__extension__ using Wide = unsigned __int128;
+}
+
+void Histogram::add_bin(std::uint8_t bin, std::uint64_t count) {
+  const auto place =
+      std::lower_bound(bins_.begin(), bins_.end(), bin,
+                       [](const auto& entry, std::uint8_t number) { return entry.first < number; });
+  if (place != bins_.end() && place->first == bin) {
+    place->second += count;
+  } else {
+    bins_.insert(place, {bin, count});
+  }
+}
+
+void Histogram::merge(const Histogram& other) {
+  if (other.empty()) return;
+  if (empty()) {
+    *this = other;
+    return;
+  }
+  if (this == &other) return merge(Histogram(other));
+  count_ += other.count_;
+  if (__builtin_add_overflow(sum_, other.sum_, &sum_)) sum_ = UINT64_MAX;
+  min_ = std::min(min_, other.min_);
+  max_ = std::max(max_, other.max_);
+  squares_ += other.squares_;
+  for (const auto& [bin, count] : other.bins_) add_bin(bin, count);
+}
+
+double Histogram::mean() const {
+  return count_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(count_);
+}
+
+double Histogram::deviation() const {
+  if (count_ < 2 || min_ == max_) return 0;
+  const double average = mean();
+  const double variance = squares_ / static_cast<double>(count_) - average * average;
+  return variance > 0 ? std::sqrt(variance) : 0;
+}
+
+double Histogram::quantile(double q) const {
+  if (count_ == 0) return 0;
+  const double lowest = static_cast<double>(min_), highest = static_cast<double>(max_);
+  if (!(q > 0)) return lowest;
+  if (q >= 1) return highest;
+  double left = q * static_cast<double>(count_);
+  for (const auto& [bin, count] : bins_) {
+    const double here = static_cast<double>(count);
+    if (left <= here) {
+      const double low = std::max(lowest, static_cast<double>(bin_low(bin)));
+      const double high = std::min(highest, static_cast<double>(bin_low(bin + 1U)));
+      return low + (high - low) * left / here;
+    }
+    left -= here;
+  }
+  return highest;
+}
+
+bool Histogram::operator==(const Histogram& other) const {
+  return count_ == other.count_ && sum_ == other.sum_ && min_ == other.min_ &&
+         max_ == other.max_ && squares_ == other.squares_ &&
+         std::equal(bins_.begin(), bins_.end(), other.bins_.begin(), other.bins_.end());
+}
+
+// Count; minimum; past one duration: the width, the sum above count * min, the
+// deviation, the number of bins, and each bin less the one before with its
+// count, except the count of the last, which is what is left.
+void Histogram::encode(ByteWriter& writer) const {
+  writer.varint(count_);
+  if (count_ == 0) return;
+  writer.varint(min_);
+  if (count_ == 1) return;
+  writer.varint(max_ - min_);
+  if (max_ == min_) return;
+  const Wide least = Wide{min_} * count_;
+  writer.varint(sum_ > least ? static_cast<std::uint64_t>(sum_ - least) : 0);
+  writer.varint(static_cast<std::uint64_t>(deviation() + 0.5));
+  writer.varint(bins_.size());
+  unsigned previous = 0;
+  for (std::size_t i = 0; i < bins_.size(); ++i) {
+    writer.varint(bins_[i].first - previous);
+    previous = bins_[i].first;
+    if (i + 1 < bins_.size()) writer.varint(bins_[i].second);
+  }
+}
+
+bool Histogram::decode(ByteReader& reader, Histogram& histogram) {
+  histogram = Histogram();
+  const auto refuse = [&] {
+    histogram = Histogram();
+    reader.fail();
+    return false;
+  };
+  Histogram read;
+  read.count_ = reader.varint();
+  if (read.count_ == 0) return reader.ok();
+  read.min_ = read.max_ = reader.varint();
+  if (read.count_ > 1 &&
+      __builtin_add_overflow(read.min_, reader.varint(), &read.max_))
+    return refuse();
+  const double count = static_cast<double>(read.count_);
+  const Wide least = Wide{read.min_} * read.count_;
+  if (read.min_ == read.max_) {
+    read.sum_ = static_cast<std::uint64_t>(std::min(least, Wide{UINT64_MAX}));
+    const double value = static_cast<double>(read.min_);
+    read.squares_ = value * value * count;
+    read.bins_.push_back({bin_of(read.min_), read.count_});
+  } else {
+    const Wide sum = least + reader.varint();
+    if (sum > Wide{read.max_} * read.count_) return refuse();
+    read.sum_ = static_cast<std::uint64_t>(std::min(sum, Wide{UINT64_MAX}));
+    const double deviation = static_cast<double>(reader.varint());
+    const double mean = read.mean();
+    read.squares_ = (deviation * deviation + mean * mean) * count;
+    const std::uint64_t bins = reader.count();
+    std::uint64_t bin = 0, left = read.count_;
+    if (bins == 0 || bins > kBins) return refuse();
+    for (std::uint64_t i = 0; i < bins; ++i) {
+      const std::uint64_t step = reader.varint();
+      const std::uint64_t here = i + 1 < bins ? reader.varint() : left;
+      if (step >= kBins || (i != 0 && step == 0) || here == 0 || here > left) return refuse();
+      bin += step;
+      left -= here;
+      if (bin >= kBins) return refuse();
+      read.bins_.push_back({static_cast<std::uint8_t>(bin), here});
+    }
+    if (left != 0 || read.bins_.front().first != bin_of(read.min_) ||
+        read.bins_.back().first != bin_of(read.max_))
+      return refuse();
+  }
+  if (!reader.ok()) return refuse();
+  histogram = std::move(read);
+  return true;
+}
+
+}  // namespace chameleon

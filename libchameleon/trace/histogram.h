@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// A distribution of durations in nanoseconds: count, sum, extremes and
+/// deviation, with logarithmic bins, four per octave, of which only those in
+/// use are stored (durations below 8 ns have bins of their own). The total of
+/// the bins is `count()`. `add` is a few bit operations and a search among the
+/// bins in use, no division; `merge` is linear in bins. Sums saturate.
+
+#include <bit>
+#include <cstdint>
+#include <utility>
+
+// GCC 12 takes the moving of an inlined small_vector for an over-read.
+#pragma GCC diagnostic push
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wstringop-overread"
+#endif
+#include <boost/container/small_vector.hpp>
+#pragma GCC diagnostic pop
+
+#include "base/bytes.h"
+
+namespace chameleon {
+
+class Histogram {
+ public:
+  using Bins = boost::container::small_vector<std::pair<std::uint8_t, std::uint64_t>, 2>;
+  /// Bins are numbered 0 to `kBins - 1`.
+  static constexpr unsigned kBins = 252;
+
+  void add(std::uint64_t ns) {
+    if (count_++ == 0) {
+      min_ = max_ = ns;
+    } else {
+      if (ns < min_) min_ = ns;
+      if (ns > max_) max_ = ns;
+    }
+    if (__builtin_add_overflow(sum_, ns, &sum_)) sum_ = UINT64_MAX;
+    const double value = static_cast<double>(ns);
+    squares_ += value * value;
+    const std::uint8_t bin = bin_of(ns);
+    for (auto& [number, count] : bins_) {
+      if (number == bin) {
+        ++count;
+        return;
+      }
+      if (number > bin) break;
+    }
+    add_bin(bin, 1);
+  }
+  void merge(const Histogram& other);
+
+  std::uint64_t count() const { return count_; }
+  std::uint64_t sum() const { return sum_; }
+  bool empty() const { return count_ == 0; }
+  /// Smallest and largest; 0 when empty.
+  std::uint64_t min() const { return min_; }
+  std::uint64_t max() const { return max_; }
+  /// In ns; 0 when empty.
+  double mean() const;
+  /// Standard deviation of the population, in ns.
+  double deviation() const;
+  /// The duration below which a share `q` (0 to 1) lies, interpolated linearly
+  /// within its bin and never outside [min, max]. In ns; 0 when empty.
+  double quantile(double q) const;
+  /// (bin, count) ascending, counts not 0.
+  const Bins& bins() const { return bins_; }
+  bool operator==(const Histogram& other) const;
+
+  static constexpr std::uint8_t bin_of(std::uint64_t ns) {
+    if (ns < 4) return static_cast<std::uint8_t>(ns);
+    const int exponent = std::bit_width(ns) - 1;
+    return static_cast<std::uint8_t>(4 * (exponent - 1) + ((ns >> (exponent - 2)) & 3));
+  }
+  /// The smallest duration of a bin; 2^64 - 1 from `kBins` on.
+  static constexpr std::uint64_t bin_low(unsigned bin) {
+    if (bin < 4) return bin;
+    if (bin >= kBins) return UINT64_MAX;
+    return (4 + std::uint64_t{bin & 3}) << (bin / 4 - 1);
+  }
+
+  /// Exact but for the deviation, kept to 1 ns; two varints when `count() == 1`.
+  void encode(ByteWriter& writer) const;
+  /// Reads what `encode` wrote; false (and a failed reader) on anything else.
+  static bool decode(ByteReader& reader, Histogram& histogram);
+
+ private:
+  void add_bin(std::uint8_t bin, std::uint64_t count);
+
+  std::uint64_t count_ = 0;
+  std::uint64_t sum_ = 0;
+  std::uint64_t min_ = 0;
+  std::uint64_t max_ = 0;
+  double squares_ = 0;
+  Bins bins_;
+};
+
+}  // namespace chameleon

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+
+#include "trace/trace.h"
+
+namespace chameleon {
+namespace {
+
+/// Beyond this many differences the rest is matched greedily: the edit script's
+/// memory grows with their square.
+constexpr std::size_t kMostDifferences = 2000;
+constexpr std::size_t kGreedyReach = 256;
+
+using Match = std::pair<std::size_t, std::size_t>;
+
+bool same(const Node& a, const Node& b) {
+  return a.shape == b.shape && alignable({&a, 1}, {&b, 1});
+}
+
+void greedy(std::span<const Node> a, std::span<const Node> b, std::size_t offset,
+            std::vector<Match>& matches) {
+  std::size_t i = 0;
+  for (std::size_t j = 0; j < b.size() && i < a.size(); ++j) {
+    const std::size_t reach = std::min(a.size(), i + kGreedyReach);
+    for (std::size_t k = i; k < reach; ++k)
+      if (same(a[k], b[j])) {
+        matches.emplace_back(offset + k, offset + j);
+        i = k + 1;
+        break;
+      }
+  }
+}
+
+/// Matches of a shortest edit script, ascending (Myers, "An O(ND) Difference
+/// Algorithm", 1986, with its history kept to read the path back).
+void shortest_edit(std::span<const Node> a, std::span<const Node> b, std::size_t offset,
+                   std::vector<Match>& matches) {
+  const auto n = static_cast<std::ptrdiff_t>(a.size());
+  const auto m = static_cast<std::ptrdiff_t>(b.size());
+  const auto limit = std::min<std::ptrdiff_t>(n + m, kMostDifferences);
+  std::vector<std::vector<std::int32_t>> history;
+  std::vector<std::int32_t> furthest(static_cast<std::size_t>(2 * limit + 3), 0);
+  const auto at = [&](std::ptrdiff_t k) -> std::int32_t& {
+    return furthest[static_cast<std::size_t>(k + limit + 1)];
+  };
+  for (std::ptrdiff_t d = 0; d <= limit; ++d) {
+    history.emplace_back(furthest.begin() + (limit + 1 - d - 1), furthest.begin() + (limit + d + 3));
+    for (std::ptrdiff_t k = -d; k <= d; k += 2) {
+      std::ptrdiff_t x = (k == -d || (k != d && at(k - 1) < at(k + 1))) ? at(k + 1) : at(k - 1) + 1;
+      while (x < n && x - k < m && x - k >= 0 &&
+             same(a[static_cast<std::size_t>(x)], b[static_cast<std::size_t>(x - k)]))
+        ++x;
+      at(k) = static_cast<std::int32_t>(x);
+      if (x < n || x - k < m) continue;
+      // Walk back: history[d] holds diagonals -d-1 .. d+1 as they were before step d.
+      const std::size_t first = matches.size();
+      std::ptrdiff_t px = n;
+      std::ptrdiff_t diagonal = n - m;
+      for (std::ptrdiff_t step = d; step >= 0; --step) {
+        const auto& before = history[static_cast<std::size_t>(step)];
+        const auto old = [&](std::ptrdiff_t q) { return before[static_cast<std::size_t>(q + step + 1)]; };
+        std::ptrdiff_t start = 0;
+        std::ptrdiff_t previous = diagonal;
+        if (step > 0) {
+          const bool down =
+              diagonal == -step || (diagonal != step && old(diagonal - 1) < old(diagonal + 1));
+          previous = down ? diagonal + 1 : diagonal - 1;
+          start = down ? old(previous) : old(previous) + 1;
+        }
+        for (std::ptrdiff_t q = px - 1; q >= start; --q)
+          matches.emplace_back(offset + static_cast<std::size_t>(q),
+                               offset + static_cast<std::size_t>(q - diagonal));
+        if (step > 0) px = old(previous);
+        diagonal = previous;
+      }
+      std::reverse(matches.begin() + static_cast<std::ptrdiff_t>(first), matches.end());
+      return;
+    }
+  }
+  greedy(a, b, offset, matches);
+}
+
+std::vector<Match> align(std::span<const Node> a, std::span<const Node> b) {
+  std::vector<Match> matches;
+  std::size_t head = 0;
+  while (head < a.size() && head < b.size() && same(a[head], b[head])) {
+    matches.emplace_back(head, head);
+    ++head;
+  }
+  std::size_t tail = 0;
+  while (tail < a.size() - head && tail < b.size() - head &&
+         same(a[a.size() - 1 - tail], b[b.size() - 1 - tail]))
+    ++tail;
+  const auto middle_a = a.subspan(head, a.size() - head - tail);
+  const auto middle_b = b.subspan(head, b.size() - head - tail);
+  if (!middle_a.empty() && !middle_b.empty()) shortest_edit(middle_a, middle_b, head, matches);
+  for (std::size_t i = tail; i > 0; --i) matches.emplace_back(a.size() - i, b.size() - i);
+  return matches;
+}
+
+class Merger {
+ public:
+  explicit Merger(const CallSchema& schema) : schema_(schema) {}
+
+  std::vector<Node> merge_lists(std::vector<Node> a, std::vector<Node> b, const RankList& mine,
+                                const RankList& theirs) {
+    if (shape_of(a) == shape_of(b) && alignable(a, b)) {
+      merge_ranks(a, b, mine, theirs, schema_);
+      return a;
+    }
+    std::vector<Node> merged;
+    std::size_t i = 0;
+    std::size_t j = 0;
+    for (const auto& [next_a, next_b] : align(a, b)) {
+      gap(merged, std::span(a).subspan(i, next_a - i), std::span(b).subspan(j, next_b - j), mine,
+          theirs);
+      std::vector<Node> pair;
+      pair.push_back(std::move(a[next_a]));
+      merge_ranks(pair, {&b[next_b], 1}, mine, theirs, schema_);
+      merged.push_back(std::move(pair.front()));
+      i = next_a + 1;
+      j = next_b + 1;
+    }
+    gap(merged, std::span(a).subspan(i), std::span(b).subspan(j), mine, theirs);
+    return merged;
+  }
+
+ private:
+  /// Between two matches: loops that run equally often and share most of their
+  /// bodies become one; everything else stays with the ranks it came from.
+  void gap(std::vector<Node>& merged, std::span<Node> a, std::span<Node> b, const RankList& mine,
+           const RankList& theirs) {
+    std::size_t j = 0;
+    for (Node& left : a) {
+      const std::size_t partner = left.is_loop() ? find_partner(left, b, j) : b.size();
+      if (partner < b.size()) {
+        keep(merged, b.subspan(j, partner - j), theirs);
+        merged.push_back(merge_loops(std::move(left), std::move(b[partner]), mine, theirs));
+        j = partner + 1;
+      } else {
+        keep(merged, {&left, 1}, mine);
+      }
+    }
+    keep(merged, b.subspan(j), theirs);
+  }
+
+  static void keep(std::vector<Node>& merged, std::span<Node> nodes, const RankList& ranks) {
+    for (Node& node : nodes) {
+      if (node.ranks.empty()) node.ranks = ranks;
+      merged.push_back(std::move(node));
+    }
+  }
+
+  static std::size_t find_partner(const Node& loop, std::span<const Node> candidates,
+                                  std::size_t from) {
+    for (std::size_t j = from; j < candidates.size(); ++j) {
+      const Node& other = candidates[j];
+      if (!other.is_loop() || loop.iterations.grouped() || other.iterations.grouped()) continue;
+      if (!(loop.iterations.values() == other.iterations.values())) continue;
+      const std::size_t common = align(loop.body, other.body).size();
+      if (common > 0 && 3 * common >= std::min(loop.body.size(), other.body.size())) return j;
+    }
+    return candidates.size();
+  }
+
+  Node merge_loops(Node a, Node b, const RankList& mine, const RankList& theirs) {
+    const RankList left = a.ranks.empty() ? mine : a.ranks;
+    const RankList right = b.ranks.empty() ? theirs : b.ranks;
+    a.body = merge_lists(std::move(a.body), std::move(b.body), left, right);
+    a.shape = shape_of(a.body);
+    a.iterations.merge(std::move(b.iterations), left, right, FieldKind::kPlain);
+    if (!a.ranks.empty() || !b.ranks.empty()) {
+      a.ranks = left;
+      a.ranks.merge(right);
+    }
+    return a;
+  }
+
+  const CallSchema& schema_;
+};
+
+}  // namespace
+
+void merge(Trace& trace, Trace other) {
+  trace.calls.merge(other.calls);
+  trace.arrays.merge(other.arrays);
+  trace.paths.merge(other.paths);
+  trace.modules.merge(other.modules);
+  trace.facts.merge(other.facts);
+  for (Declaration& theirs : other.declarations) {
+    const auto mine =
+        std::find_if(trace.declarations.begin(), trace.declarations.end(),
+                     [&](const Declaration& declared) { return declared.what == theirs.what; });
+    if (mine == trace.declarations.end())
+      trace.declarations.push_back(std::move(theirs));
+    else
+      mine->ranks.merge(theirs.ranks);
+  }
+  trace.nodes = Merger(trace).merge_lists(std::move(trace.nodes), std::move(other.nodes),
+                                          trace.ranks, other.ranks);
+  trace.ranks.merge(other.ranks);
+  trace.complete = trace.complete && other.complete;
+}
+
+}  // namespace chameleon

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "trace/node.h"
+
+#include <cmath>
+
+namespace chameleon {
+namespace {
+
+/// How many nodes of `list` from `at` on have `length` symbols in all; 0: none do.
+std::size_t run_of_length(std::span<const Node> list, std::size_t at, std::uint64_t length) {
+  std::uint64_t have = 0;
+  for (std::size_t i = at; i < list.size(); ++i) {
+    have += list[i].shape.length;
+    if (have == length) return i - at + 1;
+    if (have > length) return 0;
+  }
+  return 0;
+}
+
+/// How often a node was executed, a value a visit (the values themselves do not matter).
+const Param& visits(const Node& node) { return node.is_loop() ? node.iterations : node.params[0]; }
+
+/// Puts nodes[at, at+count) into a loop that was taken once at every visit.
+void wrap(std::vector<Node>& nodes, std::size_t at, std::size_t count) {
+  Node loop;
+  loop.shape = shape_of(std::span(nodes).subspan(at, count));
+  const Node& first = nodes[at];
+  loop.iterations = visits(first).ones();
+  if (first.is_loop() && first.current != 0) loop.iterations.values().append(1);
+  loop.ranks = first.ranks;
+  loop.body.assign(std::make_move_iterator(nodes.begin() + static_cast<std::ptrdiff_t>(at)),
+                   std::make_move_iterator(nodes.begin() + static_cast<std::ptrdiff_t>(at + count)));
+  for (Node& node : loop.body) node.ranks = RankList();
+  nodes[at] = std::move(loop);
+  nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(at + 1),
+              nodes.begin() + static_cast<std::ptrdiff_t>(at + count));
+}
+
+void close(Node& loop) {
+  if (loop.current == 0) return;
+  loop.iterations.values().append(static_cast<std::int64_t>(loop.current));
+  loop.current = 0;
+}
+
+/// Walks two alignable lists and calls `leaf(a, b)` and `loop(a, b)` on partners.
+template <class Leaf, class LoopPair>
+void walk(std::vector<Node>& a, std::vector<Node>& b, Leaf leaf, LoopPair loop) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!a[i].is_loop() && !b[i].is_loop()) {
+      leaf(a[i], b[i]);
+      continue;
+    }
+    if (!a[i].is_loop()) wrap(a, i, run_of_length(a, i, b[i].shape.length));
+    if (!b[i].is_loop()) wrap(b, i, run_of_length(b, i, a[i].shape.length));
+    loop(a[i], b[i]);
+  }
+}
+
+void append_lists(std::vector<Node>& nodes, std::vector<Node>& later, const RankList& ranks) {
+  walk(
+      nodes, later,
+      [&](Node& a, Node& b) {
+        for (std::size_t i = 0; i < a.params.size(); ++i)
+          a.params[i].append(std::move(b.params[i]), ranks, ranks);
+        for (TimeEntry& entry : b.times) {
+          bool found = false;
+          for (TimeEntry& mine : a.times)
+            if (mine.predecessor == entry.predecessor && mine.ranks == entry.ranks) {
+              mine.compute.merge(entry.compute);
+              mine.communication.merge(entry.communication);
+              found = true;
+              break;
+            }
+          if (!found) a.times.push_back(std::move(entry));
+        }
+      },
+      [&](Node& a, Node& b) {
+        append_lists(a.body, b.body, ranks);
+        close(a);
+        a.iterations.append(std::move(b.iterations), ranks, ranks);
+        a.current = b.current;
+      });
+}
+
+void merge_lists(std::vector<Node>& nodes, std::vector<Node>& other, const RankList& mine,
+                 const RankList& theirs, const CallSchema& schema) {
+  walk(
+      nodes, other,
+      [&](Node& a, Node& b) {
+        const RankList& left = a.ranks.empty() ? mine : a.ranks;
+        const RankList& right = b.ranks.empty() ? theirs : b.ranks;
+        for (std::size_t i = 0; i < a.params.size(); ++i)
+          a.params[i].merge(std::move(b.params[i]), left, right, schema.field_kind(a.call, i));
+        merge_times(a.times, std::move(b.times), left, right);
+        if (a.ranks.empty() && b.ranks.empty()) return;
+        RankList all = left;
+        all.merge(right);
+        a.ranks = std::move(all);
+      },
+      [&](Node& a, Node& b) {
+        RankList left = a.ranks.empty() ? mine : a.ranks;
+        const RankList right = b.ranks.empty() ? theirs : b.ranks;
+        merge_lists(a.body, b.body, left, right, schema);
+        a.iterations.merge(std::move(b.iterations), left, right, FieldKind::kPlain);
+        if (a.ranks.empty() && b.ranks.empty()) return;
+        left.merge(right);
+        a.ranks = std::move(left);
+      });
+}
+
+bool alike(const Histogram& a, const Histogram& b) {
+  const double difference = std::abs(a.mean() - b.mean());
+  return difference < 5000.0 || difference < 0.1 * std::max(a.mean(), b.mean());
+}
+
+}  // namespace
+
+bool alignable(std::span<const Node> a, std::span<const Node> b) {
+  std::size_t i = 0;
+  std::size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    const Node& left = a[i];
+    const Node& right = b[j];
+    if (!left.is_loop() && !right.is_loop()) {
+      if (left.call != right.call || left.path != right.path ||
+          left.params.size() != right.params.size())
+        return false;
+      ++i, ++j;
+    } else if (left.is_loop() && right.is_loop()) {
+      if (!(left.shape == right.shape) || !alignable(left.body, right.body)) return false;
+      ++i, ++j;
+    } else if (left.is_loop()) {
+      const std::size_t run = run_of_length(b, j, left.shape.length);
+      if (run == 0 || !alignable(left.body, b.subspan(j, run))) return false;
+      ++i, j += run;
+    } else {
+      const std::size_t run = run_of_length(a, i, right.shape.length);
+      if (run == 0 || !alignable(a.subspan(i, run), right.body)) return false;
+      i += run, ++j;
+    }
+  }
+  return i == a.size() && j == b.size();
+}
+
+void append_execution(std::vector<Node>& nodes, std::span<Node> later, const RankList& ranks) {
+  std::vector<Node> list(std::make_move_iterator(later.begin()),
+                         std::make_move_iterator(later.end()));
+  append_lists(nodes, list, ranks);
+}
+
+void merge_ranks(std::vector<Node>& nodes, std::span<Node> other, const RankList& mine,
+                 const RankList& theirs, const CallSchema& schema) {
+  std::vector<Node> list(std::make_move_iterator(other.begin()),
+                         std::make_move_iterator(other.end()));
+  merge_lists(nodes, list, mine, theirs, schema);
+}
+
+void close_loops(std::span<Node> nodes) {
+  for (Node& node : nodes)
+    if (node.is_loop()) {
+      close_loops(node.body);
+      close(node);
+    }
+}
+
+void merge_times(std::vector<TimeEntry>& times, std::vector<TimeEntry>&& other,
+                 const RankList& mine, const RankList& theirs) {
+  for (TimeEntry& entry : other) {
+    TimeEntry* best = nullptr;
+    std::size_t groups = 0;
+    double nearest = 0;
+    for (TimeEntry& present : times) {
+      if (present.predecessor != entry.predecessor) continue;
+      ++groups;
+      const double distance = std::abs(present.compute.mean() - entry.compute.mean());
+      if (best == nullptr || distance < nearest) best = &present, nearest = distance;
+    }
+    if (entry.ranks.empty()) entry.ranks = theirs;
+    if (best == nullptr || (!alike(best->compute, entry.compute) && groups < kMostTimeGroups)) {
+      if (best != nullptr && best->ranks.empty()) best->ranks = mine;
+      times.push_back(std::move(entry));
+      continue;
+    }
+    if (best->ranks.empty()) best->ranks = mine;
+    best->ranks.merge(entry.ranks);
+    best->compute.merge(entry.compute);
+    best->communication.merge(entry.communication);
+  }
+  for (TimeEntry& present : times)
+    if (present.ranks.empty()) present.ranks = mine;
+}
+
+}  // namespace chameleon

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "trace/trace.h"
+
+#include "base/hash.h"
+
+namespace chameleon {
+namespace {
+
+void canonicalize(std::vector<Node>& nodes, const RankList& ranks, const Trace& trace) {
+  for (Node& node : nodes) {
+    if (node.ranks == ranks) node.ranks = RankList();
+    const RankList mine = node.ranks.empty() ? ranks : node.ranks;
+    canonicalize(node.body, mine, trace);
+    for (TimeEntry& entry : node.times)
+      if (entry.ranks == mine) entry.ranks = RankList();
+    if (node.is_loop()) continue;
+    const auto call = trace.calls.find(node.call);
+    if (call == trace.calls.end()) continue;
+    const auto& fields = call->second.fields;
+    for (std::size_t i = 0; i < node.params.size() && i < fields.size(); ++i)
+      if (fields[i].stored == FieldKind::kEndPoint)
+        node.params[i].canonicalize(fields[i].kind != "root");
+  }
+}
+
+}  // namespace
+
+FieldKind Trace::field_kind(std::uint16_t call, std::size_t field) const {
+  const auto found = calls.find(call);
+  if (found == calls.end() || field >= found->second.fields.size()) return FieldKind::kPlain;
+  return found->second.fields[field].stored;
+}
+
+std::uint64_t array_id(std::span<const std::int64_t> array) {
+  return hash_bytes(array.data(), array.size_bytes());
+}
+
+std::uint64_t Trace::intern(std::vector<std::int64_t> array) {
+  const std::uint64_t id = array_id(array);
+  arrays.try_emplace(id, std::move(array));
+  return id;
+}
+
+std::uint64_t Trace::event_count() const {
+  std::uint64_t events = 0;
+  for (const auto& [rank, fact] : facts) events += fact.events;
+  return events;
+}
+
+void canonicalize(Trace& trace) { canonicalize(trace.nodes, trace.ranks, trace); }
+
+}  // namespace chameleon

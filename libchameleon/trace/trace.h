@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// A trace: what some ranks did, compressed, with everything needed to read it:
+/// the calls' schemas, call paths, modules, arrays, and facts of the run. The
+/// same type is one rank's trace, a subtree's on the way up, and the final one.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trace/call_path.h"
+#include "trace/node.h"
+
+namespace chameleon {
+
+/// One recorded value of a call: its name, what the model must know of it, and
+/// the MPI kind it has (dest, count, comm, ...), by which tools treat it.
+struct Field {
+  std::string name;
+  std::string kind;
+  FieldKind stored = FieldKind::kPlain;
+  bool operator==(const Field&) const = default;
+};
+
+/// A call that occurs in the trace.
+struct CallDescription {
+  std::string name;  ///< without the MPI_ prefix
+  std::vector<Field> fields;
+  bool operator==(const CallDescription&) const = default;
+};
+
+/// What one rank says of itself.
+struct RankFacts {
+  std::uint64_t events = 0;
+  std::uint64_t run_ns = 0;   ///< from the end of MPI_Init to the start of MPI_Finalize
+  std::uint64_t tool_ns = 0;  ///< of that, spent in the tool
+  std::uint64_t paused = 0;   ///< calls not recorded because tracing was switched off
+  std::string host;
+  std::uint32_t processor = 0;
+  bool operator==(const RankFacts&) const = default;
+};
+
+/// What is not recorded exactly, and for whom; shown by every tool.
+struct Declaration {
+  std::string what;
+  RankList ranks;
+};
+
+/// An object every MPI program has from the start: its symbolic id is -2 minus
+/// its place in the list of its kind.
+struct Predefined {
+  std::string name;        ///< MPI_INT, MPI_SUM, ...
+  std::uint32_t size = 0;  ///< of a datatype, bytes
+  bool operator==(const Predefined&) const = default;
+};
+
+/// Stored where there was nothing to record: the parts of a status that the
+/// posted call already tells (source and tag without wildcard, bytes as posted).
+inline constexpr std::int64_t kNotRecorded = INT32_MIN;
+
+struct Trace final : CallSchema {
+  RankList ranks;                ///< whose events are in here
+  std::uint32_t world_size = 0;  ///< ranks of the traced job
+  bool complete = false;         ///< the run reached MPI_Finalize
+  std::vector<Node> nodes;
+
+  std::map<std::uint16_t, CallDescription> calls;
+  std::map<std::uint64_t, std::vector<std::int64_t>> arrays;  ///< by content hash
+  std::map<std::uint64_t, CallPath> paths;                    ///< by stack signature
+  std::map<std::uint64_t, Module> modules;                    ///< by Frame::module
+
+  std::map<std::string, std::vector<Predefined>> predefined;  ///< by kind: datatype, op
+
+  std::string program;
+  std::string tool_version;
+  std::string mpi;
+  std::string timing;              ///< none, histogram, full
+  std::uint64_t started_unix = 0;  ///< seconds
+  std::map<std::uint32_t, RankFacts> facts;
+  std::vector<Declaration> declarations;
+
+  FieldKind field_kind(std::uint16_t call, std::size_t field) const override;
+
+  /// Adds an array to the table; its id is what events store.
+  std::uint64_t intern(std::vector<std::int64_t> array);
+  /// Adds up to `events` of all ranks.
+  std::uint64_t event_count() const;
+};
+
+/// Content hash of an array: its id in every trace.
+std::uint64_t array_id(std::span<const std::int64_t> array);
+
+/// Inter-node compression: joins `other`, of other ranks, into `trace`. Equal
+/// structure is joined in one walk; otherwise the top-level nodes (and, between
+/// matches, the bodies of loops that run equally often) are aligned by a
+/// shortest edit script (Myers 1986, O((n + m) d) for d differences).
+void merge(Trace& trace, Trace other);
+
+/// Puts a merged trace into its final form: one reading per end-point, ranks
+/// only where they differ from the enclosing node's. Lossless, idempotent.
+void canonicalize(Trace& trace);
+
+}  // namespace chameleon

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The one fixed reduction tree: binomial, rooted at rank 0. At step s (1, 2,
+/// 4, ...) rank r with r mod 2s = s sends to r - s. Pure arithmetic, so that a
+/// real job and virtual ranks in one process combine in the same order.
+/// Depth ceil(log2 size); size - 1 messages.
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace chameleon {
+
+/// Calls receive(child) for each child in order of steps, then send(parent)
+/// unless rank is 0.
+template <class Receive, class Send>
+void walk_up(std::uint32_t rank, std::uint32_t size, Receive receive, Send send) {
+  for (std::uint32_t step = 1; step < size; step *= 2) {
+    if ((rank & step) != 0) return send(rank - step);
+    if (rank + step < size) receive(rank + step);
+  }
+}
+
+/// Reduces one value a rank to rank 0's, in the order a job of that size would.
+/// `combine(mine, theirs)` takes the child's value into the parent's.
+template <class T, class Combine>
+T reduce_virtually(std::vector<T> values, Combine combine) {
+  const auto size = static_cast<std::uint32_t>(values.size());
+  for (std::uint32_t step = 1; step < size; step *= 2)
+    for (std::uint32_t rank = 0; rank + step < size; rank += 2 * step)
+      combine(values[rank], std::move(values[rank + step]));
+  return std::move(values.front());
+}
+
+}  // namespace chameleon

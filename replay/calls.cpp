@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replay/calls.h"
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+// Programs use calls that MPI has deprecated, so their replay does.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+namespace chameleon::replay {
+namespace {
+
+template <class T>
+constexpr std::uint8_t element_width() {
+  if constexpr (!std::is_pointer_v<T>) {
+    return sizeof(T);
+  } else {
+    using Element = std::remove_all_extents_t<std::remove_pointer_t<T>>;
+    if constexpr (requires { sizeof(Element); } && std::is_object_v<Element>) {
+      return sizeof(Element) > 8 ? 1 : sizeof(Element);
+    } else {
+      return 1;
+    }
+  }
+}
+
+template <auto function>
+struct Caller;
+
+template <class... Arguments, int (*function)(Arguments...)>
+struct Caller<function> {
+  static constexpr std::uint8_t kWidths[] = {element_width<Arguments>()..., 0};
+
+  static int invoke(const Word* words) {
+    return call(words, std::index_sequence_for<Arguments...>{});
+  }
+  template <std::size_t... index>
+  static int call([[maybe_unused]] const Word* words, std::index_sequence<index...>) {
+    return function(from_word<Arguments>(words[index])...);
+  }
+};
+
+using Entries = std::array<CallEntry, kCallIdEnd>;
+
+constexpr Entries make_entries() {
+  Entries entries{};
+#define CHAMELEON_REPLAY(id, function, params) \
+  entries[static_cast<std::size_t>(id)] = {&Caller<function>::invoke, Caller<function>::kWidths};
+#include "replay_calls.inc"  // generated
+  // Local calls that do work of their own.
+  CHAMELEON_REPLAY(CallId::kPack, MPI_Pack, 7)
+  CHAMELEON_REPLAY(CallId::kUnpack, MPI_Unpack, 7)
+  CHAMELEON_REPLAY(CallId::kPackExternal, MPI_Pack_external, 7)
+  CHAMELEON_REPLAY(CallId::kUnpackExternal, MPI_Unpack_external, 7)
+  CHAMELEON_REPLAY(CallId::kReduceLocal, MPI_Reduce_local, 5)
+#undef CHAMELEON_REPLAY
+  return entries;
+}
+
+constexpr Entries kEntries = make_entries();
+
+constexpr Attribute kMeaningless =
+    Attribute::kRma | Attribute::kIo | Attribute::kSessions | Attribute::kMpit;
+
+bool has_meaning(const CallInfo& call) {
+  if (has(call, kMeaningless)) return false;
+  switch (static_cast<CallId>(call.id)) {
+    case CallId::kGrequestComplete:   // its request was never made
+    case CallId::kCommCallErrhandler: // nothing is wrong in the replay
+    case CallId::kCommJoin:           // needs the socket
+      return false;
+    case CallId::kOpCreate:
+    case CallId::kOpCreateC:
+    case CallId::kBufferDetach:
+      return true;
+    default:
+      break;
+  }
+  for (const ParamInfo& param : params(call)) {
+    switch (param.kind) {
+      case Kind::kWin:
+      case Kind::kFile:
+      case Kind::kSession:
+      case Kind::kKeyval:
+      case Kind::kErrhandler:
+      case Kind::kArgc:
+      case Kind::kArgv:
+      case Kind::kFunction:
+      case Kind::kPointer:
+      case Kind::kOther:
+        return false;
+      case Kind::kString:
+        if (param.direction != Direction::kIn) return false;
+        if (std::string_view(param.name) == "port_name") return false;
+        break;
+      default:
+        break;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+const CallEntry* find_entry(const CallInfo& call) {
+  const CallEntry& entry = kEntries[call.id];
+  return entry.invoke != nullptr && has_meaning(call) ? &entry : nullptr;
+}
+
+}  // namespace chameleon::replay

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From recorded values to arguments, by kind.
+#include <algorithm>
+#include <cstdio>
+#include <string_view>
+
+#include "mpi/handles.h"
+#include "replay/interpreter.h"
+
+namespace chameleon::replay {
+namespace {
+
+/// Longer arrays mean a damaged trace.
+constexpr std::int64_t kMostElements = std::int64_t{1} << 28;
+/// A datatype that spans more, most of it holes, is sent as bytes.
+constexpr std::int64_t kMostSpan = std::int64_t{1} << 30;
+
+bool is_array(const ParamInfo& info) { return info.length.rule != Length::Rule::kScalar; }
+
+// A user-defined op does nothing: what it computed is not in the trace.
+void no_op(void*, void*, int*, MPI_Datatype*) {}
+void no_op_large(void*, void*, MPI_Count*, MPI_Datatype*) {}
+
+}  // namespace
+
+void* Interpreter::take(Pool& pool, std::uint64_t bytes) {
+  Pool::Block block = pool.take(bytes);
+  if (block.data() == nullptr) {
+    std::fprintf(stderr, "replay: rank %u, event %llu, %s: no memory for %llu bytes\n", rank_,
+                 static_cast<unsigned long long>(number_), plan_->info->name,
+                 static_cast<unsigned long long>(bytes));
+    PMPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  owned_.push_back(std::move(block));
+  return owned_.back().data();
+}
+
+bool Interpreter::at_root() const {
+  if (plan_->root < 0) return true;
+  const ParamPlan& root = plan_->params[static_cast<std::size_t>(plan_->root)];
+  if (root.field < 0) return true;
+  const EndPoint end_point = event_->end_point(static_cast<std::size_t>(root.field));
+  if (const int special = end_point.special(); special != 0) {
+    return special == static_cast<int>(SpecialRank::kRoot);
+  }
+  return !comm_.inter && end_point.rank(comm_.rank, comm_.size) == comm_.rank;
+}
+
+bool Interpreter::decode() {
+  owned_.clear();
+  if (plan_->params.size() > kMostParams) return false;
+  comm_ = {};
+  comm_.size = comm_.local = 1;
+  comm_id_ = plan_->comm < 0 ? -1 : value(plan_->comm);
+  if (comm_id_ >= 0) {
+    const CommFacts* facts = objects_.comm(comm_id_);
+    if (facts == nullptr) return false;
+    comm_ = *facts;
+  }
+  significant_ = at_root();
+  const auto& params = plan_->params;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    const ParamInfo& info = params[i].info;
+    storage_[i] = 0;
+    if (info.kind == Kind::kBuffer) continue;
+    if (info.only_at_root && !significant_) {
+      words_[i] = info.kind == Kind::kDatatype && !is_array(info) ? to_word(MPI_BYTE) : 0;
+    } else if (info.kind == Kind::kStatus) {
+      words_[i] = is_array(info) ? to_word(MPI_STATUSES_IGNORE) : to_word(MPI_STATUS_IGNORE);
+    } else if (!(is_array(info) || info.kind == Kind::kString ? decode_array(i)
+                                                              : decode_scalar(i))) {
+      return false;
+    }
+  }
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    if (params[i].info.kind == Kind::kBuffer && !decode_buffer(i)) return false;
+    if (params[i].info.kind == Kind::kSource) resolve_wildcard(i);
+  }
+  return static_cast<CallId>(plan_->info->id) != CallId::kIntercommCreate || agree_on_leaders();
+}
+
+/// Who leads tells only a leader where the other one is. Any pair does as well, so both sides take
+/// the first rank of each group, which all know, and meet in MPI_COMM_WORLD.
+bool Interpreter::agree_on_leaders() {
+  const auto& members = array_of(trace_, *event_, plan_->members);
+  const auto end = std::find(members.begin(), members.end(), -1);
+  if (end == members.end() || end + 1 == members.end()) return false;
+  words_[1] = 0;
+  words_[2] = to_word(MPI_COMM_WORLD);
+  words_[3] = *(end + 1);
+  return true;
+}
+
+bool Interpreter::decode_end_point(std::size_t at) {
+  const ParamPlan& param = plan_->params[at];
+  const EndPoint end_point = event_->end_point(static_cast<std::size_t>(param.field));
+  const int special = end_point.special();
+  if (special == 0) {
+    words_[at] = end_point.rank(comm_.rank, comm_.size);
+    return true;
+  }
+  switch (static_cast<SpecialRank>(special)) {
+    case SpecialRank::kAnySource:
+      words_[at] = MPI_ANY_SOURCE;
+      return true;
+    case SpecialRank::kRoot:
+      words_[at] = MPI_ROOT;
+      return true;
+    case SpecialRank::kUndefined:
+      words_[at] = 0;  // significant only elsewhere (a remote leader), or the call had failed
+      return param.info.kind == Kind::kRank;
+    default:
+      words_[at] = MPI_PROC_NULL;
+      return true;
+  }
+}
+
+bool Interpreter::decode_scalar(std::size_t at) {
+  const ParamPlan& param = plan_->params[at];
+  const ParamInfo& info = param.info;
+  if (info.kind == Kind::kFunction) {
+    words_[at] = static_cast<CallId>(plan_->info->id) == CallId::kOpCreate
+                     ? to_word(&no_op)
+                     : to_word(&no_op_large);
+    return true;
+  }
+  if (info.direction == Direction::kOut || info.kind == Kind::kPointer) {
+    words_[at] = to_word(&storage_[at]);
+    return true;
+  }
+  if (param.field < 0) return false;
+  if (param.end_point) return decode_end_point(at);
+  Word word = event_->values[static_cast<std::size_t>(param.field)];
+  if (word == kNotRecorded && info.direction == Direction::kIn) {
+    // Not significant here: it describes the buffer of another rank, or one given in place.
+    words_[at] = info.kind == Kind::kDatatype ? to_word(MPI_BYTE) : 0;
+    return true;
+  }
+  if (Objects::keeps(info.kind)) {
+    const std::optional<Word> handle = objects_.find(info.kind, word);
+    if (!handle) return false;
+    word = *handle;
+  } else if (info.kind == Kind::kRequest) {
+    const RequestState* state = request(word);
+    word = to_word(state == nullptr ? MPI_REQUEST_NULL : state->handle);
+  } else if (info.direction == Direction::kInOut) {
+    word = 0;  // the position in a packed buffer: always room from its begin
+  }
+  if (info.direction == Direction::kInOut) {
+    write_word(&storage_[at], word, plan_->entry->widths[at]);
+    word = to_word(&storage_[at]);
+  }
+  words_[at] = word;
+  return true;
+}
+
+std::int64_t Interpreter::expected_length(const ParamPlan& param) const {
+  const Length& length = param.info.length;
+  const auto other = [&](std::uint8_t i) {
+    const ParamInfo& info = plan_->params[i].info;
+    return info.direction == Direction::kIn ? words_[i] : value(i);
+  };
+  switch (length.rule) {
+    case Length::Rule::kParam:
+      return other(length.param);
+    case Length::Rule::kThreeTimesParam:
+      return 3 * other(length.param);
+    case Length::Rule::kCommSize:
+      return comm_.size;
+    case Length::Rule::kInDegree:
+      return comm_.in_degree;
+    case Length::Rule::kOutDegree:
+      return comm_.out_degree;
+    case Length::Rule::kConstant:
+      return length.constant;
+    case Length::Rule::kSumOfParam: {
+      std::int64_t sum = 0;
+      for (const std::int64_t element : array(length.param)) sum += element;
+      return sum;
+    }
+    case Length::Rule::kLastOfParam: {
+      const auto& elements = array(length.param);
+      return elements.empty() ? 0 : elements.back();
+    }
+    default:
+      return 0;
+  }
+}
+
+bool Interpreter::decode_array(std::size_t at) {
+  const ParamPlan& param = plan_->params[at];
+  const ParamInfo& info = param.info;
+  const unsigned width = plan_->entry->widths[at];
+  const auto& elements = array(static_cast<int>(at));
+  std::int64_t length = std::max(expected_length(param), std::int64_t(elements.size()));
+  if (info.kind == Kind::kRequest) length = std::max(length, std::int64_t{1});
+  // Indices of completed requests: as many as there are requests.
+  if (info.direction == Direction::kOut && plan_->request >= 0) {
+    length = std::max(length, std::int64_t(array(plan_->request).size()));
+  }
+  if (length > kMostElements) return false;
+  if (elements.empty() && std::string_view(info.name).find("weights") != std::string_view::npos) {
+    words_[at] = to_word(MPI_UNWEIGHTED);
+    return true;
+  }
+  if (info.kind == Kind::kString) ++length;
+  const auto bytes = static_cast<std::uint64_t>(length) * width;
+  auto* to = static_cast<char*>(take(arrays_, bytes));
+  std::memset(to, 0, bytes);
+  words_[at] = to_word(to);
+  if (info.direction == Direction::kOut) return true;
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    Word word = elements[i];
+    if (Objects::keeps(info.kind)) {
+      const std::optional<Word> handle = objects_.find(info.kind, word);
+      if (!handle) return false;
+      word = *handle;
+    } else if (info.kind == Kind::kRequest) {
+      const RequestState* state = request(word);
+      word = to_word(state == nullptr ? MPI_REQUEST_NULL : state->handle);
+    }
+    write_word(to + i * width, word, width);
+  }
+  return true;
+}
+
+bool Interpreter::span_of(const BufferPlan& plan, std::int64_t& low, std::int64_t& high,
+                          std::int64_t& bytes) {
+  low = INT64_MAX;
+  high = INT64_MIN;
+  bytes = 0;
+  const auto extend = [&](const TypeFacts& type, std::int64_t count, std::int64_t offset) {
+    if (count <= 0) return;
+    const std::int64_t last = (count - 1) * type.extent;
+    low = std::min(low, offset + std::min<std::int64_t>(0, last) + type.true_lb);
+    high = std::max(high, offset + std::max<std::int64_t>(0, last) + type.true_lb +
+                              type.true_extent);
+    bytes += count * type.size;
+  };
+  const ParamPlan& counts = plan_->params[static_cast<std::size_t>(plan.count)];
+  const ParamPlan& types = plan_->params[static_cast<std::size_t>(plan.type)];
+  if (!is_array(counts.info)) {
+    const TypeFacts* type = objects_.type(value(plan.type));
+    std::int64_t count = value(plan.count);
+    if (type == nullptr || count < 0) return count == 0;
+    if (plan.partitions >= 0) count *= value(plan.partitions);
+    if (plan.repeat == Repeat::kCommSize) count *= std::max(comm_.size, comm_.local);
+    if (plan.repeat == Repeat::kInDegree) count *= comm_.in_degree;
+    if (plan.repeat == Repeat::kOutDegree) count *= comm_.out_degree;
+    extend(*type, count, 0);
+    return true;
+  }
+  const auto& elements = array(plan.count);
+  const auto& offsets = array(plan.displacements);
+  const auto& ids = array(plan.type);
+  std::int64_t total = 0;  // where pieces follow each other
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    if (is_array(types.info) && i >= ids.size()) return false;
+    const TypeFacts* type = objects_.type(is_array(types.info) ? ids[i] : value(plan.type));
+    if (elements[i] == 0) continue;
+    if (type == nullptr) return false;
+    const std::int64_t unit = is_array(types.info) ? 1 : std::int64_t{type->extent};
+    const std::int64_t offset = plan.displacements < 0 ? total
+                                : i < offsets.size()   ? offsets[i] * unit
+                                                       : 0;
+    extend(*type, elements[i], offset);
+    total += elements[i] * type->extent;
+  }
+  return true;
+}
+
+bool Interpreter::send_as_bytes(const BufferPlan& plan, std::int64_t bytes) {
+  const ParamPlan& counts = plan_->params[static_cast<std::size_t>(plan.count)];
+  if (has(*plan_->info, Attribute::kReduction) || is_array(counts.info)) return false;
+  std::int64_t copies = 1;
+  if (const std::int64_t count = value(plan.count); count > 0) {
+    const TypeFacts* type = objects_.type(value(plan.type));
+    if (type == nullptr || type->size == 0) return false;
+    copies = bytes / (count * type->size);
+  }
+  word(plan.count) = bytes / std::max<std::int64_t>(copies, 1);
+  word(plan.type) = to_word(MPI_BYTE);
+  return true;
+}
+
+bool Interpreter::decode_buffer(std::size_t at) {
+  const ParamPlan& param = plan_->params[at];
+  if (param.info.only_at_root && !significant_) {
+    words_[at] = 0;
+    return true;
+  }
+  const auto kind = static_cast<BufferClass>(value(static_cast<int>(at)));
+  if (kind == BufferClass::kInPlace) {
+    words_[at] = to_word(MPI_IN_PLACE);
+    return true;
+  }
+  Pool& pool = param.info.direction == Direction::kIn ? payload_ : received_;
+  const BufferPlan& plan = param.buffer;
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  std::int64_t bytes = 0;
+  if (plan.count >= 0 && plan.type >= 0) {
+    if (!span_of(plan, low, high, bytes)) return false;
+  } else if (plan.bytes >= 0) {
+    high = value(plan.bytes);
+  } else {
+    return false;
+  }
+  if (high <= low) {
+    // Nothing is read or written, but a null pointer may stand for MPI_BOTTOM.
+    words_[at] = kind == BufferClass::kOrdinary ? to_word(storage_.data()) : 0;
+    return true;
+  }
+  if (high - low > kMostSpan && high - low > 2 * bytes && plan.count >= 0) {
+    if (!send_as_bytes(plan, bytes)) return false;
+    low = 0;
+    high = bytes;
+  }
+  words_[at] = to_word(static_cast<char*>(take(pool, static_cast<std::uint64_t>(high - low)))) - low;
+  return true;
+}
+
+void Interpreter::resolve_wildcard(std::size_t source) {
+  std::size_t tag = source + 1;
+  while (tag < plan_->params.size() && plan_->params[tag].info.kind != Kind::kTag) ++tag;
+  if (tag == plan_->params.size()) return;
+  if (words_[source] != MPI_ANY_SOURCE && words_[tag] != MPI_ANY_TAG) return;
+  std::optional<Match> match;
+  if (plan_->status >= 0) {
+    const ParamPlan& status = plan_->params[static_cast<std::size_t>(plan_->status)];
+    if (status.status_source < 0 || status.status_tag < 0) return;
+    if (plan_->flag >= 0 && value(plan_->flag) == 0) return;
+    match = {event_->end_point(static_cast<std::size_t>(status.status_source)),
+             event_->values[static_cast<std::size_t>(status.status_tag)]};
+  } else if (plan_->request >= 0 && has(*plan_->info, Attribute::kNonblocking)) {
+    match = matches_.take(number_, value(plan_->request));
+  }
+  if (!match) return;
+  if (words_[source] == MPI_ANY_SOURCE && match->source.special() == 0) {
+    words_[source] = match->source.rank(comm_.rank, comm_.size);
+  }
+  if (words_[tag] == MPI_ANY_TAG && match->tag >= 0) words_[tag] = match->tag;
+}
+
+}  // namespace chameleon::replay

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replay/interpreter.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <numeric>
+
+#include "trace/time_code.h"
+
+namespace chameleon::replay {
+
+Interpreter::Interpreter(const Trace& trace, const CallPlans& plans, RankView ahead, Pace& pace)
+    : trace_(trace), plans_(plans), pace_(pace), rank_(ahead.rank()), matches_(trace, plans, std::move(ahead)),
+      objects_(trace) {}
+
+std::int64_t Interpreter::value(int param) const {
+  const int field = param < 0 ? -1 : plan_->params[static_cast<std::size_t>(param)].field;
+  return field < 0 ? 0 : event_->values[static_cast<std::size_t>(field)];
+}
+
+const std::vector<std::int64_t>& Interpreter::array(int param) const {
+  const int field = param < 0 ? -1 : plan_->params[static_cast<std::size_t>(param)].field;
+  return array_of(trace_, *event_, field);
+}
+
+void Interpreter::check(int code) {
+  if (code == MPI_SUCCESS) return;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  int rank = 0;
+  PMPI_Error_string(code, text, &length);
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (char& c : text)
+    if (c == '\n') c = ' ';
+  std::fprintf(stderr, "replay: rank %d, event %llu, %s: %s\n", rank,
+               static_cast<unsigned long long>(number_), plan_->info->name, text);
+  PMPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/// Makes `event` the one at hand and adds its computation; false if it is not whole.
+bool Interpreter::load(const EventView& event) {
+  ++number_;
+  event_ = &event;
+  const auto plan = plans_.find(event.node->call);
+  plan_ = plan == plans_.end() ? nullptr : &plan->second;
+  const bool whole = plan_ != nullptr && plan_->fields > 0 && event.values.size() >= plan_->fields;
+  if (whole && plan_->compute >= 0) {
+    pace_.owe(
+        static_cast<double>(decode_time(event.values[static_cast<std::size_t>(plan_->compute)])));
+  } else if (const auto* times = RankView::times(*event.node, event.predecessor, rank_)) {
+    pace_.owe(times->compute.mean());
+  }
+  return whole;
+}
+
+void Interpreter::pass(const EventView& event) {
+  load(event);
+  pace_.settle();
+}
+
+void Interpreter::step(const EventView& event) {
+  if (!load(event) || plan_->entry == nullptr || event.values[0] != MPI_SUCCESS || !decode()) {
+    if (plan_ == nullptr || !plan_->local()) ++left_out_[event.node->call];
+    return;
+  }
+  pace_.settle();
+  if (prepare()) {
+    check(plan_->entry->invoke(words_.data()));
+    if (static_cast<CallId>(plan_->info->id) == CallId::kCommSplitType) restore_split();
+    note_objects();
+    update_requests();
+  }
+  pace_.resume();
+}
+
+/// What MPI_Comm_split_type gives depends on the machine. Where this one differs from the traced
+/// one, the recorded communicators are made by MPI_Comm_split instead.
+void Interpreter::restore_split() {
+  const auto& members = array_of(trace_, *event_, plan_->members);
+  auto* made = from_word<MPI_Comm*>(words_[plan_->params.size() - 1]);
+  int size = 0;
+  if (*made != MPI_COMM_NULL) PMPI_Comm_size(*made, &size);
+  int same = static_cast<std::size_t>(size) == members.size();
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::vector<int> world_ranks(ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0);
+  if (same != 0 && size > 0) {
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Group world = MPI_GROUP_NULL;
+    PMPI_Comm_group(*made, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    PMPI_Group_translate_ranks(group, size, ranks.data(), world, world_ranks.data());
+    PMPI_Group_free(&group);
+    PMPI_Group_free(&world);
+    same = std::equal(members.begin(), members.end(), world_ranks.begin());
+  }
+  int all = 0;
+  check(PMPI_Allreduce(&same, &all, 1, MPI_INT, MPI_LAND, comm_.handle));
+  if (all != 0) return;
+  if (*made != MPI_COMM_NULL) check(PMPI_Comm_free(made));
+  const auto own = std::find(members.begin(), members.end(), rank_);
+  check(PMPI_Comm_split(comm_.handle,
+                        members.empty() ? MPI_UNDEFINED : static_cast<int>(members.front()),
+                        static_cast<int>(own - members.begin()), made));
+}
+
+void Interpreter::note_objects() {
+  for (std::size_t i = 0; i < plan_->params.size(); ++i) {
+    const ParamPlan& param = plan_->params[i];
+    const ParamInfo& info = param.info;
+    if (info.direction == Direction::kIn || param.field < 0) continue;
+    if (!Objects::keeps(info.kind)) continue;
+    const unsigned width = plan_->entry->widths[i];
+    if (info.length.rule != Length::Rule::kScalar) {
+      const auto& ids = array(static_cast<int>(i));
+      const char* handles = from_word<char*>(words_[i]);
+      for (std::size_t j = 0; j < ids.size() && info.direction == Direction::kOut; ++j)
+        objects_.store(info.kind, ids[j], read_word(handles + j * width, width));
+      continue;
+    }
+    const std::int64_t id = value(static_cast<int>(i));
+    const Word handle = read_word(&storage_[i], width);
+    if (info.direction == Direction::kOut) {
+      objects_.store(info.kind, id, handle);
+    } else if (handle == Objects::null(info.kind)) {
+      objects_.erase(info.kind, id);
+    }
+  }
+  const auto call = static_cast<CallId>(plan_->info->id);
+  if (call == CallId::kBufferAttach && !owned_.empty()) attached_ = std::move(owned_.front());
+  if (call == CallId::kBufferDetach) attached_ = {};
+}
+
+}  // namespace chameleon::replay

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Re-issues one rank's traced calls. Every event goes through the same three steps: its values
+/// become words by their kinds (decode.cpp), the call is made, and what it made or freed is noted.
+/// Only completion, starting and freeing of requests, and probes, differ (requests.cpp): they must
+/// end as they did in the traced run. Memory is that of live objects and of buffers in use.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "replay/matches.h"
+#include "replay/objects.h"
+#include "replay/pace.h"
+#include "replay/pool.h"
+
+namespace chameleon::replay {
+
+class Interpreter {
+ public:
+  Interpreter(const Trace& trace, const CallPlans& plans, RankView ahead, Pace& pace);
+
+  /// Replays one event and its computation.
+  void step(const EventView& event);
+  /// Replays the computation before an event that is the caller's to re-issue.
+  void pass(const EventView& event);
+
+  std::uint64_t events() const { return number_; }
+  /// Events not re-issued, by the id of their call in the trace.
+  const std::map<std::uint16_t, std::uint64_t>& left_out() const { return left_out_; }
+
+ private:
+  struct RequestState {
+    MPI_Request handle = MPI_REQUEST_NULL;
+    MPI_Request dormant = MPI_REQUEST_NULL;  ///< of a persistent wildcard receive
+    bool persistent = false;
+    bool active = false;
+    std::vector<Word> receive;     ///< arguments of a persistent wildcard receive
+    std::int64_t receive_comm = 0; ///< id
+    std::vector<Pool::Block> blocks;
+  };
+  static constexpr std::size_t kMostParams = 32;
+
+  // decode.cpp
+  bool decode();
+  bool decode_scalar(std::size_t at);
+  bool decode_array(std::size_t at);
+  bool decode_buffer(std::size_t at);
+  bool decode_end_point(std::size_t at);
+  bool agree_on_leaders();
+  void resolve_wildcard(std::size_t source);
+  std::int64_t expected_length(const ParamPlan& param) const;
+  bool span_of(const BufferPlan& plan, std::int64_t& low, std::int64_t& high, std::int64_t& bytes);
+  bool send_as_bytes(const BufferPlan& plan, std::int64_t bytes);
+  bool at_root() const;
+  void* take(Pool& pool, std::uint64_t bytes);
+
+  // requests.cpp
+  bool prepare();
+  bool prepare_completion();
+  bool prepare_probe();
+  bool start_wildcards();
+  bool free_active();
+  void update_requests();
+  void poll(MPI_Request request, bool until_done);
+  void sweep_orphans();
+  RequestState* request(std::int64_t slot);
+
+  // interpreter.cpp
+  bool load(const EventView& event);
+  void note_objects();
+  void restore_split();
+  void check(int code);
+  std::int64_t value(int param) const;
+  const std::vector<std::int64_t>& array(int param) const;
+  Word& word(int param) { return words_[static_cast<std::size_t>(param)]; }
+
+  const Trace& trace_;
+  const CallPlans& plans_;
+  Pace& pace_;
+  std::uint32_t rank_;
+  Matches matches_;
+  Pool payload_;   ///< sent from, never written
+  Pool received_;  ///< received into
+  Pool arrays_;
+  Objects objects_;
+  std::vector<RequestState> requests_;
+  std::vector<RequestState> orphans_;  ///< freed while active
+  Pool::Block attached_;               ///< of MPI_Buffer_attach
+  std::map<std::uint16_t, std::uint64_t> left_out_;
+  std::uint64_t number_ = 0;
+
+  // The event at hand.
+  const EventView* event_ = nullptr;
+  const CallPlan* plan_ = nullptr;
+  CommFacts comm_;
+  std::int64_t comm_id_ = -1;
+  bool significant_ = true;  ///< what only the root gives
+  std::array<Word, kMostParams> words_{};
+  std::array<Word, kMostParams> storage_{};  ///< what pointers to scalars point to
+  std::vector<Pool::Block> owned_;
+  std::vector<std::int64_t> slots_;
+  std::vector<bool> masked_;  ///< requests hidden from the call
+};
+
+}  // namespace chameleon::replay

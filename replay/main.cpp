@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// chameleon-replay: runs a trace as an MPI job. See docs/reference/replay.md.
+
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "replay/interpreter.h"
+#include "replay/options.h"
+#include "trace/file.h"
+
+namespace chameleon::replay {
+namespace {
+
+enum Exit { kDone = 0, kUsageError = 2, kUnreadable = 3, kRefused = 4 };
+
+struct World {
+  int rank = 0;
+  int size = 1;
+  MPI_Comm comm = MPI_COMM_NULL;  ///< the replay's own
+};
+
+/// Broadcasts in pieces: a count is an int.
+void broadcast(Bytes& bytes, const World& world) {
+  constexpr std::uint64_t kPiece = 1U << 30;
+  std::uint64_t size = bytes.size();
+  PMPI_Bcast(&size, 1, MPI_UINT64_T, 0, world.comm);
+  bytes.resize(size);
+  for (std::uint64_t at = 0; at < size; at += kPiece) {
+    PMPI_Bcast(bytes.data() + at, static_cast<int>(std::min(kPiece, size - at)), MPI_BYTE, 0,
+               world.comm);
+  }
+}
+
+int refuse(Exit status, const std::string& message) {
+  std::fprintf(stderr, "replay: %s\n", message.c_str());
+  return status;
+}
+
+/// On rank 0: the trace, or a status other than kDone.
+int load(const Options& options, const World& world, Bytes& bytes) {
+  const Result<Trace> trace = read_trace(options.trace);
+  if (!trace) return refuse(kUnreadable, trace.error().message);
+  if (trace->world_size != static_cast<std::uint32_t>(world.size)) {
+    return refuse(kRefused, options.trace + " is of " + std::to_string(trace->world_size) +
+                                " ranks, this job has " + std::to_string(world.size));
+  }
+  for (int rank = 0; rank < world.size; ++rank) {
+    if (trace->ranks.contains(static_cast<std::uint32_t>(rank))) continue;
+    return refuse(kRefused, options.trace + " has no events of rank " + std::to_string(rank));
+  }
+  bytes = encode_trace(*trace);
+  return kDone;
+}
+
+struct Totals {
+  std::uint64_t events = 0;
+  std::uint64_t left_out = 0;
+  double seconds = 0;
+  double original = 0;
+  std::map<std::string, std::uint64_t> left_out_calls;
+};
+
+Totals total(const Trace& trace, const Interpreter& interpreter, double seconds,
+             const World& world) {
+  Totals totals;
+  std::vector<std::uint64_t> mine{interpreter.events()};
+  for (const auto& [id, call] : trace.calls) {
+    const auto found = interpreter.left_out().find(id);
+    mine.push_back(found == interpreter.left_out().end() ? 0 : found->second);
+  }
+  std::vector<std::uint64_t> all(mine.size());
+  PMPI_Reduce(mine.data(), all.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM, 0,
+              world.comm);
+  PMPI_Reduce(&seconds, &totals.seconds, 1, MPI_DOUBLE, MPI_MAX, 0, world.comm);
+  totals.events = all[0];
+  std::size_t at = 1;
+  for (const auto& [id, call] : trace.calls) {
+    if (all[at] > 0) totals.left_out_calls[call.name] += all[at];
+    totals.left_out += all[at++];
+  }
+  for (const auto& [rank, facts] : trace.facts)
+    totals.original = std::max(totals.original, static_cast<double>(facts.run_ns) * 1e-9);
+  return totals;
+}
+
+void print(const Totals& totals, int ranks, bool json) {
+  if (json) {
+    std::string calls;
+    for (const auto& [name, count] : totals.left_out_calls) {
+      calls += (calls.empty() ? "\"" : ", \"") + name + "\": " + std::to_string(count);
+    }
+    std::printf(
+        "{\"schema\": \"chameleon.replay/1\", \"events\": %llu, \"ranks\": %d, \"seconds\": %.9f, "
+        "\"original_seconds\": %.9f, \"left_out\": {%s}}\n",
+        static_cast<unsigned long long>(totals.events), ranks, totals.seconds, totals.original,
+        calls.c_str());
+  } else {
+    std::printf("replay: %llu events on %d ranks, %.6f s (the original: %.6f s)\n",
+                static_cast<unsigned long long>(totals.events), ranks, totals.seconds,
+                totals.original);
+    std::string calls;
+    for (const auto& [name, count] : totals.left_out_calls)
+      calls += (calls.empty() ? "" : ", ") + name + " " + std::to_string(count);
+    if (!calls.empty()) std::printf("left out: %s\n", calls.c_str());
+  }
+  std::fflush(stdout);
+}
+
+/// Replays between the first and the last event: MPI_Init and MPI_Finalize are the replay's own.
+double run(const CallPlans& plans, RankView& view, Interpreter& interpreter, Pace& pace) {
+  EventView event;
+  std::int64_t begin = Pace::now();
+  std::int64_t end = 0;
+  pace.resume();
+  while (view.next(event)) {
+    const auto plan = plans.find(event.node->call);
+    const CallInfo* call = plan == plans.end() ? nullptr : plan->second.info;
+    const bool starts = call != nullptr && has(*call, Attribute::kInit);
+    const bool ends = call != nullptr && has(*call, Attribute::kFinalize);
+    if (starts || ends) {
+      interpreter.pass(event);
+    } else {
+      interpreter.step(event);
+    }
+    if (starts) begin = Pace::now();
+    if (ends) end = Pace::now();
+    if (starts) pace.restart();
+  }
+  return static_cast<double>((end == 0 ? Pace::now() : end) - begin) * 1e-9;
+}
+
+int replay(const Options& options, const World& world) {
+  Bytes bytes;
+  int status = world.rank == 0 ? load(options, world, bytes) : kDone;
+  PMPI_Bcast(&status, 1, MPI_INT, 0, world.comm);
+  if (status != kDone) return status;
+  broadcast(bytes, world);
+  Result<Trace> trace = decode_trace(bytes);
+  bytes = {};
+  std::string fault = trace ? "" : trace.error().message;
+  Result<RankView> view = Error{};
+  Result<RankView> ahead = Error{};
+  if (trace) {
+    view = RankView::make(*trace, static_cast<std::uint32_t>(world.rank));
+    ahead = RankView::make(*trace, static_cast<std::uint32_t>(world.rank));
+    if (!view) fault = view.error().message;
+  }
+  // Whoever cannot go on keeps all others from waiting for it.
+  const int mine = fault.empty() ? world.size : world.rank;
+  int first = world.size;
+  PMPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, world.comm);
+  if (first == world.rank) refuse(kUnreadable, fault);
+  if (first != world.size) return kUnreadable;
+
+  const CallPlans plans = make_plans(*trace);
+  Pace pace(trace->timing == "none" ? Compute::kNone : options.compute, options.time_scale);
+  Interpreter interpreter(*trace, plans, std::move(*ahead), pace);
+  PMPI_Barrier(world.comm);
+  const double seconds = run(plans, *view, interpreter, pace);
+  const Totals totals = total(*trace, interpreter, seconds, world);
+  if (world.rank == 0) print(totals, world.size, options.json);
+  return kDone;
+}
+
+}  // namespace
+}  // namespace chameleon::replay
+
+int main(int argc, char** argv) {
+  using namespace chameleon::replay;
+  const auto options = parse_options(argc, argv);
+  if (options && options->help) {
+    std::puts(kUsage);
+    return kDone;
+  }
+  prctl(PR_SET_TIMERSLACK, 1UL);
+  MPI_Init(&argc, &argv);
+  World world;
+  PMPI_Comm_rank(MPI_COMM_WORLD, &world.rank);
+  PMPI_Comm_size(MPI_COMM_WORLD, &world.size);
+  int status = kUsageError;
+  if (!options) {
+    if (world.rank == 0) refuse(kUsageError, options.error().message + "\n" + kUsage);
+  } else {
+    PMPI_Comm_dup(MPI_COMM_WORLD, &world.comm);
+    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    PMPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    status = replay(*options, world);
+    PMPI_Comm_free(&world.comm);
+  }
+  MPI_Finalize();
+  return status;
+}

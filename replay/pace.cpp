@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "replay/pace.h"
+
+#include <cerrno>
+#include <ctime>
+
+namespace chameleon::replay {
+namespace {
+
+/// Sleeps shorter than this cost more than they last.
+constexpr double kShortestSleep = 100'000;
+
+void sleep_until(std::int64_t ns) {
+  const timespec until{static_cast<std::time_t>(ns / 1'000'000'000), ns % 1'000'000'000};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
+  }
+}
+
+}  // namespace
+
+std::int64_t Pace::now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+}
+
+void Pace::settle() {
+  if (compute_ == Compute::kNone) return;
+  std::int64_t time = now();
+  owed_ -= static_cast<double>(time - since_);
+  const double least = compute_ == Compute::kSleep ? kShortestSleep : 0;
+  if (owed_ <= least) return;
+  const std::int64_t begin = time;
+  const std::int64_t end = begin + static_cast<std::int64_t>(owed_);
+  if (compute_ == Compute::kSleep) {
+    sleep_until(end);
+    time = now();
+  } else {
+    while (time < end) time = now();
+  }
+  owed_ -= static_cast<double>(time - begin);
+}
+
+}  // namespace chameleon::replay

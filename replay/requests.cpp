@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What must end as it did in the traced run: completions, probes, starts, frees.
+#include <sched.h>
+
+#include <algorithm>
+
+#include "replay/interpreter.h"
+
+namespace chameleon::replay {
+namespace {
+
+constexpr std::int64_t kMostRequests = 1 << 24;
+
+int find_kind(const CallPlan& plan, Kind kind) {
+  for (std::size_t i = 0; i < plan.params.size(); ++i)
+    if (plan.params[i].info.kind == kind) return static_cast<int>(i);
+  return -1;
+}
+
+}  // namespace
+
+Interpreter::RequestState* Interpreter::request(std::int64_t slot) {
+  if (slot < 0 || static_cast<std::size_t>(slot) >= requests_.size()) return nullptr;
+  return &requests_[static_cast<std::size_t>(slot)];
+}
+
+/// Progress without side effect; with `until_done`, until the request is complete.
+void Interpreter::poll(MPI_Request request, bool until_done) {
+  if (request == MPI_REQUEST_NULL) return;
+  for (unsigned tries = 0;; ++tries) {
+    int done = 0;
+    check(PMPI_Request_get_status(request, &done, MPI_STATUS_IGNORE));
+    if (done != 0 || !until_done) return;
+    if (tries > 100) sched_yield();
+  }
+}
+
+/// False if the event is done with, or needs no call.
+bool Interpreter::prepare() {
+  masked_.clear();
+  slots_.clear();
+  const CallInfo& call = *plan_->info;
+  if (plan_->request >= 0) slots_ = request_slots(*plan_, trace_, *event_);
+  if (has(call, Attribute::kCompletes)) return prepare_completion();
+  if (has(call, Attribute::kStarts)) return start_wildcards();
+  if (static_cast<CallId>(call.id) == CallId::kRequestFree) return free_active();
+  if (plan_->flag >= 0 && (has(call, Attribute::kProbe) || has(call, Attribute::kPartitioned))) {
+    return prepare_probe();
+  }
+  return true;
+}
+
+/// Waits for exactly the requests that were completed, and hides the others from a call that
+/// might complete them. A test that found nothing only makes progress.
+bool Interpreter::prepare_completion() {
+  if (plan_->index < 0 && plan_->flag < 0) return true;
+  const std::vector<Completed> completed = completed_by(*plan_, trace_, *event_);
+  if (completed.empty()) {
+    bool active = false;
+    for (const std::int64_t slot : slots_) {
+      const RequestState* state = request(slot);
+      if (state == nullptr || !state->active) continue;
+      active = true;
+      poll(state->handle, false);
+    }
+    return !active;
+  }
+  masked_.assign(slots_.size(), true);
+  for (const Completed& one : completed) {
+    masked_[one.position] = false;
+    if (const RequestState* state = request(one.slot)) poll(state->handle, true);
+  }
+  if (plan_->params[static_cast<std::size_t>(plan_->request)].info.length.rule ==
+      Length::Rule::kScalar) {
+    return true;
+  }
+  const unsigned width = plan_->entry->widths[plan_->request];
+  char* handles = from_word<char*>(word(plan_->request));
+  for (std::size_t i = 0; i < slots_.size(); ++i)
+    if (masked_[i]) write_word(handles + i * width, to_word(MPI_REQUEST_NULL), width);
+  return true;
+}
+
+/// A probe that found a message waits for it; one that did not, and would take a message if there
+/// were one now, only makes progress.
+bool Interpreter::prepare_probe() {
+  const bool found = value(plan_->flag) != 0;
+  if (has(*plan_->info, Attribute::kPartitioned)) {
+    int arrived = 0;
+    do {
+      check(PMPI_Parrived(from_word<MPI_Request>(word(plan_->request)),
+                          static_cast<int>(word(find_kind(*plan_, Kind::kInt))), &arrived));
+      if (arrived == 0) sched_yield();
+    } while (found && arrived == 0);
+    return found;
+  }
+  const auto source = static_cast<int>(word(find_kind(*plan_, Kind::kSource)));
+  const auto tag = static_cast<int>(word(find_kind(*plan_, Kind::kTag)));
+  int flag = 0;
+  for (unsigned tries = 0; found && flag == 0; ++tries) {
+    check(PMPI_Iprobe(source, tag, comm_.handle, &flag, MPI_STATUS_IGNORE));
+    if (tries > 100) sched_yield();
+  }
+  if (found || !has(*plan_->info, Attribute::kCreates)) return true;
+  check(PMPI_Iprobe(source, tag, comm_.handle, &flag, MPI_STATUS_IGNORE));
+  return false;
+}
+
+/// A persistent receive of any source may match a different sender at each start, so every start
+/// posts a receive from the one that it matched.
+bool Interpreter::start_wildcards() {
+  bool wildcards = false;
+  for (const std::int64_t slot : slots_) {
+    const RequestState* state = request(slot);
+    wildcards |= state != nullptr && !state->receive.empty();
+  }
+  if (!wildcards) return true;
+  for (const std::int64_t slot : slots_) {
+    RequestState* state = request(slot);
+    if (state == nullptr || state->handle == MPI_REQUEST_NULL) continue;
+    state->active = true;
+    if (state->receive.empty()) {
+      check(MPI_Start(&state->handle));
+      continue;
+    }
+    const std::vector<Word>& receive = state->receive;
+    int source = static_cast<int>(receive[3]);
+    int tag = static_cast<int>(receive[4]);
+    const CommFacts* comm = objects_.comm(state->receive_comm);
+    if (const std::optional<Match> match = matches_.take(number_, slot); match && comm != nullptr) {
+      if (source == MPI_ANY_SOURCE && match->source.special() == 0) {
+        source = match->source.rank(comm->rank, comm->size);
+      }
+      if (tag == MPI_ANY_TAG && match->tag >= 0) tag = static_cast<int>(match->tag);
+    }
+    check(MPI_Irecv(from_word<void*>(receive[0]), static_cast<int>(receive[1]),
+                    from_word<MPI_Datatype>(receive[2]), source, tag,
+                    from_word<MPI_Comm>(receive[5]), &state->handle));
+  }
+  return false;
+}
+
+/// The buffers of a request freed while active must live until it completes, which only the
+/// request can tell: it is freed then.
+bool Interpreter::free_active() {
+  RequestState* state = slots_.empty() ? nullptr : request(slots_.front());
+  sweep_orphans();
+  if (state == nullptr || !state->active) return state != nullptr;
+  if (state->dormant != MPI_REQUEST_NULL) check(PMPI_Request_free(&state->dormant));
+  orphans_.push_back(std::move(*state));
+  *state = {};
+  return false;
+}
+
+void Interpreter::sweep_orphans() {
+  std::erase_if(orphans_, [this](RequestState& orphan) {
+    int done = 0;
+    check(PMPI_Test(&orphan.handle, &done, MPI_STATUS_IGNORE));
+    if (done != 0 && orphan.handle != MPI_REQUEST_NULL) PMPI_Request_free(&orphan.handle);
+    return done != 0;
+  });
+}
+
+void Interpreter::update_requests() {
+  if (plan_->request < 0) return;
+  const CallInfo& call = *plan_->info;
+  const ParamPlan& param = plan_->params[static_cast<std::size_t>(plan_->request)];
+  const unsigned width = plan_->entry->widths[plan_->request];
+  if (param.info.direction == Direction::kIn) return;
+  if (param.info.direction == Direction::kOut) {
+    const std::int64_t slot = slots_.empty() ? -1 : slots_.front();
+    if (slot < 0 || slot >= kMostRequests) return;
+    if (static_cast<std::size_t>(slot) >= requests_.size()) {
+      requests_.resize(static_cast<std::size_t>(slot) + 1);
+    }
+    RequestState& state = requests_[static_cast<std::size_t>(slot)];
+    state = {};
+    state.handle = from_word<MPI_Request>(read_word(&storage_[plan_->request], width));
+    state.persistent = has(call, Attribute::kPersistent);
+    state.active = !state.persistent;
+    state.blocks = std::move(owned_);
+    owned_.clear();
+    if (static_cast<CallId>(call.id) == CallId::kRecvInit && posts_wildcard(*plan_, *event_)) {
+      state.dormant = state.handle;
+      state.receive.assign(words_.begin(), words_.begin() + 6);
+      state.receive_comm = comm_id_;
+    }
+    return;
+  }
+  const bool array = param.info.length.rule != Length::Rule::kScalar;
+  const char* handles = array ? from_word<const char*>(word(plan_->request))
+                              : reinterpret_cast<const char*>(&storage_[plan_->request]);
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    RequestState* state = request(slots_[i]);
+    if (state == nullptr || (i < masked_.size() && masked_[i])) continue;
+    state->handle = from_word<MPI_Request>(read_word(handles + i * width, width));
+    if (has(call, Attribute::kStarts)) state->active = true;
+    if (has(call, Attribute::kCompletes)) state->active = false;
+    if (state->handle != MPI_REQUEST_NULL) continue;
+    if (state->dormant != MPI_REQUEST_NULL && has(call, Attribute::kCompletes)) {
+      state->handle = state->dormant;
+    } else {
+      *state = {};
+    }
+  }
+}
+
+}  // namespace chameleon::replay

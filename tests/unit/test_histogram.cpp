@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "trace/histogram.h"
+
+using chameleon::ByteReader;
+using chameleon::Bytes;
+using chameleon::ByteWriter;
+using chameleon::Histogram;
+
+namespace {
+
+Bytes encoded(const Histogram& histogram) {
+  ByteWriter writer;
+  histogram.encode(writer);
+  return writer.take();
+}
+Histogram round_trip(const Histogram& histogram) {
+  const Bytes bytes = encoded(histogram);
+  ByteReader reader(bytes);
+  Histogram back;
+  REQUIRE(Histogram::decode(reader, back));
+  REQUIRE(reader.at_end());
+  return back;
+}
+
+}  // namespace
+
+TEST_CASE("bins are four per octave", "[histogram]") {
+  for (unsigned bin = 0; bin < Histogram::kBins; ++bin) {
+    CHECK(Histogram::bin_of(Histogram::bin_low(bin)) == bin);
+    if (bin > 0) CHECK(Histogram::bin_of(Histogram::bin_low(bin) - 1) == bin - 1);
+  }
+  CHECK(Histogram::bin_of(UINT64_MAX) == Histogram::kBins - 1);
+  CHECK(Histogram::bin_low(Histogram::bin_of(1024) + 4U) == 2048);
+}
+
+TEST_CASE("one duration takes a few bytes", "[histogram]") {
+  Histogram one;
+  CHECK(round_trip(one) == one);
+  CHECK(one.mean() == 0);
+  CHECK(one.quantile(0.5) == 0);
+  one.add(1500);
+  CHECK(encoded(one).size() == 3);
+  CHECK(round_trip(one) == one);
+  CHECK(one.mean() == 1500);
+  CHECK(one.deviation() == 0);
+  CHECK(one.quantile(0.5) == 1500);
+}
+
+TEST_CASE("statistics are those of the durations", "[histogram][property]") {
+  const auto seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::uint64_t> values(1 + random() % 200);
+    std::lognormal_distribution<double> durations(8, round % 7 * 0.5);
+    Histogram all, left, right;
+    double sum = 0, squares = 0;
+    for (auto& value : values) {
+      value = static_cast<std::uint64_t>(durations(random));
+      all.add(value);
+      (random() % 2 ? left : right).add(value);
+      sum += static_cast<double>(value);
+    }
+    const double n = static_cast<double>(values.size()), mean = sum / n;
+    for (const auto value : values) squares += std::pow(static_cast<double>(value) - mean, 2);
+    const double deviation = std::sqrt(squares / n);
+    std::sort(values.begin(), values.end());
+    left.merge(right);
+    const Histogram back = round_trip(all);
+    for (const Histogram& histogram : {all, left, back}) {
+      CHECK(histogram.count() == values.size());
+      CHECK(static_cast<double>(histogram.sum()) == sum);
+      CHECK(histogram.min() == values.front());
+      CHECK(histogram.max() == values.back());
+      CHECK(histogram.mean() == Approx(mean));
+      CHECK(histogram.deviation() == Approx(deviation).margin(0.6));
+      CHECK(histogram.bins() == all.bins());
+      double previous = 0;
+      for (const double q : {0.0, 0.1, 0.5, 0.9, 1.0}) {
+        const double value = histogram.quantile(q);
+        const auto rank = static_cast<std::size_t>(std::max(0.0, std::ceil(q * n) - 1));
+        const auto exact = static_cast<double>(values[rank]);
+        CHECK(value >= previous);
+        CHECK(value >= exact / 1.26 - 1);
+        CHECK(value <= exact * 1.26 + 1);
+        previous = value;
+      }
+    }
+  }
+}
+
+TEST_CASE("sums saturate", "[histogram]") {
+  Histogram histogram;
+  histogram.add(UINT64_MAX);
+  histogram.add(UINT64_MAX);
+  CHECK(histogram.sum() == UINT64_MAX);
+  CHECK(round_trip(histogram).sum() == UINT64_MAX);
+  histogram.add(1);
+  const Histogram back = round_trip(histogram);
+  CHECK(back.sum() == UINT64_MAX);
+  CHECK(back.bins() == histogram.bins());
+  histogram.merge(histogram);
+  CHECK(histogram.count() == 6);
+}
+
+TEST_CASE("hostile histograms are refused", "[histogram][fuzz]") {
+  const auto seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  const auto try_decode = [](const Bytes& bytes) {
+    ByteReader reader(bytes);
+    Histogram histogram;
+    const bool good = Histogram::decode(reader, histogram);
+    REQUIRE(good == reader.ok());
+    std::uint64_t total = 0;
+    for (const auto& [bin, count] : histogram.bins()) total += count;
+    REQUIRE(total == histogram.count());
+    REQUIRE(std::isfinite(histogram.deviation()));
+    return good;
+  };
+  for (int round = 0; round < 50000; ++round) {
+    Bytes bytes(random() % 30);
+    for (auto& byte : bytes) byte = static_cast<std::uint8_t>(random() % (round % 2 ? 256 : 8));
+    try_decode(bytes);
+  }
+  Histogram histogram;
+  for (int i = 0; i < 100; ++i) histogram.add(random() % 100000);
+  const Bytes whole = encoded(histogram);
+  for (std::size_t size = 0; size < whole.size(); ++size)
+    CHECK_FALSE(try_decode({whole.data(), whole.data() + size}));
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "call_sites.h"
+
+#include <cstdio>
+#include <string_view>
+
+namespace chameleon {
+namespace {
+
+std::string_view base_name(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+std::string hexadecimal(std::uint64_t value) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+}  // namespace
+
+bool CallSites::is_binding(const Frame& frame) const {
+  const auto module = trace_.modules.find(frame.module);
+  if (module == trace_.modules.end()) return false;
+  const std::string_view name = base_name(module->second.path);
+  return name.substr(0, 6) == "libmpi" || name.substr(0, 12) == "libchameleon";
+}
+
+std::string CallSites::frame(const Frame& frame) {
+  const auto module = trace_.modules.find(frame.module);
+  if (module == trace_.modules.end() && frame.module != 0)
+    return "module " + hexadecimal(frame.module) + "+" + hexadecimal(frame.offset);
+  const SourceLocation& at =
+      symbolizer_.resolve(module == trace_.modules.end() ? Module() : module->second, frame);
+  std::string function = at.function;
+  const bool named = function.find('+') == std::string::npos || !at.file.empty();
+  if (named && frame.module != 0 && !function.empty() && function.back() != ')') function += "()";
+  if (at.file.empty()) return named && !at.module.empty() ? at.module + " " + function : function;
+  return std::string(base_name(at.file)) + ":" + std::to_string(at.line) + " " + function;
+}
+
+std::string CallSites::site(std::uint64_t path) {
+  const auto found = trace_.paths.find(path);
+  if (found == trace_.paths.end() || found->second.frames.empty())
+    return "path " + hexadecimal(path);
+  const auto& frames = found->second.frames;
+  for (const Frame& one : frames)
+    if (!is_binding(one)) return frame(one);
+  return frame(frames.front());
+}
+
+std::vector<std::string> CallSites::frames(std::uint64_t path) {
+  std::vector<std::string> lines;
+  const auto found = trace_.paths.find(path);
+  if (found != trace_.paths.end())
+    for (const Frame& one : found->second.frames) lines.push_back(frame(one));
+  if (lines.empty()) lines.push_back("path " + hexadecimal(path));
+  return lines;
+}
+
+}  // namespace chameleon

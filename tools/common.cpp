@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "common.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+
+namespace chameleon {
+namespace {
+
+std::string three_digits(double value) {
+  std::array<char, 32> text{};
+  const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+  return text.data();
+}
+
+/// Messages of the library name the file already; a line break would make two lines of one.
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return line;
+}
+
+}  // namespace
+
+int fail(std::string_view verb, std::string_view message, int status) {
+  std::cerr << "chameleon " << verb << ": " << one_line(message) << "\n";
+  return status;
+}
+
+int fail(std::string_view verb, const Error& error) {
+  switch (error.kind) {
+    case ErrorKind::kUsage: return fail(verb, error.message, kExitUsage);
+    case ErrorKind::kRefused: return fail(verb, error.message, kExitRefused);
+    case ErrorKind::kNotATrace:
+    case ErrorKind::kTruncated:
+    case ErrorKind::kUnsupportedVersion:
+    case ErrorKind::kCorrupt:
+    case ErrorKind::kSystem: break;
+  }
+  return fail(verb, error.message, kExitUnreadable);
+}
+
+std::optional<Trace> load_trace(std::string_view verb, const std::string& path, int& status,
+                                FileFacts* facts) {
+  Result<Trace> trace = read_trace(path, facts);
+  if (!trace) {
+    status = fail(verb, trace.error());
+    return std::nullopt;
+  }
+  return std::move(*trace);
+}
+
+nlohmann::ordered_json json_document(std::string_view verb) {
+  nlohmann::ordered_json document;
+  document["schema"] = "chameleon." + std::string(verb) + "/1";
+  return document;
+}
+
+void print_json(const nlohmann::ordered_json& document) {
+  // Names and paths of the traced machine need not be UTF-8.
+  std::cout << document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)
+            << "\n";
+}
+
+std::string duration_text(double ns) {
+  constexpr std::array<const char*, 4> kUnits = {"ns", "us", "ms", "s"};
+  std::size_t unit = 0;
+  while (unit + 1 < kUnits.size() && ns >= 999.5) {
+    ns /= 1000;
+    ++unit;
+  }
+  if (unit == 0) return std::to_string(std::llround(ns)) + " ns";
+  return three_digits(ns) + " " + kUnits[unit];
+}
+
+std::string bytes_text(double bytes) {
+  constexpr std::array<const char*, 6> kUnits = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+  std::size_t unit = 0;
+  while (unit + 1 < kUnits.size() && bytes >= 1023.5) {
+    bytes /= 1024;
+    ++unit;
+  }
+  if (unit == 0) return std::to_string(std::llround(bytes)) + " B";
+  return three_digits(bytes) + " " + kUnits[unit];
+}
+
+std::string count_text(std::uint64_t count) {
+  std::string text = std::to_string(count);
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  return text;
+}
+
+std::string share_text(double share) { return three_digits(share * 100) + " %"; }
+
+Style::Style() {
+  const char* no_color = std::getenv("NO_COLOR");
+  on_ = (no_color == nullptr || *no_color == '\0') && isatty(STDOUT_FILENO) == 1;
+}
+
+std::string Style::wrap(const char* code, std::string_view text) const {
+  if (!on_ || text.empty()) return std::string(text);
+  return std::string("\033[") + code + "m" + std::string(text) + "\033[0m";
+}
+
+}  // namespace chameleon

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What the verbs of the `chameleon` command share: exit statuses, loading a
+/// trace with errors in one line, and amounts as text. Each verb adds itself
+/// to the parser and leaves its exit status in `status` when it was chosen.
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/file.h"
+
+namespace chameleon {
+
+inline constexpr int kExitOk = 0;
+inline constexpr int kExitMismatch = 1;
+inline constexpr int kExitUsage = 2;
+inline constexpr int kExitUnreadable = 3;
+inline constexpr int kExitRefused = 4;
+inline constexpr int kExitNoLauncher = 127;
+
+void add_run_command(CLI::App& app, const std::vector<std::string>& application, int& status);
+void add_doctor_command(CLI::App& app, int& status);
+void add_info_command(CLI::App& app, int& status);
+void add_print_command(CLI::App& app, int& status);
+void add_stats_command(CLI::App& app, int& status);
+void add_verify_command(CLI::App& app, int& status);
+void add_check_command(CLI::App& app, int& status);
+void add_replay_command(CLI::App& app, int& status);
+
+/// Prints `chameleon VERB: MESSAGE` to standard error and gives back `status`.
+int fail(std::string_view verb, std::string_view message, int status);
+
+/// Prints the error in one line; gives the exit status of its kind.
+int fail(std::string_view verb, const Error& error);
+
+/// Reads a trace, or prints why not and sets `status`.
+std::optional<Trace> load_trace(std::string_view verb, const std::string& path, int& status,
+                                FileFacts* facts = nullptr);
+
+/// `{"schema": "chameleon.VERB/1"}`.
+nlohmann::ordered_json json_document(std::string_view verb);
+/// Prints the document to standard output.
+void print_json(const nlohmann::ordered_json& document);
+
+/// "12.3 us", "4.56 s": three digits.
+std::string duration_text(double ns);
+/// "1.2 MiB".
+std::string bytes_text(double bytes);
+/// "1,234,567".
+std::string count_text(std::uint64_t count);
+/// "12.3 %" of a share from 0 to 1.
+std::string share_text(double share);
+
+/// Emphasis for terminals: plain text when standard output is not one, or NO_COLOR is set.
+class Style {
+ public:
+  Style();
+  std::string strong(std::string_view text) const { return wrap("1", text); }
+  std::string faint(std::string_view text) const { return wrap("2", text); }
+  std::string loop(std::string_view text) const { return wrap("36", text); }
+
+ private:
+  std::string wrap(const char* code, std::string_view text) const;
+  bool on_ = false;
+};
+
+}  // namespace chameleon

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// `chameleon doctor PROGRAM`: can it be traced, and if not, what to do.
+
+#include <iostream>
+#include <memory>
+
+#include "common.h"
+#include "launch.h"
+#include "program_file.h"
+
+namespace chameleon {
+namespace {
+
+struct Options {
+  std::string program;
+  bool json = false;
+};
+
+const char* name_of(Linking linking) {
+  switch (linking) {
+    case Linking::kDynamic: return "dynamic";
+    case Linking::kStatic: return "static";
+    case Linking::kNone: return "none";
+    case Linking::kUnknown: break;
+  }
+  return "unknown";
+}
+
+void print_document(const Diagnosis& diagnosis, const std::string& tracer) {
+  auto document = json_document("doctor");
+  document["program"] = diagnosis.program;
+  document["traceable"] = diagnosis.traceable;
+  document["reason"] = diagnosis.reason;
+  document["advice"] = diagnosis.advice;
+  document["kind"] = diagnosis.kind;
+  document["interpreter"] = diagnosis.interpreter;
+  document["linking"] = name_of(diagnosis.linking);
+  document["mpi"] = diagnosis.mpi;
+  document["mpi_library"] = diagnosis.mpi_library;
+  document["mpi_path"] = diagnosis.mpi_path;
+  document["fortran"] = diagnosis.fortran;
+  document["chameleon_linked"] = diagnosis.chameleon_linked;
+  document["chameleon_first"] = diagnosis.chameleon_first;
+  document["chameleon_library"] = tracer;
+  document["missing"] = nlohmann::ordered_json::array();
+  for (const LoadedLibrary& library : diagnosis.missing)
+    document["missing"].push_back(library.name);
+  print_json(document);
+}
+
+void print_text(const Diagnosis& diagnosis, const std::string& tracer) {
+  const auto line = [](const char* label, const std::string& text) {
+    if (!text.empty()) std::cout << "  " << label << text << "\n";
+  };
+  std::cout << diagnosis.program << ": "
+            << (diagnosis.traceable ? "can be traced" : "cannot be traced") << "\n";
+  line("why        ", diagnosis.reason);
+  if (!diagnosis.mpi_library.empty())
+    line("MPI        ", diagnosis.mpi + ", " + diagnosis.mpi_library +
+                            (diagnosis.mpi_path.empty() ? "" : " => " + diagnosis.mpi_path));
+  line("Fortran    ", diagnosis.fortran);
+  if (diagnosis.kind == "script") line("starts     ", diagnosis.interpreter);
+  line("tracer     ", tracer.empty() ? "libchameleon.so not found: set CHAMELEON_LIBRARY" : tracer);
+  for (const LoadedLibrary& library : diagnosis.missing)
+    line("not found  ", library.name + ": set LD_LIBRARY_PATH as for running the program");
+  line("do         ", diagnosis.advice);
+}
+
+int doctor(const Options& options) {
+  const std::string tracer = find_tracer();
+  Result<Diagnosis> diagnosis = diagnose(options.program, tracer);
+  if (!diagnosis) return fail("doctor", diagnosis.error());
+  if (options.json)
+    print_document(*diagnosis, tracer);
+  else
+    print_text(*diagnosis, tracer);
+  return diagnosis->traceable ? kExitOk : kExitMismatch;
+}
+
+}  // namespace
+
+void add_doctor_command(CLI::App& app, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("doctor", "Tell whether a program can be traced");
+  verb->add_option("program", options->program, "File, or name found in PATH")->required();
+  verb->add_flag("--json", options->json, "One JSON object");
+  verb->callback([options, &status] { status = doctor(*options); });
+}
+
+}  // namespace chameleon

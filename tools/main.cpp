@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// The `chameleon` command: one verb a file, described in docs/reference/command.md.
+
+#include <algorithm>
+#include <exception>
+
+#include "common.h"
+
+#ifndef CHAMELEON_VERSION
+#define CHAMELEON_VERSION "0"
+#endif
+
+namespace {
+
+int run_command(int argc, char** argv) {
+  // What follows `--` of `run` is the application's, including a `--` of its own.
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  std::vector<std::string> application;
+  if (!arguments.empty() && arguments.front() == "run") {
+    const auto separator = std::find(arguments.begin(), arguments.end(), "--");
+    if (separator != arguments.end()) {
+      application.assign(separator + 1, arguments.end());
+      arguments.erase(separator, arguments.end());
+    }
+  }
+
+  int status = chameleon::kExitOk;
+  CLI::App app("Chameleon traces MPI applications: online, compressed, replayable.", "chameleon");
+  app.set_version_flag("--version", "chameleon " CHAMELEON_VERSION);
+  app.require_subcommand(1);
+  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
+    const CLI::App* verb = failed;
+    while (verb != nullptr && !verb->get_subcommands().empty()) verb = verb->get_subcommands()[0];
+    const std::string name =
+        verb != nullptr && verb->get_parent() != nullptr ? " " + verb->get_name() : "";
+    return "chameleon" + name + ": " + error.what() + " (see chameleon" + name + " --help)\n";
+  });
+  chameleon::add_run_command(app, application, status);
+  chameleon::add_doctor_command(app, status);
+  chameleon::add_info_command(app, status);
+  chameleon::add_print_command(app, status);
+  chameleon::add_stats_command(app, status);
+  chameleon::add_check_command(app, status);
+  chameleon::add_verify_command(app, status);
+  chameleon::add_replay_command(app, status);
+
+  // The parser takes its arguments last first.
+  std::reverse(arguments.begin(), arguments.end());
+  try {
+    app.parse(arguments);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? chameleon::kExitOk : chameleon::kExitUsage;
+  }
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run_command(argc, argv);
+  } catch (const std::exception& error) {  // out of memory, a closed pipe
+    return chameleon::fail("", error.what(), chameleon::kExitUnreadable);
+  }
+}

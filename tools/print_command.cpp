@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// `chameleon print TRACE`: the folded trace as a tree, or one rank's events.
+
+#include <iostream>
+#include <memory>
+
+#include "call_sites.h"
+#include "common.h"
+#include "rank_events.h"
+#include "value_text.h"
+
+namespace chameleon {
+namespace {
+
+struct Options {
+  std::string trace;
+  std::optional<std::uint32_t> rank;
+  bool expand = false;
+  bool paths = false;
+  bool all = false;
+  std::uint64_t limit = UINT64_MAX;
+};
+
+class TreePrinter {
+ public:
+  TreePrinter(const Trace& trace, const Options& options)
+      : trace_(trace), options_(options), text_(trace, options.all), sites_(trace) {}
+
+  void print() {
+    const RankList ranks =
+        options_.rank ? trace_.ranks.intersection(RankList::single(*options_.rank)) : trace_.ranks;
+    nodes(trace_.nodes, ranks, 0);
+    if (left_out_ != 0)
+      std::cout << "... " << count_text(left_out_) << " more nodes (--limit)\n";
+  }
+
+ private:
+  void nodes(const std::vector<Node>& nodes, const RankList& around, std::size_t depth) {
+    for (const Node& node : nodes) {
+      const RankList ranks = node.ranks.empty() ? around : node.ranks.intersection(around);
+      if (ranks.empty()) continue;
+      const bool shown = printed_ < options_.limit;
+      if (shown) {
+        ++printed_;
+        std::cout << std::string(2 * depth, ' ');
+        if (node.is_loop())
+          loop(node, ranks, around);
+        else
+          event(node, ranks, around, depth);
+      } else {
+        ++left_out_;
+      }
+      if (node.is_loop()) this->nodes(node.body, ranks, depth + 1);
+    }
+  }
+
+  static std::string ranks_text(const RankList& ranks, const RankList& around) {
+    return ranks == around ? "" : "  ranks " + ranks.to_string();
+  }
+
+  void loop(const Node& node, const RankList& ranks, const RankList& around) {
+    Field iterations;
+    iterations.name = iterations.kind = "int";
+    std::cout << style_.loop("loop " + text_.param(iterations, node.iterations, ranks) + " x")
+              << ranks_text(ranks, around) << "\n";
+  }
+
+  void event(const Node& node, const RankList& ranks, const RankList& around, std::size_t depth) {
+    const auto found = trace_.calls.find(node.call);
+    const std::string name =
+        found == trace_.calls.end() ? "call " + std::to_string(node.call) : found->second.name;
+    std::cout << style_.strong(name);
+    if (found != trace_.calls.end()) {
+      const auto& fields = found->second.fields;
+      const std::string line = call_text(found->second, [&](std::size_t i) {
+        return i < node.params.size() ? text_.param(fields[i], node.params[i], ranks) : "";
+      });
+      if (!line.empty()) std::cout << "  " << line;
+    }
+    std::cout << ranks_text(ranks, around);
+    if (!options_.paths) std::cout << "   " << style_.faint(sites_.site(node.path));
+    times(node, ranks);
+    std::cout << "\n";
+    if (options_.paths)
+      for (const std::string& frame : sites_.frames(node.path))
+        std::cout << std::string(2 * depth + 4, ' ') << style_.faint(frame) << "\n";
+  }
+
+  void times(const Node& node, const RankList& ranks) {
+    Histogram compute, communication;
+    for (const TimeEntry& entry : node.times)
+      if (entry.ranks.empty() || entry.ranks.intersects(ranks)) {
+        compute.merge(entry.compute);
+        communication.merge(entry.communication);
+      }
+    if (communication.empty()) return;
+    std::cout << style_.faint("  compute " + duration_text(compute.mean()) + "  in call " +
+                              duration_text(communication.mean()));
+  }
+
+  const Trace& trace_;
+  const Options& options_;
+  const Style style_;
+  ValueText text_;
+  CallSites sites_;
+  std::uint64_t printed_ = 0, left_out_ = 0;
+};
+
+int print_events(const Trace& trace, const Options& options) {
+  Result<RankView> view = RankView::make(trace, *options.rank);
+  if (!view) return fail("print", view.error());
+  const Style style;
+  const ValueText text(trace, options.all);
+  CallSites sites(trace);
+  RankEvents events(trace, *options.rank);
+  EventView event;
+  for (std::uint64_t number = 0; view->next(event); ++number) {
+    if (number == options.limit) {
+      std::cout << "... (--limit)\n";
+      break;
+    }
+    std::cout << number << "  ";
+    const auto call = trace.calls.find(event.node->call);
+    if (call == trace.calls.end()) {
+      std::cout << "call " << event.node->call;
+    } else {
+      const std::string line = events.line(call->second, event, text);
+      std::cout << style.strong(call->second.name) << (line.empty() ? "" : "  ") << line;
+    }
+    if (options.paths)
+      for (const std::string& frame : sites.frames(event.node->path))
+        std::cout << "\n      " << style.faint(frame);
+    else
+      std::cout << "   " << style.faint(sites.site(event.node->path));
+    std::cout << "\n";
+  }
+  return kExitOk;
+}
+
+int print(const Options& options) {
+  int status = kExitOk;
+  const std::optional<Trace> trace = load_trace("print", options.trace, status);
+  if (!trace) return status;
+  if (options.expand && !options.rank)
+    return fail("print", "--expand needs --rank", kExitUsage);
+  if (options.rank && !trace->ranks.contains(*options.rank))
+    return fail("print",
+                "rank " + std::to_string(*options.rank) + " is not in the trace (ranks " +
+                    trace->ranks.to_string() + ")",
+                kExitUsage);
+  if (options.expand) return print_events(*trace, options);
+  TreePrinter(*trace, options).print();
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_print_command(CLI::App& app, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("print", "Print a trace as a tree of loops, or expanded");
+  verb->add_option("trace", options->trace, "Trace file")->required();
+  verb->add_option("--rank", options->rank, "Only what this rank takes part in");
+  verb->add_flag("--expand", options->expand, "With --rank: one line an event");
+  verb->add_flag("--paths", options->paths, "All frames of the call paths");
+  verb->add_flag("--all", options->all, "Shorten nothing");
+  verb->add_option("--limit", options->limit, "At most this many nodes or events");
+  verb->callback([options, &status] { status = print(*options); });
+}
+
+}  // namespace chameleon

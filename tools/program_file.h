@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What a program file tells, before it runs, of whether it can be traced:
+/// its kind, its MPI, and how it is linked. ELF files are read, never run or
+/// loaded; libraries are found as the dynamic loader does (RPATH, RUNPATH,
+/// LD_LIBRARY_PATH, the system's folders), breadth first. A few milliseconds.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace chameleon {
+
+/// The dynamic section, symbols and header of one ELF file.
+struct ElfFile {
+  bool is_64 = false;
+  bool native = false;  ///< for the machine this runs on
+  bool is_program_or_library = false;
+  bool dynamic = false;
+  std::string interpreter;
+  std::string soname;
+  std::vector<std::string> needed;
+  std::vector<std::string> search;  ///< RPATH or RUNPATH, $ORIGIN resolved
+  bool defines_mpi = false;         ///< MPI_Init is in it
+  bool defines_chameleon = false;   ///< so is the tracer
+};
+
+/// Error: kSystem if unreadable, kCorrupt if not ELF or damaged.
+Result<ElfFile> read_elf(const std::string& path);
+
+/// A library the program is loaded with, in the loader's order.
+struct LoadedLibrary {
+  std::string name;  ///< as in DT_NEEDED
+  std::string path;  ///< empty: not found
+};
+
+enum class Linking { kUnknown, kDynamic, kStatic, kNone };
+
+/// What is known of a program and what follows from it.
+struct Diagnosis {
+  std::string program;  ///< as found
+  std::string kind;     ///< "elf", "script", or "other"
+  std::string interpreter;
+  std::string mpi;          ///< "MPICH", "Open MPI", "Intel MPI or MPICH ABI", or empty
+  std::string mpi_library;  ///< soname
+  std::string mpi_path;
+  std::string fortran;  ///< soname of the Fortran binding, or empty
+  Linking linking = Linking::kUnknown;
+  bool chameleon_linked = false;
+  bool chameleon_first = false;  ///< before the MPI library
+  bool traceable = false;
+  /// Whether starting it with the tracer preloaded can do harm or is pointless.
+  bool preload = false;
+  std::string reason;  ///< one line: why (not)
+  std::string advice;  ///< one line: what to do
+  std::vector<LoadedLibrary> missing;
+};
+
+/// The file a shell would start for `program`, or an empty string.
+std::string find_program(const std::string& program);
+
+/// Looks at `program`; `tracer` is the path of libchameleon.so or empty. Error:
+/// kSystem if it is not there or cannot be read.
+Result<Diagnosis> diagnose(const std::string& program, const std::string& tracer);
+
+}  // namespace chameleon

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// `chameleon run`: starts an MPI application with the tracer preloaded. The
+/// application matters more than its trace: what cannot be traced runs untraced.
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+
+#include "common.h"
+#include "launch.h"
+#include "program_file.h"
+
+namespace chameleon {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  int ranks = 0;
+  std::string launcher;
+  std::string output;
+  std::vector<std::string> settings;
+  std::vector<std::string> application;
+};
+
+using Traces = std::map<std::string, std::pair<fs::file_time_type, std::uintmax_t>>;
+
+/// The traces where one may appear, to tell a new one by. `output` is as the
+/// tracer takes it; empty stands for its default, PROGRAM.JOB.cham here.
+Traces traces(const std::string& output) {
+  Traces found;
+  std::error_code error;
+  const fs::path folder =
+      output.empty() ? fs::path(".") : fs::absolute(output, error).parent_path();
+  const std::string prefix = output.empty() ? "" : fs::path(output).filename().string();
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (output.empty() ? entry.path().extension() != ".cham" : name.rfind(prefix, 0) != 0)
+      continue;
+    std::error_code gone;
+    found[name] = {fs::last_write_time(entry.path(), gone), fs::file_size(entry.path(), gone)};
+  }
+  return found;
+}
+
+/// The last value given to a variable by --env, or the environment's, or "".
+std::string setting(const Options& options, const std::string& name) {
+  for (auto text = options.settings.rbegin(); text != options.settings.rend(); ++text)
+    if (text->rfind(name + "=", 0) == 0) return text->substr(name.size() + 1);
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? "" : value;
+}
+
+std::vector<std::string> environment(const Options& options, const std::string& tracer) {
+  std::vector<std::string> settings = options.settings;
+  if (!options.output.empty()) settings.push_back("CHAMELEON_OUTPUT=" + options.output);
+  if (!tracer.empty()) {
+    const std::string others = setting(options, "LD_PRELOAD");
+    settings.push_back("LD_PRELOAD=" + tracer + (others.empty() ? "" : ":" + others));
+  }
+  return settings;
+}
+
+int run(const Options& options) {
+  if (options.application.empty())
+    return fail("run", "no program (chameleon run -n RANKS -- PROGRAM ARGUMENTS...)", kExitUsage);
+  for (const std::string& text : options.settings)
+    if (text.find('=') == std::string::npos || text.front() == '=')
+      return fail("run", "--env takes NAME=VALUE, not " + text, kExitUsage);
+  std::string tracer = find_tracer();
+  Result<Diagnosis> diagnosis = diagnose(options.application.front(), tracer);
+  if (!diagnosis) return fail("run", diagnosis.error().message, kExitUsage);
+
+  const auto untraced = [](const std::string& why) { fail("run", "runs untraced: " + why, 0); };
+  bool expected = setting(options, "CHAMELEON_ENABLE") != "0";
+  if (!diagnosis->preload) {
+    tracer.clear();
+    if (!diagnosis->traceable) {
+      untraced(diagnosis->reason + "; " + diagnosis->advice);
+      expected = false;
+    }
+  } else if (tracer.empty() && !diagnosis->chameleon_first) {
+    untraced("libchameleon.so is not beside this command (CHAMELEON_LIBRARY names it)");
+    expected = false;
+  } else if (!tracer.empty() && !fs::exists(tracer)) {
+    untraced(tracer + " is not there (CHAMELEON_LIBRARY)");
+    tracer.clear();
+    expected = false;
+  }
+
+  const std::string output =
+      options.output.empty() ? setting(options, "CHAMELEON_OUTPUT") : options.output;
+  const Traces before = expected ? traces(output) : Traces();
+  const int status = launch("run", launch_line(options.launcher, options.ranks,
+                                               environment(options, tracer), options.application));
+  // The tracer's own summary names the trace.
+  if (!expected || status == kExitNoLauncher || traces(output) != before) return status;
+  std::string why = "the program ended before MPI_Init or failed there";
+  if (diagnosis->linking == Linking::kNone || diagnosis->kind == "other") why = diagnosis->reason;
+  if (diagnosis->kind == "script") why = "the script started no program that can be traced";
+  if (!diagnosis->missing.empty())
+    why = "library " + diagnosis->missing.front().name + " was not found";
+  return fail("run",
+              "no trace appeared" +
+                  (output.empty() ? std::string(" here") : " at " + output) + ": " + why,
+              status);
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, const std::vector<std::string>& application, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("run", "Run an MPI application and trace it");
+  verb->usage("Usage: chameleon run [OPTIONS] -- PROGRAM [ARGUMENTS...]");
+  verb->add_option("-n,--ranks", options->ranks, "Ranks, passed to the launcher as -n")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--launcher", options->launcher,
+                   "Launcher and its options (default mpiexec.mpich, or mpiexec)");
+  verb->add_option("--output,-o", options->output, "Trace file (CHAMELEON_OUTPUT)");
+  verb->add_option("--env", options->settings, "NAME=VALUE for the application; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb->prefix_command();  // without `--`, the application begins at the first other word
+  verb->callback([options, verb, &application, &status] {
+    options->application = application.empty() ? verb->remaining() : application;
+    status = run(*options);
+  });
+}
+
+}  // namespace chameleon

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Bytes that calls send: a send's count times the size of its type; of a
+/// collective, what the rank contributes (a broadcast or scatter: the root's
+/// data; an all-to-all: every block). Receives, one-sided calls, files and
+/// persistent requests count nothing. Sends of predefined types are summed in
+/// the folded form; what needs a communicator's size or a derived type walks
+/// the ranks' events, O(events), unless there are more than `kMostWalked`.
+
+#include <cstdint>
+#include <map>
+
+#include "trace/trace.h"
+
+namespace chameleon {
+
+struct SentBytes {
+  std::map<const Node*, std::uint64_t> bytes;  ///< of all ranks
+  bool complete = true;                        ///< false: a lower bound
+};
+
+inline constexpr std::uint64_t kMostWalked = 50'000'000;
+
+SentBytes sent_bytes(const Trace& trace);
+
+}  // namespace chameleon
