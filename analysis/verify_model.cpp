@@ -35,8 +35,7 @@ RawModel::RawModel(const Trace& trace, const RawReader& reader, std::uint32_t ra
       predefined_(kKinds) {
   for (const RawPredefined& object : reader.predefined()) {
     const Kind kind = kind_of_name(object.kind);
-    // Types of one handle under several names: the first is the one the tracer lists.
-    predefined_[static_cast<std::size_t>(kind)].try_emplace(object.handle, object);
+    predefined_[static_cast<std::size_t>(kind)][object.handle].push_back(object.name);
     if (object.name == "MPI_COMM_WORLD")
       shapes_[object.handle] = {rank_, static_cast<std::int32_t>(reader.world_size())};
     if (object.name == "MPI_COMM_SELF") shapes_[object.handle] = {0, 1};
@@ -47,21 +46,19 @@ RawModel::RawModel(const Trace& trace, const RawReader& reader, std::uint32_t ra
 bool RawModel::is_null(Kind kind, std::int64_t handle) const {
   const auto& known = predefined_[static_cast<std::size_t>(kind)];
   const auto found = known.find(handle);
-  return found != known.end() && ends_with(found->second.name, "_NULL");
+  return found != known.end() && ends_with(found->second.front(), "_NULL");
 }
 
-bool RawModel::predefined_matches(Kind kind, const RawPredefined& object, std::int64_t handle,
+bool RawModel::predefined_matches(Kind kind, const Names& names, std::int64_t handle,
                                   std::int64_t id) {
-  if (ends_with(object.name, "_NULL")) return id == -1;
-  if (object.name == "MPI_COMM_WORLD") return id == 0;
-  if (object.name == "MPI_COMM_SELF") return id == 1;
-  const auto named = trace_.predefined.find(kind_name(kind));
-  if (named != trace_.predefined.end()) {
+  if (ends_with(names.front(), "_NULL")) return id == -1;
+  if (names.front() == "MPI_COMM_WORLD") return id == 0;
+  if (names.front() == "MPI_COMM_SELF") return id == 1;
+  const auto listed = trace_.predefined.find(kind_name(kind));
+  if (listed != trace_.predefined.end()) {
     const auto place = static_cast<std::size_t>(-2 - id);
-    if (id > -2 || place >= named->second.size()) return false;
-    // One handle may have several names: any of them will do.
-    const std::string& name = named->second[place].name;
-    return name == object.name || named->second[place].size == object.size;
+    return id <= -2 && place < listed->second.size() &&
+           std::find(names.begin(), names.end(), listed->second[place].name) != names.end();
   }
   // Predefined, but without a list of names: one id each, below -1.
   if (id > -2) return false;

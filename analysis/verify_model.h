@@ -72,14 +72,15 @@ class RawModel {
     std::unordered_map<std::int64_t, std::vector<std::int64_t>> ids;  ///< by handle
     std::unordered_map<std::int64_t, std::int64_t> handle_of;         ///< by live id
   };
-  bool predefined_matches(Kind kind, const RawPredefined& object, std::int64_t handle,
-                          std::int64_t id);
+  /// Names of predefined objects; an MPI may give one handle several.
+  using Names = std::vector<std::string>;
+  bool predefined_matches(Kind kind, const Names& names, std::int64_t handle, std::int64_t id);
   Objects& objects(Kind kind) { return objects_[static_cast<std::size_t>(kind)]; }
 
   const Trace& trace_;
   std::int32_t rank_;
   std::vector<Objects> objects_;
-  std::vector<std::unordered_map<std::int64_t, RawPredefined>> predefined_;  ///< by kind, handle
+  std::vector<std::unordered_map<std::int64_t, Names>> predefined_;  ///< by kind, handle
   std::unordered_map<std::int64_t, RawShape> shapes_;
   std::unordered_map<std::int64_t, std::int64_t> type_sizes_;
   std::unordered_map<std::int64_t, std::vector<RawRequest>> requests_;

@@ -106,6 +106,17 @@ class TreePrinter {
   std::uint64_t printed_ = 0, left_out_ = 0;
 };
 
+/// Of CHAMELEON_TIMING=full, where each event has its own.
+void print_times(const CallDescription& call, const EventView& event, const ValueText& text,
+                 const Style& style) {
+  for (std::size_t i = 0; i < call.fields.size() && i < event.values.size(); ++i)
+    if (const Field& field = call.fields[i]; field.kind == "time")
+      std::cout << style.faint("  " +
+                               (field.name == "communication" ? std::string("in call")
+                                                              : field.name) +
+                               " " + text.value(field, event.forms[i], event.values[i]));
+}
+
 int print_events(const Trace& trace, const Options& options) {
   Result<RankView> view = RankView::make(trace, *options.rank);
   if (!view) return fail("print", view.error());
@@ -132,6 +143,7 @@ int print_events(const Trace& trace, const Options& options) {
         std::cout << "\n      " << style.faint(frame);
     else
       std::cout << "   " << style.faint(sites.site(event.node->path));
+    if (call != trace.calls.end()) print_times(call->second, event, text, style);
     std::cout << "\n";
   }
   return kExitOk;

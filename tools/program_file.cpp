@@ -85,11 +85,11 @@ void read_symbols(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, ElfFile& 
   for (int i = 0; i < entries; ++i) {
     GElf_Sym symbol;
     if (gelf_getsym(data, i, &symbol) == nullptr) return;
-    if (symbol.st_shndx == SHN_UNDEF || GELF_ST_BIND(symbol.st_info) == STB_LOCAL) continue;
+    if (symbol.st_shndx == SHN_UNDEF) continue;
     const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
     if (name == nullptr) continue;
     if (std::strcmp(name, "PMPI_Init") == 0) file.defines_mpi = true;
-    if (std::strcmp(name, "chameleon_version") == 0) file.defines_chameleon = true;
+    if (starts_with(name, "_ZN9chameleon6Tracer")) file.defines_chameleon = true;
   }
 }
 

@@ -33,13 +33,15 @@ Traces traces(const std::string& output) {
   std::error_code error;
   const fs::path folder =
       output.empty() ? fs::path(".") : fs::absolute(output, error).parent_path();
-  const std::string prefix = output.empty() ? "" : fs::path(output).filename().string();
+  // The tracer numbers what would overwrite: NAME.cham, NAME.1.cham.
+  const fs::path name = fs::path(output).filename();
+  const std::string prefix = name.extension() == ".cham" ? name.stem().string() : name.string();
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (output.empty() ? entry.path().extension() != ".cham" : name.rfind(prefix, 0) != 0)
+    const std::string file = entry.path().filename().string();
+    if (output.empty() ? entry.path().extension() != ".cham" : file.rfind(prefix, 0) != 0)
       continue;
     std::error_code gone;
-    found[name] = {fs::last_write_time(entry.path(), gone), fs::file_size(entry.path(), gone)};
+    found[file] = {fs::last_write_time(entry.path(), gone), fs::file_size(entry.path(), gone)};
   }
   return found;
 }

@@ -4,6 +4,9 @@
 #include <array>
 #include <string_view>
 
+#include "common.h"
+#include "trace/time_code.h"
+
 namespace chameleon {
 namespace {
 
@@ -133,6 +136,7 @@ std::string ValueText::value(const Field& field, EndPointForm form, std::int64_t
   for (const char* kind : kObjects)
     if (field.kind == kind) return object(field.kind, value);
   if (field.kind == "tag" && value < 0) return "ANY";
+  if (field.kind == "time") return duration_text(static_cast<double>(decode_time(value)));
   if (field.kind == "buffer") {
     constexpr std::array kBuffers = {"ordinary", "MPI_IN_PLACE", "MPI_BOTTOM", "null"};
     if (value >= 0 && value < static_cast<std::int64_t>(kBuffers.size()))
@@ -226,7 +230,7 @@ std::string call_text(const CallDescription& call,
   };
   for (std::size_t i = 0; i < call.fields.size(); ++i) {
     const Field& field = call.fields[i];
-    if (field.kind == "time") continue;
+    if (field.kind == "time") continue;  // shown behind the call's place
     if (field.kind == "buffer" && !messages.back().data.empty()) messages.emplace_back();
     Message& message = messages.back();
     const bool scalar = field.stored != FieldKind::kArray;

@@ -20,13 +20,18 @@ std::size_t run_of_length(std::span<const Node> list, std::size_t at, std::uint6
 /// How often a node was executed, a value a visit (the values themselves do not matter).
 const Param& visits(const Node& node) { return node.is_loop() ? node.iterations : node.params[0]; }
 
-/// Puts nodes[at, at+count) into a loop that was taken once at every visit.
-void wrap(std::vector<Node>& nodes, std::size_t at, std::size_t count) {
+/// Puts nodes[at, at+count) into a loop that was taken once at every visit. While
+/// folding (`open`) the last visit stays open, since more iterations may follow.
+void wrap(std::vector<Node>& nodes, std::size_t at, std::size_t count, bool open) {
   Node loop;
   loop.shape = shape_of(std::span(nodes).subspan(at, count));
   const Node& first = nodes[at];
   loop.iterations = visits(first).ones();
-  if (first.is_loop() && first.current != 0) loop.iterations.values().append(1);
+  if (open) {
+    const std::uint64_t closed = visits(first).values().size() - (first.is_loop() ? 0 : 1);
+    loop.iterations = Param(closed == 0 ? ValueSequence() : ValueSequence(1, closed));
+    loop.current = 1;
+  }
   loop.ranks = first.ranks;
   loop.body.assign(std::make_move_iterator(nodes.begin() + static_cast<std::ptrdiff_t>(at)),
                    std::make_move_iterator(nodes.begin() + static_cast<std::ptrdiff_t>(at + count)));
@@ -44,21 +49,21 @@ void close(Node& loop) {
 
 /// Walks two alignable lists and calls `leaf(a, b)` and `loop(a, b)` on partners.
 template <class Leaf, class LoopPair>
-void walk(std::vector<Node>& a, std::vector<Node>& b, Leaf leaf, LoopPair loop) {
+void walk(std::vector<Node>& a, std::vector<Node>& b, bool open, Leaf leaf, LoopPair loop) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (!a[i].is_loop() && !b[i].is_loop()) {
       leaf(a[i], b[i]);
       continue;
     }
-    if (!a[i].is_loop()) wrap(a, i, run_of_length(a, i, b[i].shape.length));
-    if (!b[i].is_loop()) wrap(b, i, run_of_length(b, i, a[i].shape.length));
+    if (!a[i].is_loop()) wrap(a, i, run_of_length(a, i, b[i].shape.length), open);
+    if (!b[i].is_loop()) wrap(b, i, run_of_length(b, i, a[i].shape.length), open);
     loop(a[i], b[i]);
   }
 }
 
 void append_lists(std::vector<Node>& nodes, std::vector<Node>& later, const RankList& ranks) {
   walk(
-      nodes, later,
+      nodes, later, true,
       [&](Node& a, Node& b) {
         for (std::size_t i = 0; i < a.params.size(); ++i)
           a.params[i].append(std::move(b.params[i]), ranks, ranks);
@@ -85,7 +90,7 @@ void append_lists(std::vector<Node>& nodes, std::vector<Node>& later, const Rank
 void merge_lists(std::vector<Node>& nodes, std::vector<Node>& other, const RankList& mine,
                  const RankList& theirs, const CallSchema& schema) {
   walk(
-      nodes, other,
+      nodes, other, false,
       [&](Node& a, Node& b) {
         const RankList& left = a.ranks.empty() ? mine : a.ranks;
         const RankList& right = b.ranks.empty() ? theirs : b.ranks;

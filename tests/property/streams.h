@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Event streams for property tests: programs of nested loops with conditions
+/// on rank and iteration, run on every rank; and plain noise.
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "trace/fold.h"
+#include "trace/trace.h"
+#include "trace/view.h"
+#include "world/tree.h"
+
+namespace chameleon::testing {
+
+struct Record {
+  std::uint16_t call;
+  std::uint64_t path;
+  std::vector<std::int64_t> values;  ///< [return, plain, end-point as a rank]
+  bool operator==(const Record&) const = default;
+};
+using Stream = std::vector<Record>;
+
+class ProgramMaker {
+ public:
+  ProgramMaker(std::uint64_t seed, int ranks) : random_(seed), ranks_(ranks) { make(root_, 0); }
+
+  Stream run(int rank) {
+    Stream stream;
+    run(root_, rank, 0, stream);
+    return stream;
+  }
+
+ private:
+  struct Statement {
+    bool loop = false;
+    int site = 0;
+    int iterations = 0, vary = 0;  ///< iterations + (outer iteration % vary)
+    int divisor = 1, remainder = 0;  ///< executed where rank % divisor == remainder
+    int value_form = 0, partner_form = 0;
+    std::vector<Statement> body;
+  };
+
+  int pick(int below) { return static_cast<int>(random_() % static_cast<std::uint64_t>(below)); }
+
+  void make(std::vector<Statement>& body, int depth) {
+    const int statements = 1 + pick(5);
+    for (int i = 0; i < statements; ++i) {
+      Statement s;
+      s.loop = depth < 3 && pick(3) == 0;
+      s.site = pick(12);
+      s.iterations = pick(6);
+      s.vary = pick(3) == 0 ? 1 + pick(4) : 1;
+      if (pick(4) == 0) {
+        s.divisor = 1 + pick(4);
+        s.remainder = pick(s.divisor);
+      }
+      s.value_form = pick(6);
+      s.partner_form = pick(4);
+      if (s.loop) make(s.body, depth + 1);
+      body.push_back(std::move(s));
+    }
+  }
+
+  void run(const std::vector<Statement>& body, int rank, int iteration, Stream& stream) {
+    for (const Statement& s : body) {
+      if (rank % s.divisor != s.remainder) continue;
+      if (!s.loop) {
+        stream.push_back(event(s, rank, iteration));
+        continue;
+      }
+      const int count = s.iterations + iteration % s.vary;
+      for (int i = 0; i < count; ++i) run(s.body, rank, i, stream);
+    }
+  }
+
+  Record event(const Statement& s, int rank, int iteration) const {
+    std::int64_t value = 7;
+    if (s.value_form == 1) value = iteration;
+    if (s.value_form == 2) value = rank;
+    if (s.value_form == 3) value = iteration * rank % 5;
+    if (s.value_form == 4) value = iteration == 0 ? 1 : 2;
+    int partner = 0;
+    if (s.partner_form == 1) partner = (rank + 1) % ranks_;
+    if (s.partner_form == 2) partner = (rank + iteration) % ranks_;
+    if (s.partner_form == 3) partner = rank ^ 1;
+    if (partner >= ranks_) partner = rank;
+    return {static_cast<std::uint16_t>(1 + s.site % 3), static_cast<std::uint64_t>(s.site),
+            {0, value, partner}};
+  }
+
+  std::mt19937_64 random_;
+  int ranks_;
+  std::vector<Statement> root_;
+};
+
+inline Stream noise(std::uint64_t seed, int length, int sites) {
+  std::mt19937_64 random(seed);
+  Stream stream;
+  for (int i = 0; i < length; ++i) {
+    const auto site = random() % static_cast<std::uint64_t>(sites);
+    stream.push_back({1, site, {0, static_cast<std::int64_t>(random() % 3), 0}});
+  }
+  return stream;
+}
+
+inline Trace fold_stream(const Stream& stream, int rank, int size) {
+  Folder folder;
+  for (const Record& record : stream) {
+    std::vector<std::int64_t> values = record.values;
+    values[2] = pack_rank(static_cast<std::int32_t>(values[2]), rank, size);
+    folder.push({record.call, record.path, 100, 50, values});
+  }
+  Trace trace;
+  trace.ranks = RankList::single(static_cast<std::uint32_t>(rank));
+  trace.world_size = static_cast<std::uint32_t>(size);
+  trace.nodes = folder.take();
+  for (std::uint16_t call = 1; call <= 3; ++call)
+    trace.calls[call] = {"Call" + std::to_string(call),
+                         {{"return", "int", FieldKind::kPlain},
+                          {"count", "count", FieldKind::kPlain},
+                          {"dest", "dest", FieldKind::kEndPoint}}};
+  return trace;
+}
+
+/// A rank's events read back; a `Record` with call 0 stands for a failure.
+inline Stream expand(const Trace& trace, int rank) {
+  Stream stream;
+  auto view = RankView::make(trace, static_cast<std::uint32_t>(rank));
+  if (!view) return {{0, 0, {}}};
+  EventView event;
+  while (view->next(event)) {
+    Record record{event.node->call, event.node->path, event.values};
+    record.values[2] = event.end_point(2).rank(rank, static_cast<std::int32_t>(trace.world_size));
+    stream.push_back(std::move(record));
+  }
+  return stream;
+}
+
+inline std::size_t count_nodes(const std::vector<Node>& nodes) {
+  std::size_t count = nodes.size();
+  for (const Node& node : nodes) count += count_nodes(node.body);
+  return count;
+}
+
+}  // namespace chameleon::testing

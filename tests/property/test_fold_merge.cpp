@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "property/streams.h"
+#include "trace/file.h"
+
+using namespace chameleon;
+using namespace chameleon::testing;
+
+namespace {
+
+std::uint64_t base_seed() {
+  static const std::uint64_t seed = [] {
+    const char* given = std::getenv("CHAMELEON_TEST_SEED");
+    return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+  }();
+  return seed;
+}
+
+/// Not an expression for Catch to print: streams are long.
+bool same(const Stream& a, const Stream& b) { return a == b; }
+
+}  // namespace
+
+TEST_CASE("fold gives back what it was given", "[property]") {
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    const std::uint64_t seed = base_seed() + i;
+    INFO("CHAMELEON_TEST_SEED=" << seed);
+    ProgramMaker program(seed, 8);
+    const Stream stream = program.run(3);
+    REQUIRE(same(expand(fold_stream(stream, 3, 8), 3), stream));
+    const Stream random = noise(seed, 500, 1 + static_cast<int>(seed % 6));
+    REQUIRE(same(expand(fold_stream(random, 0, 1), 0), random));
+  }
+}
+
+TEST_CASE("expand(merge(fold(x))) = x on every rank, through the file format", "[property]") {
+  for (std::uint64_t i = 0; i < 120; ++i) {
+    const std::uint64_t seed = base_seed() + i;
+    const int ranks = 1 + static_cast<int>(seed % 40);
+    INFO("CHAMELEON_TEST_SEED=" << seed << " ranks=" << ranks);
+    ProgramMaker program(seed, ranks);
+    std::vector<Stream> streams;
+    std::vector<Trace> traces;
+    for (int rank = 0; rank < ranks; ++rank) {
+      streams.push_back(program.run(rank));
+      traces.push_back(fold_stream(streams.back(), rank, ranks));
+    }
+    Trace merged = reduce_virtually(std::move(traces), [](Trace& mine, Trace&& theirs) {
+      const Bytes wire = encode_trace(theirs);
+      auto received = decode_trace(wire);
+      REQUIRE(received);
+      merge(mine, std::move(*received));
+    });
+    for (int rank = 0; rank < ranks; ++rank)
+      REQUIRE(same(expand(merged, rank), streams[static_cast<std::size_t>(rank)]));
+    canonicalize(merged);
+    const Bytes bytes = encode_trace(merged);
+    auto read = decode_trace(bytes);
+    REQUIRE(read);
+    REQUIRE(encode_trace(*read) == bytes);
+    for (int rank = 0; rank < ranks; ++rank)
+      REQUIRE(same(expand(*read, rank), streams[static_cast<std::size_t>(rank)]));
+  }
+}
+
+TEST_CASE("loops fold to their bodies, whatever their length") {
+  for (const int length : {1, 2, 10, 100, 1000, 5000}) {
+    Stream stream;
+    for (int iteration = 0; iteration < 8; ++iteration)
+      for (int i = 0; i < length; ++i)
+        stream.push_back({1, static_cast<std::uint64_t>(i), {0, 1, 0}});
+    const Trace trace = fold_stream(stream, 0, 1);
+    INFO(length);
+    CHECK(trace.nodes.size() == 1);
+    CHECK(count_nodes(trace.nodes) == static_cast<std::size_t>(length) + 1);
+  }
+}
+
+TEST_CASE("a body that repeats few call sites in an irregular order folds") {
+  std::mt19937_64 random(5);
+  std::vector<std::uint64_t> body(3000);
+  for (auto& site : body) site = random() % 2;
+  Stream stream;
+  for (int iteration = 0; iteration < 20; ++iteration)
+    for (const auto site : body) stream.push_back({1, site, {0, 1, 0}});
+  CHECK(count_nodes(fold_stream(stream, 0, 1).nodes) < 6000);
+}
+
+TEST_CASE("inner iteration counts that vary do not break the outer loop") {
+  Stream stream;
+  for (int step = 0; step < 50; ++step) {
+    stream.push_back({1, 1, {0, 1, 0}});
+    for (int i = 0; i < 1 + step * 7 % 5; ++i) {
+      stream.push_back({2, 2, {0, 1, 0}});
+      stream.push_back({2, 3, {0, 1, 0}});
+    }
+    stream.push_back({3, 4, {0, 1, 0}});
+  }
+  const Trace trace = fold_stream(stream, 0, 1);
+  CHECK(trace.nodes.size() == 1);
+  CHECK(count_nodes(trace.nodes) <= 8);
+  CHECK(same(expand(trace, 0), stream));
+}
+
+TEST_CASE("ranks that behave alike merge into one trace of constant size") {
+  std::size_t at_four = 0;
+  for (const int ranks : {4, 16, 64}) {
+    std::vector<Trace> traces;
+    for (int rank = 0; rank < ranks; ++rank) {
+      Stream stream;
+      for (int i = 0; i < 100; ++i) {
+        stream.push_back({1, 1, {0, 8, (rank + 1) % ranks}});
+        stream.push_back({2, 2, {0, 8, 0}});
+      }
+      traces.push_back(fold_stream(stream, rank, ranks));
+    }
+    Trace merged = reduce_virtually(std::move(traces), [](Trace& mine, Trace&& theirs) {
+      merge(mine, std::move(theirs));
+    });
+    canonicalize(merged);
+    const std::size_t bytes = encode_trace(merged).size();
+    if (ranks == 4) at_four = bytes;
+    CHECK(bytes <= at_four + 4);
+  }
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <catch2/catch.hpp>
+
+#include "analysis/check.h"
+#include "analysis/communicators.h"
+#include "analysis/datatype_size.h"
+#include "unit/trace_builder.h"
+
+using namespace chameleon;
+using chameleon::testing::TraceBuilder;
+
+namespace {
+
+constexpr std::int64_t kInt = -3, kSum = -2, kMax = -3;
+enum : std::uint16_t {
+  kSend = 1, kRecv, kIrecv, kIsend, kWaitall, kBarrier, kBcast, kAllreduce, kFinalize, kCommSplit,
+  kWait, kRecvInit, kSendInit, kStartall, kAlltoallv, kCommDup, kContiguous, kPut, kCancel,
+  kSendrecv, kIbarrier,
+};
+
+/// Two or more ranks and the calls used here.
+struct Job : TraceBuilder {
+  explicit Job(std::uint32_t ranks) : TraceBuilder(ranks), size(ranks) {
+    call(kSend, "Send", {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e",
+                         "tag:tag", "comm:comm"});
+    call(kRecv, "Recv", {"buf:buffer", "count:count", "datatype:datatype", "source:source:e",
+                         "tag:tag", "comm:comm", "status.source:source:e", "status.tag:tag",
+                         "status.bytes:bytes"});
+    call(kIsend, "Isend", {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e",
+                           "tag:tag", "comm:comm", "request:request"});
+    call(kIrecv, "Irecv", {"buf:buffer", "count:count", "datatype:datatype", "source:source:e",
+                           "tag:tag", "comm:comm", "request:request"});
+    call(kSendInit, "Send_init", {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e",
+                                  "tag:tag", "comm:comm", "request:request"});
+    call(kRecvInit, "Recv_init", {"buf:buffer", "count:count", "datatype:datatype",
+                                  "source:source:e", "tag:tag", "comm:comm", "request:request"});
+    call(kStartall, "Startall", {"count:count", "array_of_requests:request:a"});
+    call(kWaitall, "Waitall", {"count:count", "array_of_requests:request:a",
+                               "array_of_statuses.source:source:a", "array_of_statuses.tag:tag:a",
+                               "array_of_statuses.bytes:bytes:a"});
+    call(kWait, "Wait", {"request:request", "status.source:source:e", "status.tag:tag",
+                         "status.bytes:bytes"});
+    call(kCancel, "Cancel", {"request:request"});
+    call(kBarrier, "Barrier", {"comm:comm"});
+    call(kIbarrier, "Ibarrier", {"comm:comm", "request:request"});
+    call(kBcast, "Bcast", {"buffer:buffer", "count:count", "datatype:datatype", "root:root:e",
+                           "comm:comm"});
+    call(kAllreduce, "Allreduce", {"sendbuf:buffer", "recvbuf:buffer", "count:count",
+                                   "datatype:datatype", "op:op", "comm:comm"});
+    call(kAlltoallv, "Alltoallv",
+         {"sendbuf:buffer", "sendcounts:count:a", "sdispls:displacement:a", "sendtype:datatype",
+          "recvbuf:buffer", "recvcounts:count:a", "rdispls:displacement:a", "recvtype:datatype",
+          "comm:comm"});
+    call(kCommSplit, "Comm_split", {"comm:comm", "color:color", "key:key", "newcomm:comm",
+                                    "members:members:a"});
+    call(kCommDup, "Comm_dup", {"comm:comm", "newcomm:comm", "members:members:a"});
+    call(kContiguous, "Type_contiguous", {"count:count", "oldtype:datatype", "newtype:datatype"});
+    call(kPut, "Put", {"origin_addr:buffer", "win:win"});
+    call(kSendrecv, "Sendrecv",
+         {"sendbuf:buffer", "sendcount:count", "sendtype:datatype", "dest:dest:e", "sendtag:tag",
+          "recvbuf:buffer", "recvcount:count", "recvtype:datatype", "source:source:e",
+          "recvtag:tag", "comm:comm", "status.source:source:e", "status.tag:tag",
+          "status.bytes:bytes"});
+    call(kFinalize, "Finalize", {});
+  }
+  std::int64_t at(int rank, int self) const {
+    return pack_rank(rank, self, static_cast<std::int32_t>(size));
+  }
+  static std::int64_t none() { return pack_special(SpecialRank::kNone); }
+  static std::int64_t any() { return pack_special(SpecialRank::kAnySource); }
+  void send(int self, int dest, int tag, int count = 1, std::int64_t comm = 0) {
+    push(static_cast<std::uint32_t>(self), kSend, {0, count, kInt, at(dest, self), tag, comm});
+  }
+  void recv(int self, int source, int tag, int count = 1) {
+    push(static_cast<std::uint32_t>(self), kRecv,
+         {0, count, kInt, at(source, self), tag, 0, none(), kNotRecorded, kNotRecorded});
+  }
+  void irecv(int self, std::int64_t source, int tag, std::int64_t slot, int count = 1) {
+    push(static_cast<std::uint32_t>(self), kIrecv, {0, count, kInt, source, tag, 0, slot});
+  }
+  void wait(int self, std::int64_t slot, std::int64_t source = none()) {
+    push(static_cast<std::uint32_t>(self), kWait, {slot, source, kNotRecorded, kNotRecorded});
+  }
+  void finalize() {
+    for (std::uint32_t rank = 0; rank < size; ++rank) push(rank, kFinalize, {});
+  }
+  CheckReport checked() {
+    const Trace trace = build();
+    Result<CheckReport> report = check(trace);
+    REQUIRE(report);
+    for (const auto& problem : report->problems) UNSCOPED_INFO(problem.kind << ": " << problem.text);
+    return *report;
+  }
+  std::uint32_t size;
+};
+
+bool names(const CheckReport& report, const std::string& kind, const std::string& text) {
+  for (const auto& problem : report.problems)
+    if (problem.kind == kind && problem.text.find(text) != std::string::npos) return true;
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("a ring in a loop hangs together") {
+  Job job(5);
+  for (int i = 0; i < 100; ++i)
+    for (int rank = 0; rank < 5; ++rank) {
+      job.send(rank, (rank + 1) % 5, 7);
+      job.recv(rank, (rank + 4) % 5, 7);
+    }
+  job.finalize();
+  const CheckReport report = job.checked();
+  CHECK(report.ok);
+  CHECK(report.events == 1005);
+  CHECK(report.messages == 500);
+  CHECK(report.bytes == 2000);
+}
+
+TEST_CASE("receives that wait for each other are a deadlock, all of it named") {
+  Job job(2);
+  job.recv(0, 1, 0);
+  job.recv(1, 0, 0);
+  job.send(0, 1, 0);
+  job.send(1, 0, 0);
+  job.finalize();
+  const CheckReport report = job.checked();
+  CHECK_FALSE(report.ok);
+  CHECK(report.problem_count == 2);
+  CHECK(names(report, "deadlock", "rank 0 event 1 (Recv)"));
+  CHECK(names(report, "deadlock", "rank 1 event 1 (Recv)"));
+}
+
+TEST_CASE("a message nobody receives is named; a cut trace only lists it") {
+  Job job(2);
+  job.complete = GENERATE(true, false);
+  job.send(0, 1, 3);
+  job.send(0, 1, 3);
+  job.finalize();
+  const CheckReport report = job.checked();
+  CHECK(report.ok == !job.complete);
+  const auto& list = job.complete ? report.problems : report.cut;
+  REQUIRE(list.size() == 1);
+  CHECK(list[0].kind == "unreceived");
+  CHECK(list[0].text.find("2 messages to world rank 1 with tag 3") != std::string::npos);
+}
+
+TEST_CASE("a message longer than its receive is named") {
+  Job job(2);
+  job.send(0, 1, 0, 3);
+  job.recv(1, 0, 0, 2);
+  job.finalize();
+  CHECK(names(job.checked(), "truncation", "at most 8 bytes, but world rank 0 sends 12"));
+}
+
+TEST_CASE("derived datatypes have the size of their data") {
+  Job job(2);
+  for (std::uint32_t rank = 0; rank < 2; ++rank) job.push(rank, kContiguous, {10, kInt, 0});
+  job.push(0, kSend, {0, 2, 0, job.at(1, 0), 0, 0});
+  job.recv(1, 0, 0, 20);
+  job.finalize();
+  const CheckReport report = job.checked();
+  CHECK(report.ok);
+  CHECK(report.bytes == 80);
+}
+
+TEST_CASE("collectives must agree in call, root, op and amount") {
+  Job job(3);
+  const int wrong = GENERATE(0, 1, 2, 3, 4);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    const bool other = rank == 2;
+    const auto self = static_cast<int>(rank);
+    job.push(rank, kBcast, {0, other && wrong == 1 ? 5 : 4, kInt,
+                            job.at(other && wrong == 2 ? 1 : 0, self), 0});
+    job.push(rank, kAllreduce, {0, 0, 1, kInt, other && wrong == 3 ? kMax : kSum, 0});
+    if (other && wrong == 4)
+      job.push(rank, kAllreduce, {0, 0, 1, kInt, kSum, 0});
+    else
+      job.push(rank, kBarrier, {0});
+  }
+  job.finalize();
+  const CheckReport report = job.checked();
+  CHECK(report.ok == (wrong == 0));
+  if (wrong == 1) CHECK(names(report, "collective", "bytes"));
+  if (wrong == 2) CHECK(names(report, "collective", "the root is world rank 1"));
+  if (wrong == 3) CHECK(names(report, "collective", "operation"));
+  if (wrong == 4) CHECK(names(report, "collective", "another call"));
+}
+
+TEST_CASE("a collective one rank never reaches is a deadlock") {
+  Job job(3);
+  job.push(0, kBarrier, {0});
+  job.push(1, kBarrier, {0});
+  job.finalize();
+  CHECK_FALSE(job.checked().ok);
+}
+
+TEST_CASE("alltoallv amounts agree pair by pair") {
+  Job job(2);
+  const bool wrong = GENERATE(false, true);
+  const std::int64_t none = job.array({0, 0});
+  job.push(0, kAlltoallv, {0, job.array({1, 2}), none, kInt, 0, job.array({1, 3}), none, kInt, 0});
+  job.push(1, kAlltoallv, {0, job.array({3, 4}), none, kInt, 0,
+                           job.array({wrong ? 3 : 2, wrong ? 3 : 4}), none, kInt, 0});
+  job.finalize();
+  CHECK(job.checked().ok == !wrong);
+}
+
+TEST_CASE("wildcards take what the run matched, before receives posted later") {
+  Job job(2);
+  job.irecv(1, Job::any(), 0, 0, 1);
+  job.irecv(1, job.at(0, 1), 0, 1, 1);
+  // The second message is sent only in answer to the first.
+  job.send(0, 1, 0);
+  job.recv(0, 1, 9);
+  job.send(0, 1, 0);
+  job.wait(1, 0, job.at(0, 1));
+  job.send(1, 0, 9);
+  job.wait(1, 1);
+  job.finalize();
+  CHECK(job.checked().ok);
+}
+
+TEST_CASE("communicators are known by their members on every rank") {
+  Job job(4);
+  for (std::uint32_t rank = 0; rank < 4; ++rank) {
+    const std::int64_t members = rank % 2 == 0 ? job.array({0, 2}) : job.array({1, 3});
+    job.push(rank, kCommSplit, {0, rank % 2, 0, 2, members});
+    job.push(rank, kCommDup, {2, 3, members});
+    const int self = static_cast<int>(rank) / 2;
+    const std::int64_t other = pack_rank(1 - self, self, 2);
+    job.push(rank, kIsend, {0, 1, kInt, other, 0, 3, 0});
+    job.push(rank, kIrecv, {0, 1, kInt, other, 0, 3, 1});
+    const std::int64_t empty = job.array({});
+    job.push(rank, kWaitall, {2, job.array({0, 1}), empty, empty, empty});
+    job.push(rank, kBarrier, {3});
+  }
+  job.finalize();
+  const CheckReport report = job.checked();
+  CHECK(report.ok);
+  CHECK(report.messages == 4);
+}
+
+TEST_CASE("persistent requests, sendrecv, nonblocking collectives") {
+  Job job(2);
+  for (int rank = 0; rank < 2; ++rank) {
+    const auto self = static_cast<std::uint32_t>(rank);
+    const std::int64_t other = job.at(1 - rank, rank);
+    job.push(self, kSendInit, {0, 1, kInt, other, 0, 0, 0});
+    job.push(self, kRecvInit, {0, 1, kInt, other, 0, 0, 1});
+    for (int i = 0; i < 3; ++i) {
+      const std::int64_t empty = job.array({});
+      job.push(self, kIbarrier, {0, 2});
+      job.push(self, kStartall, {2, job.array({0, 1})});
+      job.push(self, kWaitall, {3, job.array({0, 1, 2}), empty, empty, empty});
+      job.push(self, kSendrecv, {0, 1, kInt, other, 5, 0, 1, kInt, other, 5, 0, Job::none(),
+                                 kNotRecorded, kNotRecorded});
+    }
+  }
+  job.finalize();
+  const CheckReport report = job.checked();
+  CHECK(report.ok);
+  CHECK(report.messages == 12);
+}
+
+TEST_CASE("a request nobody completes is named, a cancelled one is not") {
+  Job job(2);
+  const bool cancelled = GENERATE(false, true);
+  job.irecv(0, job.at(1, 0), 0, 0);
+  if (cancelled) {
+    job.push(0, kCancel, {0});
+    job.wait(0, 0);
+  }
+  job.finalize();
+  const CheckReport report = job.checked();
+  CHECK(report.ok == cancelled);
+  if (!cancelled) CHECK(names(report, "incomplete_request", "rank 0 event 1 (Irecv)"));
+}
+
+TEST_CASE("calls without a model are listed") {
+  Job job(1);
+  job.push(0, kPut, {0, 0});
+  job.push(0, kPut, {0, 0});
+  job.finalize();
+  const CheckReport report = job.checked();
+  CHECK(report.ok);
+  CHECK(report.unchecked.at("Put") == 2);
+}
+
+TEST_CASE("ping-pong over many iterations runs in bounded memory", "[.speed]") {
+  Job job(2);
+  for (int i = 0; i < 2500000; ++i) {
+    job.send(0, 1, 0);
+    job.recv(0, 1, 0);
+    job.recv(1, 0, 0);
+    job.send(1, 0, 0);
+  }
+  job.finalize();
+  const CheckReport report = job.checked();
+  CHECK(report.ok);
+  CHECK(report.events == 10000002);
+}
+
+TEST_CASE("an intercommunicator has one identity on both sides") {
+  Trace trace;
+  CallDescription create{"Intercomm_create",
+                         {{"return", "int", FieldKind::kPlain},
+                          {"local_comm", "comm", FieldKind::kPlain},
+                          {"newintercomm", "comm", FieldKind::kPlain},
+                          {"members", "members", FieldKind::kArray}}};
+  const auto left = static_cast<std::int64_t>(trace.intern({0, 1, -1, 2, 3, 4}));
+  const auto right = static_cast<std::int64_t>(trace.intern({2, 3, 4, -1, 0, 1}));
+  Communicators a(1, 5), b(3, 5);
+  EventView event;
+  event.values = {0, 0, 2, left};
+  a.apply(trace, create, event);
+  event.values = {0, 0, 2, right};
+  b.apply(trace, create, event);
+  REQUIRE(a.find(2) != nullptr);
+  REQUIRE(b.find(2) != nullptr);
+  CHECK(a.find(2)->context == b.find(2)->context);
+  CHECK(a.find(2)->is_inter);
+  CHECK(a.find(2)->self == 1);
+  CHECK(a.find(2)->remote_size() == 3);
+  CHECK(a.find(2)->peers()[1] == 3);
+  CHECK(a.find(0)->context != a.find(1)->context);
+  CHECK(a.find(1)->context != b.find(1)->context);
+}

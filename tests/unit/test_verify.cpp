@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+
+#include "analysis/verify.h"
+#include "unit/trace_builder.h"
+
+using namespace chameleon;
+using chameleon::testing::TraceBuilder;
+
+namespace {
+
+constexpr std::int64_t kInt = -3;
+enum : std::uint16_t { kInit = 1, kSend, kRecv, kIsend, kIrecv, kWaitall, kFinalize };
+
+/// Rank 0 sends two messages of two ints, rank 1 receives one of them by wildcard.
+struct Job : TraceBuilder {
+  Job() : TraceBuilder(2) {
+    call(kInit, "Init", {});
+    call(kSend, "Send", {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e",
+                         "tag:tag", "comm:comm"});
+    call(kIsend, "Isend", {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e",
+                           "tag:tag", "comm:comm", "request:request"});
+    call(kIrecv, "Irecv", {"buf:buffer", "count:count", "datatype:datatype", "source:source:e",
+                           "tag:tag", "comm:comm", "request:request"});
+    call(kWaitall, "Waitall", {"count:count", "array_of_requests:request:a",
+                               "array_of_statuses.source:source:a", "array_of_statuses.tag:tag:a",
+                               "array_of_statuses.bytes:bytes:a"});
+    call(kFinalize, "Finalize", {});
+    for (std::uint32_t rank = 0; rank < 2; ++rank) push(rank, kInit, {});
+    const std::int64_t empty = array({});
+    push(0, kIsend, {0, 2, kInt, pack_rank(1, 0, 2), 5, 0, 0});
+    push(0, kIsend, {0, 2, kInt, pack_rank(1, 0, 2), 5, 0, 1});
+    push(0, kWaitall, {2, array({0, 1}), empty, empty, empty});
+    push(1, kIrecv, {0, 2, kInt, pack_special(SpecialRank::kAnySource), 5, 0, 0});
+    push(1, kIrecv, {0, 4, kInt, pack_rank(0, 1, 2), -1, 0, 1});
+    const std::int64_t none = kFirstSpecialRelative + static_cast<int>(SpecialRank::kNone);
+    push(1, kWaitall, {2, array({0, 1}), array({relative_rank(0, 1, 2), none}),
+                       array({kNotRecorded, 5}), array({kNotRecorded, 8})});
+    for (std::uint32_t rank = 0; rank < 2; ++rank) push(rank, kFinalize, {});
+  }
+};
+
+const char* const kHead =
+    "# predefined comm MPI_COMM_WORLD 100 0\n# predefined comm MPI_COMM_NULL 99 0\n"
+    "# predefined datatype MPI_INT 200 4\n# predefined datatype MPI_FLOAT 201 4\n"
+    "# predefined request MPI_REQUEST_NULL 300 0\n"
+    "# constant MPI_ANY_SOURCE -2\n# constant MPI_PROC_NULL -1\n# constant MPI_ANY_TAG -1\n";
+
+/// Both isends have one handle, as MPICH does for those that complete at once.
+const std::vector<std::string> kSender = {
+    "Init return=0",
+    "Isend return=0 buf=0 count=2 datatype=200 dest=1 tag=5 comm=100 request=7",
+    "Isend return=0 buf=0 count=2 datatype=200 dest=1 tag=5 comm=100 request=7",
+    "Waitall return=0 count=2 array_of_requests=[7,7] "
+    "array_of_statuses=[(0,0,0,0),(0,0,0,0)]",
+    "Finalize return=0"};
+const std::vector<std::string> kReceiver = {
+    "Init return=0",
+    "Irecv return=0 buf=0 count=2 datatype=200 source=-2 tag=5 comm=100 request=8",
+    "Irecv return=0 buf=0 count=4 datatype=200 source=0 tag=-1 comm=100 request=9",
+    "Waitall return=0 count=2 array_of_requests=[8,9] "
+    "array_of_statuses=[(0,5,8,0),(0,5,8,0)]",
+    "Finalize return=0"};
+
+struct Directory {
+  Directory() {
+    std::string name = (std::filesystem::temp_directory_path() / "chameleon-verify-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    path = name;
+  }
+  ~Directory() { std::filesystem::remove_all(path); }
+  void write(int rank, const std::vector<std::string>& lines, bool end = true) const {
+    std::ofstream file(path + "/rank." + std::to_string(rank) + ".raw");
+    file << "# chameleon raw 1\n# rank " << rank << " of 2\n" << kHead;
+    for (std::size_t i = 0; i < lines.size(); ++i)
+      file << lines[i] << (i + 1 < lines.size() || end ? "\n" : "");
+  }
+  std::string path;
+};
+
+VerifyReport verified(const Directory& directory, TraceBuilder& job) {
+  const Trace trace = job.build();
+  Result<VerifyReport> report = verify(trace, directory.path);
+  if (!report) FAIL(report.error().message);
+  for (const auto& mismatch : report->mismatches)
+    UNSCOPED_INFO(mismatch.rank << "/" << mismatch.event << " " << mismatch.call << " "
+                                << mismatch.parameter << ": raw " << mismatch.raw << ", trace "
+                                << mismatch.trace);
+  return *report;
+}
+
+const VerifyReport::Share& column(const VerifyReport& report, Column which) {
+  return report.columns[static_cast<std::size_t>(which)];
+}
+
+}  // namespace
+
+TEST_CASE("a true trace matches in every column") {
+  Directory directory;
+  directory.write(0, kSender);
+  directory.write(1, kReceiver);
+  Job job;
+  const VerifyReport report = verified(directory, job);
+  CHECK(report.matches());
+  CHECK(report.raw_events == 10);
+  CHECK(report.trace_events == 10);
+  for (const auto& share : report.columns) CHECK(share.matched == share.total);
+  CHECK(column(report, Column::kEvents).total == 10);
+  CHECK(column(report, Column::kDest).total == 2);
+  CHECK(column(report, Column::kRequest).total == 6);
+}
+
+TEST_CASE("each kind of lie is found in its column") {
+  struct Lie {
+    int line;
+    const char* from;
+    const char* to;
+    Column column;
+    const char* parameter;
+  };
+  const auto lie = GENERATE(
+      Lie{1, "count=2", "count=3", Column::kCount, "count"},
+      Lie{1, "source=-2", "source=0", Column::kSource, "source"},
+      Lie{2, "source=0", "source=1", Column::kSource, "source"},
+      Lie{2, "tag=-1", "tag=5", Column::kTag, "tag"},
+      Lie{1, "comm=100", "comm=99", Column::kComm, "comm"},
+      Lie{1, "datatype=200", "datatype=201", Column::kDatatype, "datatype"},
+      Lie{1, "buf=0", "buf=2", Column::kOther, "buf"},
+      Lie{3, "[8,9]", "[9,8]", Column::kRequest, "array_of_requests"},
+      Lie{3, "[(0,5,8,0)", "[(1,5,8,0)", Column::kSource, "array_of_statuses.source"},
+      Lie{3, "[(0,5,8,0)", "[(0,6,8,0)", Column::kTag, "array_of_statuses.tag"},
+      Lie{3, "[(0,5,8,0)", "[(0,5,4,0)", Column::kCount, "array_of_statuses.bytes"},
+      Lie{3, "(0,5,8,0)]", "(0,5,4,0)]", Column::kCount, "array_of_statuses.bytes"});
+  Directory directory;
+  directory.write(0, kSender);
+  std::vector<std::string> lines = kReceiver;
+  std::string& line = lines[static_cast<std::size_t>(lie.line)];
+  line.replace(line.find(lie.from), std::string(lie.from).size(), lie.to);
+  directory.write(1, lines);
+  Job job;
+  const VerifyReport report = verified(directory, job);
+  REQUIRE_FALSE(report.matches());
+  bool found = false;
+  for (const auto& mismatch : report.mismatches)
+    found = found || (mismatch.parameter == lie.parameter && mismatch.rank == 1 &&
+                      mismatch.event == static_cast<std::uint64_t>(lie.line) + 1);
+  CHECK(found);
+  CHECK(column(report, lie.column).matched < column(report, lie.column).total);
+  CHECK_FALSE(report.declared());
+}
+
+TEST_CASE("a missing event counts against every column it has parameters in") {
+  Directory directory;
+  directory.write(0, kSender);
+  std::vector<std::string> lines = kReceiver;
+  lines.insert(lines.begin() + 1, "Send return=0 buf=0 count=1 datatype=200 dest=0 tag=1 comm=100");
+  directory.write(1, lines);
+  Job job;
+  const VerifyReport report = verified(directory, job);
+  CHECK(report.missing_events == 1);
+  CHECK(report.extra_events == 0);
+  CHECK(report.mismatch_count == 1);
+  CHECK(column(report, Column::kEvents).total == 11);
+  CHECK(column(report, Column::kEvents).matched == 10);
+  CHECK(column(report, Column::kDest).total == 3);
+  CHECK(column(report, Column::kDest).matched == 2);
+  CHECK(column(report, Column::kLoop).matched == 6);  // those before it, and all of rank 0
+}
+
+TEST_CASE("an event that did not happen is found") {
+  Directory directory;
+  directory.write(0, kSender);
+  std::vector<std::string> lines = kReceiver;
+  lines.erase(lines.begin() + 2);
+  directory.write(1, lines);
+  Job job;
+  const VerifyReport report = verified(directory, job);
+  CHECK(report.extra_events == 1);
+  CHECK_FALSE(report.matches());
+}
+
+TEST_CASE("loss on declared ranks is told apart") {
+  Directory directory;
+  directory.write(0, kSender);
+  std::vector<std::string> lines = kReceiver;
+  lines.pop_back();
+  directory.write(1, lines);
+  Job job;
+  Trace trace = job.build();
+  trace.declarations.push_back({"ranks not traced", RankList::single(1)});
+  const Result<VerifyReport> report = verify(trace, directory.path);
+  REQUIRE(report);
+  CHECK_FALSE(report->matches());
+  CHECK(report->declared());
+}
+
+TEST_CASE("records that cannot be read are one error") {
+  Directory directory;
+  directory.write(0, kSender);
+  Job job;
+  const Trace trace = job.build();
+  SECTION("missing") {
+    const auto report = verify(trace, directory.path);
+    REQUIRE_FALSE(report);
+    CHECK(report.error().message.find("rank.1.raw") != std::string::npos);
+  }
+  SECTION("malformed") {
+    const std::string bad = GENERATE("Send return=0 count=", "Send return=0 count", "Send x=[1,",
+                                     "Send x=(1,2)", "Send x=1y", "Send =1");
+    std::vector<std::string> lines = kReceiver;
+    lines.insert(lines.begin() + 1, bad);
+    directory.write(1, lines);
+    const auto report = verify(trace, directory.path);
+    REQUIRE_FALSE(report);
+    CHECK(report.error().kind == ErrorKind::kCorrupt);
+    CHECK(report.error().message.find("line 12") != std::string::npos);
+  }
+  SECTION("of another rank") {
+    std::filesystem::copy_file(directory.path + "/rank.0.raw", directory.path + "/rank.1.raw");
+    CHECK_FALSE(verify(trace, directory.path));
+  }
+}

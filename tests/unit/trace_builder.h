@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Hand-written traces for tests: describe calls once, push each rank's events,
+/// and get them folded and merged as the tracer would.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trace/fold.h"
+#include "trace/trace.h"
+
+namespace chameleon::testing {
+
+class TraceBuilder {
+ public:
+  explicit TraceBuilder(std::uint32_t ranks) : folders_(ranks) {
+    trace_.world_size = ranks;
+    trace_.complete = true;
+    trace_.predefined["datatype"] = {{"MPI_BYTE", 1}, {"MPI_INT", 4}, {"MPI_DOUBLE", 8}};
+    trace_.predefined["op"] = {{"MPI_SUM", 0}, {"MPI_MAX", 0}};
+  }
+
+  /// Fields behind "return": "name:kind", ":e" end-point, ":a" array.
+  void call(std::uint16_t id, const std::string& name, const std::vector<std::string>& fields) {
+    CallDescription& call = trace_.calls[id];
+    call.name = name;
+    call.fields = {{"return", "int", FieldKind::kPlain}};
+    for (std::string field : fields) {
+      FieldKind stored = FieldKind::kPlain;
+      if (field.ends_with(":e")) stored = FieldKind::kEndPoint;
+      if (field.ends_with(":a")) stored = FieldKind::kArray;
+      if (stored != FieldKind::kPlain) field.resize(field.size() - 2);
+      const std::size_t colon = field.find(':');
+      call.fields.push_back({field.substr(0, colon), field.substr(colon + 1), stored});
+    }
+  }
+
+  /// An event that returned 0; its path follows from its call.
+  void push(std::uint32_t rank, std::uint16_t call, std::vector<std::int64_t> values) {
+    values.insert(values.begin(), 0);
+    folders_[rank].push({call, 100U + call, 1, 1, values});
+  }
+
+  std::int64_t array(std::vector<std::int64_t> values) {
+    return static_cast<std::int64_t>(trace_.intern(std::move(values)));
+  }
+
+  bool complete = true;
+
+  Trace build() {
+    Trace whole;
+    for (std::uint32_t rank = 0; rank < folders_.size(); ++rank) {
+      Trace part = trace_;
+      part.ranks = RankList::single(rank);
+      part.nodes = folders_[rank].take();
+      if (rank == 0)
+        whole = std::move(part);
+      else
+        merge(whole, std::move(part));
+    }
+    canonicalize(whole);
+    whole.complete = complete;
+    whole.world_size = static_cast<std::uint32_t>(folders_.size());
+    return whole;
+  }
+
+ private:
+  Trace trace_;
+  std::vector<Folder> folders_;
+};
+
+}  // namespace chameleon::testing

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/check.h"
+
+#include <iostream>
+#include <memory>
+
+#include "tools/common.h"
+
+namespace chameleon {
+namespace {
+
+struct Options {
+  std::string trace;
+  bool json = false;
+};
+
+nlohmann::ordered_json list_of(const std::vector<CheckReport::Problem>& problems) {
+  auto list = nlohmann::ordered_json::array();
+  for (const CheckReport::Problem& problem : problems)
+    list.push_back({{"kind", problem.kind},
+                    {"rank", problem.rank},
+                    {"event", problem.event},
+                    {"call", problem.call},
+                    {"text", problem.text}});
+  return list;
+}
+
+nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report) {
+  nlohmann::ordered_json document = json_document("check");
+  document["ok"] = report.ok;
+  document["complete"] = trace.complete;
+  document["ranks"] = trace.ranks.size();
+  document["events"] = report.events;
+  document["messages"] = report.messages;
+  document["bytes"] = report.bytes;
+  document["collectives"] = report.collectives;
+  document["problem_count"] = report.problem_count;
+  document["problems"] = list_of(report.problems);
+  document["cut_count"] = report.cut_count;
+  document["cut"] = list_of(report.cut);
+  document["unchecked"] = nlohmann::ordered_json::object();
+  for (const auto& [call, count] : report.unchecked) document["unchecked"][call] = count;
+  return document;
+}
+
+void print_text(const CheckReport& report) {
+  const auto list = [](const std::vector<CheckReport::Problem>& problems, std::uint64_t count,
+                       const char* label) {
+    for (const CheckReport::Problem& problem : problems)
+      std::cout << label << problem.kind << ": " << problem.text << "\n";
+    if (count > problems.size()) std::cout << label << count - problems.size() << " more\n";
+  };
+  list(report.problems, report.problem_count, "");
+  list(report.cut, report.cut_count, "cut off: ");
+  if (!report.unchecked.empty()) {
+    std::cout << "not checked:";
+    for (const auto& [call, count] : report.unchecked) std::cout << " " << call << " x" << count;
+    std::cout << "\n";
+  }
+  std::cout << (report.ok ? "the trace hangs together: " : "the trace does not hang together: ")
+            << count_text(report.events) << " events, " << count_text(report.messages)
+            << " messages of " << bytes_text(static_cast<double>(report.bytes)) << ", "
+            << count_text(report.collectives) << " collectives\n";
+}
+
+int run_check(const Options& options) {
+  int status = kExitOk;
+  const std::optional<Trace> trace = load_trace("check", options.trace, status);
+  if (!trace) return status;
+  const Result<CheckReport> report = check(*trace);
+  if (!report) return fail("check", options.trace + ": " + report.error().message, kExitUnreadable);
+  if (options.json)
+    print_json(document_of(*trace, *report));
+  else
+    print_text(*report);
+  return report->ok ? kExitOk : kExitMismatch;
+}
+
+}  // namespace
+
+void add_check_command(CLI::App& app, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand(
+      "check", "Prove that each send has its receive and that collectives agree");
+  verb->add_option("trace", options->trace, "Trace file")->required();
+  verb->add_flag("--json", options->json, "One JSON object");
+  verb->callback([options, &status] { status = run_check(*options); });
+}
+
+}  // namespace chameleon

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// `chameleon replay TRACE`: checks that a trace can be replayed without
+/// hanging, and runs it as an MPI job of chameleon-replay.
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "analysis/check.h"
+#include "common.h"
+#include "launch.h"
+
+namespace chameleon {
+namespace {
+
+struct Options {
+  std::string trace;
+  int ranks = 0;
+  std::string compute = "sleep";
+  double time_scale = 1;
+  std::string launcher;
+  std::vector<std::string> settings;
+  bool no_check = false;
+  bool best_effort = false;
+  bool json = false;
+};
+
+/// Why the trace is not replayed, or an empty string.
+std::string refusal(const Options& options, const Trace& trace, const CheckReport* report) {
+  if (options.ranks != 0 && static_cast<std::uint32_t>(options.ranks) != trace.world_size)
+    return "the trace is of " + std::to_string(trace.world_size) + " ranks, not " +
+           std::to_string(options.ranks);
+  if (trace.ranks.size() != trace.world_size)
+    return "the trace holds only ranks " + trace.ranks.to_string() + " of " +
+           std::to_string(trace.world_size);
+  if (report == nullptr || report->ok || options.best_effort) return "";
+  std::string why = "it would not run to its end";
+  if (!report->problems.empty()) why = report->problems.front().text;
+  if (report->problem_count > 1)
+    why += " (and " + std::to_string(report->problem_count - 1) + " more: chameleon check)";
+  return why;
+}
+
+int replay(const Options& options) {
+  for (const std::string& text : options.settings)
+    if (text.find('=') == std::string::npos || text.front() == '=')
+      return fail("replay", "--env takes NAME=VALUE, not " + text, kExitUsage);
+  int status = kExitOk;
+  const std::optional<Trace> trace = load_trace("replay", options.trace, status);
+  if (!trace) return status;
+  std::optional<CheckReport> report;
+  // A wrong number of ranks needs no simulation.
+  if (std::string why = refusal(options, *trace, nullptr); !why.empty())
+    return fail("replay", why, kExitRefused);
+  if (!options.no_check) {
+    Result<CheckReport> checked = check(*trace);
+    if (!checked) return fail("replay", checked.error());
+    report = std::move(*checked);
+  }
+  if (std::string why = refusal(options, *trace, report ? &*report : nullptr); !why.empty())
+    return fail("replay", "refused: " + why, kExitRefused);
+
+  const std::string replayer = find_replayer();
+  if (replayer.empty())
+    return fail("replay", "chameleon-replay is not beside this command", kExitNoLauncher);
+  char scale[32];
+  std::snprintf(scale, sizeof scale, "%.17g", options.time_scale);
+  std::vector<std::string> program = {replayer, "--compute=" + options.compute,
+                                      std::string("--time-scale=") + scale};
+  if (options.json) program.emplace_back("--json");
+  program.push_back(std::filesystem::absolute(options.trace).string());
+  return launch("replay", launch_line(options.launcher, static_cast<int>(trace->world_size),
+                                      options.settings, program));
+}
+
+}  // namespace
+
+void add_replay_command(CLI::App& app, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("replay", "Run a trace as an MPI job");
+  verb->add_option("trace", options->trace, "Trace file")->required();
+  verb->add_option("-n,--ranks", options->ranks, "Ranks: those of the trace, or it is refused")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--compute", options->compute, "Time between calls: sleep (default), spin, none")
+      ->check(CLI::IsMember({"sleep", "spin", "none"}));
+  verb->add_option("--time-scale", options->time_scale, "Factor for the time between calls")
+      ->check(CLI::Range(0.0, 1e6));
+  verb->add_option("--launcher", options->launcher,
+                   "Launcher and its options (default mpiexec.mpich, or mpiexec)");
+  verb->add_option("--env", options->settings, "NAME=VALUE for the job; may be repeated")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb->add_flag("--no-check", options->no_check, "Do not check first: it may hang");
+  verb->add_flag("--best-effort", options->best_effort, "Replay also what fails the check");
+  verb->add_flag("--json", options->json, "Results as one JSON object");
+  verb->callback([options, &status] { status = replay(*options); });
+}
+
+}  // namespace chameleon

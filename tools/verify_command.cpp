@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/verify.h"
+
+#include <cctype>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+
+#include "tools/common.h"
+
+namespace chameleon {
+namespace {
+
+struct Options {
+  std::string trace;
+  std::string raw;
+  bool strict = false;
+  bool json = false;
+};
+
+std::string snake_case(const char* column) {
+  std::string key;
+  for (const char* c = column; *c != 0; ++c)
+    if (std::isalpha(static_cast<unsigned char>(*c)) != 0)
+      key += static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
+  return key;
+}
+
+nlohmann::ordered_json document_of(const VerifyReport& report, bool ok) {
+  nlohmann::ordered_json document = json_document("verify");
+  document["ok"] = ok;
+  document["matches"] = report.matches();
+  document["complete"] = report.complete;
+  document["ranks"] = report.ranks;
+  document["raw_events"] = report.raw_events;
+  document["trace_events"] = report.trace_events;
+  document["missing_events"] = report.missing_events;
+  document["extra_events"] = report.extra_events;
+  for (std::size_t i = 0; i < kColumns; ++i) {
+    const VerifyReport::Share& share = report.columns[i];
+    auto& column = document["columns"][snake_case(column_name(static_cast<Column>(i)))];
+    column["matched"] = share.matched;
+    column["total"] = share.total;
+    column["share"] =
+        share.total == 0 ? 1.0
+                         : static_cast<double>(share.matched) / static_cast<double>(share.total);
+  }
+  document["mismatch_count"] = report.mismatch_count;
+  document["mismatches"] = nlohmann::ordered_json::array();
+  for (const VerifyReport::Mismatch& mismatch : report.mismatches)
+    document["mismatches"].push_back({{"rank", mismatch.rank},
+                                      {"event", mismatch.event},
+                                      {"call", mismatch.call},
+                                      {"parameter", mismatch.parameter},
+                                      {"raw", mismatch.raw},
+                                      {"trace", mismatch.trace}});
+  document["declarations"] = nlohmann::ordered_json::array();
+  for (const Declaration& declaration : report.declarations)
+    document["declarations"].push_back(
+        {{"what", declaration.what}, {"ranks", declaration.ranks.to_string()}});
+  return document;
+}
+
+void print_text(const VerifyReport& report, bool ok) {
+  for (std::size_t i = 0; i < kColumns; ++i) {
+    const VerifyReport::Share& share = report.columns[i];
+    if (share.total == 0) continue;
+    // Cut, not rounded: 100 % means all of them.
+    const double percent =
+        static_cast<double>(share.matched * 10000 / share.total) / 100.0;
+    std::printf("%-9s %7.2f %%  %llu of %llu\n", column_name(static_cast<Column>(i)), percent,
+                static_cast<unsigned long long>(share.matched),
+                static_cast<unsigned long long>(share.total));
+  }
+  for (const VerifyReport::Mismatch& mismatch : report.mismatches) {
+    std::string where = "rank " + std::to_string(mismatch.rank) + " event " +
+                        std::to_string(mismatch.event) + " " + mismatch.call;
+    if (!mismatch.parameter.empty()) where += " " + mismatch.parameter;
+    std::cout << where << ": raw " << mismatch.raw << ", trace " << mismatch.trace << "\n";
+  }
+  if (report.mismatch_count > report.mismatches.size())
+    std::cout << report.mismatch_count - report.mismatches.size() << " further mismatches\n";
+  for (const Declaration& declaration : report.declarations)
+    std::cout << "declared: " << declaration.what << " (ranks " << declaration.ranks.to_string()
+              << ")\n";
+  if (!report.complete) std::cout << "the trace is incomplete: the run did not finish\n";
+  std::cout << (report.matches() ? "the trace matches the raw records"
+                : ok             ? "the trace differs only where it declares to"
+                                 : "the trace does not match the raw records")
+            << ": " << count_text(report.raw_events) << " events of " << report.ranks
+            << " ranks\n";
+}
+
+int run_verify(const Options& options) {
+  int status = kExitOk;
+  const std::optional<Trace> trace = load_trace("verify", options.trace, status);
+  if (!trace) return status;
+  const Result<VerifyReport> report = verify(*trace, options.raw);
+  if (!report) {
+    // A record of another job was named wrongly; all else is unreadable input.
+    const bool usage = report.error().kind == ErrorKind::kUsage;
+    return fail("verify", report.error().message, usage ? kExitUsage : kExitUnreadable);
+  }
+  const bool ok = report->matches() || (!options.strict && report->declared());
+  if (options.json)
+    print_json(document_of(*report, ok));
+  else
+    print_text(*report, ok);
+  return ok ? kExitOk : kExitMismatch;
+}
+
+}  // namespace
+
+void add_verify_command(CLI::App& app, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      app.add_subcommand("verify", "Compare a trace with raw records of the same run");
+  verb->add_option("trace", options->trace, "Trace file")->required();
+  verb->add_option("--raw", options->raw, "Directory given as CHAMELEON_RAW to the traced run")
+      ->required();
+  verb->add_flag("--strict", options->strict, "Count declared loss as a mismatch");
+  verb->add_flag("--json", options->json, "One JSON object");
+  verb->callback([options, &status] { status = run_verify(*options); });
+}
+
+}  // namespace chameleon
