@@ -30,7 +30,8 @@ Status Simulation::prepare() {
   index_.assign(world, -1);
   for (const std::uint32_t rank : trace_.ranks.ranks()) {
     Result<RankView> view = RankView::make(trace_, rank);
-    if (!view) return view.error();
+    if (!view)
+      return Error{view.error().kind, "the trace is damaged: " + view.error().message, 0};
     index_[rank] = static_cast<std::int64_t>(ranks_.size());
     ranks_.emplace_back(std::move(*view), rank, world);
     ready_.push_back(rank);

@@ -25,7 +25,8 @@ inline constexpr std::size_t kMostProblems = 10;
 
 struct CheckReport {
   struct Problem {
-    std::string kind;  ///< deadlock, collective, truncation, unreceived, incomplete_request, unknown_object
+    /// deadlock, collective, truncation, unreceived, incomplete_request, unknown_object
+    std::string kind;
     std::uint32_t rank = 0;
     std::uint64_t event = 0;  ///< number in its rank, from 1
     std::string call;

@@ -91,8 +91,8 @@ bool Simulation::arrive(std::uint32_t rank, const CallPlan& plan, Communicator& 
     instance.expected = present_members(on);
     ++report_.collectives;
   }
-  const Contribution mine =
-      contribution_of(trace_, plan, self.event, on, [&](Value type) { return type_size(self, type); });
+  const auto size = [&](Value type) { return type_size(self, type); };
+  const Contribution mine = contribution_of(trace_, plan, self.event, on, size);
   compare(rank, plan, instance, mine);
   if (mine.is_root && plan.waits == Waits::kForRoot) {
     instance.root_came = true;

@@ -147,7 +147,8 @@ Request Simulation::receive_part(std::uint32_t rank, const CallPlan& plan,
       request.channel.source = static_cast<std::uint32_t>(comm.peers()[from]);
     }
   }
-  request.wildcard = request.kind == Request::Kind::kRecv && (request.any_source || request.any_tag);
+  request.wildcard =
+      request.kind == Request::Kind::kRecv && (request.any_source || request.any_tag);
   return request;
 }
 

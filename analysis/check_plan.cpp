@@ -120,7 +120,7 @@ void find_arguments(const CallDescription& call, CallPlan& plan) {
 Action action_of(const CallInfo* info, const CallDescription& call, const CallPlan& plan) {
   for (const NamedAction& known : kActions)
     if (known.name == plan.name) return known.action;
-  if (info != nullptr && has(*info, Attribute::kLocal)) return Action::kNothing;
+  if (info != nullptr && has(*info, Attribute::kLocal | Attribute::kInit)) return Action::kNothing;
   if (plan.name == "Comm_free" || plan.name == "Comm_disconnect" || plan.members >= 0)
     return Action::kCollective;
   if (plan.name.rfind("Type_", 0) == 0 && field_index(call, "newtype") >= 0)

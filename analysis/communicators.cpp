@@ -75,7 +75,8 @@ const Communicators::Members& Communicators::members(const Trace& trace, std::in
   members.is_inter = bar != all.end();
   members.local = {all.first(locals), 0, static_cast<std::int32_t>(locals)};
   if (members.is_inter)
-    members.remote = {all.subspan(locals + 1), 0, static_cast<std::int32_t>(all.size() - locals - 1)};
+    members.remote = {all.subspan(locals + 1), 0,
+                      static_cast<std::int32_t>(all.size() - locals - 1)};
   members.self = locals == 0 ? -1 : members.local.find(rank_);
   const std::uint64_t local = hash_of(members.local);
   const std::uint64_t remote = members.is_inter ? hash_of(members.remote) : 0;

@@ -158,7 +158,7 @@ Result<VerifyReport> verify(const Trace& trace, const std::string& raw_directory
     if (made)
       view = &*made;
     else if (trace.ranks.contains(rank))
-      return made.error();
+      return Error{made.error().kind, "the trace is damaged: " + made.error().message, 0};
     Lockstep lockstep(trace, std::move(*reader), view, rank, report);
     if (const Status done = lockstep.run(); !done) return done.error();
     ++report.ranks;

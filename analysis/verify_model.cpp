@@ -177,7 +177,7 @@ RawRequest RawModel::posted(const RawEvent& event) const {
   const std::int64_t count = either("recvcount", "count");
   const std::int64_t size = type_size(either("recvtype", "datatype"));
   request.bytes = count == 0 ? 0 : size == kUnknownSize ? -1 : count * size;
-  if (const RawValue* message = event.find("message")) {
+  if (const RawValue* message = event.find("message"); message && !event.find("source")) {
     const auto found = messages.find(event.scalar(*message));
     if (found != messages.end()) {
       request.source = found->second.source;

@@ -27,16 +27,20 @@ bool CallSites::is_binding(const Frame& frame) const {
   return name.substr(0, 6) == "libmpi" || name.substr(0, 12) == "libchameleon";
 }
 
-std::string CallSites::frame(const Frame& frame) {
+std::string CallSites::describe(const Frame& frame) {
   const auto module = trace_.modules.find(frame.module);
   if (module == trace_.modules.end() && frame.module != 0)
     return "module " + hexadecimal(frame.module) + "+" + hexadecimal(frame.offset);
   const SourceLocation& at =
       symbolizer_.resolve(module == trace_.modules.end() ? Module() : module->second, frame);
+  const std::string place = at.module + "+" + hexadecimal(frame.offset);
+  if (at.file.empty() && (frame.module == 0 || at.function == place)) return at.function;
   std::string function = at.function;
-  const bool named = function.find('+') == std::string::npos || !at.file.empty();
-  if (named && frame.module != 0 && !function.empty() && function.back() != ')') function += "()";
-  if (at.file.empty()) return named && !at.module.empty() ? at.module + " " + function : function;
+  if (!full_)
+    function = short_function(function);
+  else if (!function.empty() && function.find('(') == std::string::npos)
+    function += "()";
+  if (at.file.empty()) return place + " " + function;
   return std::string(base_name(at.file)) + ":" + std::to_string(at.line) + " " + function;
 }
 
@@ -46,17 +50,36 @@ std::string CallSites::site(std::uint64_t path) {
     return "path " + hexadecimal(path);
   const auto& frames = found->second.frames;
   for (const Frame& one : frames)
-    if (!is_binding(one)) return frame(one);
-  return frame(frames.front());
+    if (!is_binding(one)) return describe(one);
+  return describe(frames.front());
 }
 
 std::vector<std::string> CallSites::frames(std::uint64_t path) {
   std::vector<std::string> lines;
   const auto found = trace_.paths.find(path);
   if (found != trace_.paths.end())
-    for (const Frame& one : found->second.frames) lines.push_back(frame(one));
+    for (const Frame& one : found->second.frames) lines.push_back(describe(one));
   if (lines.empty()) lines.push_back("path " + hexadecimal(path));
   return lines;
+}
+
+std::string short_function(const std::string& function) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)::";
+  std::string name = function;
+  for (auto at = name.find(kAnonymous); at != std::string::npos; at = name.find(kAnonymous))
+    name.erase(at, kAnonymous.size());
+  if (name.find("operator") != std::string::npos) return name;  // its <, ( and space are its name
+  std::string kept;
+  int depth = 0;
+  for (const char letter : name) {
+    if (letter == '(' && depth == 0) break;
+    if (letter == '<') ++depth;
+    if (depth == 0) kept += letter;
+    if (letter == '>' && depth > 0) --depth;
+  }
+  // Templates are named with what they return.
+  if (const auto space = kept.rfind(' '); space != std::string::npos) kept.erase(0, space + 1);
+  return kept + "()";
 }
 
 }  // namespace chameleon

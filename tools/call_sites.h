@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Where in the program a call path was: `stencil.cpp:88 exchange()`. Always
-/// gives something, if only `module+0xoffset`. Debug information is read once
+/// Where in the program a call path was: `stencil.cpp:88 exchange()`, without
+/// debug information `stencil+0x2f1 exchange()`. Always gives something. Debug information is read once
 /// a module, when its first path is asked for.
 
 #include <cstdint>
@@ -16,8 +16,9 @@ namespace chameleon {
 
 class CallSites {
  public:
-  /// The trace must outlive this.
-  explicit CallSites(const Trace& trace) : trace_(trace) {}
+  /// The trace must outlive this. `full`: function names with their namespaces'
+  /// anonymous parts, template arguments and parameters.
+  explicit CallSites(const Trace& trace, bool full = false) : trace_(trace), full_(full) {}
 
   /// The innermost frame of the application: language bindings are stepped over.
   std::string site(std::uint64_t path);
@@ -25,11 +26,15 @@ class CallSites {
   std::vector<std::string> frames(std::uint64_t path);
 
  private:
-  std::string frame(const Frame& frame);
+  std::string describe(const Frame& frame);
   bool is_binding(const Frame& frame) const;
 
   const Trace& trace_;
+  const bool full_;
   Symbolizer symbolizer_;
 };
+
+/// `std::vector<int> (anonymous namespace)::f<int>(int, int)` as `f()`.
+std::string short_function(const std::string& function);
 
 }  // namespace chameleon

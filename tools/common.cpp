@@ -99,6 +99,10 @@ std::string count_text(std::uint64_t count) {
 
 std::string share_text(double share) { return three_digits(share * 100) + " %"; }
 
+std::string ranks_text(const RankList& ranks) {
+  return (ranks.size() == 1 ? "rank " : "ranks ") + ranks.to_string();
+}
+
 Style::Style() {
   const char* no_color = std::getenv("NO_COLOR");
   on_ = (no_color == nullptr || *no_color == '\0') && isatty(STDOUT_FILENO) == 1;

@@ -58,6 +58,9 @@ std::string count_text(std::uint64_t count);
 /// "12.3 %" of a share from 0 to 1.
 std::string share_text(double share);
 
+/// "rank 3", "ranks 0-7".
+std::string ranks_text(const RankList& ranks);
+
 /// Emphasis for terminals: plain text when standard output is not one, or NO_COLOR is set.
 class Style {
  public:

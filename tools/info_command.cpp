@@ -124,10 +124,10 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
   line("timing       ", trace.timing);
   line("written by   ", "Chameleon " + trace.tool_version + ", " + trace.mpi);
   for (const auto& [name, ranks] : summary.hosts)
-    line("host         ", name + ": ranks " + ranks.to_string());
+    line("host         ", name + ": " + ranks_text(ranks));
   if (trace.declarations.empty()) line("exact        ", "for every rank");
   for (const Declaration& declaration : trace.declarations)
-    line("not exact    ", declaration.what + ": ranks " + declaration.ranks.to_string());
+    line("not exact    ", declaration.what + ": " + ranks_text(declaration.ranks));
 }
 
 int info(const Options& options) {

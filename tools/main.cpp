@@ -44,6 +44,14 @@ int run_command(int argc, char** argv) {
   chameleon::add_verify_command(app, status);
   chameleon::add_replay_command(app, status);
 
+  // The parser would only say that a verb is missing.
+  if (!arguments.empty() && !arguments.front().empty() && arguments.front().front() != '-' &&
+      app.get_subcommands([&](const CLI::App* verb) {
+           return verb->get_name() == arguments.front();
+         }).empty())
+    return chameleon::fail(arguments.front(), "no such verb (see chameleon --help)",
+                           chameleon::kExitUsage);
+
   // The parser takes its arguments last first.
   std::reverse(arguments.begin(), arguments.end());
   try {

@@ -24,7 +24,7 @@ struct Options {
 class TreePrinter {
  public:
   TreePrinter(const Trace& trace, const Options& options)
-      : trace_(trace), options_(options), text_(trace, options.all), sites_(trace) {}
+      : trace_(trace), options_(options), text_(trace, options.all), sites_(trace, options.all) {}
 
   void print() {
     const RankList ranks =
@@ -54,15 +54,15 @@ class TreePrinter {
     }
   }
 
-  static std::string ranks_text(const RankList& ranks, const RankList& around) {
-    return ranks == around ? "" : "  ranks " + ranks.to_string();
+  static std::string difference(const RankList& ranks, const RankList& around) {
+    return ranks == around ? "" : "  " + ranks_text(ranks);
   }
 
   void loop(const Node& node, const RankList& ranks, const RankList& around) {
     Field iterations;
     iterations.name = iterations.kind = "int";
     std::cout << style_.loop("loop " + text_.param(iterations, node.iterations, ranks) + " x")
-              << ranks_text(ranks, around) << "\n";
+              << difference(ranks, around) << "\n";
   }
 
   void event(const Node& node, const RankList& ranks, const RankList& around, std::size_t depth) {
@@ -77,7 +77,7 @@ class TreePrinter {
       });
       if (!line.empty()) std::cout << "  " << line;
     }
-    std::cout << ranks_text(ranks, around);
+    std::cout << difference(ranks, around);
     if (!options_.paths) std::cout << "   " << style_.faint(sites_.site(node.path));
     times(node, ranks);
     std::cout << "\n";
@@ -122,7 +122,7 @@ int print_events(const Trace& trace, const Options& options) {
   if (!view) return fail("print", view.error());
   const Style style;
   const ValueText text(trace, options.all);
-  CallSites sites(trace);
+  CallSites sites(trace, options.all);
   RankEvents events(trace, *options.rank);
   EventView event;
   for (std::uint64_t number = 0; view->next(event); ++number) {

@@ -93,7 +93,7 @@ void read_symbols(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, ElfFile& 
   }
 }
 
-Result<ElfFile> read_elf(Elf* elf, const std::string& path) {
+Result<ElfFile> parse_elf(Elf* elf, const std::string& path) {
   GElf_Ehdr header;
   if (elf_kind(elf) != ELF_K_ELF || gelf_getehdr(elf, &header) == nullptr)
     return Error{ErrorKind::kCorrupt, path + ": not an ELF file"};
@@ -162,7 +162,7 @@ class Loader {
         if (!known.insert(name).second) continue;
         LoadedLibrary library{name, find(name, file, program)};
         if (!library.path.empty())
-          if (Result<ElfFile> read = chameleon::read_elf(library.path)) files.push_back(*read);
+          if (Result<ElfFile> read = read_elf(library.path)) files.push_back(*read);
         found.push_back(std::move(library));
       }
     }
@@ -310,7 +310,7 @@ Result<ElfFile> read_elf(const std::string& path) {
     return Error{ErrorKind::kSystem, path + ": " + std::strerror(errno)};
   Elf* elf = elf_begin(descriptor, ELF_C_READ, nullptr);
   Result<ElfFile> file = elf == nullptr ? Error{ErrorKind::kCorrupt, path + ": not an ELF file"}
-                                        : read_elf(elf, path);
+                                        : parse_elf(elf, path);
   if (elf != nullptr) elf_end(elf);
   close(descriptor);
   return file;
@@ -365,7 +365,7 @@ Result<Diagnosis> diagnose(const std::string& program, const std::string& tracer
     diagnosis.advice = "start a copy without these bits";
   }
   if (access(path.c_str(), X_OK) != 0) {
-    diagnosis.traceable = diagnosis.preload = false;
+    diagnosis.executable = diagnosis.traceable = diagnosis.preload = false;
     diagnosis.reason = "it is not executable";
     diagnosis.advice = "chmod +x " + path;
   }

@@ -50,6 +50,7 @@ struct Diagnosis {
   Linking linking = Linking::kUnknown;
   bool chameleon_linked = false;
   bool chameleon_first = false;  ///< before the MPI library
+  bool executable = true;
   bool traceable = false;
   /// Whether starting it with the tracer preloaded can do harm or is pointless.
   bool preload = false;

@@ -73,6 +73,8 @@ int run(const Options& options) {
   std::string tracer = find_tracer();
   Result<Diagnosis> diagnosis = diagnose(options.application.front(), tracer);
   if (!diagnosis) return fail("run", diagnosis.error().message, kExitUsage);
+  if (!diagnosis->executable)
+    return fail("run", diagnosis->program + " is not executable", kExitUsage);
 
   const auto untraced = [](const std::string& why) { fail("run", "runs untraced: " + why, 0); };
   bool expected = setting(options, "CHAMELEON_ENABLE") != "0";
@@ -113,8 +115,8 @@ int run(const Options& options) {
 
 void add_run_command(CLI::App& app, const std::vector<std::string>& application, int& status) {
   auto options = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand("run", "Run an MPI application and trace it");
-  verb->usage("Usage: chameleon run [OPTIONS] -- PROGRAM [ARGUMENTS...]");
+  CLI::App* verb = app.add_subcommand(
+      "run", "Run an MPI application and trace it: run [OPTIONS] -- PROGRAM [ARGUMENTS...]");
   verb->add_option("-n,--ranks", options->ranks, "Ranks, passed to the launcher as -n")
       ->check(CLI::PositiveNumber);
   verb->add_option("--launcher", options->launcher,

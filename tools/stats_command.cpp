@@ -150,7 +150,7 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
   std::cout << "\n";
   if (trace.declarations.empty()) std::cout << "exact for every rank\n";
   for (const Declaration& declaration : trace.declarations)
-    std::cout << "not exact: " << declaration.what << ": ranks " << declaration.ranks.to_string()
+    std::cout << "not exact: " << declaration.what << ": " << ranks_text(declaration.ranks)
               << "\n";
   if (by_path) return;
   std::vector<Row> top = sorted(statistics.paths);

@@ -74,6 +74,22 @@ std::string with_values(const std::string& sequence,
   return result;
 }
 
+/// Unless it is one loop, which has its own: `(1,2)x5`.
+std::string in_parentheses(const std::string& terms) {
+  int depth = 0;
+  for (std::size_t at = 0; at < terms.size(); ++at) {
+    if (terms[at] == '(') ++depth;
+    if (terms[at] == ')') --depth;
+    if (depth == 0 && terms[at] == ',') return "(" + terms + ")";
+  }
+  return !terms.empty() && terms.front() == '(' ? terms : "(" + terms + ")";
+}
+
+/// Keeps an arrow and a minus apart.
+std::string arrow(const char* sign, const std::string& value) {
+  return std::string(sign) + (value.front() == '-' ? " " : "") + value;
+}
+
 }  // namespace
 
 std::string ValueText::end_point(EndPointForm form, std::int64_t value) const {
@@ -152,15 +168,11 @@ std::string ValueText::sequence(const Field& field, EndPointForm form,
   const std::size_t most = all_ ? kUnlimited : kMostTerms;
   if (field.stored == FieldKind::kEndPoint && form == EndPointForm::kBoth) {
     const EndPointForm as = reading(field, form);
-    return "(" +
-           with_values(values.map_linear(ProjectEndPoint{as}).to_string(most),
-                       [&](std::int64_t one) { return end_point(as, one); }) +
-           ")";
+    return in_parentheses(with_values(values.map_linear(ProjectEndPoint{as}).to_string(most),
+                                      [&](std::int64_t one) { return end_point(as, one); }));
   }
-  return "(" +
-         with_values(values.to_string(most),
-                     [&](std::int64_t one) { return value(field, form, one); }) +
-         ")";
+  return in_parentheses(with_values(
+      values.to_string(most), [&](std::int64_t one) { return value(field, form, one); }));
 }
 
 std::string ValueText::param(const Field& field, const Param& param, const RankList& ranks) const {
@@ -188,7 +200,7 @@ std::string ValueText::param(const Field& field, const Param& param, const RankL
       text += "... " + std::to_string(groups.size()) + " groups";
       break;
     }
-    text += "ranks " + groups[i].ranks.to_string() + ": " +
+    text += ranks_text(groups[i].ranks) + ": " +
             (groups[i].text.empty() ? "-" : groups[i].text);
   }
   return text + "}";
@@ -233,15 +245,19 @@ std::string call_text(const CallDescription& call,
     if (field.kind == "time") continue;  // shown behind the call's place
     if (field.kind == "buffer" && !messages.back().data.empty()) messages.emplace_back();
     Message& message = messages.back();
+    if (!count.empty() && field.kind != "datatype") {  // a count of something else
+      add(message.rest, "count=" + count);
+      count.clear();
+    }
     const bool scalar = field.stored != FieldKind::kArray;
     const std::string value = text(i);
     if (value.empty()) continue;
     if (is_status_part(field)) {
       add(message.rest, field.name + "=" + value);
     } else if (scalar && field.kind == "dest") {
-      add(message.partner, "->" + value);
+      add(message.partner, arrow("->", value));
     } else if (scalar && field.kind == "source") {
-      add(message.partner, "<-" + value);
+      add(message.partner, arrow("<-", value));
     } else if (scalar && (field.kind == "root" || field.kind == "rank")) {
       add(message.partner, field.kind + " " + value);
     } else if (scalar && field.kind == "tag") {
@@ -260,10 +276,6 @@ std::string call_text(const CallDescription& call,
                             ? value : field.name + "=" + value);
     } else {
       add(message.rest, field.name + "=" + value);
-    }
-    if (!count.empty() && field.kind != "count") {  // a count of something else
-      add(message.rest, "count=" + count);
-      count.clear();
     }
   }
   if (!count.empty()) add(messages.back().rest, "count=" + count);

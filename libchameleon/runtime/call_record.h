@@ -140,6 +140,7 @@ class CallRecord {
     constexpr const ParamInfo& param = params(kCall)[I];
     using T = std::tuple_element_t<I, Args>;
     if constexpr (param.kind == Kind::kStatus) {
+      if constexpr (stored_values(param) != 0) no_status<I>();
       if constexpr (param.direction == Direction::kOut &&
                     (kReceives || kProbes || kCompletes) && !kPosts)
         own_status<I>();
@@ -374,6 +375,17 @@ class CallRecord {
       statuses_.resize(1);
     }
     if (!statuses_.empty()) status = statuses_.data();
+  }
+
+  template <int I>
+  void no_status() {
+    std::int64_t* at = &value<I>();
+    const StatusValues none;
+    const auto empty = is_array(params(kCall)[I])
+                           ? static_cast<std::int64_t>(tracer_.intern({}))
+                           : kNotRecorded;
+    at[0] = is_array(params(kCall)[I]) ? empty : none.source;
+    at[1] = at[2] = empty;
   }
 
   void store_status(const StatusValues& values) {

@@ -9,7 +9,7 @@ namespace {
 constexpr std::int64_t kUnknown = INT64_MIN;
 }
 
-Slots::Slots(Kind kind) : first_id_(kind == Kind::kComm ? 2 : 0), buckets_(64, -1) {
+Slots::Slots(Kind kind) : first_id_(kind == Kind::kComm ? 2 : 0), buckets_(64) {
   for (const PredefinedHandle& object : predefined_handles())
     if (object.kind == kind) predefined_.push_back(object);
 }
@@ -21,7 +21,7 @@ std::int64_t Slots::predefined(std::uint64_t handle) const {
 }
 
 std::int64_t Slots::lookup(std::uint64_t handle) const {
-  for (std::int32_t id = buckets_[mix(handle) & (buckets_.size() - 1)]; id >= 0;
+  for (std::int32_t id = buckets_[mix(handle) & (buckets_.size() - 1)].head; id >= 0;
        id = objects_[static_cast<std::size_t>(id)].next)
     if (objects_[static_cast<std::size_t>(id)].handle == handle) return id + first_id_;
   return kUnknown;
@@ -42,7 +42,7 @@ std::int64_t Slots::create(std::uint64_t handle) {
   free_[static_cast<std::size_t>(id) / 64] &= ~(1ULL << (id % 64));
   objects_[static_cast<std::size_t>(id)].handle = handle;
   if (++live_ > buckets_.size()) grow();
-  link(id);
+  link_last(id);
   return id + first_id_;
 }
 
@@ -59,7 +59,7 @@ std::int64_t Slots::claim(std::uint64_t handle) {
 }
 
 void Slots::unclaim(std::int64_t id) {
-  if (id >= first_id_) link(static_cast<std::int32_t>(id) - first_id_);
+  if (id >= first_id_) link_first(static_cast<std::int32_t>(id) - first_id_);
 }
 
 void Slots::free_claimed(std::int64_t id) {
@@ -76,31 +76,43 @@ std::int64_t Slots::release(std::uint64_t handle) {
   return id;
 }
 
-void Slots::link(std::int32_t id) {
+void Slots::link_first(std::int32_t id) {
   Object& object = objects_[static_cast<std::size_t>(id)];
-  std::int32_t& head = bucket(object.handle);
-  object.next = head;
-  head = id;
+  Bucket& chain = bucket(object.handle);
+  object.next = chain.head;
+  chain.head = id;
+  if (chain.tail < 0) chain.tail = id;
 }
 
-bool Slots::unlink(std::int32_t id) {
+void Slots::link_last(std::int32_t id) {
   Object& object = objects_[static_cast<std::size_t>(id)];
-  for (std::int32_t* at = &bucket(object.handle); *at >= 0;
-       at = &objects_[static_cast<std::size_t>(*at)].next)
-    if (*at == id) {
-      *at = object.next;
-      return true;
+  Bucket& chain = bucket(object.handle);
+  object.next = -1;
+  (chain.tail < 0 ? chain.head : objects_[static_cast<std::size_t>(chain.tail)].next) = id;
+  chain.tail = id;
+}
+
+void Slots::unlink(std::int32_t id) {
+  Bucket& chain = bucket(objects_[static_cast<std::size_t>(id)].handle);
+  std::int32_t before = -1;
+  for (std::int32_t at = chain.head; at >= 0; at = objects_[static_cast<std::size_t>(at)].next) {
+    if (at == id) {
+      const std::int32_t next = objects_[static_cast<std::size_t>(at)].next;
+      (before < 0 ? chain.head : objects_[static_cast<std::size_t>(before)].next) = next;
+      if (chain.tail == id) chain.tail = before;
+      return;
     }
-  return false;
+    before = at;
+  }
 }
 
 void Slots::grow() {
-  const std::vector<std::int32_t> old = std::move(buckets_);
-  buckets_.assign(old.size() * 4, -1);
-  for (std::int32_t head : old)
-    for (std::int32_t id = head; id >= 0;) {
+  const std::vector<Bucket> old = std::move(buckets_);
+  buckets_.assign(old.size() * 4, Bucket{});
+  for (const Bucket& chain : old)
+    for (std::int32_t id = chain.head; id >= 0;) {
       const std::int32_t next = objects_[static_cast<std::size_t>(id)].next;
-      link(id);
+      link_last(id);
       id = next;
     }
 }

@@ -5,7 +5,7 @@
 /// comes to life, free again when it goes, so that ids repeat from iteration to
 /// iteration and fold. An MPI may give the same handle to several live objects
 /// (MPICH does for sends that complete at once, and for groups): they are told
-/// apart here, the newest first. All operations are O(1) amortised.
+/// apart here, the oldest first. All operations are O(1) amortised.
 
 #include <cstdint>
 #include <span>
@@ -28,10 +28,11 @@ class Slots {
   /// Frees the id of a handle and gives it; predefined ones stay.
   std::int64_t release(std::uint64_t handle);
 
-  /// Takes the newest object of this handle out of look-ups without freeing its
+  /// Takes the oldest object of this handle out of look-ups without freeing its
   /// id, so that another object of the same handle is found next.
   std::int64_t claim(std::uint64_t handle);
-  /// Puts a claimed object back.
+  /// Puts a claimed object back, before others of its handle: several go back
+  /// in the reverse order of their claims.
   void unclaim(std::int64_t id);
   /// Frees a claimed object's id.
   void free_claimed(std::int64_t id);
@@ -42,20 +43,24 @@ class Slots {
     std::int32_t next = -1;  ///< of the same bucket
   };
 
-  std::int32_t& bucket(std::uint64_t handle) {
-    return buckets_[mix(handle) & (buckets_.size() - 1)];
-  }
+  struct Bucket {
+    std::int32_t head = -1;
+    std::int32_t tail = -1;
+  };
+
+  Bucket& bucket(std::uint64_t handle) { return buckets_[mix(handle) & (buckets_.size() - 1)]; }
   std::int64_t predefined(std::uint64_t handle) const;
   std::int64_t lookup(std::uint64_t handle) const;
-  void link(std::int32_t id);
-  bool unlink(std::int32_t id);
+  void link_first(std::int32_t id);
+  void link_last(std::int32_t id);
+  void unlink(std::int32_t id);
   std::int32_t lowest_free();
   void grow();
 
   std::vector<PredefinedHandle> predefined_;
   std::int32_t first_id_;
   std::vector<Object> objects_;          ///< by id
-  std::vector<std::int32_t> buckets_;    ///< heads of chains; -1: empty
+  std::vector<Bucket> buckets_;          ///< chains in order of creation
   std::vector<std::uint64_t> free_;      ///< bit per id
   std::size_t free_from_ = 0;            ///< no free id in words before this one
   std::size_t live_ = 0;

@@ -88,7 +88,8 @@ struct Job : TraceBuilder {
     const Trace trace = build();
     Result<CheckReport> report = check(trace);
     REQUIRE(report);
-    for (const auto& problem : report->problems) UNSCOPED_INFO(problem.kind << ": " << problem.text);
+    for (const auto& problem : report->problems)
+      UNSCOPED_INFO(problem.kind << ": " << problem.text);
     return *report;
   }
   std::uint32_t size;

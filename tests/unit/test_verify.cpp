@@ -66,7 +66,8 @@ const std::vector<std::string> kReceiver = {
 
 struct Directory {
   Directory() {
-    std::string name = (std::filesystem::temp_directory_path() / "chameleon-verify-XXXXXX").string();
+    const auto temporary = std::filesystem::temp_directory_path();
+    std::string name = (temporary / "chameleon-verify-XXXXXX").string();
     REQUIRE(mkdtemp(name.data()) != nullptr);
     path = name;
   }

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Writes the hand-built trace that the goldens describe: four ranks, one of
+/// each thing that `chameleon print`, `stats` and `info` show in a way of its own.
+
+#include <cstdio>
+
+#include "trace/file.h"
+#include "unit/trace_builder.h"
+
+namespace chameleon {
+namespace {
+
+enum Call : std::uint16_t {
+  kInit = 1, kBcast, kTypeContiguous, kIsend, kIrecv, kWaitall, kSendrecv, kRecv, kAllreduce,
+  kCommDup, kFinalize
+};
+
+constexpr std::int64_t kWorld = 0;
+constexpr std::int64_t kInt = -3, kDouble = -4;  // places 1 and 2 of TraceBuilder's datatypes
+constexpr std::int64_t kSum = -2;
+constexpr std::int64_t kAnyTag = -1;
+constexpr std::uint32_t kRanks = 4;
+constexpr int kIterations = 100;
+
+void describe(testing::TraceBuilder& builder) {
+  builder.call(kInit, "Init", {});
+  builder.call(kBcast, "Bcast",
+               {"buffer:buffer", "count:count", "datatype:datatype", "root:root:e", "comm:comm"});
+  builder.call(kTypeContiguous, "Type_contiguous",
+               {"count:count", "oldtype:datatype", "newtype:datatype"});
+  builder.call(kIsend, "Isend", {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e",
+                                 "tag:tag", "comm:comm", "request:request"});
+  builder.call(kIrecv, "Irecv", {"buf:buffer", "count:count", "datatype:datatype",
+                                 "source:source:e", "tag:tag", "comm:comm", "request:request"});
+  builder.call(kWaitall, "Waitall",
+               {"count:count", "array_of_requests:request:a", "array_of_statuses.source:source:a",
+                "array_of_statuses.tag:tag:a", "array_of_statuses.bytes:count:a"});
+  builder.call(kSendrecv, "Sendrecv",
+               {"sendbuf:buffer", "sendcount:count", "sendtype:datatype", "dest:dest:e",
+                "sendtag:tag", "recvbuf:buffer", "recvcount:count", "recvtype:datatype",
+                "source:source:e", "recvtag:tag", "comm:comm", "status.source:source:e",
+                "status.tag:tag", "status.bytes:count"});
+  builder.call(kRecv, "Recv",
+               {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
+                "comm:comm", "status.source:source:e", "status.tag:tag", "status.bytes:count"});
+  builder.call(kAllreduce, "Allreduce",
+               {"sendbuf:buffer", "recvbuf:buffer", "count:count", "datatype:datatype", "op:op",
+                "comm:comm"});
+  builder.call(kCommDup, "Comm_dup", {"comm:comm", "newcomm:comm", "members:members:a"});
+  builder.call(kFinalize, "Finalize", {});
+}
+
+std::int64_t neighbour(std::uint32_t rank, int distance) {
+  const auto peer = static_cast<std::int32_t>(rank) + distance;
+  if (peer < 0 || peer >= static_cast<std::int32_t>(kRanks))
+    return pack_special(SpecialRank::kProcNull);
+  return pack_rank(peer, static_cast<std::int32_t>(rank), kRanks);
+}
+
+void run(testing::TraceBuilder& builder, std::uint32_t rank) {
+  const auto self = static_cast<std::int32_t>(rank);
+  const std::int64_t none = pack_special(SpecialRank::kNone);
+  const std::int64_t unsaid = builder.array({kNotRecorded, kNotRecorded});
+  const std::int64_t no_rank =
+      builder.array({kFirstSpecialRelative + 1, kFirstSpecialRelative + 1});
+  builder.push(rank, kInit, {});
+  builder.push(rank, kBcast, {0, 16, kInt, pack_rank(0, self, kRanks), kWorld});
+  builder.push(rank, kCommDup, {kWorld, 2, builder.array({0, 1, 2, 3})});
+  builder.push(rank, kTypeContiguous, {3, kDouble, 0});
+  for (int i = 0; i < kIterations; ++i) {
+    builder.push(rank, kIrecv, {0, 1000, kDouble, pack_rank((self + 3) % 4, self, kRanks), 5,
+                                kWorld, 0});
+    builder.push(rank, kIsend, {0, 1000, kDouble, pack_rank((self + 1) % 4, self, kRanks), 5,
+                                kWorld, 1});
+    builder.push(rank, kWaitall, {2, builder.array({0, 1}), no_rank, unsaid, unsaid});
+    for (int inner = 0; inner < 2; ++inner)
+      builder.push(rank, kSendrecv,
+                   {0, 8 * i, kInt, neighbour(rank, inner == 0 ? 1 : -1), 7, 0, 8 * i, kInt,
+                    neighbour(rank, inner == 0 ? -1 : 1), 7, 2, none, kNotRecorded, kNotRecorded});
+    builder.push(rank, kAllreduce, {1, 0, 1, kDouble, kSum, kWorld});
+  }
+  // Everyone tells rank 0, which takes what comes, in the order of ranks.
+  if (rank != 0)
+    builder.push(rank, kIsend, {0, 10 * self, 0, pack_rank(0, self, kRanks), self, kWorld, 0});
+  else
+    for (std::int32_t from = 1; from < 4; ++from)
+      builder.push(rank, kRecv, {0, 30, 0, pack_special(SpecialRank::kAnySource), kAnyTag, kWorld,
+                                 pack_rank(from, self, kRanks), from, 240 * from});
+  builder.push(rank, kFinalize, {});
+}
+
+void add_facts(Trace& trace) {
+  trace.program = "hand-made";
+  trace.tool_version = "1.2.3";
+  trace.mpi = "MPICH 4.0.2";
+  trace.timing = "histogram";
+  trace.started_unix = 1700000000;
+  trace.modules[77] = {"", "/nowhere/hand-made"};
+  for (std::uint16_t call = kInit; call <= kFinalize; ++call)
+    trace.paths[100U + call] = {{{77, 0x1000U + call}, {77, 0x2000}}};
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+    RankFacts& facts = trace.facts[rank];
+    facts.events = 5 + 6 * kIterations + (rank == 0 ? 3 : 1);
+    facts.run_ns = 2'000'000'000;
+    facts.tool_ns = 10'000'000;
+    facts.host = rank < 2 ? "node1" : "node2";
+  }
+  trace.declarations.push_back({"values left out beyond the limit", RankList::single(3)});
+}
+
+}  // namespace
+}  // namespace chameleon
+
+int main(int argc, char** argv) {
+  using namespace chameleon;
+  if (argc != 2) return 2;
+  testing::TraceBuilder builder(kRanks);
+  describe(builder);
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) run(builder, rank);
+  Trace trace = builder.build();
+  add_facts(trace);
+  std::remove(argv[1]);
+  return create_trace_file(argv[1], trace) ? 0 : 1;
+}
