@@ -2,8 +2,8 @@
 #pragma once
 
 /// Where in the program a call path was: `stencil.cpp:88 exchange()`, without
-/// debug information `stencil+0x2f1 exchange()`. Always gives something. Debug information is read once
-/// a module, when its first path is asked for.
+/// debug information `stencil+0x2f1 exchange()`. Always gives something. Debug
+/// information is read once a module, when its first path is asked for.
 
 #include <cstdint>
 #include <string>

@@ -102,7 +102,8 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
     std::cout << label << text << "\n";
   };
   line("trace        ", options.trace + ", " + bytes_text(static_cast<double>(file.bytes)) + ", " +
-                            count_text(file.commits) + (file.commits == 1 ? " commit" : " commits") +
+                            count_text(file.commits) +
+                            (file.commits == 1 ? " commit" : " commits") +
                             ", format " + std::to_string(file.major) + "." +
                             std::to_string(file.minor));
   if (file.ignored != 0)

@@ -268,7 +268,8 @@ void diagnose_dynamic(const ElfFile& elf, const std::string& tracer, Diagnosis& 
     diagnosis.reason = "libchameleon is linked in, before the MPI library";
     diagnosis.advice = "start it as ever: every run is traced (CHAMELEON_ENABLE=0: none)";
   } else {
-    diagnosis.reason = "libchameleon is linked in, but after the MPI library, where it sees nothing";
+    diagnosis.reason =
+        "libchameleon is linked in, but after the MPI library, where it sees nothing";
     diagnosis.advice = "start it with chameleon run, or link with -lchameleon before -lmpich";
   }
 }

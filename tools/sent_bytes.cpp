@@ -57,8 +57,8 @@ Way way_of(const CallDescription& call) {
 }
 
 std::uint64_t product(std::int64_t count, std::int64_t size) {
-  return count > 0 && size > 0 ? static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size)
-                               : 0;
+  if (count <= 0 || size <= 0) return 0;
+  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
 }
 
 /// Size of a predefined type, 0 for MPI_DATATYPE_NULL, `kUnknownSize` for derived ones.
@@ -193,8 +193,8 @@ class RankWalk {
   std::int64_t sends() const {
     const MessageFields fields(*call_);
     if (fields.dest >= 0) {
-      const bool somewhere = event_->end_point(static_cast<std::size_t>(fields.dest)).special() == 0;
-      return somewhere ? blocks(event_->values[static_cast<std::size_t>(fields.count)],
+      const EndPoint dest = event_->end_point(static_cast<std::size_t>(fields.dest));
+      return dest.special() == 0 ? blocks(event_->values[static_cast<std::size_t>(fields.count)],
                                 event_->values[static_cast<std::size_t>(fields.type)])
                        : 0;
     }

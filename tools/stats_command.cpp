@@ -111,8 +111,8 @@ void print_rows(const std::vector<Row>& rows, bool with_site, bool timed, CallSi
     if (timed) text += padded(total, 11) + padded(mean, 11);
     return text + padded(bytes, 11) + "  " + rest;
   };
-  std::cout << style.strong(line("call", "count", "total", "mean", "sent", with_site ? "where" : "ranks"))
-            << "\n";
+  const char* last = with_site ? "where" : "ranks";
+  std::cout << style.strong(line("call", "count", "total", "mean", "sent", last)) << "\n";
   for (const Row& row : rows)
     std::cout << line(row.call, count_text(row.count),
                       duration_text(static_cast<double>(row.call_ns)),

@@ -147,8 +147,8 @@ std::string ValueText::value(const Field& field, EndPointForm form, std::int64_t
     return end_point(as, form == EndPointForm::kBoth ? project(as, value) : value);
   }
   if (value == kNotRecorded && is_status_part(field)) return "-";
-  constexpr std::array kObjects = {"comm", "datatype", "op",      "group",   "win",   "file", "info",
-                                   "errhandler", "request", "message", "session", "keyval"};
+  constexpr std::array kObjects = {"comm", "datatype", "op",      "group",   "win",     "file",
+                                   "info", "errhandler", "request", "message", "session", "keyval"};
   for (const char* kind : kObjects)
     if (field.kind == kind) return object(field.kind, value);
   if (field.kind == "tag" && value < 0) return "ANY";
@@ -223,7 +223,8 @@ bool says_nothing(const Trace& trace, const Field& field, EndPointForm form, std
   if (field.stored == FieldKind::kEndPoint)
     return EndPoint{form, value}.special() == static_cast<std::int32_t>(SpecialRank::kNone);
   if (is_status_part(field)) return value == kNotRecorded;
-  if (field.name == "return" || field.kind == "buffer" || field.kind == "pointer") return value == 0;
+  if (field.name == "return" || field.kind == "buffer" || field.kind == "pointer")
+    return value == 0;
   return field.kind == "function";
 }
 

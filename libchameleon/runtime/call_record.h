@@ -101,13 +101,6 @@ class CallRecord {
     }(std::make_integer_sequence<int, static_cast<int>(sizeof...(P))>());
   }
 
-  static constexpr bool is_object(Kind kind) {
-    return kind == Kind::kComm || kind == Kind::kDatatype || kind == Kind::kRequest ||
-           kind == Kind::kGroup || kind == Kind::kOp || kind == Kind::kWin ||
-           kind == Kind::kFile || kind == Kind::kInfo || kind == Kind::kErrhandler ||
-           kind == Kind::kMessage || kind == Kind::kSession || kind == Kind::kKeyval;
-  }
-
   template <int I>
   std::int64_t& value() {
     return values_[value_offset(kCall, I)];

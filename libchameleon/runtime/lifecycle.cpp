@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How tracing begins and ends: the output file from the start, one merge up the
 // tree at the end. Tool traffic is PMPI on a private duplicate of the world.
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -50,7 +51,10 @@ Trace empty_trace(int size) {
   char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
   int length = 0;
   PMPI_Get_library_version(library, &length);
-  trace.mpi = std::string(library).substr(0, std::string(library).find('\n'));
+  for (const char* c = library; *c != 0 && *c != '\n'; ++c) {
+    const bool space = *c == ' ' || *c == '\t';  // MPICH puts a tab after its colon
+    if (!space || (!trace.mpi.empty() && trace.mpi.back() != ' ')) trace.mpi += space ? ' ' : *c;
+  }
   return trace;
 }
 
@@ -183,6 +187,14 @@ void start_tracer(bool threaded) {
   auto* tracer = new Tracer(settings ? *settings : Settings{}, rank, size, comm);
   tracer->path = start.path;
   if (threaded) tracer->set_threaded();
+  if (rank == 0 && tracer->settings().verbose >= 1)
+    say("tracing " + std::to_string(size) + " ranks of " + program_name() + " to " + start.path);
+  if (tracer->settings().verbose >= 2) {
+    char host[256] = "";
+    ::gethostname(host, sizeof host - 1);
+    say("rank " + std::to_string(rank) + " is process " + std::to_string(::getpid()) + " on " +
+        host);
+  }
   tracer->start_clock();
   g_tracer.store(tracer, std::memory_order_release);
 }
@@ -208,15 +220,14 @@ void finish_tracer() {
   if (tracer->rank() == 0) {
     Trace whole = empty_trace(tracer->size());
     complete(*tracer, whole, std::move(trace));
-    FileFacts facts;
     const Status written = replace_trace_file(tracer->path, whole);
     if (!fault.empty()) say("internal fault while merging: " + fault);
     if (!written) {
       say(written.error().message + "; " + tracer->path + " holds no events");
     } else {
-      const auto read = read_trace(tracer->path, &facts);
-      if (!read) say(read.error().message);
-      summarize(whole, facts.bytes, tracer->path);
+      struct stat file {};
+      ::stat(tracer->path.c_str(), &file);
+      summarize(whole, static_cast<std::uint64_t>(file.st_size), tracer->path);
     }
   }
   MPI_Comm mine = comm;

@@ -3,16 +3,40 @@
 
 /// Raw records: one line of text a call, straight from the C arguments, with
 /// none of the encoding that a trace goes through; what `chameleon verify`
-/// believes. Format: docs/reference/raw.md.
+/// believes. Format: docs/reference/raw.md. The templates here only say where an
+/// argument lies; the text is made in raw.cpp, once for all calls.
 
-#include <array>
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "mpi/event_layout.h"
 #include "runtime/significance.h"
 
 namespace chameleon {
+
+/// An argument as it lies in memory.
+struct RawArgument {
+  enum class Form : std::uint8_t { kNumber, kInts, kLongs, kStatuses, kText, kInsignificant };
+  Form form = Form::kNumber;
+  bool list = false;
+  std::int64_t number = 0;  ///< or the number of elements
+  const void* data = nullptr;
+};
+
+/// The texts of one call's arguments; each is made once.
+class RawTexts {
+ public:
+  explicit RawTexts(const CallInfo& call);
+  ~RawTexts();
+  void put(int param, const RawArgument& argument);
+  /// Writes the line; `made` is the communicator a call created, or null.
+  void write(std::FILE* file, int code, const MPI_Comm* made) const;
+
+ private:
+  const CallInfo& call_;
+  std::vector<std::string> texts_;
+};
 
 template <CallId C, class... P>
 class RawLine {
@@ -24,42 +48,29 @@ class RawLine {
     each([&]<int I>() {
       constexpr const ParamInfo& param = params(kCall)[I];
       constexpr bool out = param.direction == Direction::kOut ||
-                           (param.direction == Direction::kInOut && !is_handle(param.kind));
-      if constexpr (!out || param.kind == Kind::kBuffer || param.kind == Kind::kPointer)
-        text_[I] = print<I>(args, comm);
+                           (param.direction == Direction::kInOut && !is_object(param.kind));
+      if constexpr (stored_values(param) != 0 &&
+                    (!out || param.kind == Kind::kBuffer || param.kind == Kind::kPointer))
+        texts_.put(I, locate<I>(args, comm));
     });
   }
 
   void after(const Args& args, const CommShape& comm, int code, std::FILE* file) {
-    std::string line = kCall.name + 4;
-    line += " return=" + std::to_string(code);
     each([&]<int I>() {
       constexpr const ParamInfo& param = params(kCall)[I];
-      if constexpr (stored_values(param) == 0) return;
-      if (text_[I].empty()) text_[I] = print<I>(args, comm);
-      line += std::string(" ") + param.name + "=" + text_[I];
+      if constexpr (stored_values(param) != 0)
+        texts_.put(I, locate<I>(args, comm));
     });
+    const MPI_Comm* made = nullptr;
     if constexpr (creates_communicator(kCall)) {
-      MPI_Comm made = *std::get<output_of(kCall, Kind::kComm)>(args);
-      if constexpr (has(kCall, Attribute::kNonblocking)) made = std::get<0>(args);
-      line += " members=[";
-      if (code == MPI_SUCCESS)
-        for (const std::int64_t member : communicator_members(made))
-          line += (line.back() == '[' ? "" : ",") + std::to_string(member);
-      line += "]";
+      made = std::get<output_of(kCall, Kind::kComm)>(args);
+      // Not usable before its request completes, and like its parent.
+      if constexpr (has(kCall, Attribute::kNonblocking)) made = &std::get<0>(args);
     }
-    line += "\n";
-    std::fputs(line.c_str(), file);
+    texts_.write(file, code, made);
   }
 
  private:
-  static constexpr bool is_handle(Kind kind) {
-    return kind == Kind::kComm || kind == Kind::kDatatype || kind == Kind::kRequest ||
-           kind == Kind::kGroup || kind == Kind::kOp || kind == Kind::kWin ||
-           kind == Kind::kFile || kind == Kind::kInfo || kind == Kind::kErrhandler ||
-           kind == Kind::kMessage || kind == Kind::kSession || kind == Kind::kKeyval;
-  }
-
   template <class F>
   static void each(F f) {
     [&]<int... I>(std::integer_sequence<int, I...>) {
@@ -67,53 +78,40 @@ class RawLine {
     }(std::make_integer_sequence<int, static_cast<int>(sizeof...(P))>());
   }
 
-  static std::string print_status(const MPI_Status* status) {
-    if (status == MPI_STATUS_IGNORE) return "(?)";
-    int cancelled = 0;
-    PMPI_Test_cancelled(status, &cancelled);
-    return "(" + std::to_string(status->MPI_SOURCE) + "," + std::to_string(status->MPI_TAG) + "," +
-           std::to_string(cancelled != 0 ? 0 : status_bytes(*status)) + "," +
-           std::to_string(cancelled) + ")";
-  }
-
   template <int I>
-  static std::string print(const Args& args, const CommShape& comm) {
+  static RawArgument locate(const Args& args, const CommShape& comm) {
     constexpr const ParamInfo& param = params(kCall)[I];
     const auto& arg = std::get<I>(args);
     using T = std::remove_cvref_t<decltype(arg)>;
-    if constexpr (stored_values(param) == 0) {
-      return "";
-    } else if constexpr (param.kind == Kind::kBuffer) {
-      return std::to_string(static_cast<std::int64_t>(buffer_class(arg)));
+    using Form = RawArgument::Form;
+    if constexpr (param.kind == Kind::kBuffer) {
+      return {Form::kNumber, false, static_cast<std::int64_t>(buffer_class(arg)), nullptr};
     } else if constexpr (param.kind == Kind::kPointer || param.kind == Kind::kFunction) {
-      return (const void*)arg == nullptr ? "0" : "1";
+      return {Form::kNumber, false, (const void*)arg == nullptr ? 0 : 1, nullptr};
     } else if constexpr (param.kind == Kind::kString) {
-      std::string text = "[";
-      if constexpr (std::is_convertible_v<T, const char*>)  // lists of strings are not kept
-        for (const char* c = arg; c != nullptr && *c != 0; ++c)
-          text += (c == arg ? "" : ",") + std::to_string(static_cast<int>(*c));
-      return text + "]";
+      if constexpr (std::is_convertible_v<T, const char*>)
+        return {Form::kText, true, 0, arg};
+      else
+        return {Form::kText, true, 0, nullptr};  // lists of strings are not kept
     } else if constexpr (param.kind == Kind::kStatus && !is_array(param)) {
-      return print_status(arg);
+      return {Form::kStatuses, false, 1, arg};
     } else if constexpr (is_array(param) && std::is_pointer_v<T>) {
-      if (!significant<C, I>(args, comm)) return "?";
-      std::string text = "[";
+      using Element = std::remove_cv_t<std::remove_pointer_t<T>>;
+      if (!significant<C, I>(args, comm)) return {Form::kInsignificant, false, 0, nullptr};
       const std::int64_t length = readable_length<C, I>(args, comm);
-      for (std::int64_t i = 0; i < length; ++i) {
-        if (i > 0) text += ",";
-        if constexpr (param.kind == Kind::kStatus)
-          text += print_status(&arg[i]);
-        else if constexpr (!std::is_void_v<std::remove_pointer_t<T>>)
-          text += std::to_string(as_number(arg[i]));
-      }
-      return text + "]";
+      if constexpr (param.kind == Kind::kStatus)
+        return {Form::kStatuses, true, length, arg};
+      else if constexpr (std::is_void_v<Element>)
+        return {Form::kInts, true, 0, nullptr};
+      else
+        return {sizeof(Element) == 8 ? Form::kLongs : Form::kInts, true, length, arg};
     } else {
-      if (!significant<C, I>(args, comm)) return "?";
-      return std::to_string(scalar<C, I>(args));
+      if (!significant<C, I>(args, comm)) return {Form::kInsignificant, false, 0, nullptr};
+      return {Form::kNumber, false, scalar<C, I>(args), nullptr};
     }
   }
 
-  std::array<std::string, sizeof...(P) + 1> text_;
+  RawTexts texts_{kCall};
 };
 
 }  // namespace chameleon

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Encoding of a trace as bytes: one commit's payload. docs/reference/format.md
 // describes it; both must change together, with the version.
+#include <algorithm>
+
 #include "trace/file.h"
 #include "trace/trace.h"
 
@@ -135,9 +137,15 @@ class NodeWriter {
   std::map<std::uint64_t, std::uint64_t> symbol_places_;
 };
 
+/// No part of a trace can be about more ranks: keeps a few bytes from claiming millions.
+std::uint64_t rank_count(const Trace& trace) {
+  return std::max<std::uint64_t>(trace.ranks.size(), trace.world_size);
+}
+
 class NodeReader {
  public:
-  NodeReader(ByteReader& in, std::vector<std::uint64_t> paths) : in_(in), paths_(std::move(paths)) {
+  NodeReader(ByteReader& in, std::vector<std::uint64_t> paths, const Trace& trace)
+      : in_(in), paths_(std::move(paths)), calls_(trace.calls), most_ranks_(rank_count(trace)) {
     const std::uint64_t count = in_.count(2);
     for (std::uint64_t i = 0; i < count && in_.ok(); ++i) {
       const std::uint64_t call = in_.varint();
@@ -183,7 +191,8 @@ class NodeReader {
     node.path = symbols_[symbol].second;
     node.shape = Shape::of(node.symbol());
     const std::uint64_t params = in_.count(2);
-    if (params == 0) in_.fail();  // the return code, at least
+    const auto call = calls_.find(node.call);
+    if (call == calls_.end() || params != call->second.fields.size()) in_.fail();
     for (std::uint64_t i = 0; i < params && in_.ok(); ++i) node.params.push_back(param());
     const std::uint64_t times = in_.count(4);
     for (std::uint64_t i = 0; i < times && in_.ok(); ++i) node.times.push_back(time_entry());
@@ -244,7 +253,7 @@ class NodeReader {
     ValueSequence values;
     ranks(list);
     if (!ValueSequence::decode(in_, values) || values.size() != list.size() || repeats == 0 ||
-        repeats > (1ULL << 48) || list.size() > kMostRanks)
+        repeats > (1ULL << 48) || list.size() > most_ranks_)
       in_.fail();
     if (!in_.ok()) return;
     std::map<std::int64_t, RankList> by_value;
@@ -261,6 +270,8 @@ class NodeReader {
 
   ByteReader& in_;
   std::vector<std::uint64_t> paths_;
+  const std::map<std::uint16_t, CallDescription>& calls_;
+  const std::uint64_t most_ranks_;
   std::vector<std::pair<std::uint16_t, std::uint64_t>> symbols_;
 };
 
@@ -425,7 +436,7 @@ void write_facts(ByteWriter& w, const Trace& trace) {
 
 void read_facts(ByteReader& in, Trace& trace) {
   RankList ranks;
-  if (!RankList::decode(in, ranks)) in.fail();
+  if (!RankList::decode(in, ranks) || ranks.size() > rank_count(trace)) in.fail();
   std::vector<ValueSequence> columns(6);
   for (ValueSequence& column : columns)
     if (!ValueSequence::decode(in, column) || column.size() != ranks.size()) in.fail();
@@ -530,7 +541,7 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
         }
         break;
       }
-      case kNodes: trace.nodes = NodeReader(part, paths).list(0); break;
+      case kNodes: trace.nodes = NodeReader(part, paths, trace).list(0); break;
       default: continue;  // of a newer minor version
     }
     if (!part.ok()) return corrupt("a section holds what cannot be");

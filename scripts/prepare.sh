@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=sh
+# Sourced by the scripts here, in the root of the checkout: what they share.
+
+# Installs the packages of scripts/packages that are missing, if any.
+install_missing() {
+    if ! command -v dpkg >/dev/null; then
+        echo "not a Debian system: install what scripts/packages names" >&2
+        return 0
+    fi
+    missing=
+    for package in $(sed 's/#.*//' scripts/packages); do
+        case $(dpkg -s "$package" 2>/dev/null) in
+        *'Status: install ok installed'*) ;;
+        *) missing="$missing $package" ;;
+        esac
+    done
+    [ -n "$missing" ] || return 0
+    echo "installing:$missing"
+    as_root=
+    [ "$(id -u)" -eq 0 ] || as_root=sudo
+    $as_root apt-get update -qq
+    # shellcheck disable=SC2086  # a list of words
+    $as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -y -qq --no-install-recommends $missing
+}
+
+# build_into FOLDER [TARGET...]
+build_into() {
+    folder=$1
+    shift
+    cmake -G Ninja -S . -B "$folder" -DCMAKE_BUILD_TYPE=RelWithDebInfo
+    ninja -C "$folder" -j "$(nproc)" "$@"
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// fuzz_reader CORPUS SECONDS [SEED]: damages traces and reads them. Half of the inputs are damaged
+// files for parse_trace, whose checksums refuse nearly all; half are damaged payloads for
+// decode_trace, behind the checksums. What is still accepted is read as tools do, rank by rank,
+// and must survive writing and reading again. Meant to run with the address and undefined
+// behaviour sanitizers; an input that crashes, hangs or takes much memory is kept as `crash-input`
+// with the seed printed. `fuzz_reader --once FILE file|payload` runs one again.
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+
+#include "analysis/communicators.h"
+#include "trace/file.h"
+#include "trace/view.h"
+
+extern "C" void __sanitizer_set_death_callback(void (*)()) __attribute__((weak));
+extern "C" const char* __asan_default_options() {
+  return "max_allocation_size_mb=1024:hard_rss_limit_mb=2048:detect_leaks=0";
+}
+
+namespace chameleon {
+namespace {
+
+constexpr unsigned kHang = 20;  ///< seconds for one input
+constexpr std::uint64_t kMostEvents = 2000;
+
+Bytes g_input;
+bool g_is_file = false;
+
+void keep_input() {
+  static const char kNote[] = "fuzz_reader: the input is in ./crash-input\n";
+  if (std::FILE* file = std::fopen("crash-input", "wb")) {
+    std::fwrite(g_input.data(), 1, g_input.size(), file);
+    std::fclose(file);
+  }
+  if (::write(STDERR_FILENO, kNote, sizeof kNote - 1) < 0) return;
+}
+
+void on_alarm(int) {
+  static const char kNote[] = "fuzz_reader: an input takes too long\n";
+  if (::write(STDERR_FILENO, kNote, sizeof kNote - 1) < 0) _exit(3);
+  keep_input();
+  _exit(3);
+}
+
+[[noreturn]] void broken(const char* what) {
+  std::fprintf(stderr, "fuzz_reader: %s (%s)\n", what, g_is_file ? "file" : "payload");
+  keep_input();
+  std::exit(1);
+}
+
+/// Reads a few ranks as a tool would; gives the number of events seen.
+std::uint64_t read_ranks(const Trace& trace) {
+  std::uint64_t events = 0;
+  int ranks = 0;
+  for (std::uint32_t rank = 0; rank < std::min(trace.world_size, 64U) && ranks < 4; ++rank) {
+    auto view = RankView::make(trace, rank);
+    if (!view) continue;
+    ++ranks;
+    EventView event;
+    for (std::uint64_t i = 0; i < kMostEvents && view->next(event); ++i, ++events) {
+      const auto call = trace.calls.find(event.node->call);
+      if (call == trace.calls.end()) broken("an event of an unknown call was accepted");
+      if (event.values.size() != call->second.fields.size())
+        broken("an event with other fields than its call's was accepted");
+      for (std::size_t j = 0; j < event.values.size(); ++j) {
+        if (call->second.fields[j].stored == FieldKind::kArray)
+          (void)array_of(trace, event.values[j]);
+        if (call->second.fields[j].stored == FieldKind::kEndPoint)
+          (void)event.end_point(j).rank(0, 4);
+      }
+      (void)RankView::times(*event.node, event.predecessor, rank);
+    }
+  }
+  return events;
+}
+
+struct Count {
+  std::uint64_t inputs = 0, accepted = 0, events = 0;
+};
+
+void run(Count& count) {
+  ::alarm(kHang);
+  ++count.inputs;
+  const auto trace = g_is_file ? parse_trace(g_input, "input") : decode_trace(g_input);
+  if (!trace) {
+    if (trace.error().message.empty()) broken("an error without a message");
+    ::alarm(0);
+    return;
+  }
+  ++count.accepted;
+  count.events += read_ranks(*trace);
+  const Bytes written = encode_trace(*trace);
+  const auto again = decode_trace(written);
+  if (!again) broken("what was accepted cannot be read after writing it");
+  if (encode_trace(*again) != written) broken("writing, reading and writing again differs");
+  ::alarm(0);
+}
+
+class Damage {
+ public:
+  explicit Damage(std::uint64_t seed) : random_(seed) {}
+
+  std::size_t below(std::size_t n) { return n == 0 ? 0 : random_() % n; }
+
+  void apply(Bytes& bytes, const Bytes& other) {
+    for (std::size_t times = 1 + below(8); times > 0; --times) once(bytes, other);
+  }
+
+ private:
+  void once(Bytes& bytes, const Bytes& other) {
+    if (bytes.empty()) return;
+    const std::size_t at = below(bytes.size());
+    const auto place = bytes.begin() + static_cast<std::ptrdiff_t>(at);
+    switch (below(8)) {
+      case 0: bytes[at] ^= static_cast<std::uint8_t>(1U << below(8)); break;
+      case 1: bytes[at] = static_cast<std::uint8_t>(random_()); break;
+      case 2: {
+        constexpr std::uint8_t kEdges[] = {0, 1, 2, 3, 0x7f, 0x80, 0xfe, 0xff};
+        bytes[at] = kEdges[below(std::size(kEdges))];
+        break;
+      }
+      case 3: bytes.insert(place, static_cast<std::uint8_t>(random_())); break;
+      case 4:
+        bytes.erase(place, place + static_cast<std::ptrdiff_t>(
+                                       1 + below(std::min<std::size_t>(bytes.size() - at, 16))));
+        break;
+      case 5: {  // a large number where a small one was
+        ByteWriter number;
+        number.varint(random_() >> below(64));
+        bytes.erase(place);
+        bytes.insert(bytes.begin() + static_cast<std::ptrdiff_t>(at), number.bytes().begin(),
+                     number.bytes().end());
+        break;
+      }
+      case 6: {  // a piece of another trace
+        if (other.empty()) break;
+        const std::size_t from = below(other.size());
+        const std::size_t size = 1 + below(std::min<std::size_t>(other.size() - from, 64));
+        const Bytes piece(other.begin() + static_cast<std::ptrdiff_t>(from),
+                          other.begin() + static_cast<std::ptrdiff_t>(from + size));
+        bytes.insert(place, piece.begin(), piece.end());
+        break;
+      }
+      default:
+        if (below(8) == 0) bytes.resize(at);
+        else std::swap(bytes[at], bytes[below(bytes.size())]);
+    }
+  }
+
+  std::mt19937_64 random_;
+};
+
+Bytes contents(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return Bytes(std::istreambuf_iterator<char>(in), {});
+}
+
+int once(const char* path, bool is_file) {
+  g_input = contents(path);
+  g_is_file = is_file;
+  Count count;
+  run(count);
+  std::printf("accepted: %d\n", static_cast<int>(count.accepted));
+  return 0;
+}
+
+int fuzz(const char* folder, double seconds, std::uint64_t seed) {
+  std::vector<Bytes> files, payloads;
+  std::error_code error;
+  std::vector<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error))
+    if (entry.path().extension() == ".cham") paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  Count count;
+  for (const auto& path : paths) {
+    g_input = contents(path);
+    g_is_file = true;
+    const auto trace = parse_trace(g_input, path.string());
+    if (!trace) {
+      std::fprintf(stderr, "fuzz_reader: %s\n", trace.error().message.c_str());
+      return 1;
+    }
+    run(count);
+    files.push_back(g_input);
+    payloads.push_back(encode_trace(*trace));
+  }
+  if (files.empty() || count.events == 0) {
+    std::fprintf(stderr, "fuzz_reader: no traces with events in %s\n", folder);
+    return 1;
+  }
+  std::printf("seed %llu, %zu traces\n", static_cast<unsigned long long>(seed), files.size());
+  std::fflush(stdout);
+  Damage damage(seed);
+  const auto start = std::chrono::steady_clock::now();
+  const auto elapsed = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  };
+  Count damaged;
+  while (elapsed() < seconds) {
+    g_is_file = damage.below(8) == 0;
+    const std::vector<Bytes>& corpus = g_is_file ? files : payloads;
+    g_input = corpus[damage.below(corpus.size())];
+    damage.apply(g_input, corpus[damage.below(corpus.size())]);
+    run(damaged);
+  }
+  std::printf("%llu inputs, %llu accepted, %llu events read\n",
+              static_cast<unsigned long long>(damaged.inputs),
+              static_cast<unsigned long long>(damaged.accepted),
+              static_cast<unsigned long long>(damaged.events));
+  // A fuzzer whose every input is refused at the door tests nothing.
+  return damaged.accepted > 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace chameleon
+
+int main(int argc, char** argv) {
+  if (__sanitizer_set_death_callback != nullptr)
+    __sanitizer_set_death_callback(chameleon::keep_input);
+  std::signal(SIGALRM, chameleon::on_alarm);
+  if (argc == 4 && std::strcmp(argv[1], "--once") == 0)
+    return chameleon::once(argv[2], std::strcmp(argv[3], "file") == 0);
+  if (argc != 3 && argc != 4) {
+    std::fprintf(stderr, "usage: fuzz_reader CORPUS SECONDS [SEED]\n");
+    return 2;
+  }
+  const std::uint64_t seed =
+      argc == 4 ? std::strtoull(argv[3], nullptr, 10) : std::random_device{}();
+  return chameleon::fuzz(argv[1], std::atof(argv[2]), seed);
+}

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the multi-rank tests share: where the programs are, running a job, tracing it, and the
+checks every trace must pass. A failed check raises Failure with what to look at; `main` prints it
+in a few lines and exits 1."""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TIMEOUT = 120
+
+
+class Failure(Exception):
+    pass
+
+
+Outcome = collections.namedtuple("Outcome", "status stdout stderr")
+
+
+def expect(condition, what, *outcomes):
+    """Raises Failure with `what` and what the programs said, unless `condition` holds."""
+    if condition:
+        return
+    lines = [what]
+    for outcome in outcomes:
+        lines.append(f"  exit status {outcome.status}")
+        for name, text in (("stdout", outcome.stdout), ("stderr", outcome.stderr)):
+            shown = text.decode(errors="replace").splitlines()[:12]
+            lines += [f"  {name}: {line[:300]}" for line in shown]
+    raise Failure("\n".join(lines))
+
+
+class Tools:
+    """The programs under test, from the JSON file that the build writes, and a work folder."""
+
+    def __init__(self, path, folder):
+        self.paths = json.loads(pathlib.Path(path).read_text())
+        self.folder = pathlib.Path(folder)
+
+    def __getattr__(self, name):
+        try:
+            return self.paths[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def fresh(self, name):
+        """An empty folder of this name under the work folder."""
+        folder = self.folder / name
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        return folder
+
+    def run(self, command, cwd=None, timeout=TIMEOUT, **variables):
+        # The tests must not depend on the settings of whoever runs them.
+        environment = {name: value for name, value in os.environ.items()
+                       if not name.startswith("CHAMELEON_") or name.startswith("CHAMELEON_TEST")}
+        environment.pop("LD_PRELOAD", None)
+        environment.update({name: str(value) for name, value in variables.items()})
+        words = [str(word) for word in command]
+        process = subprocess.Popen(words, cwd=cwd or self.folder, env=environment,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, start_new_session=True)
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 15)  # the launcher ends its ranks
+            try:
+                process.communicate(timeout=5)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, 9)
+                process.communicate()
+            raise Failure(f"not done after {timeout} s: {' '.join(words)}") from None
+        return Outcome(process.returncode, out, err)
+
+    def job(self, ranks, program, preload=(), cwd=None, timeout=TIMEOUT, **variables):
+        """An MPI job; libraries are preloaded into the ranks only, the yielding one always."""
+        libraries = ":".join([*map(str, preload), self.test_yield])
+        settings = [f"{name}={value}" for name, value in variables.items()]
+        return self.run([self.mpiexec, "-n", ranks, "env", f"LD_PRELOAD={libraries}", *settings,
+                         *program], cwd=cwd, timeout=timeout)
+
+    def traced(self, ranks, program, output, raw=None, cwd=None, timeout=TIMEOUT, **variables):
+        variables["CHAMELEON_OUTPUT"] = output
+        if raw:
+            variables["CHAMELEON_RAW"] = raw
+        return self.job(ranks, program, preload=[self.library], cwd=cwd, timeout=timeout,
+                        **variables)
+
+    def chameleon(self, *words, timeout=TIMEOUT, **variables):
+        return self.run([self.command, *words], timeout=timeout, **variables)
+
+    def replay(self, ranks, trace, timeout=TIMEOUT):
+        return self.job(ranks, [self.replayer, "--compute=none", trace], timeout=timeout)
+
+    # -- what every trace must pass
+
+    def verify(self, trace, raw, timeout=TIMEOUT):
+        """Every value in the trace is the one the raw records hold."""
+        outcome = self.chameleon("verify", trace, "--raw", raw, "--json", timeout=timeout)
+        expect(outcome.status == 0, f"{trace.name}: verify fails", outcome)
+        report = json.loads(outcome.stdout)
+        expect(report["ok"] and report["raw_events"] > 0, f"{trace.name}: verify", outcome)
+        for name, column in report["columns"].items():
+            expect(column["matched"] == column["total"],
+                   f"{trace.name}: verify: {name} {column['matched']} of {column['total']}",
+                   outcome)
+        return report
+
+    def check(self, trace, timeout=TIMEOUT):
+        outcome = self.chameleon("check", trace, timeout=timeout)
+        expect(outcome.status == 0, f"{trace.name}: check fails", outcome)
+
+    def local_calls(self):
+        """Names of the calls that are not recorded by default, from the MPI table."""
+        line = re.compile(r"^\d+ (\w+) [\d.]+ (\S+) :", re.M)
+        found = line.findall(pathlib.Path(self.table).read_text())
+        expect(len(found) > 300, f"{self.table} was not understood")
+        return {f"MPI_{name}" for name, marks in found if "local" in marks.split(",")}
+
+
+def raw_counts(folder, rank):
+    counts = collections.Counter()
+    with open(folder / f"rank.{rank}.raw", encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            if not line.startswith("#"):
+                counts["MPI_" + line.split(" ", 1)[0].rstrip("\n")] += 1
+    return counts
+
+
+def parser(text):
+    arguments = argparse.ArgumentParser(description=text,
+                                        formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--tools", required=True, help="tools.json of the build")
+    arguments.add_argument("--keep", help="work folder, kept (default: a temporary one)")
+    return arguments
+
+
+def main(name, options, body):
+    """Calls body(tools) in a work folder; exits 0 if it returns."""
+    folder = options.keep or tempfile.mkdtemp(prefix=f"chameleon-{name}-")
+    pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
+    try:
+        body(Tools(options.tools, pathlib.Path(folder).resolve()))
+    except Failure as failure:
+        print(f"{name}: FAILED: {failure}", file=sys.stderr)
+        sys.exit(1)
+    finally:
+        if not options.keep:
+            shutil.rmtree(folder, ignore_errors=True)
+    print(f"{name}: passed")

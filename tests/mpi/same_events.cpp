@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// same_events FIRST SECOND: whether SECOND, the trace of a replay of FIRST, holds the same calls
+// with the same values on every rank, in order. Call paths and times are ignored, and so are the
+// substitutions of docs/reference/replay.md: a wildcard of FIRST is the source or tag it matched,
+// the first call is the replay's own, and requests that a Waitany, Waitsome or Test*
+// did not complete are hidden. Prints the first difference of a rank; exit status 0, 1 or 3.
+#include <cstdio>
+#include <map>
+#include <string>
+
+#include "analysis/communicators.h"
+#include "trace/file.h"
+#include "trace/view.h"
+
+namespace chameleon {
+namespace {
+
+constexpr std::int64_t kAnyTag = -1;  // MPICH's
+constexpr std::int64_t kNullBuffer = 3;
+
+/// One rank of one trace, with end-points resolved.
+class Side {
+ public:
+  Side(const Trace& trace, std::uint32_t rank, RankView view)
+      : trace_(trace), view_(std::move(view)), communicators_(rank, trace.world_size) {}
+
+  bool next() {
+    if (call_ != nullptr && Communicators::changed_by(*call_))
+      communicators_.apply(trace_, *call_, event_);
+    const bool more = view_.next(event_);
+    call_ = more ? &trace_.calls.at(event_.node->call) : nullptr;
+    return more;
+  }
+  const CallDescription& call() const { return *call_; }
+  const EventView& event() const { return event_; }
+  int index(const char* field) const { return field_index(*call_, field); }
+  std::span<const std::int64_t> array(std::size_t i) const {
+    return array_of(trace_, event_.values[i]);
+  }
+  /// A rank of the event's communicator, or -code of a SpecialRank.
+  std::int64_t rank(std::size_t i) const {
+    const EndPoint end = event_.end_point(i);
+    if (end.special() != 0) return -end.special();
+    const int comm = index("comm");
+    if (comm < 0) return end.rank(0, 0);
+    const Communicator* on =
+        communicators_.find(event_.values[static_cast<std::size_t>(comm)]);
+    return on == nullptr ? end.rank(0, 0) : end.rank(on->self, on->peers().count);
+  }
+  std::int64_t value(std::size_t i) const {
+    return call_->fields[i].stored == FieldKind::kEndPoint ? rank(i) : event_.values[i];
+  }
+
+ private:
+  const Trace& trace_;
+  RankView view_;
+  Communicators communicators_;
+  EventView event_;
+  const CallDescription* call_ = nullptr;
+};
+
+constexpr auto kAnySource = -static_cast<std::int64_t>(SpecialRank::kAnySource);
+
+bool is_status(const std::string& name) {
+  for (const char* end : {".source", ".tag", ".bytes"})
+    if (name.size() > std::string(end).size() && name.ends_with(end)) return true;
+  return false;
+}
+
+/// What a receive with a wildcard matched, by its own status; `nothing` without one.
+std::int64_t matched(const Side& side, const char* status, std::int64_t nothing) {
+  const int i = side.index(status);
+  return i < 0 ? nothing : side.value(static_cast<std::size_t>(i));
+}
+
+bool same_array(const Side& first, const Side& second, std::size_t i) {
+  const auto one = first.array(i);
+  const auto two = second.array(i);
+  if (one.size() != two.size()) return false;
+  const bool hides = first.call().fields[i].kind == "request" && first.call().name != "Waitall";
+  for (std::size_t j = 0; j < one.size(); ++j)
+    if (one[j] != two[j] && !(hides && two[j] == -1)) return false;
+  return true;
+}
+
+bool same_value(const Side& first, const Side& second, std::size_t i) {
+  const Field& field = first.call().fields[i];
+  // The statuses of FIRST tell more where it had wildcards; what they told was asked for here.
+  if (is_status(field.name)) return !field.name.ends_with(".bytes") ||
+                                    field.stored == FieldKind::kArray ||
+                                    first.value(i) == second.value(i);
+  if (field.stored == FieldKind::kArray)
+    return first.event().values[i] == second.event().values[i] || same_array(first, second, i);
+  const std::int64_t one = first.value(i);
+  const std::int64_t two = second.value(i);
+  if (one == two) return true;
+  // Where a buffer is not significant (off the root) the replay has none.
+  if (field.kind == "buffer") return one == 0 && two == kNullBuffer;
+  if (field.kind == "source" && one == kAnySource)
+    return first.index("status.source") < 0 || matched(first, "status.source", two) == two;
+  if (field.kind == "tag" && one == kAnyTag)
+    return first.index("status.tag") < 0 || matched(first, "status.tag", two) == two;
+  return false;
+}
+
+std::string text(const Side& side, std::size_t i) {
+  if (side.call().fields[i].stored != FieldKind::kArray) return std::to_string(side.value(i));
+  std::string line = "[";
+  for (const std::int64_t element : side.array(i)) line += std::to_string(element) + " ";
+  return line + "]";
+}
+
+/// The first difference on a rank, or an empty string.
+std::string difference(Side& first, Side& second) {
+  for (std::uint64_t number = 0;; ++number) {
+    const bool more = first.next();
+    if (second.next() != more) return "event " + std::to_string(number) + ": one trace ends";
+    if (!more) return "";
+    if (number == 0) continue;  // MPI_Init or MPI_Init_thread: the replay's own
+    const std::string where = "event " + std::to_string(number) + ": " + first.call().name;
+    if (first.call().name != second.call().name) return where + ", " + second.call().name;
+    if (first.call().fields != second.call().fields) return where + ": other fields";
+    for (std::size_t i = 0; i < first.call().fields.size(); ++i)
+      if (!same_value(first, second, i))
+        return where + ": " + first.call().fields[i].name + " " + text(first, i) + ", " +
+               text(second, i);
+  }
+}
+
+int compare(const Trace& first, const Trace& second) {
+  if (first.ranks.size() != second.ranks.size() || first.world_size != second.world_size) {
+    std::fprintf(stderr, "same_events: other ranks\n");
+    return 1;
+  }
+  int status = 0;
+  for (std::uint32_t rank = 0; rank < first.world_size; ++rank) {
+    auto one = RankView::make(first, rank);
+    auto two = RankView::make(second, rank);
+    if (!one || !two) {
+      std::fprintf(stderr, "same_events: %s\n", (!one ? one : two).error().message.c_str());
+      return 3;
+    }
+    Side left(first, rank, std::move(*one));
+    Side right(second, rank, std::move(*two));
+    const std::string found = difference(left, right);
+    if (found.empty()) continue;
+    std::fprintf(stderr, "same_events: rank %u: %s\n", rank, found.c_str());
+    status = 1;
+  }
+  if (status == 0)
+    std::printf("same: %llu events\n", static_cast<unsigned long long>(first.event_count()));
+  return status;
+}
+
+}  // namespace
+}  // namespace chameleon
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: same_events FIRST SECOND\n");
+    return 2;
+  }
+  const auto first = chameleon::read_trace(argv[1]);
+  const auto second = chameleon::read_trace(argv[2]);
+  if (!first || !second) {
+    std::fprintf(stderr, "same_events: %s\n",
+                 (!first ? first : second).error().message.c_str());
+    return 3;
+  }
+  return chameleon::compare(*first, *second);
+}
