@@ -71,9 +71,55 @@ bool Histogram::operator==(const Histogram& other) const {
          std::equal(bins_.begin(), bins_.end(), other.bins_.begin(), other.bins_.end());
 }
 
+// What a file keeps of the bins must not grow with the number of events: at most
+// kStoredBins of them, by joining the emptiest neighbours, and of many events
+// shares in kShares of the count. The first and last bin stay those of min and max.
+namespace {
+
+constexpr std::size_t kStoredBins = 16;
+constexpr std::uint64_t kShares = 127;
+
+/// Above this, counts are kept as shares; below, exactly.
+constexpr bool shared(std::uint64_t count) { return count > 2 * kShares; }
+
+Histogram::Bins coarsened(Histogram::Bins bins) {
+  while (bins.size() > kStoredBins) {
+    std::size_t join = 0;
+    for (std::size_t i = 1; i + 1 < bins.size(); ++i)
+      if (bins[i].second + bins[i + 1].second < bins[join].second + bins[join + 1].second) join = i;
+    if (join + 2 == bins.size()) bins[join].first = bins[join + 1].first;
+    bins[join].second += bins[join + 1].second;
+    bins.erase(bins.begin() + static_cast<std::ptrdiff_t>(join) + 1);
+  }
+  return bins;
+}
+
+std::size_t fullest(const Histogram::Bins& bins) {
+  std::size_t found = 0;
+  for (std::size_t i = 1; i < bins.size(); ++i)
+    if (bins[i].second > bins[found].second) found = i;
+  return found;
+}
+
+/// Scales the bins to a total of `to`, none to nothing; the fullest takes what is left.
+void scale(Histogram::Bins& bins, std::uint64_t from, std::uint64_t to, bool round) {
+  const std::size_t rest = fullest(bins);
+  std::uint64_t left = to;
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    if (i == rest) continue;
+    const auto scaled = static_cast<std::uint64_t>(
+        (static_cast<unsigned __int128>(bins[i].second) * to + (round ? from / 2 : 0)) / from);
+    bins[i].second = scaled == 0 ? 1 : scaled;
+    left -= bins[i].second;
+  }
+  bins[rest].second = left;
+}
+
+}  // namespace
+
 // Count; minimum; past one duration: the width, the sum above count * min, the
 // deviation, the number of bins, and each bin less the one before with its
-// count, except the count of the last, which is what is left.
+// count or share, except that of the last, which is what is left.
 void Histogram::encode(ByteWriter& writer) const {
   writer.varint(count_);
   if (count_ == 0) return;
@@ -84,12 +130,14 @@ void Histogram::encode(ByteWriter& writer) const {
   const Wide least = Wide{min_} * count_;
   writer.varint(sum_ > least ? static_cast<std::uint64_t>(sum_ - least) : 0);
   writer.varint(static_cast<std::uint64_t>(deviation() + 0.5));
-  writer.varint(bins_.size());
+  Bins bins = coarsened(bins_);
+  if (shared(count_)) scale(bins, count_, kShares, true);
+  writer.varint(bins.size());
   unsigned previous = 0;
-  for (std::size_t i = 0; i < bins_.size(); ++i) {
-    writer.varint(bins_[i].first - previous);
-    previous = bins_[i].first;
-    if (i + 1 < bins_.size()) writer.varint(bins_[i].second);
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    writer.varint(bins[i].first - previous);
+    previous = bins[i].first;
+    if (i + 1 < bins.size()) writer.varint(bins[i].second);
   }
 }
 
@@ -122,8 +170,9 @@ bool Histogram::decode(ByteReader& reader, Histogram& histogram) {
     const double mean = read.mean();
     read.squares_ = (deviation * deviation + mean * mean) * count;
     const std::uint64_t bins = reader.count();
-    std::uint64_t bin = 0, left = read.count_;
-    if (bins == 0 || bins > kBins) return refuse();
+    const std::uint64_t total = shared(read.count_) ? kShares : read.count_;
+    std::uint64_t bin = 0, left = total;
+    if (bins == 0 || bins > kStoredBins) return refuse();
     for (std::uint64_t i = 0; i < bins; ++i) {
       const std::uint64_t step = reader.varint();
       const std::uint64_t here = i + 1 < bins ? reader.varint() : left;
@@ -136,6 +185,7 @@ bool Histogram::decode(ByteReader& reader, Histogram& histogram) {
     if (left != 0 || read.bins_.front().first != bin_of(read.min_) ||
         read.bins_.back().first != bin_of(read.max_))
       return refuse();
+    if (shared(read.count_)) scale(read.bins_, kShares, read.count_, false);
   }
   if (!reader.ok()) return refuse();
   histogram = std::move(read);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <catch2/catch.hpp>
+
+#include "runtime/settings.h"
+
+namespace chameleon {
+namespace {
+
+Result<Settings> parse(std::vector<const char*> variables) {
+  variables.push_back(nullptr);
+  return parse_settings(variables.data());
+}
+
+TEST_CASE("an environment without Chameleon's variables gives the defaults") {
+  const auto settings = parse({"HOME=/root", "CHAMELEO=1", "XCHAMELEON_TIMING=foo"});
+  REQUIRE(settings);
+  CHECK(settings->enable);
+  CHECK(settings->output.empty());
+  CHECK(settings->timing == Timing::kHistogram);
+  CHECK_FALSE(settings->all_events);
+  CHECK(settings->buffer == 8ULL << 20);
+  CHECK(settings->raw.empty());
+  CHECK(settings->warnings.empty());
+  CHECK_FALSE(settings->excludes("Send"));
+}
+
+TEST_CASE("every variable is taken") {
+  const auto settings =
+      parse({"CHAMELEON_ENABLE=0", "CHAMELEON_OUTPUT=a=b.cham", "CHAMELEON_TIMING=full",
+             "CHAMELEON_EVENTS=all", "CHAMELEON_EXCLUDE=MPI_Test*,Iprobe",
+             "CHAMELEON_BUFFER=64K", "CHAMELEON_RAW=/tmp", "CHAMELEON_VERBOSE=2"});
+  REQUIRE(settings);
+  CHECK_FALSE(settings->enable);
+  CHECK(settings->output == "a=b.cham");
+  CHECK(settings->timing == Timing::kFull);
+  CHECK(settings->all_events);
+  CHECK(settings->buffer == 65536);
+  CHECK(settings->raw == "/tmp");
+  CHECK(settings->verbose == 2);
+  CHECK(settings->warnings.empty());
+}
+
+TEST_CASE("calls are excluded by name or glob, with or without MPI_") {
+  const auto settings = parse({"CHAMELEON_EXCLUDE=MPI_Test*,Iprobe"});
+  REQUIRE(settings);
+  for (const char* call : {"Test", "Testall", "Iprobe"}) CHECK(settings->excludes(call));
+  for (const char* call : {"Probe", "Iprobes", "MPI_Iprobe"}) CHECK_FALSE(settings->excludes(call));
+}
+
+TEST_CASE("a malformed variable is named, with what it takes") {
+  const auto variable = GENERATE(as<std::string>{},
+      "CHAMELEON_ENABLE=yes", "CHAMELEON_ENABLE=", "CHAMELEON_OUTPUT=", "CHAMELEON_TIMING=Full",
+      "CHAMELEON_EVENTS=", "CHAMELEON_EXCLUDE=", "CHAMELEON_EXCLUDE=Send,,Recv",
+      "CHAMELEON_BUFFER=8X", "CHAMELEON_BUFFER=65535", "CHAMELEON_BUFFER=-1", "CHAMELEON_RAW=",
+      "CHAMELEON_VERBOSE=3", "CHAMELEON_VERBOSE=-1", "CHAMELEON_VERBOSE=");
+  const auto settings = parse({variable.c_str()});
+  REQUIRE_FALSE(settings);
+  CHECK(settings.error().kind == ErrorKind::kUsage);
+  const std::string name = variable.substr(0, variable.find('='));
+  CHECK_THAT(settings.error().message, Catch::StartsWith(name));
+  CHECK_THAT(settings.error().message, Catch::Contains("it takes"));
+  CHECK(settings.error().message.find('\n') == std::string::npos);
+}
+
+TEST_CASE("an unknown variable is a warning, one without a value is nothing") {
+  const auto settings = parse({"CHAMELEON_TIMINGS=full", "CHAMELEON_TIMING"});
+  REQUIRE(settings);
+  REQUIRE(settings->warnings.size() == 1);
+  CHECK_THAT(settings->warnings[0], Catch::Contains("CHAMELEON_TIMINGS"));
+  CHECK(settings->timing == Timing::kHistogram);
+}
+
+TEST_CASE("sizes") {
+  const auto [text, bytes] = GENERATE(table<std::string, std::uint64_t>(
+      {{"0", 0}, {"1", 1}, {"2k", 2048}, {"2K", 2048}, {"8M", 8388608}, {"1G", 1073741824},
+       {"18446744073709551615", UINT64_MAX}}));
+  CAPTURE(text);
+  const auto size = parse_size(text);
+  REQUIRE(size);
+  CHECK(*size == bytes);
+}
+
+TEST_CASE("what is no size") {
+  const auto text = GENERATE(as<std::string>{}, "", "K", "-1", " 1", "1 ", "1KB", "0x10", "1.5M",
+                             "18446744073709551616", "18446744073709551615K", "17179869184G");
+  CAPTURE(text);
+  CHECK_FALSE(parse_size(text));
+}
+
+}  // namespace
+}  // namespace chameleon

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <catch2/catch.hpp>
+#include <map>
+#include <random>
+#include <set>
+
+#include "runtime/slots.h"
+
+namespace chameleon {
+namespace {
+
+TEST_CASE("predefined objects are known and stay") {
+  Slots comms(Kind::kComm);
+  CHECK(comms.find(handle_bits(MPI_COMM_WORLD)) == 0);
+  CHECK(comms.find(handle_bits(MPI_COMM_SELF)) == 1);
+  CHECK(comms.find(handle_bits(MPI_COMM_NULL)) == -1);
+  CHECK(comms.release(handle_bits(MPI_COMM_WORLD)) == 0);
+  CHECK(comms.find(handle_bits(MPI_COMM_WORLD)) == 0);
+  CHECK(comms.create(900) == 2);
+
+  Slots types(Kind::kDatatype);
+  CHECK(types.find(handle_bits(MPI_DATATYPE_NULL)) == -1);
+  CHECK(types.find(handle_bits(MPI_INT)) <= -2);
+  CHECK(types.find(handle_bits(MPI_INT)) != types.find(handle_bits(MPI_DOUBLE)));
+  CHECK(types.create(900) == 0);
+}
+
+TEST_CASE("a new object gets the lowest free id") {
+  Slots requests(Kind::kRequest);
+  for (std::int64_t id = 0; id < 200; ++id)
+    REQUIRE(requests.create(1000 + static_cast<std::uint64_t>(id)) == id);
+  for (const std::int64_t id : {150, 7, 64, 0})
+    CHECK(requests.release(1000 + static_cast<std::uint64_t>(id)) == id);
+  for (const std::int64_t id : {0, 7, 64, 150, 200})
+    CHECK(requests.create(5000 + static_cast<std::uint64_t>(id)) == id);
+  CHECK(requests.find(5064) == 64);
+  CHECK(requests.find(1063) == 63);
+}
+
+TEST_CASE("a handle never seen is a new object") {
+  Slots requests(Kind::kRequest);
+  CHECK(requests.find(77) == 0);
+  CHECK(requests.find(77) == 0);
+  CHECK(requests.release(78) == 1);
+  CHECK(requests.create(79) == 1);
+}
+
+TEST_CASE("objects of one handle are told apart") {
+  Slots requests(Kind::kRequest);
+  CHECK(requests.create(5) == 0);
+  CHECK(requests.create(5) == 1);
+  const std::int64_t first = requests.claim(5);
+  const std::int64_t second = requests.claim(5);
+  CHECK(std::set{first, second} == std::set<std::int64_t>{0, 1});
+  requests.unclaim(second);
+  requests.free_claimed(first);
+  CHECK(requests.find(5) == second);
+  CHECK(requests.create(6) == first);
+  CHECK(requests.release(5) == second);
+}
+
+TEST_CASE("claiming in order and putting back in reverse changes nothing") {
+  Slots requests(Kind::kRequest);
+  for (int i = 0; i < 5; ++i) requests.create(5);
+  std::vector<std::int64_t> before, after;
+  for (int i = 0; i < 5; ++i) before.push_back(requests.claim(5));
+  for (int i = 4; i >= 0; --i) requests.unclaim(before[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < 5; ++i) after.push_back(requests.claim(5));
+  CHECK(before == after);
+}
+
+TEST_CASE("any order of life and death agrees with a simple model") {
+  const auto seed = GENERATE(take(20, random(0, 1 << 30)));
+  INFO("seed " << seed);
+  std::mt19937 random(static_cast<unsigned>(seed));
+  Slots slots(Kind::kRequest);
+  std::map<std::uint64_t, std::set<std::int64_t>> live;  // by handle
+  std::set<std::int64_t> used;
+  for (int step = 0; step < 5000; ++step) {
+    const std::uint64_t handle = 1 + random() % 300;
+    std::set<std::int64_t>& mine = live[handle];
+    if (random() % 5 < (step < 2500 ? 3U : 2U)) {
+      std::int64_t lowest = 0;
+      while (used.count(lowest) != 0) ++lowest;
+      REQUIRE(slots.create(handle) == lowest);
+      mine.insert(lowest);
+      used.insert(lowest);
+    } else if (!mine.empty()) {
+      const std::int64_t id = slots.find(handle);
+      REQUIRE(mine.count(id) == 1);
+      REQUIRE(slots.release(handle) == id);
+      mine.erase(id);
+      used.erase(id);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace chameleon
