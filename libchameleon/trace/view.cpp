@@ -8,6 +8,30 @@ Error corrupt(std::uint32_t rank, const char* what) {
   return {ErrorKind::kCorrupt, "rank " + std::to_string(rank) + ": " + what, 0};
 }
 
+/// More pieces than any run has visits with counts of their own; a damaged trace may claim them.
+constexpr std::uint64_t kMostSegments = 1ULL << 27;
+
+/// The sum of iteration counts, or false if one is negative or the sum too large.
+bool sum_of(const ValueSequence& counts, std::uint64_t& total) {
+  if (counts.is_constant())
+    return counts.front() >= 0 &&
+           !__builtin_mul_overflow(counts.size(), static_cast<std::uint64_t>(counts.front()),
+                                   &total);
+  total = 0;
+  std::uint64_t segments = 0;
+  for (ValueSequence::Cursor cursor(counts); !cursor.done();) {
+    const ValueSequence::Segment segment = cursor.segment();
+    const auto count = static_cast<__int128>(segment.count);
+    const __int128 last = segment.start + (count - 1) * segment.stride;
+    const __int128 sum = count * (segment.start + last) / 2 + total;
+    if (segment.start < 0 || last < 0 || sum > INT64_MAX || ++segments > kMostSegments)
+      return false;
+    total = static_cast<std::uint64_t>(sum);
+    cursor.skip(segment.count);
+  }
+  return true;
+}
+
 }  // namespace
 
 Result<RankView> RankView::make(const Trace& trace, std::uint32_t rank) {
@@ -34,17 +58,8 @@ Status RankView::plan(std::vector<Item>& items, const std::vector<Node>& nodes,
       if (iterations == nullptr || iterations->size() != visits)
         return corrupt(rank_, "a loop's iteration counts do not cover its visits");
       std::uint64_t total = 0;
-      if (iterations->is_constant()) {
-        if (iterations->front() < 0 ||
-            __builtin_mul_overflow(visits, static_cast<std::uint64_t>(iterations->front()), &total))
-          return corrupt(rank_, "a loop's iteration count is out of range");
-      } else {
-        for (ValueSequence::Cursor cursor(*iterations); !cursor.done();) {
-          const std::int64_t count = cursor.next();
-          if (count < 0 || __builtin_add_overflow(total, static_cast<std::uint64_t>(count), &total))
-            return corrupt(rank_, "a loop's iteration count is out of range");
-        }
-      }
+      if (!sum_of(*iterations, total))
+        return corrupt(rank_, "a loop's iteration counts are out of range");
       item.values.emplace_back(*iterations);
       if (const Status body = plan(item.body, node.body, total, trace); !body) return body;
       if (item.body.empty()) continue;
