@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replay/pace.h"
 
+#include <sched.h>
+
 #include <cerrno>
 #include <ctime>
 
@@ -9,6 +11,10 @@ namespace {
 
 /// Sleeps shorter than this cost more than they last.
 constexpr double kShortestSleep = 100'000;
+
+/// A sleeper is woken late, by this much or less; the rest is waited for awake, giving way to
+/// others, so that ranks that wait for each other do not add up their lateness.
+constexpr double kWakeEarly = 200'000;
 
 void sleep_until(std::int64_t ns) {
   const timespec until{static_cast<std::time_t>(ns / 1'000'000'000), ns % 1'000'000'000};
@@ -33,8 +39,8 @@ void Pace::settle() {
   const std::int64_t begin = time;
   const std::int64_t end = begin + static_cast<std::int64_t>(owed_);
   if (compute_ == Compute::kSleep) {
-    sleep_until(end);
-    time = now();
+    if (owed_ > kWakeEarly) sleep_until(end - static_cast<std::int64_t>(kWakeEarly));
+    for (time = now(); time < end; time = now()) sched_yield();
   } else {
     while (time < end) time = now();
   }
