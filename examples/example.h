@@ -2,12 +2,15 @@
 // What the example programs share: options, a timed region, computation to order, checks and the
 // last line of output. An example calls MPI_Init, makes a Run, works, and returns what finish()
 // gives after MPI_Finalize. Output depends on nothing but the options and the number of ranks,
-// except for the line that --time adds. Only <mpi.h> is needed.
+// except for the line that --time adds. Only <mpi.h> and <chameleon/chameleon.h> (header-only) are
+// needed; the programs run the same without the tracer.
 
 #pragma once
 
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
+
+#include <chameleon/chameleon.h>
 
 #include <chrono>
 #include <cmath>
@@ -23,9 +26,11 @@ struct Options {
     int size = 0;
     double compute = 0;  // microseconds per iteration and rank
     bool time = false;
+    std::string_view pattern = {};  // of a program that has phases
 };
 
-inline void end_of_timestep() {}
+// Called by all ranks at the end of each time step: a marker.
+inline void end_of_timestep() { chameleon_marker(); }
 
 class Run {
 public:
@@ -37,8 +42,8 @@ public:
             if (rank == 0) {
                 std::fprintf(stderr,
                              "usage: %s [--iterations N] [--size N] [--compute MICROSECONDS] "
-                             "[--time]\n",
-                             name_);
+                             "[--time]%s\n",
+                             name_, options.pattern.empty() ? "" : " [--pattern PATTERN]");
             }
             MPI_Finalize();
             std::exit(2);
@@ -107,6 +112,11 @@ private:
                 continue;
             }
             if (i + 1 == argc) return false;
+            if (option == "--pattern" && !options.pattern.empty()) {
+                options.pattern = argv[++i];
+                if (options.pattern.empty()) return false;
+                continue;
+            }
             char* end = nullptr;
             const double value = std::strtod(argv[++i], &end);
             if (end == argv[i] || *end != '\0' || !(value >= 0 && value <= 1e9)) return false;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // V-cycles of multigrid for -u'' = f on a line, as in MG: each coarser level keeps every second
 // point where it is, so below one point per rank some ranks have nothing left and sit out, and the
-// others talk to the nearest rank that still has points. Edges and idle levels make the behaviours.
+// others talk to the nearest rank that still has points. Each level is a function of its own, so
+// that call paths tell levels apart: edges and idle levels make the behaviours, whose number grows
+// with the logarithm of the number of ranks.
 //
 // f is an eigenvector of the discrete operator, so the discrete solution is known; the residual has
 // to fall by half or more in every cycle.
@@ -15,6 +17,8 @@
 namespace {
 
 using Values = std::vector<double>;
+
+constexpr std::size_t kMostLevels = 30;  // of 2^30 points, the most that --size can ask for
 
 // Points begin..end-1 of n on this rank, and the ranks that have the points beside them, or -1.
 // Arrays have a ghost on both sides: index 0 is point begin - 1.
@@ -85,11 +89,14 @@ void smooth(const Level& level, Values& u, const Values& f, Values& r)
     for (int i = 1; i <= level.count(); ++i) u[i] += r[i] / (3 * level.weight());
 }
 
-void cycle(const std::vector<Level>& levels, std::size_t depth, Values& u, const Values& f)
+// The cycle from level `Depth` on. A plain recursion would hide the levels: in a call path, a
+// function that calls itself is one frame, however deep.
+template <std::size_t Depth>
+[[gnu::noinline]] void cycle(const std::vector<Level>& levels, Values& u, const Values& f)
 {
-    const Level& level = levels[depth];
+    const Level& level = levels[Depth];
     if (level.idle()) return;
-    if (depth + 1 == levels.size()) {  // points 0 and 1: the middle is known at once
+    if (Depth + 1 == levels.size()) {  // points 0 and 1: the middle is known at once
         for (int i = 1; i <= level.count(); ++i)
             u[i] = level.begin + i == 2 ? f[i] / (2 * level.weight()) : 0;
         return;
@@ -100,7 +107,7 @@ void cycle(const std::vector<Level>& levels, std::size_t depth, Values& u, const
     residual(level, u, f, r);
     exchange(level, r);
 
-    const Level& coarse = levels[depth + 1];
+    const Level& coarse = levels[Depth + 1];
     const auto here = [&](int point) { return 2 * point - level.begin + 1; };
     Values coarse_f(coarse.count() + 2);
     Values correction(coarse.count() + 2);
@@ -108,7 +115,7 @@ void cycle(const std::vector<Level>& levels, std::size_t depth, Values& u, const
         const int k = here(coarse.begin + i - 1);
         coarse_f[i] = 0.25 * (r[k - 1] + 2 * r[k] + r[k + 1]);
     }
-    cycle(levels, depth + 1, correction, coarse_f);
+    if constexpr (Depth + 1 < kMostLevels) cycle<Depth + 1>(levels, correction, coarse_f);
 
     // Even points from the coarse level, odd ones between, by way of the ghosts of this level.
     std::fill(r.begin(), r.end(), 0.0);
@@ -143,7 +150,7 @@ int main(int argc, char** argv)
     const double rounding = 1e-13 * top.weight();
     run.start();
     for (int step = 0; step < run.options.iterations; ++step) {
-        cycle(levels, 0, u, f);
+        cycle<0>(levels, u, f);
         run.compute(u);
         residual(top, u, f, r);
         double mine = 0;

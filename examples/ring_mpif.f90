@@ -3,6 +3,7 @@
 ! one from the rank before; the sum over all ranks stays the same. All ranks behave alike.
 
 program ring_mpif
+  use chameleon
   implicit none
   include 'mpif.h'
   character(len=*), parameter :: name = 'ring_mpif'
@@ -66,6 +67,7 @@ program ring_mpif
 contains
 
   subroutine end_of_timestep()
+    call chameleon_marker()
   end subroutine
 
   subroutine print_time()

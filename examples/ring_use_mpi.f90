@@ -4,6 +4,7 @@
 
 program ring_use_mpi
   use mpi
+  use chameleon
   implicit none
   character(len=*), parameter :: name = 'ring_use_mpi'
   integer, parameter :: dp = kind(1.0d0), long = selected_int_kind(18)
@@ -66,6 +67,7 @@ program ring_use_mpi
 contains
 
   subroutine end_of_timestep()
+    call chameleon_marker()
   end subroutine
 
   subroutine print_time()

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A master hands out tasks and takes results in whatever order they come, from any source with any
 // tag; a worker works until told to stop. Which worker does which task differs from run to run, the
-// result does not. Two behaviours; alone, the master does the tasks itself.
+// result does not. There are at least as many tasks as workers and each worker is first handed one,
+// so that every worker works in every time step. Two behaviours; alone, the master does the tasks
+// itself.
 //
 // Task i of n integrates 4 / (1 + x^2) over its part of [0, 1], so that all of them make pi.
 
 #include "example.h"
 
+#include <algorithm>
 #include <numbers>
 #include <vector>
 
@@ -78,7 +81,7 @@ int main(int argc, char** argv)
 {
     MPI_Init(&argc, &argv);
     example::Run run("taskfarm", argc, argv, {.iterations = 10, .size = 40});
-    const int tasks = run.options.size;
+    const int tasks = std::max(run.options.size, run.ranks - 1);
     const std::vector<double> numbers(64, 0.5);
 
     run.start();

@@ -15,7 +15,8 @@ module chameleon
 
 contains
 
-  !> A marker; to be called by every rank of MPI_COMM_WORLD.
+  !> A marker, for example at the end of a time step; to be called by every rank of MPI_COMM_WORLD
+  !> equally often, between MPI_Init and MPI_Finalize. Without the tracer it does nothing.
   subroutine chameleon_marker()
     external :: mpi_pcontrol
     call mpi_pcontrol(CHAMELEON_MARKER_LEVEL)

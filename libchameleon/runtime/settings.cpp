@@ -53,6 +53,55 @@ auto size_of(std::uint64_t Settings::*field) {
   };
 }
 
+/// A table of words and what they set.
+template <class T>
+auto word(T Settings::*field, std::map<std::string, T> words) {
+  return [field, words = std::move(words)](Settings& settings, const std::string& value) {
+    const auto found = words.find(value);
+    if (found != words.end()) settings.*field = found->second;
+    return found != words.end();
+  };
+}
+
+bool set_clustering(Settings& settings, const std::string& value) {
+  settings.clustering = value != "off";
+  return value == "off" || algorithm_of(value, settings.cluster.algorithm);
+}
+
+bool set_distance(Settings& settings, const std::string& value) {
+  return distance_of(value, settings.cluster.distance);
+}
+
+bool set_k(Settings& settings, const std::string& value) {
+  const auto k = parse_size(value);
+  if (k && *k >= 1 && *k <= 65536) settings.cluster.k = static_cast<std::uint32_t>(*k);
+  return k && *k >= 1 && *k <= 65536;
+}
+
+bool set_seed(Settings& settings, const std::string& value) {
+  const auto seed = parse_size(value);
+  if (seed) settings.cluster.seed = *seed;
+  return static_cast<bool>(seed);
+}
+
+auto at_least_one(std::uint64_t Settings::*field) {
+  return [field](Settings& settings, const std::string& value) {
+    const auto number = parse_size(value);
+    if (!number || *number < 1) return false;
+    settings.*field = *number;
+    return true;
+  };
+}
+
+bool set_timeout(Settings& settings, const std::string& value) {
+  double seconds = 0;
+  const char* end = value.data() + value.size();
+  const auto [rest, error] = std::from_chars(value.data(), end, seconds);
+  if (error != std::errc() || rest != end || !(seconds > 0) || seconds > 1e9) return false;
+  settings.marker_timeout = seconds;
+  return true;
+}
+
 const std::map<std::string, Variable>& variables() {
   static const std::map<std::string, Variable> list{
       {"ENABLE", {"0 or 1", [](Settings& s, const std::string& v) {
@@ -71,6 +120,19 @@ const std::map<std::string, Variable>& variables() {
          s.raw = v;
          return !v.empty();
        }}},
+      {"CLUSTERING", {"k-farthest, k-medoid, k-random or off", set_clustering}},
+      {"K", {"a number from 1 to 65536", set_k}},
+      {"SEED", {"a number", set_seed}},
+      {"DISTANCE", {"manhattan or euclidean", set_distance}},
+      {"FIDELITY", {"exact, checked or lead",
+                    word(&Settings::fidelity, {{"exact", Fidelity::kExact},
+                                               {"checked", Fidelity::kChecked},
+                                               {"lead", Fidelity::kLead}})}},
+      {"SIGNATURE", {"ordered or xor", word(&Settings::signature, {{"ordered", CallPathForm::kOrdered},
+                                                                  {"xor", CallPathForm::kXor}})}},
+      {"CALL_FREQUENCY", {"a number of markers from 1 on", at_least_one(&Settings::call_frequency)}},
+      {"FLUSH_EVERY", {"a number of markers from 1 on", at_least_one(&Settings::flush_every)}},
+      {"MARKER_TIMEOUT", {"seconds above 0", set_timeout}},
       {"VERBOSE", {"0, 1 or 2", [](Settings& s, const std::string& v) {
          s.verbose = v.size() == 1 ? v[0] - '0' : -1;
          return s.verbose >= 0 && s.verbose <= 2;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cluster/flush.h"
 
 namespace chameleon {
 
@@ -24,6 +25,13 @@ struct Settings {
   std::uint64_t buffer = 8ULL << 20;
   std::string raw;  ///< directory; empty: none
   int verbose = 0;
+  bool clustering = true;        ///< off: one merge of all ranks at finalize
+  ClusterOptions cluster;        ///< algorithm, K, seed, distance, format
+  Fidelity fidelity = Fidelity::kExact;
+  CallPathForm signature = CallPathForm::kOrdered;
+  std::uint64_t call_frequency = 1;  ///< every n-th marker is acted on
+  std::uint64_t flush_every = 100;   ///< acted-on markers
+  double marker_timeout = 60;        ///< seconds
   std::vector<std::string> warnings;
 
   bool excludes(const std::string& call) const;

@@ -2,35 +2,43 @@
 #include "runtime/tracer.h"
 
 #include <sched.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "mpi/event_layout.h"
-#include "trace/time_code.h"
+#include "runtime/online.h"
+#include "runtime/say.h"
+#include "trace/append.h"
+#include "trace/file.h"
 
 namespace chameleon {
 
 std::atomic<Tracer*> g_tracer{nullptr};
 thread_local int t_depth = 0;
 
-Tracer::Tracer(Settings settings, int rank, int size, MPI_Comm tool_comm)
+Tracer::Tracer(Settings settings, int rank, int size, MPI_Comm votes, MPI_Comm last,
+               std::string path, std::unique_ptr<TraceWriter> writer)
     : settings_(std::move(settings)),
       rank_(rank),
       size_(size),
-      tool_comm_(tool_comm),
-      folder_(settings_.timing != Timing::kNone) {
+      path_(std::move(path)),
+      writer_(std::move(writer)),
+      rank_trace_(settings_) {
   for (std::size_t kind = 0; kind < slots_.size(); ++kind)
     slots_[kind] = std::make_unique<Slots>(static_cast<Kind>(kind));
   for (const CallInfo& call : all_calls())
     records_[call.id] = (settings_.all_events || !has(call, Attribute::kLocal)) &&
                         !settings_.excludes(call.name + std::strlen("MPI_"));
-  buffer_.reserve(settings_.buffer / sizeof(std::int64_t));
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   facts_.host = host;
   facts_.processor = static_cast<std::uint32_t>(std::max(0, sched_getcpu()));
   open_raw();
+  online_ = std::make_unique<Online>(*this, votes, last);
 }
 
 Tracer::~Tracer() {
@@ -113,37 +121,28 @@ void Tracer::pause(bool paused) {
 void Tracer::append(CallId call, void* site, std::uint64_t compute, std::uint64_t communication,
                     const std::int64_t* values, std::size_t count) {
   seen_[static_cast<std::size_t>(call)] = true;
-  buffer_.push_back(static_cast<std::int64_t>(static_cast<std::uint64_t>(call) | (count << 16)));
-  buffer_.push_back(static_cast<std::int64_t>(engine_.capture(site)));
-  buffer_.push_back(static_cast<std::int64_t>(compute));
-  buffer_.push_back(static_cast<std::int64_t>(communication));
-  buffer_.insert(buffer_.end(), values, values + count);
-  if ((buffer_.size() + 1024) * sizeof(std::int64_t) > settings_.buffer) fold_buffer();
+  IntervalLog& log = rank_trace_.log();
+  log.append(static_cast<std::uint16_t>(call), engine_.capture(site), compute, communication,
+             values, count);
+  if (log.full()) rank_trace_.spill(ns_per_tick());
 }
 
-void Tracer::fold_buffer() {
-  ns_per_tick_ = clock_.ns_per_tick();
-  std::vector<std::int64_t> with_times;
-  for (std::size_t at = 0; at < buffer_.size();) {
-    const auto head = static_cast<std::uint64_t>(buffer_[at]);
-    const std::size_t count = head >> 16;
-    const auto ns = [&](std::size_t word) {
-      return static_cast<std::uint64_t>(static_cast<double>(buffer_[at + word]) * ns_per_tick_);
-    };
-    Event event{static_cast<std::uint16_t>(head & 0xffff),
-                static_cast<std::uint64_t>(buffer_[at + 1]), ns(2), ns(3),
-                std::span(buffer_).subspan(at + 4, count)};
-    if (settings_.timing == Timing::kFull) {
-      with_times.assign(event.values.begin(), event.values.end());
-      with_times.push_back(encode_time(event.compute));
-      with_times.push_back(encode_time(event.communication));
-      event.values = with_times;
-    }
-    folder_.push(event);
-    ++facts_.events;
-    at += 4 + count;
-  }
-  buffer_.clear();
+void Tracer::name_comm(MPI_Comm comm, const char* name) {
+  if (name != nullptr && names_marker_comm(name)) marker_comm_ = handle_bits(comm);
+  else if (handle_bits(comm) == marker_comm_) marker_comm_ = 0;
+}
+
+std::uint64_t Tracer::elapsed_ns() {
+  return static_cast<std::uint64_t>(static_cast<double>(clock_.now() - start_) * ns_per_tick());
+}
+
+void Tracer::spent_at_marker(std::uint64_t begin, State state) {
+  const std::uint64_t spent = clock_.now() - begin;
+  const auto held = lock();
+  last_exit_ += spent;  // computation goes on as if there had been no marker
+  tool_ticks_ += spent;
+  facts_.state_ns[static_cast<std::size_t>(state)] +=
+      static_cast<std::uint64_t>(static_cast<double>(spent) * ns_per_tick_);
 }
 
 void Tracer::describe_calls(Trace& trace) const {
@@ -164,38 +163,120 @@ void Tracer::describe_calls(Trace& trace) const {
   }
 }
 
-Trace Tracer::finish() {
-  const std::uint64_t now = clock_.now();
-  fold_buffer();
-  facts_.run_ns = static_cast<std::uint64_t>(static_cast<double>(now - start_) * ns_per_tick_);
-  facts_.tool_ns = static_cast<std::uint64_t>(static_cast<double>(tool_ticks_) * ns_per_tick_);
+namespace {
 
-  Trace trace;
+void used_paths(const std::vector<Node>& nodes, std::unordered_map<std::uint64_t, bool>& used) {
+  for (const Node& node : nodes) {
+    if (!node.is_loop()) used.emplace(node.path, true);
+    used_paths(node.body, used);
+  }
+}
+
+const char* timing_name(Timing timing) {
+  return timing == Timing::kNone ? "none" : timing == Timing::kFull ? "full" : "histogram";
+}
+
+}  // namespace
+
+Share Tracer::take_share(bool keeps) {
+  Share share;
+  share.keeps = keeps;
+  share.paused = was_paused_;
+  share.events = rank_trace_.events();
+  share.hashes = rank_trace_.hashes();
+  std::vector<Node> nodes = rank_trace_.take();
+  auto arrays = std::exchange(arrays_, {});
+  if (!keeps) return share;
+  Trace& trace = share.trace;
   trace.ranks = RankList::single(static_cast<std::uint32_t>(rank_));
   trace.world_size = static_cast<std::uint32_t>(size_);
-  trace.complete = true;
-  trace.nodes = folder_.take();
+  trace.nodes = std::move(nodes);
   describe_calls(trace);
-  for (auto& [id, array] : arrays_) trace.arrays.emplace(id, std::move(array));
-  arrays_.clear();
+  for (auto& [id, array] : arrays) trace.arrays.emplace(id, std::move(array));
+  std::unordered_map<std::uint64_t, bool> used;
+  used_paths(trace.nodes, used);
   callpath::Engine::for_each_path([&](std::uint64_t signature, std::span<const Frame> frames) {
-    trace.paths[signature].frames.assign(frames.begin(), frames.end());
+    if (used.count(signature) != 0)
+      trace.paths[signature].frames.assign(frames.begin(), frames.end());
   });
   trace.modules = callpath::Engine::modules();
-  if (was_paused_)
-    trace.declarations.push_back(
-        {"tracing was switched off for a while with MPI_Pcontrol: calls are missing",
-         trace.ranks});
-  if (!settings_.exclude.empty())
-    trace.declarations.push_back({"calls were left out with CHAMELEON_EXCLUDE", trace.ranks});
-  if (threaded_)
-    trace.declarations.push_back(
-        {"calls of all threads of a rank are in one stream, in order of completion", trace.ranks});
+  return share;
+}
+
+Trace Tracer::own_facts(bool lost) {
+  facts_.run_ns = elapsed_ns();
+  facts_.tool_ns =
+      static_cast<std::uint64_t>(static_cast<double>(tool_ticks_) * ns_per_tick_);
+  facts_.events = rank_trace_.all_events();
   if (!was_paused_) facts_.paused = 0;
+  Trace trace;
+  trace.world_size = static_cast<std::uint32_t>(size_);
+  trace.ranks = RankList::single(static_cast<std::uint32_t>(rank_));
+  trace.complete = true;
+  const auto declare = [&](bool holds, const char* what) {
+    if (holds) trace.declarations.push_back({what, trace.ranks});
+  };
+  declare(was_paused_, kPausedDeclaration);
+  declare(!settings_.exclude.empty(), "calls were left out with CHAMELEON_EXCLUDE");
+  declare(threaded_, "calls of all threads of a rank are in one stream, in order of completion");
+  declare(lost, "a flush failed: the events of its intervals are missing");
   trace.facts.emplace(static_cast<std::uint32_t>(rank_), facts_);
-  if (raw_ != nullptr) std::fclose(raw_);
-  raw_ = nullptr;
+  if (raw_ != nullptr) std::fclose(std::exchange(raw_, nullptr));
   return trace;
+}
+
+Trace Tracer::empty_trace() const {
+  Trace trace = new_trace(size_);
+  trace.timing = timing_name(settings_.timing);
+  return trace;
+}
+
+void Tracer::write(const Trace& partial, const Trace& online) {
+  report(writer_->append(partial, online));
+}
+
+void Tracer::write_last(const Trace& whole) {
+  const Status written = writer_->finish(whole);
+  report(written);
+  if (written) summarize(whole, writer_->bytes(), writer_->path());
+}
+
+void Tracer::report(const Status& written) {
+  if (!written && !std::exchange(said_write_, true))
+    say(written.error().message + "; " + path_ + " holds what was written before");
+}
+
+void Tracer::mark() { online_->mark(); }
+
+void Tracer::finish() { online_->finish(); }
+
+bool Tracer::close() {
+  const bool out = door_.close();
+  if (!threaded_) return out;
+  for (int i = 0; i < 1000; ++i) {
+    if (mutex_.try_lock()) return true;
+    ::usleep(1000);
+  }
+  return false;
+}
+
+void Tracer::leave_partial(const std::string& why) {
+  rank_trace_.close_interval(ns_per_tick());
+  rank_trace_.join(ns_per_tick());
+  Trace trace = empty_trace();
+  Share share = take_share(true);
+  Trace facts = own_facts(false);
+  facts.declarations.push_back({why + " on rank " + std::to_string(rank_), facts.ranks});
+  trace.online = online_->facts();
+  chameleon::append(trace, std::move(share.trace));
+  trace.facts = std::move(facts.facts);
+  trace.declarations = std::move(facts.declarations);
+  trace.complete = false;
+  canonicalize(trace);
+  const std::string path = path_ + ".rank" + std::to_string(rank_);
+  const Status written = replace_trace_file(path, trace);
+  say(written ? why + " on rank " + std::to_string(rank_) + ": its trace is in " + path
+              : written.error().message);
 }
 
 }  // namespace chameleon

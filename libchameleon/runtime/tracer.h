@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// The state of one traced process: objects and their symbolic ids, the buffer
-/// of events not folded yet, the fold, and time accounting. One exists between
+/// The state of one traced process: objects and their symbolic ids, its events
+/// (rank_trace.h), what happens at markers (online.h), and time accounting. One exists between
 /// MPI_Init and MPI_Finalize; without it every wrapper passes straight through.
 /// Programs with MPI_THREAD_MULTIPLE serialize on a lock outside the MPI calls,
 /// and their events form one stream in order of completion.
@@ -18,15 +18,22 @@
 #include <vector>
 
 #include "callpath/engine.h"
+#include "cluster/flush.h"
+#include "markers/marker.h"
 #include "mpi/call_table.h"
 #include "runtime/arguments.h"
 #include "runtime/clock.h"
+#include "runtime/rank_trace.h"
 #include "runtime/settings.h"
 #include "runtime/slots.h"
-#include "trace/fold.h"
+#include "runtime/termination.h"
+#include "statemachine/table.h"
+#include "trace/file.h"
 #include "trace/trace.h"
 
 namespace chameleon {
+
+class Online;
 
 /// What the completion of a request must know of its posting.
 struct RequestFacts {
@@ -40,9 +47,30 @@ struct RequestFacts {
   std::int64_t bytes = 0;  ///< posted
 };
 
+/// While one lives, a thread is in tool code and may change the tracer.
+class ToolSection {
+ public:
+  ToolSection(Door& door, std::mutex* mutex) : door_(door), mutex_(mutex) {
+    door_.enter();
+    if (mutex_ != nullptr) mutex_->lock();
+  }
+  ~ToolSection() {
+    if (mutex_ != nullptr) mutex_->unlock();
+    door_.leave();
+  }
+  ToolSection(const ToolSection&) = delete;
+  ToolSection& operator=(const ToolSection&) = delete;
+
+ private:
+  Door& door_;
+  std::mutex* mutex_;
+};
+
 class Tracer {
  public:
-  Tracer(Settings settings, int rank, int size, MPI_Comm tool_comm);
+  /// `votes` and `last` are communicators of the tool's own; rank 0 has the `writer`.
+  Tracer(Settings settings, int rank, int size, MPI_Comm votes, MPI_Comm last,
+         std::string path, std::unique_ptr<TraceWriter> writer);
   ~Tracer();
 
   // -- objects
@@ -62,6 +90,13 @@ class Tracer {
   void count_paused() { ++facts_.paused; }
   void pause(bool paused);
 
+  // -- markers
+  void mark(const MarkerCall& call) {
+    if (markers_.source(call)) mark();
+  }
+  bool is_marker_comm(MPI_Comm comm) const { return handle_bits(comm) == marker_comm_; }
+  void name_comm(MPI_Comm comm, const char* name);
+
   // -- time, in ticks
   const Clock& clock() const { return clock_; }
   std::uint64_t last_exit() const { return last_exit_; }
@@ -70,28 +105,48 @@ class Tracer {
     tool_ticks_ += (before - entry) + (last_exit_ - after);
   }
   void start_clock() { start_ = last_exit_ = clock_.now(); }
+  double ns_per_tick() { return ns_per_tick_ = clock_.ns_per_tick(); }
+  std::uint64_t elapsed_ns();
+  /// Time since `begin` was the tool's: neither computation nor communication.
+  void spent_at_marker(std::uint64_t begin, State state);
+
+  // -- what is kept
+  RankTrace& rank_trace() { return rank_trace_; }
+  /// What this rank brings to a flush; its partial trace is empty afterwards.
+  Share take_share(bool keeps);
+  /// A trace without events that says what this rank knows of itself.
+  Trace own_facts(bool lost);
+  /// The job's trace before any event.
+  Trace empty_trace() const;
+  /// Brings the file up to date (rank 0); says so once if it cannot.
+  void write(const Trace& partial, const Trace& online);
+  void write_last(const Trace& whole);
+  /// Leaves this rank's partial trace beside the file.
+  void leave_partial(const std::string& why);
 
   // -- life
-  std::mutex& mutex() { return mutex_; }
-  bool threaded() const { return threaded_; }
+  ToolSection lock() { return ToolSection(door_, threaded_ ? &mutex_ : nullptr); }
+  /// No tool code runs from now on; false if some would not end in a second.
+  bool close();
   void set_threaded() { threaded_ = true; }
   std::FILE* raw() const { return raw_; }
-  Trace finish();  ///< ends tracing and gives this rank's trace
+  void finish();
   const Settings& settings() const { return settings_; }
   int rank() const { return rank_; }
   int size() const { return size_; }
-  MPI_Comm tool_comm() const { return tool_comm_; }
-  std::string path;  ///< of the trace file
+  const std::string& path() const { return path_; }
 
  private:
-  void fold_buffer();
+  void mark();
+  void report(const Status& written);
   void describe_calls(Trace& trace) const;
   bool open_raw();
 
   Settings settings_;
   int rank_;
   int size_;
-  MPI_Comm tool_comm_;
+  std::string path_;
+  std::unique_ptr<TraceWriter> writer_;
   std::array<std::unique_ptr<Slots>, static_cast<std::size_t>(Kind::kOther) + 1> slots_;
   std::unordered_map<std::uint64_t, CommShape> comms_;
   std::uint64_t cached_comm_ = 0;
@@ -107,16 +162,20 @@ class Tracer {
   bool was_paused_ = false;
   bool threaded_ = false;
   callpath::Engine engine_;
-  std::vector<std::int64_t> buffer_;
-  Folder folder_;
+  RankTrace rank_trace_;
+  std::unique_ptr<Online> online_;
+  MarkerSource markers_;
+  std::uint64_t marker_comm_ = 0;
   Clock clock_;
   std::uint64_t start_ = 0;
   std::uint64_t last_exit_ = 0;
   std::uint64_t tool_ticks_ = 0;
-  double ns_per_tick_ = 0;
+  double ns_per_tick_ = 1;
+  bool said_write_ = false;
   RankFacts facts_;
   std::FILE* raw_ = nullptr;
   std::mutex mutex_;
+  Door door_;
 };
 
 /// The tracer of this process, or null when calls are not traced.

@@ -22,11 +22,6 @@ class DepthGuard {
   DepthGuard& operator=(const DepthGuard&) = delete;
 };
 
-std::unique_lock<std::mutex> lock(Tracer& tracer) {
-  if (!tracer.threaded()) return {};
-  return std::unique_lock(tracer.mutex());
-}
-
 template <CallId C, class... P>
 [[gnu::noinline]] int record(Tracer& tracer, void* site, int (*pmpi)(P...), P... p) {
   const DepthGuard guard;
@@ -37,7 +32,7 @@ template <CallId C, class... P>
   const bool records = tracer.records(C);
   std::uint64_t compute = 0;
   {
-    const auto held = lock(tracer);
+    const auto held = tracer.lock();
     if (tracer.last_exit() < entry) compute = entry - tracer.last_exit();
     event.before();
     if (records && tracer.raw() != nullptr) raw.emplace().before(event.args(), event.comm());
@@ -50,7 +45,7 @@ template <CallId C, class... P>
   if constexpr (!ends && !begun) code = std::apply(pmpi, event.args());
   const std::uint64_t after = tracer.clock().now();
   {
-    const auto held = lock(tracer);
+    const auto held = tracer.lock();
     event.after(code);
     if (raw) raw->after(event.args(), event.comm(), code, tracer.raw());
     if (records)
@@ -60,6 +55,9 @@ template <CallId C, class... P>
       tracer.count_paused();
     tracer.leave(entry, before, after);
   }
+  if constexpr (C == CallId::kCommSetName) tracer.name_comm(std::get<0>(event.args()), std::get<1>(event.args()));
+  if constexpr (C == CallId::kBarrier)
+    tracer.mark(MarkerCall::barrier(tracer.is_marker_comm(std::get<0>(event.args()))));
   return code;
 }
 
@@ -111,7 +109,11 @@ using chameleon::traced;
 extern "C" CHAMELEON_EXPORT int MPI_Pcontrol(const int level, ...) {
   using namespace chameleon;
   Tracer* tracer = g_tracer.load(std::memory_order_acquire);
-  if (tracer != nullptr && (level == 0 || level == 1)) tracer->pause(level == 0);
+  if (tracer != nullptr && t_depth == 0) {
+    const DepthGuard guard;
+    if (level == 0 || level == 1) tracer->pause(level == 0);
+    tracer->mark(MarkerCall::pcontrol(level));
+  }
   return PMPI_Pcontrol(level);
 }
 #endif

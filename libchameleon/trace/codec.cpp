@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "trace/file.h"
+#include "trace/node_codec.h"
 #include "trace/trace.h"
 
 namespace chameleon {
 namespace {
 
-constexpr unsigned kDeepestNesting = 200;
 constexpr std::uint32_t kMostRanks = 1U << 24;
 
 /// Sections, each a tag, a length and a body; unknown tags are skipped.
@@ -23,256 +23,8 @@ enum Section : std::uint64_t {
   kFacts = 7,
   kDeclarations = 8,
   kNodes = 9,
-};
-
-// Arrays and paths are known by 64-bit hashes in memory. In the file, events
-// name them by their place in the tables, so that small numbers are written.
-template <class Table>
-std::map<std::uint64_t, std::uint64_t> places(const Table& table) {
-  std::map<std::uint64_t, std::uint64_t> result;
-  for (const auto& [id, entry] : table) result.emplace(id, result.size());
-  return result;
-}
-
-class NodeWriter {
- public:
-  NodeWriter(ByteWriter& out, const Trace& trace)
-      : out_(out), trace_(trace), paths_(places(trace.paths)) {
-    collect(trace.nodes);
-    out_.varint(symbols_.size());
-    for (const auto& [symbol, identity] : symbols_) {
-      symbol_places_.emplace(symbol, symbol_places_.size() + 1);
-      out_.varint(identity.first);
-      path(identity.second);
-    }
-  }
-
-  void list(const std::vector<Node>& nodes) {
-    out_.varint(nodes.size());
-    for (const Node& node : nodes) write(node);
-  }
-
- private:
-  void collect(const std::vector<Node>& nodes) {
-    for (const Node& node : nodes) {
-      collect(node.body);
-      if (!node.is_loop()) symbols_.try_emplace(node.symbol(), node.call, node.path);
-    }
-  }
-
-  void path(std::uint64_t signature) {
-    const auto found = paths_.find(signature);
-    out_.varint(found == paths_.end() ? 0 : found->second + 1);
-    if (found == paths_.end()) out_.u64(signature);
-  }
-
-  void write(const Node& node) {
-    const bool own_ranks = !node.ranks.empty();
-    out_.u8(static_cast<std::uint8_t>((node.is_loop() ? 1 : 0) | (own_ranks ? 2 : 0)));
-    if (own_ranks) node.ranks.encode(out_);
-    if (node.is_loop()) {
-      param(node.iterations);
-      list(node.body);
-      return;
-    }
-    out_.varint(symbol_places_.at(node.symbol()) - 1);
-    out_.varint(node.params.size());
-    for (const Param& value : node.params) param(value);
-    out_.varint(node.times.size());
-    for (const TimeEntry& entry : node.times) {
-      const auto before = symbol_places_.find(entry.predecessor);
-      out_.varint(before == symbol_places_.end() ? 0 : before->second);
-      out_.u8(entry.ranks.empty() ? 0 : 1);
-      if (!entry.ranks.empty()) entry.ranks.encode(out_);
-      entry.compute.encode(out_);
-      entry.communication.encode(out_);
-    }
-  }
-
-  // 0: one group. 1: groups. 2: every rank of its own with one value, written as
-  // a rank set and the values in rank order, which compress as a sequence.
-  void param(const Param& value) {
-    if (!value.grouped()) {
-      out_.u8(static_cast<std::uint8_t>(static_cast<int>(value.form()) << 2));
-      value.values().encode(out_);
-      return;
-    }
-    if (table(value)) return;
-    out_.u8(1);
-    out_.varint(value.groups().size());
-    for (const ParamGroup& group : value.groups()) {
-      group.ranks.encode(out_);
-      out_.u8(static_cast<std::uint8_t>(group.form));
-      group.values.encode(out_);
-    }
-  }
-
-  bool table(const Param& value) {
-    const ParamGroup& first = value.groups().front();
-    std::map<std::uint32_t, std::int64_t> by_rank;
-    for (const ParamGroup& group : value.groups()) {
-      if (!group.values.is_constant() || group.form != first.form ||
-          group.values.size() != first.values.size())
-        return false;
-      group.ranks.for_each(
-          [&](std::uint32_t rank) { by_rank.emplace(rank, group.values.front()); });
-    }
-    RankList ranks;
-    ValueSequence values;
-    for (const auto& [rank, constant] : by_rank) {
-      ranks.insert(rank);
-      values.append(constant);
-    }
-    out_.u8(static_cast<std::uint8_t>(2 | (static_cast<int>(first.form) << 2)));
-    out_.varint(first.values.size());
-    ranks.encode(out_);
-    values.encode(out_);
-    return true;
-  }
-
-  ByteWriter& out_;
-  const Trace& trace_;
-  std::map<std::uint64_t, std::uint64_t> paths_;
-  std::map<std::uint64_t, std::pair<std::uint16_t, std::uint64_t>> symbols_;
-  std::map<std::uint64_t, std::uint64_t> symbol_places_;
-};
-
-/// No part of a trace can be about more ranks: keeps a few bytes from claiming millions.
-std::uint64_t rank_count(const Trace& trace) {
-  return std::max<std::uint64_t>(trace.ranks.size(), trace.world_size);
-}
-
-class NodeReader {
- public:
-  NodeReader(ByteReader& in, std::vector<std::uint64_t> paths, const Trace& trace)
-      : in_(in), paths_(std::move(paths)), calls_(trace.calls), most_ranks_(rank_count(trace)) {
-    const std::uint64_t count = in_.count(2);
-    for (std::uint64_t i = 0; i < count && in_.ok(); ++i) {
-      const std::uint64_t call = in_.varint();
-      if (call > UINT16_MAX) in_.fail();
-      symbols_.emplace_back(static_cast<std::uint16_t>(call), path());
-    }
-  }
-
-  std::vector<Node> list(unsigned depth) {
-    std::vector<Node> nodes;
-    if (depth > kDeepestNesting) in_.fail();
-    const std::uint64_t count = in_.count(3);
-    for (std::uint64_t i = 0; i < count && in_.ok(); ++i) nodes.push_back(read(depth));
-    return nodes;
-  }
-
- private:
-  std::uint64_t path() {
-    const std::uint64_t place = in_.varint();
-    if (place == 0) return in_.u64();
-    if (place > paths_.size()) return in_.fail();
-    return paths_[place - 1];
-  }
-
-  Node read(unsigned depth) {
-    Node node;
-    const std::uint8_t flags = in_.u8();
-    if (flags > 3) in_.fail();
-    if ((flags & 2) != 0) ranks(node.ranks);
-    if ((flags & 1) != 0) {
-      node.iterations = param();
-      node.body = list(depth + 1);
-      if (node.body.empty()) in_.fail();
-      node.shape = shape_of(node.body);
-      return node;
-    }
-    const std::uint64_t symbol = in_.varint();
-    if (symbol >= symbols_.size()) {
-      in_.fail();
-      return node;
-    }
-    node.call = symbols_[symbol].first;
-    node.path = symbols_[symbol].second;
-    node.shape = Shape::of(node.symbol());
-    const std::uint64_t params = in_.count(2);
-    const auto call = calls_.find(node.call);
-    if (call == calls_.end() || params != call->second.fields.size()) in_.fail();
-    for (std::uint64_t i = 0; i < params && in_.ok(); ++i) node.params.push_back(param());
-    const std::uint64_t times = in_.count(4);
-    for (std::uint64_t i = 0; i < times && in_.ok(); ++i) node.times.push_back(time_entry());
-    return node;
-  }
-
-  TimeEntry time_entry() {
-    TimeEntry entry;
-    const std::uint64_t before = in_.varint();
-    if (before > symbols_.size()) in_.fail();
-    if (in_.ok() && before > 0) {
-      const auto& [call, path] = symbols_[before - 1];
-      entry.predecessor = Node::event_symbol(call, path);
-    }
-    if (in_.u8() != 0) ranks(entry.ranks);
-    if (!Histogram::decode(in_, entry.compute) || !Histogram::decode(in_, entry.communication))
-      in_.fail();
-    return entry;
-  }
-
-  void ranks(RankList& list) {
-    if (!RankList::decode(in_, list) || list.empty()) in_.fail();
-  }
-
-  EndPointForm form(std::uint64_t code) {
-    if (code > 2) in_.fail();
-    return static_cast<EndPointForm>(in_.ok() ? code : 0);
-  }
-
-  Param param() {
-    Param result;
-    const std::uint8_t flags = in_.u8();
-    const unsigned layout = flags & 3U;
-    if (layout == 0) {
-      result.set_form(form(flags >> 2));
-      if (!ValueSequence::decode(in_, result.values())) in_.fail();
-    } else if (layout == 1) {
-      std::vector<ParamGroup> groups(in_.count(3));
-      for (ParamGroup& group : groups) {
-        if (!in_.ok()) break;
-        ranks(group.ranks);
-        group.form = form(in_.u8());
-        if (!ValueSequence::decode(in_, group.values)) in_.fail();
-      }
-      if (groups.empty()) in_.fail();
-      if (in_.ok()) result.set_groups(std::move(groups));
-    } else if (layout == 2) {
-      table(result, form(flags >> 2));
-    } else {
-      in_.fail();
-    }
-    return result;
-  }
-
-  void table(Param& result, EndPointForm form) {
-    const std::uint64_t repeats = in_.varint();
-    RankList list;
-    ValueSequence values;
-    ranks(list);
-    if (!ValueSequence::decode(in_, values) || values.size() != list.size() || repeats == 0 ||
-        repeats > (1ULL << 48) || list.size() > most_ranks_)
-      in_.fail();
-    if (!in_.ok()) return;
-    std::map<std::int64_t, RankList> by_value;
-    ValueSequence::Cursor cursor(values);
-    list.for_each([&](std::uint32_t rank) { by_value[cursor.next()].insert(rank); });
-    std::vector<ParamGroup> groups;
-    for (auto& [value, members] : by_value) {
-      ValueSequence repeated;
-      repeated.append(value, repeats);
-      groups.push_back({std::move(members), form, std::move(repeated)});
-    }
-    result.set_groups(std::move(groups));
-  }
-
-  ByteReader& in_;
-  std::vector<std::uint64_t> paths_;
-  const std::map<std::uint16_t, CallDescription>& calls_;
-  const std::uint64_t most_ranks_;
-  std::vector<std::pair<std::uint16_t, std::uint64_t>> symbols_;
+  kOnline = 10,
+  kStateTimes = 11,
 };
 
 template <class F>
@@ -462,6 +214,80 @@ void read_facts(ByteReader& in, Trace& trace) {
   });
 }
 
+void write_online(ByteWriter& w, const OnlineFacts& online) {
+  w.text(online.clustering);
+  w.text(online.fidelity);
+  for (const std::uint64_t number :
+       {online.call_frequency, std::uint64_t{online.k}, online.markers, online.acted,
+        online.states[0], online.states[1], online.states[2], online.states[3], online.flushes,
+        online.clusterings, online.merge_bytes})
+    w.varint(number);
+  w.varint(online.clusters.size());
+  for (const Cluster& cluster : online.clusters) {
+    w.u64(cluster.call_path);
+    w.varint(cluster.lead);
+    cluster.ranks.encode(w);
+  }
+  w.varint(online.phases.size());
+  for (const Phase& phase : online.phases) {
+    w.u8(phase.state);
+    for (const std::uint64_t number : {phase.first, phase.markers, phase.changed, phase.end_ns})
+      w.varint(number);
+  }
+}
+
+void read_online(ByteReader& in, OnlineFacts& online) {
+  online.clustering = in.text();
+  online.fidelity = in.text();
+  online.call_frequency = in.varint();
+  online.k = static_cast<std::uint32_t>(in.varint());
+  for (std::uint64_t* number :
+       {&online.markers, &online.acted, &online.states[0], &online.states[1], &online.states[2],
+        &online.states[3], &online.flushes, &online.clusterings, &online.merge_bytes})
+    *number = in.varint();
+  const std::uint64_t clusters = in.count(10);
+  for (std::uint64_t i = 0; i < clusters && in.ok(); ++i) {
+    Cluster cluster;
+    cluster.call_path = in.u64();
+    cluster.lead = static_cast<std::uint32_t>(in.varint());
+    if (!RankList::decode(in, cluster.ranks)) in.fail();
+    online.clusters.push_back(std::move(cluster));
+  }
+  const std::uint64_t phases = in.count(5);
+  if (phases > OnlineFacts::kMostPhases) in.fail();
+  for (std::uint64_t i = 0; i < phases && in.ok(); ++i) {
+    Phase phase;
+    phase.state = in.u8();
+    if (phase.state > 3) in.fail();
+    for (std::uint64_t* number : {&phase.first, &phase.markers, &phase.changed, &phase.end_ns})
+      *number = in.varint();
+    online.phases.push_back(phase);
+  }
+}
+
+// Tool time by state, four columns over the ranks of the facts.
+void write_state_times(ByteWriter& w, const Trace& trace) {
+  for (std::size_t state = 0; state < 4; ++state) {
+    ValueSequence column;
+    for (const auto& [rank, fact] : trace.facts)
+      column.append(static_cast<std::int64_t>(fact.state_ns[state]));
+    column.encode(w);
+  }
+}
+
+void read_state_times(ByteReader& in, Trace& trace) {
+  for (std::size_t state = 0; state < 4; ++state) {
+    ValueSequence column;
+    if (!ValueSequence::decode(in, column) || column.size() != trace.facts.size()) {
+      in.fail();
+      return;
+    }
+    ValueSequence::Cursor cursor(column);
+    for (auto& [rank, fact] : trace.facts)
+      fact.state_ns[state] = static_cast<std::uint64_t>(cursor.next());
+  }
+}
+
 }  // namespace
 
 Bytes encode_trace(const Trace& trace) {
@@ -480,6 +306,8 @@ Bytes encode_trace(const Trace& trace) {
     }
   });
   section(out, kFacts, [&](ByteWriter& w) { write_facts(w, trace); });
+  section(out, kStateTimes, [&](ByteWriter& w) { write_state_times(w, trace); });
+  section(out, kOnline, [&](ByteWriter& w) { write_online(w, trace.online); });
   section(out, kDeclarations, [&](ByteWriter& w) {
     w.varint(trace.declarations.size());
     for (const Declaration& declared : trace.declarations) {
@@ -487,7 +315,7 @@ Bytes encode_trace(const Trace& trace) {
       declared.ranks.encode(w);
     }
   });
-  section(out, kNodes, [&](ByteWriter& w) { NodeWriter(w, trace).list(trace.nodes); });
+  section(out, kNodes, [&](ByteWriter& w) { write_nodes(w, trace); });
   return out.take();
 }
 
@@ -532,6 +360,8 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
         break;
       }
       case kFacts: read_facts(part, trace); break;
+      case kStateTimes: read_state_times(part, trace); break;
+      case kOnline: read_online(part, trace.online); break;
       case kDeclarations: {
         const std::uint64_t count = part.count(2);
         for (std::uint64_t i = 0; i < count && part.ok(); ++i) {
@@ -541,7 +371,7 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
         }
         break;
       }
-      case kNodes: trace.nodes = NodeReader(part, paths, trace).list(0); break;
+      case kNodes: read_nodes(part, paths, trace); break;
       default: continue;  // of a newer minor version
     }
     if (!part.ok()) return corrupt("a section holds what cannot be");

@@ -6,25 +6,33 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 #include "base/hash.h"
+#include "trace/append.h"
+#include "trace/commit.h"
 
 namespace chameleon {
 namespace {
 
-// header: magic (8), major u16, minor u16, reserved u32
-// commit: mark (4), flags u32, stored size u64, plain size u64, checksum of the
-//         stored bytes u64, checksum of the 32 bytes before it u64; then the bytes
-constexpr char kMagic[8] = {'\x89', 'C', 'H', 'A', 'M', '\r', '\n', '\x1a'};
-constexpr char kMark[4] = {'C', 'M', 'T', '1'};
-constexpr std::size_t kHeaderSize = 16;
-constexpr std::size_t kCommitSize = 40;
-constexpr std::uint32_t kCompressed = 1;
+using commit::File;
+using commit::reason;
+
 constexpr std::uint64_t kMostPlainBytes = 1ULL << 34;
 constexpr std::uint64_t kMostExpansion = 1U << 12;  ///< plain bytes a stored byte may become
+
+/// A commit of the journal, intact as far as checksums tell.
+struct Commit {
+  std::span<const std::uint8_t> stored;
+  std::uint64_t offset = 0;
+  std::uint64_t plain_size = 0;
+  bool packed = false;
+  std::uint64_t times = 1;  ///< a delta's repeats included
+};
 
 template <class T>
 T load(const std::uint8_t* at) {
@@ -33,85 +41,138 @@ T load(const std::uint8_t* at) {
   return value;
 }
 
-std::string reason(const char* what) { return std::string(what) + ": " + std::strerror(errno); }
-
-class File {
- public:
-  File(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {}
-  ~File() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  int fd() const { return fd_; }
-
-  bool write(std::span<const std::uint8_t> bytes) const {
-    while (!bytes.empty()) {
-      const ssize_t done = ::write(fd_, bytes.data(), bytes.size());
-      if (done < 0 && errno == EINTR) continue;
-      if (done <= 0) return false;
-      bytes = bytes.subspan(static_cast<std::size_t>(done));
-    }
-    return true;
-  }
-
- private:
-  int fd_;
-};
-
-Bytes header() {
-  Bytes bytes(kHeaderSize, 0);
-  std::memcpy(bytes.data(), kMagic, sizeof kMagic);
-  std::memcpy(bytes.data() + 8, &kFormatMajor, 2);
-  std::memcpy(bytes.data() + 10, &kFormatMinor, 2);
-  return bytes;
-}
-
-Bytes commit(const Trace& trace) {
-  const Bytes plain = encode_trace(trace);
-  Bytes stored(ZSTD_compressBound(plain.size()));
-  const std::size_t size = ZSTD_compress(stored.data(), stored.size(), plain.data(), plain.size(), 9);
-  std::uint32_t flags = kCompressed;
-  if (ZSTD_isError(size) != 0 || size >= plain.size()) {
-    stored = plain;
-    flags = 0;
-  } else {
-    stored.resize(size);
-  }
-  Bytes bytes(kCommitSize);
-  const std::uint64_t stored_size = stored.size();
-  const std::uint64_t plain_size = plain.size();
-  const std::uint64_t checksum = hash_bytes(stored.data(), stored.size());
-  std::memcpy(bytes.data(), kMark, 4);
-  std::memcpy(bytes.data() + 4, &flags, 4);
-  std::memcpy(bytes.data() + 8, &stored_size, 8);
-  std::memcpy(bytes.data() + 16, &plain_size, 8);
-  std::memcpy(bytes.data() + 24, &checksum, 8);
-  const std::uint64_t own = hash_bytes(bytes.data(), 32);
-  std::memcpy(bytes.data() + 32, &own, 8);
-  bytes.insert(bytes.end(), stored.begin(), stored.end());
-  return bytes;
-}
-
 Error at(ErrorKind kind, const std::string& name, const std::string& what, std::uint64_t offset) {
   return {kind, name + ": " + what + " (at byte " + std::to_string(offset) + ")", offset};
 }
 
-Result<Bytes> inflate(std::span<const std::uint8_t> stored, std::uint64_t plain_size, bool packed,
-                      const std::string& name, std::uint64_t offset) {
-  if (!packed) {
-    if (stored.size() != plain_size)
-      return at(ErrorKind::kCorrupt, name, "corrupt trace: a commit's sizes disagree", offset);
-    return Bytes(stored.begin(), stored.end());
+Result<Bytes> inflate(const Commit& from, const std::string& name) {
+  const auto corrupt = [&](const char* what) {
+    return at(ErrorKind::kCorrupt, name, std::string("corrupt trace: a commit ") + what,
+              from.offset);
+  };
+  if (!from.packed) {
+    if (from.stored.size() != from.plain_size) return corrupt("has sizes that disagree");
+    return Bytes(from.stored.begin(), from.stored.end());
   }
-  if (plain_size > kMostPlainBytes || plain_size / kMostExpansion > stored.size())
-    return at(ErrorKind::kCorrupt, name, "corrupt trace: a commit claims an impossible size", offset);
-  Bytes plain(plain_size);
+  if (from.plain_size > kMostPlainBytes || from.plain_size / kMostExpansion > from.stored.size())
+    return corrupt("claims an impossible size");
+  Bytes plain(from.plain_size);
   const std::size_t size =
-      ZSTD_decompress(plain.data(), plain.size(), stored.data(), stored.size());
-  if (ZSTD_isError(size) != 0 || size != plain_size)
-    return at(ErrorKind::kCorrupt, name, "corrupt trace: a commit does not decompress", offset);
+      ZSTD_decompress(plain.data(), plain.size(), from.stored.data(), from.stored.size());
+  if (ZSTD_isError(size) != 0 || size != from.plain_size) return corrupt("does not decompress");
   return plain;
+}
+
+Result<Trace> decode(const Commit& from, const std::string& name) {
+  const auto plain = inflate(from, name);
+  if (!plain) return plain.error();
+  auto trace = decode_trace(*plain);
+  if (!trace)
+    return at(ErrorKind::kCorrupt, name, "corrupt trace: " + trace.error().message, from.offset);
+  return trace;
+}
+
+/// Why `delta` cannot be of the same run as `trace`, or null.
+const char* mismatch(const Trace& trace, const Trace& delta) {
+  if (delta.world_size != trace.world_size && delta.world_size != 0 && trace.world_size != 0)
+    return "a delta is of another number of ranks";
+  for (const auto& [id, call] : delta.calls) {
+    const auto known = trace.calls.find(id);
+    if (known != trace.calls.end() && !(known->second == call))
+      return "a delta describes a call differently";
+  }
+  std::size_t ranks = trace.facts.size();
+  for (const auto& [rank, fact] : delta.facts) ranks += trace.facts.contains(rank) ? 0 : 1;
+  if (ranks > std::max<std::uint64_t>(trace.ranks.size(),
+                                      std::max(trace.world_size, delta.world_size)))
+    return "a delta has facts of ranks that are not in the run";
+  return nullptr;
+}
+
+/// The journal from the last whole trace on, read.
+Result<Trace> join(const std::vector<Commit>& journal, const std::string& name,
+                   FileFacts& file) {
+  Result<Trace> trace = decode(journal.front(), name);
+  if (!trace) return trace;
+  std::uint64_t repeats = 0;
+  std::uint64_t repeated_bytes = 0;
+  for (std::size_t i = 1; i < journal.size(); ++i) {
+    const Commit& from = journal[i];
+    const auto corrupt = [&](const char* what) {
+      return at(ErrorKind::kCorrupt, name, std::string("corrupt trace: ") + what, from.offset);
+    };
+    // Times is bounded where it is summed up, so that this cannot overflow.
+    repeats += from.times - 1;
+    repeated_bytes += (from.times - 1) * std::min(from.plain_size, kMostPlainBytes);
+    if (repeats > commit::kMostRepeats || repeated_bytes > commit::kMostRepeatedBytes)
+      return corrupt("a delta is repeated too often");
+    Result<Trace> delta = decode(from, name);
+    if (!delta) return delta;
+    if (const char* what = mismatch(*trace, *delta); what != nullptr) return corrupt(what);
+    for (std::uint64_t n = 1; n < from.times; ++n) append(*trace, *delta);
+    append(*trace, std::move(*delta));
+    file.deltas += from.times;
+  }
+  return trace;
+}
+
+/// Finds the commits from the last whole trace on; what stops it, if not the end.
+std::optional<Error> scan(std::span<const std::uint8_t> bytes, const std::string& name,
+                          std::vector<Commit>& journal, FileFacts& file) {
+  std::uint64_t offset = commit::kHeaderSize;
+  std::optional<Error> stopped;
+  const auto stop = [&](ErrorKind kind, const char* what) {
+    stopped = at(kind, name, what, offset);
+  };
+  while (offset < bytes.size() && !stopped) {
+    const std::uint8_t* head = bytes.data() + offset;
+    if (bytes.size() - offset < commit::kFrameSize) {
+      stop(ErrorKind::kTruncated, "truncated trace: it ends inside a commit");
+      break;
+    }
+    if (load<std::uint64_t>(head + 32) != hash_bytes(head, 32)) {
+      stop(ErrorKind::kCorrupt, "corrupt trace: a commit's header is damaged");
+      break;
+    }
+    const auto is = [&](const char* mark) { return std::memcmp(head, mark, 4) == 0; };
+    const auto flags = load<std::uint32_t>(head + 4);
+    const auto size = load<std::uint64_t>(head + 8);
+    if (size > bytes.size() - offset - commit::kFrameSize) {
+      stop(ErrorKind::kTruncated, "truncated trace: it ends inside a commit");
+      break;
+    }
+    const auto body = bytes.subspan(offset + commit::kFrameSize, size);
+    if (load<std::uint64_t>(head + 24) != hash_bytes(body.data(), body.size())) {
+      stop(ErrorKind::kCorrupt, "corrupt trace: a commit's checksum differs");
+      break;
+    }
+    const Commit found{body, offset, load<std::uint64_t>(head + 16),
+                       (flags & commit::kCompressed) != 0, 1};
+    if ((flags & ~commit::kCompressed) != 0 ||
+        (!is(commit::kWhole) && !is(commit::kDelta) && !is(commit::kRepeat))) {
+      stop(ErrorKind::kUnsupportedVersion,
+           "a commit of a kind that is not readable here: use a newer chameleon");
+    } else if (is(commit::kWhole)) {
+      journal.assign(1, found);
+    } else if (journal.size() < (is(commit::kDelta) ? 1U : 2U)) {
+      stop(ErrorKind::kCorrupt, "corrupt trace: a delta without what it is appended to");
+    } else if (is(commit::kDelta)) {
+      journal.push_back(found);
+    } else if (size != 0 || flags != 0 || found.plain_size == 0 ||
+               found.plain_size > commit::kMostRepeats ||
+               journal.back().times > commit::kMostRepeats) {
+      stop(ErrorKind::kCorrupt, "corrupt trace: a delta is repeated too often");
+    } else {
+      journal.back().times += found.plain_size;
+    }
+    if (stopped) break;
+    ++file.commits;
+    offset += commit::kFrameSize + size;
+  }
+  file.ignored = bytes.size() - offset;
+  if (!stopped && journal.empty())
+    stop(ErrorKind::kTruncated, "truncated trace: it holds no commit");
+  return stopped;
 }
 
 }  // namespace
@@ -122,10 +183,10 @@ Result<Trace> parse_trace(std::span<const std::uint8_t> bytes, const std::string
   FileFacts& file = facts != nullptr ? *facts : mine;
   file = FileFacts{};
   file.bytes = bytes.size();
-  if (bytes.size() < sizeof kMagic || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0)
+  if (bytes.size() < sizeof commit::kMagic || std::memcmp(bytes.data(), commit::kMagic, sizeof commit::kMagic) != 0)
     return at(ErrorKind::kNotATrace, name,
               "not a Chameleon trace: give the .cham file that a traced run wrote", 0);
-  if (bytes.size() < kHeaderSize)
+  if (bytes.size() < commit::kHeaderSize)
     return at(ErrorKind::kTruncated, name, "truncated trace: it ends inside its header",
               bytes.size());
   file.major = load<std::uint16_t>(bytes.data() + 8);
@@ -137,58 +198,19 @@ Result<Trace> parse_trace(std::span<const std::uint8_t> bytes, const std::string
                   ".x is): use the chameleon that wrote it, or a newer one",
               8);
 
-  std::uint64_t offset = kHeaderSize;
-  std::optional<Error> stopped;
-  std::span<const std::uint8_t> last;
-  std::uint64_t last_offset = 0;
-  std::uint64_t last_plain = 0;
-  bool last_packed = false;
-  while (offset < bytes.size()) {
-    const std::uint8_t* head = bytes.data() + offset;
-    if (bytes.size() - offset < kCommitSize) {
-      stopped = at(ErrorKind::kTruncated, name, "truncated trace: it ends inside a commit", offset);
-      break;
-    }
-    if (std::memcmp(head, kMark, 4) != 0 ||
-        load<std::uint64_t>(head + 32) != hash_bytes(head, 32)) {
-      stopped = at(ErrorKind::kCorrupt, name, "corrupt trace: a commit's header is damaged", offset);
-      break;
-    }
-    const auto size = load<std::uint64_t>(head + 8);
-    if (size > bytes.size() - offset - kCommitSize) {
-      stopped = at(ErrorKind::kTruncated, name, "truncated trace: it ends inside a commit", offset);
-      break;
-    }
-    const auto body = bytes.subspan(offset + kCommitSize, size);
-    if (load<std::uint64_t>(head + 24) != hash_bytes(body.data(), body.size())) {
-      stopped = at(ErrorKind::kCorrupt, name, "corrupt trace: a commit's checksum differs", offset);
-      break;
-    }
-    last = body;
-    last_offset = offset;
-    last_plain = load<std::uint64_t>(head + 16);
-    last_packed = (load<std::uint32_t>(head + 4) & kCompressed) != 0;
-    ++file.commits;
-    offset += kCommitSize + size;
-  }
-  file.ignored = bytes.size() - offset;
-  if (file.commits == 0) {
-    if (stopped) return *stopped;
-    return at(ErrorKind::kTruncated, name, "truncated trace: it holds no commit", offset);
-  }
-  auto plain = inflate(last, last_plain, last_packed, name, last_offset);
-  if (!plain) return plain.error();
-  auto trace = decode_trace(*plain);
-  if (!trace)
-    return at(ErrorKind::kCorrupt, name, "corrupt trace: " + trace.error().message, last_offset);
-  return trace;
+  std::vector<Commit> journal;
+  const std::optional<Error> stopped = scan(bytes, name, journal, file);
+  // Damage ends the journal; what is intact but not understood must not be left out.
+  if (stopped && (journal.empty() || stopped->kind == ErrorKind::kUnsupportedVersion))
+    return *stopped;
+  return join(journal, name, file);
 }
 
 Result<Trace> read_trace(const std::string& path, FileFacts* facts) {
   const File file(path, O_RDONLY);
   struct stat status {};
   if (file.fd() < 0 || ::fstat(file.fd(), &status) != 0)
-    return Error{ErrorKind::kSystem, reason((path + ": cannot read the trace").c_str()), 0};
+    return Error{ErrorKind::kSystem, reason(path + ": cannot read the trace"), 0};
   if (!S_ISREG(status.st_mode))
     return Error{ErrorKind::kSystem, path + ": not a file: give the .cham file of a run", 0};
   Bytes bytes(static_cast<std::size_t>(status.st_size));
@@ -196,47 +218,12 @@ Result<Trace> read_trace(const std::string& path, FileFacts* facts) {
   while (have < bytes.size()) {
     const ssize_t got = ::read(file.fd(), bytes.data() + have, bytes.size() - have);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Error{ErrorKind::kSystem, reason((path + ": cannot read").c_str()), have};
+    if (got < 0) return Error{ErrorKind::kSystem, reason(path + ": cannot read"), have};
     if (got == 0) break;
     have += static_cast<std::size_t>(got);
   }
   bytes.resize(have);
   return parse_trace(bytes, path, facts);
-}
-
-Status create_trace_file(const std::string& path, const Trace& trace) {
-  const File file(path, O_WRONLY | O_CREAT | O_EXCL);
-  if (file.fd() < 0)
-    return Error{ErrorKind::kSystem, reason((path + ": cannot create the trace").c_str()), 0};
-  Bytes bytes = header();
-  const Bytes first = commit(trace);
-  bytes.insert(bytes.end(), first.begin(), first.end());
-  if (file.write(bytes) && ::fsync(file.fd()) == 0) return Unit{};
-  const Error error{ErrorKind::kSystem, reason((path + ": cannot write the trace").c_str()), 0};
-  ::unlink(path.c_str());
-  return error;
-}
-
-Status append_commit(const std::string& path, const Trace& trace) {
-  const File file(path, O_WRONLY | O_APPEND);
-  if (file.fd() < 0)
-    return Error{ErrorKind::kSystem, reason((path + ": cannot open the trace").c_str()), 0};
-  const off_t before = ::lseek(file.fd(), 0, SEEK_END);
-  if (file.write(commit(trace)) && ::fsync(file.fd()) == 0) return Unit{};
-  const Error error{ErrorKind::kSystem, reason((path + ": cannot write the trace").c_str()), 0};
-  if (before >= 0 && ::ftruncate(file.fd(), before) != 0) errno = 0;  // the reader skips the rest
-  return error;
-}
-
-Status replace_trace_file(const std::string& path, const Trace& trace) {
-  const std::string fresh = path + ".new";
-  ::unlink(fresh.c_str());
-  const Status written = create_trace_file(fresh, trace);
-  if (!written) return written;
-  if (::rename(fresh.c_str(), path.c_str()) == 0) return Unit{};
-  const Error error{ErrorKind::kSystem, reason((path + ": cannot replace the trace").c_str()), 0};
-  ::unlink(fresh.c_str());
-  return error;
 }
 
 }  // namespace chameleon

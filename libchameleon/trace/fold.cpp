@@ -111,6 +111,10 @@ void Folder::push_node(const Event& event, std::uint64_t predecessor) {
     node.params.emplace_back(std::move(values));
   }
   if (keep_times_) add_time(node, predecessor, event.compute, event.communication);
+  fold_in(std::move(node));
+}
+
+void Folder::fold_in(Node node) {
   prefix_.push_back(prefix_.back().then(node.shape));
   nodes_.push_back(std::move(node));
 
@@ -119,6 +123,19 @@ void Folder::push_node(const Event& event, std::uint64_t predecessor) {
   }
   remember_tail();
   if (absorbed_into_ != nullptr) predict(absorbed_into_);
+}
+
+void Folder::append(std::vector<Node> nodes, std::uint64_t events) {
+  if (nodes.empty()) return;
+  if (expected_ != nullptr) withdraw_prediction();
+  expected_ = nullptr;
+  reopen_loops(nodes);
+  last_symbol_ = end_symbol(nodes.back());
+  for (Node& node : nodes) {
+    fold_in(std::move(node));
+    expected_ = nullptr;
+  }
+  events_ += events;
 }
 
 bool Folder::try_fold() {
@@ -241,7 +258,6 @@ std::vector<Node> Folder::take() {
   prefix_.assign(1, Shape{});
   index_.assign(256, Slot{});
   expected_ = nullptr;
-  last_symbol_ = 0;
   events_ = 0;
   return nodes;
 }

@@ -29,8 +29,16 @@ class Folder {
   /// Appends one event.
   void push(const Event& event);
 
-  /// Ends the fold and gives its nodes; the folder is empty afterwards.
+  /// Appends what the same rank did next, folded by another folder.
+  void append(std::vector<Node> nodes, std::uint64_t events);
+
+  /// Ends the fold and gives its nodes; the folder is empty afterwards, but
+  /// still knows the last event, so that the next one's predecessor is right.
   std::vector<Node> take();
+
+  /// The last event's symbol, also of events dropped elsewhere; 0: none yet.
+  std::uint64_t last_symbol() const { return last_symbol_; }
+  void set_last_symbol(std::uint64_t symbol) { last_symbol_ = symbol; }
 
   std::size_t node_count() const { return nodes_.size(); }
   std::uint64_t event_count() const { return events_; }
@@ -46,6 +54,7 @@ class Folder {
   };
 
   void push_node(const Event& event, std::uint64_t predecessor);
+  void fold_in(Node node);
   bool predicted(const Event& event);
   void commit_prediction();
   void withdraw_prediction();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 
-#include "trace/trace.h"
+#include "trace/join_tables.h"
 
 namespace chameleon {
 namespace {
@@ -168,6 +168,7 @@ class Merger {
     const RankList right = b.ranks.empty() ? theirs : b.ranks;
     a.body = merge_lists(std::move(a.body), std::move(b.body), left, right);
     a.shape = shape_of(a.body);
+    merge_inexact(a.inexact, b.inexact);
     a.iterations.merge(std::move(b.iterations), left, right, FieldKind::kPlain);
     if (!a.ranks.empty() || !b.ranks.empty()) {
       a.ranks = left;
@@ -182,20 +183,7 @@ class Merger {
 }  // namespace
 
 void merge(Trace& trace, Trace other) {
-  trace.calls.merge(other.calls);
-  trace.arrays.merge(other.arrays);
-  trace.paths.merge(other.paths);
-  trace.modules.merge(other.modules);
-  trace.facts.merge(other.facts);
-  for (Declaration& theirs : other.declarations) {
-    const auto mine =
-        std::find_if(trace.declarations.begin(), trace.declarations.end(),
-                     [&](const Declaration& declared) { return declared.what == theirs.what; });
-    if (mine == trace.declarations.end())
-      trace.declarations.push_back(std::move(theirs));
-    else
-      mine->ranks.merge(theirs.ranks);
-  }
+  join_tables(trace, other);
   trace.nodes = Merger(trace).merge_lists(std::move(trace.nodes), std::move(other.nodes),
                                           trace.ranks, other.ranks);
   trace.ranks.merge(other.ranks);

@@ -17,6 +17,13 @@ std::size_t run_of_length(std::span<const Node> list, std::size_t at, std::uint6
   return 0;
 }
 
+/// Whether a loop can be put around the nodes: the same ranks execute them all.
+bool one_rank_set(std::span<const Node> run) {
+  for (const Node& node : run)
+    if (!(node.ranks == run.front().ranks)) return false;
+  return true;
+}
+
 /// How often a node was executed, a value a visit (the values themselves do not matter).
 const Param& visits(const Node& node) { return node.is_loop() ? node.iterations : node.params[0]; }
 
@@ -65,6 +72,7 @@ void append_lists(std::vector<Node>& nodes, std::vector<Node>& later, const Rank
   walk(
       nodes, later, true,
       [&](Node& a, Node& b) {
+        merge_inexact(a.inexact, b.inexact);
         for (std::size_t i = 0; i < a.params.size(); ++i)
           a.params[i].append(std::move(b.params[i]), ranks, ranks);
         for (TimeEntry& entry : b.times) {
@@ -80,6 +88,7 @@ void append_lists(std::vector<Node>& nodes, std::vector<Node>& later, const Rank
         }
       },
       [&](Node& a, Node& b) {
+        merge_inexact(a.inexact, b.inexact);
         append_lists(a.body, b.body, ranks);
         close(a);
         a.iterations.append(std::move(b.iterations), ranks, ranks);
@@ -92,6 +101,7 @@ void merge_lists(std::vector<Node>& nodes, std::vector<Node>& other, const RankL
   walk(
       nodes, other, false,
       [&](Node& a, Node& b) {
+        merge_inexact(a.inexact, b.inexact);
         const RankList& left = a.ranks.empty() ? mine : a.ranks;
         const RankList& right = b.ranks.empty() ? theirs : b.ranks;
         for (std::size_t i = 0; i < a.params.size(); ++i)
@@ -103,6 +113,7 @@ void merge_lists(std::vector<Node>& nodes, std::vector<Node>& other, const RankL
         a.ranks = std::move(all);
       },
       [&](Node& a, Node& b) {
+        merge_inexact(a.inexact, b.inexact);
         RankList left = a.ranks.empty() ? mine : a.ranks;
         const RankList right = b.ranks.empty() ? theirs : b.ranks;
         merge_lists(a.body, b.body, left, right, schema);
@@ -136,11 +147,15 @@ bool alignable(std::span<const Node> a, std::span<const Node> b) {
       ++i, ++j;
     } else if (left.is_loop()) {
       const std::size_t run = run_of_length(b, j, left.shape.length);
-      if (run == 0 || !alignable(left.body, b.subspan(j, run))) return false;
+      if (run == 0 || !one_rank_set(b.subspan(j, run)) ||
+          !alignable(left.body, b.subspan(j, run)))
+        return false;
       ++i, j += run;
     } else {
       const std::size_t run = run_of_length(a, i, right.shape.length);
-      if (run == 0 || !alignable(a.subspan(i, run), right.body)) return false;
+      if (run == 0 || !one_rank_set(a.subspan(i, run)) ||
+          !alignable(a.subspan(i, run), right.body))
+        return false;
       i += run, ++j;
     }
   }
@@ -165,6 +180,15 @@ void close_loops(std::span<Node> nodes) {
     if (node.is_loop()) {
       close_loops(node.body);
       close(node);
+    }
+}
+
+void reopen_loops(std::span<Node> nodes) {
+  for (Node& node : nodes)
+    if (node.is_loop()) {
+      reopen_loops(node.body);
+      node.current = static_cast<std::uint64_t>(node.iterations.values().back());
+      node.iterations.values().drop_back();
     }
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "trace/exactness.h"
 #include "trace/histogram.h"
 #include "trace/param.h"
 
@@ -57,6 +58,8 @@ struct Node {
   std::uint64_t current = 0;  ///< of the visit still going on; 0: none (folding only)
   std::vector<Node> body;
 
+  std::vector<Inexact> inexact;  ///< of this node and its body; mostly empty
+
   bool is_loop() const { return !body.empty(); }
   std::uint64_t symbol() const { return event_symbol(call, path); }
   static std::uint64_t event_symbol(std::uint16_t call, std::uint64_t path) {
@@ -94,6 +97,8 @@ void merge_ranks(std::vector<Node>& nodes, std::span<Node> other, const RankList
 
 /// Ends visits still open: `current` becomes the last iteration count.
 void close_loops(std::span<Node> nodes);
+/// Takes that back: the last visit of every loop goes on. For nodes of one rank.
+void reopen_loops(std::span<Node> nodes);
 
 /// Merges histograms of like means; beyond `kMostTimeGroups` a predecessor the nearest.
 void merge_times(std::vector<TimeEntry>& times, std::vector<TimeEntry>&& other,

@@ -2,7 +2,9 @@
 #include "trace/param.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "base/hash.h"
@@ -69,6 +71,84 @@ class GroupIndex {
   std::unordered_multimap<std::uint64_t, std::size_t> index_;
 };
 
+/// Terms copied at most when groups are split; beyond, nodes stay apart.
+constexpr std::uint64_t kMostCopied = 1U << 16;
+constexpr std::int64_t kMostIterations = 1LL << 48;
+
+std::optional<EndPointForm> common_form(EndPointForm a, EndPointForm b) {
+  if (a == b || b == EndPointForm::kBoth) return a;
+  if (a == EndPointForm::kBoth) return b;
+  return std::nullopt;
+}
+
+void append_values(ValueSequence& values, EndPointForm& form, const ValueSequence& later,
+                   EndPointForm later_form) {
+  if (form == later_form) return values.append(later);
+  const EndPointForm common = common_form(form, later_form).value_or(form);
+  if (form != common) values = values.map_linear(ProjectEndPoint{common});
+  form = common;
+  if (later_form == common) return values.append(later);
+  values.append(later.map_linear(ProjectEndPoint{common}));
+}
+
+/// No sequence is longer in a file.
+bool fit(const ValueSequence& a, const ValueSequence& b) {
+  constexpr std::uint64_t kMostValues = 1ULL << 48;
+  return a.size() <= kMostValues && b.size() <= kMostValues - a.size();
+}
+
+bool same_groups(const Param& a, const Param& b) {
+  return a.grouped() && b.grouped() &&
+         std::equal(a.groups().begin(), a.groups().end(), b.groups().begin(), b.groups().end(),
+                    [](const ParamGroup& x, const ParamGroup& y) { return x.ranks == y.ranks; });
+}
+
+/// An interval of the ranks of a group.
+struct Piece {
+  RankList::Rank first, last;
+  std::size_t group;
+  EndPointForm form;
+  const ValueSequence* values;
+};
+
+/// The groups' intervals in ascending order.
+std::vector<Piece> pieces_of(const Param& param, const RankList& all) {
+  std::vector<Piece> pieces;
+  std::size_t group = 0;
+  param.for_each_group(all, [&](const RankList& ranks, EndPointForm form,
+                                const ValueSequence& values) {
+    for (const auto& [first, last] : ranks.intervals())
+      pieces.push_back({first, last, group, form, &values});
+    ++group;
+  });
+  std::sort(pieces.begin(), pieces.end(),
+            [](const Piece& a, const Piece& b) { return a.first < b.first; });
+  return pieces;
+}
+
+bool overlap(const std::vector<Piece>& pieces) {
+  for (std::size_t i = 1; i < pieces.size(); ++i)
+    if (pieces[i].first <= pieces[i - 1].last) return true;
+  return false;
+}
+
+/// Calls `f(a, b, first, last)` for each interval that a group of either shares, in
+/// ascending order. False, and not called, if groups of one parameter overlap.
+template <class F>
+bool refine(const Param& before, const RankList& mine, const Param& after, const RankList& theirs,
+            F f) {
+  const std::vector<Piece> a = pieces_of(before, mine);
+  const std::vector<Piece> b = pieces_of(after, theirs);
+  if (overlap(a) || overlap(b)) return false;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const RankList::Rank first = std::max(a[i].first, b[j].first);
+    const RankList::Rank last = std::min(a[i].last, b[j].last);
+    if (first <= last) f(a[i], b[j], first, last);
+    (a[i].last < b[j].last ? i : j) += 1;
+  }
+  return true;
+}
+
 }  // namespace
 
 Param& Param::operator=(const Param& other) {
@@ -122,22 +202,92 @@ void Param::set_groups(std::vector<ParamGroup> groups) {
   groups_ = std::make_unique<std::vector<ParamGroup>>(std::move(groups));
 }
 
+/// What some ranks have in one group before and in one group after.
+struct Param::Common {
+  ParamGroup group;
+  EndPointForm later_form = EndPointForm::kBoth;
+  const ValueSequence* later = nullptr;
+};
+
+/// Takes the values apart to groups within which `later` has one group too.
+std::vector<Param::Common> Param::take_common(const Param& later, const RankList& mine,
+                                              const RankList& theirs) {
+  std::map<std::pair<std::size_t, std::size_t>, Common> parts;
+  refine(*this, mine, later, theirs,
+         [&](const Piece& a, const Piece& b, RankList::Rank first, RankList::Rank last) {
+           Common& part = parts[{a.group, b.group}];
+           if (part.later == nullptr) part = {{RankList(), a.form, {}}, b.form, b.values};
+           part.group.ranks.merge(RankList::range(first, last));
+         });
+  std::vector<Common> result;
+  for (auto part = parts.begin(); part != parts.end();) {
+    const std::size_t from = part->first.first;
+    ValueSequence& values = groups_ ? (*groups_)[from].values : values_;
+    result.push_back(std::move(part->second));
+    const bool last_use = ++part == parts.end() || part->first.first != from;
+    result.back().group.values = last_use ? std::move(values) : ValueSequence(values);
+  }
+  return result;
+}
+
+bool Param::can_append(const Param& later, const RankList& mine, const RankList& theirs) const {
+  if (!groups_ && !later.groups_)
+    return common_form(form_, later.form_) && fit(values_, later.values_);
+  const bool alike = same_groups(*this, later);
+  bool readable = true;
+  std::uint64_t copied = 0;
+  std::set<std::pair<std::size_t, std::size_t>> pairs;
+  std::set<std::size_t> split, shared;
+  const bool refined = refine(
+      *this, mine, later, theirs, [&](const Piece& before, const Piece& after, auto, auto) {
+        readable = readable && common_form(before.form, after.form) &&
+                   fit(*before.values, *after.values);
+        if (alike || !pairs.emplace(before.group, after.group).second) return;
+        if (!split.insert(before.group).second) copied += before.values->term_count();
+        if (!shared.insert(after.group).second) copied += after.values->term_count();
+      });
+  return refined && readable && copied <= kMostCopied;
+}
+
 void Param::append(Param&& later, const RankList& mine, const RankList& theirs) {
-  if (!groups_ && !later.groups_ && form_ == later.form_) {
-    values_.append(later.values_);
+  if (!groups_ && !later.groups_)
+    return append_values(values_, form_, later.values_, later.form_);
+  if (same_groups(*this, later)) {
+    for (std::size_t i = 0; i < groups_->size(); ++i) {
+      ParamGroup& group = (*groups_)[i];
+      const ParamGroup& next = (*later.groups_)[i];
+      append_values(group.values, group.form, next.values, next.form);
+    }
     return;
   }
   std::vector<ParamGroup> joined;
-  const std::vector<ParamGroup> tail = later.take_groups(theirs);
-  for (const ParamGroup& before : take_groups(mine))
-    for (const ParamGroup& after : tail) {
-      RankList common = before.ranks.intersection(after.ranks);
-      if (common.empty()) continue;
-      ParamGroup group{std::move(common), before.form, before.values};
-      group.values.append(after.values);
-      joined.push_back(std::move(group));
-    }
-  set_groups(std::move(joined));
+  for (Common& part : take_common(later, mine, theirs)) {
+    append_values(part.group.values, part.group.form, *part.later, part.later_form);
+    joined.push_back(std::move(part.group));
+  }
+  if (!joined.empty()) set_groups(std::move(joined));
+}
+
+bool Param::can_extend_last(const Param& more, const RankList& mine, const RankList& theirs) const {
+  bool good = true;
+  const bool refined =
+      refine(*this, mine, more, theirs, [&](const Piece& before, const Piece& after, auto, auto) {
+        good = good && !before.values->empty() && after.values->size() == 1 &&
+               before.values->back() >= 0 && after.values->back() >= 0 &&
+               before.values->back() < kMostIterations && after.values->back() < kMostIterations;
+      });
+  return good && refined;
+}
+
+void Param::extend_last(const Param& more, const RankList& mine, const RankList& theirs) {
+  if (!groups_ && !more.groups_) return values_.set_back(values_.back() + more.values_.back());
+  std::vector<ParamGroup> groups;
+  GroupIndex index(groups, FieldKind::kPlain);
+  for (Common& part : take_common(more, mine, theirs)) {
+    part.group.values.set_back(part.group.values.back() + part.later->back());
+    index.absorb(std::move(part.group));  // counts that differed may have become equal
+  }
+  if (!groups.empty()) set_groups(std::move(groups));
 }
 
 void Param::merge(Param&& other, const RankList& mine, const RankList& theirs, FieldKind kind) {

@@ -60,9 +60,19 @@ class Param {
   /// a loop put around what was executed once.
   Param ones() const;
 
-  /// Joins in time: what the same ranks did next. Neither may be grouped
-  /// unless both are over the same ranks.
+  /// Joins in time: what the same ranks did next. Groups are split to those both
+  /// have, and end-points put in a reading both have. Requires `can_append` where
+  /// forms or groups may differ. O(terms of `later`), and of what is split.
   void append(Param&& later, const RankList& mine, const RankList& theirs);
+  /// Whether every rank's end-points have a common reading, groups do not overlap,
+  /// and what must be split is small. O(intervals).
+  bool can_append(const Param& later, const RankList& mine, const RankList& theirs) const;
+
+  /// Of iteration counts of the same ranks: adds `more`, one visit a rank, to the
+  /// last visit; for a visit that went on. Requires `can_extend_last`.
+  void extend_last(const Param& more, const RankList& mine, const RankList& theirs);
+  /// Whether each rank has a last visit and one more value, and their sum is a count.
+  bool can_extend_last(const Param& more, const RankList& mine, const RankList& theirs) const;
 
   /// Joins across ranks: `mine` and `theirs` are disjoint. Equal sequences
   /// share a group. O(groups), with hashing.
@@ -76,7 +86,10 @@ class Param {
   void set_form(EndPointForm form) { form_ = form; }
 
  private:
+  struct Common;
   std::vector<ParamGroup> take_groups(const RankList& ranks);
+  std::vector<Common> take_common(const Param& later, const RankList& mine,
+                                  const RankList& theirs);
 
   ValueSequence values_;
   EndPointForm form_ = EndPointForm::kBoth;

@@ -5,6 +5,7 @@
 /// the calls' schemas, call paths, modules, arrays, and facts of the run. The
 /// same type is one rank's trace, a subtree's on the way up, and the final one.
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "trace/call_path.h"
 #include "trace/node.h"
+#include "trace/online.h"
 
 namespace chameleon {
 
@@ -37,6 +39,7 @@ struct RankFacts {
   std::uint64_t run_ns = 0;   ///< from the end of MPI_Init to the start of MPI_Finalize
   std::uint64_t tool_ns = 0;  ///< of that, spent in the tool
   std::uint64_t paused = 0;   ///< calls not recorded because tracing was switched off
+  std::array<std::uint64_t, 4> state_ns{};  ///< tool time at markers, by the state they led to
   std::string host;
   std::uint32_t processor = 0;
   bool operator==(const RankFacts&) const = default;
@@ -47,6 +50,9 @@ struct Declaration {
   std::string what;
   RankList ranks;
 };
+
+inline constexpr const char* kPausedDeclaration =
+    "tracing was switched off for a while with MPI_Pcontrol: calls are missing";
 
 /// An object every MPI program has from the start: its symbolic id is -2 minus
 /// its place in the list of its kind.
@@ -80,6 +86,7 @@ struct Trace final : CallSchema {
   std::uint64_t started_unix = 0;  ///< seconds
   std::map<std::uint32_t, RankFacts> facts;
   std::vector<Declaration> declarations;
+  OnlineFacts online;
 
   FieldKind field_kind(std::uint16_t call, std::size_t field) const override;
 

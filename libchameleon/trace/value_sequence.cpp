@@ -128,7 +128,7 @@ std::int64_t ValueSequence::back() const {
   return at(term->segment, term->segment.count - 1);
 }
 
-void ValueSequence::drop_last() {
+void ValueSequence::drop_back() {
   const std::int64_t last = back();
   --count_;
   if (!general_) return;
@@ -142,7 +142,7 @@ void ValueSequence::drop_last() {
 
 void ValueSequence::set_back(std::int64_t value) {
   if (count_ == 0 || back() == value) return;
-  drop_last();
+  drop_back();
   append(value);
 }
 

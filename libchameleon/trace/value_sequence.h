@@ -72,6 +72,8 @@ class ValueSequence {
   std::int64_t back() const;
   /// Replaces the last value (nothing when empty): O(terms) at worst.
   void set_back(std::int64_t value);
+  /// Removes the last value; there must be one. Cost as `set_back`.
+  void drop_back();
 
   /// Same values in the same order. Different sizes or hashes decide in O(1),
   /// same terms in O(terms); same values in different terms are walked
@@ -152,7 +154,6 @@ class ValueSequence {
   void append_term(const Term& term, const Mapping& map);
   void append_repeated(ValueSequence&& body, std::uint64_t repeats);
   General& general();
-  void drop_last();
   ValueSequence map_segments(const Mapping& map) const;
 
   std::int64_t value_ = 0;    // of a constant

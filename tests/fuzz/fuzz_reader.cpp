@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fuzz_reader CORPUS SECONDS [SEED]: damages traces and reads them. Half of the inputs are damaged
-// files for parse_trace, whose checksums refuse nearly all; half are damaged payloads for
-// decode_trace, behind the checksums. What is still accepted is read as tools do, rank by rank,
+// fuzz_reader CORPUS SECONDS [SEED]: damages traces and reads them. An eighth of the inputs are
+// damaged files for parse_trace, whose checksums refuse nearly all; a quarter are sound files with
+// a damaged delta (and repeats of it) after a whole trace, so that joining is tried; the rest are
+// damaged payloads for decode_trace, behind the checksums. What is still accepted is read as tools do, rank by rank,
 // and must survive writing and reading again. Meant to run with the address and undefined
 // behaviour sanitizers; an input that crashes, hangs or takes much memory is kept as `crash-input`
-// with the seed printed. `fuzz_reader --once FILE file|payload` runs one again.
+// with the seed printed. `fuzz_reader --once FILE file|payload` runs one again; `fuzz_reader --grow
+// FILE NEW` makes a corpus file with deltas from one without.
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -19,6 +21,8 @@
 #include <random>
 
 #include "analysis/communicators.h"
+#include "trace/append.h"
+#include "trace/commit.h"
 #include "trace/file.h"
 #include "trace/view.h"
 
@@ -180,6 +184,32 @@ int once(const char* path, bool is_file) {
   return 0;
 }
 
+/// A file of which all checksums are right: a whole trace, a delta, maybe repeated.
+Bytes with_delta(const Bytes& whole, const Bytes& delta, std::uint64_t repeats) {
+  Bytes file = commit::header();
+  const auto add = [&](const Bytes& bytes) { file.insert(file.end(), bytes.begin(), bytes.end()); };
+  add(commit::frame(commit::kWhole, whole));
+  add(commit::frame(commit::kDelta, delta));
+  if (repeats != 0) add(commit::repeat_frame(repeats));
+  return file;
+}
+
+int grow(const char* from, const char* to) {
+  auto trace = read_trace(from);
+  if (!trace) return 1;
+  Trace online = *trace;
+  auto writer = TraceWriter::create(to, online);
+  if (!writer) return 1;
+  for (int i = 0; i < 4; ++i) {
+    Trace partial = *trace;
+    partial.facts.clear();
+    if (i == 3) partial.complete = false;
+    append(online, partial);
+    if (!writer->append(partial, online)) return 1;
+  }
+  return 0;
+}
+
 int fuzz(const char* folder, double seconds, std::uint64_t seed) {
   std::vector<Bytes> files, payloads;
   std::error_code error;
@@ -211,20 +241,30 @@ int fuzz(const char* folder, double seconds, std::uint64_t seed) {
   const auto elapsed = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
-  Count damaged;
+  Count damaged, joined;
   while (elapsed() < seconds) {
-    g_is_file = damage.below(8) == 0;
-    const std::vector<Bytes>& corpus = g_is_file ? files : payloads;
-    g_input = corpus[damage.below(corpus.size())];
+    const std::uint64_t before = damaged.accepted;
+    const std::size_t kind = damage.below(8);
+    g_is_file = kind < 3;
+    const std::vector<Bytes>& corpus = kind == 0 ? files : payloads;
+    const std::size_t which = damage.below(corpus.size());
+    g_input = corpus[which];
     damage.apply(g_input, corpus[damage.below(corpus.size())]);
+    if (kind == 1 || kind == 2)
+      g_input = with_delta(payloads[which], g_input,
+                           damage.below(4) == 0 ? 1 + damage.below(1U << damage.below(11)) : 0);
     run(damaged);
+    if (kind == 1 || kind == 2) joined.inputs += 1, joined.accepted += damaged.accepted - before;
   }
   std::printf("%llu inputs, %llu accepted, %llu events read\n",
               static_cast<unsigned long long>(damaged.inputs),
               static_cast<unsigned long long>(damaged.accepted),
               static_cast<unsigned long long>(damaged.events));
+  std::printf("%llu of %llu with a damaged delta accepted\n",
+              static_cast<unsigned long long>(joined.accepted),
+              static_cast<unsigned long long>(joined.inputs));
   // A fuzzer whose every input is refused at the door tests nothing.
-  return damaged.accepted > 0 ? 0 : 1;
+  return damaged.accepted > 0 && joined.accepted > 0 ? 0 : 1;
 }
 
 }  // namespace
@@ -236,6 +276,7 @@ int main(int argc, char** argv) {
   std::signal(SIGALRM, chameleon::on_alarm);
   if (argc == 4 && std::strcmp(argv[1], "--once") == 0)
     return chameleon::once(argv[2], std::strcmp(argv[3], "file") == 0);
+  if (argc == 4 && std::strcmp(argv[1], "--grow") == 0) return chameleon::grow(argv[2], argv[3]);
   if (argc != 3 && argc != 4) {
     std::fprintf(stderr, "usage: fuzz_reader CORPUS SECONDS [SEED]\n");
     return 2;

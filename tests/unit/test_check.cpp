@@ -95,6 +95,24 @@ struct Job : TraceBuilder {
   std::uint32_t size;
 };
 
+/// Rank `rank` is inexact in everything, wherever it takes part.
+void declare(Trace& trace, std::uint32_t rank) {
+  for (Node& node : trace.nodes) node.inexact.push_back({RankList::single(rank), kInexactAll});
+}
+
+struct Checked {
+  CheckReport report;
+  Omissions omissions;
+};
+
+Checked checked_with_omissions(const Trace& trace) {
+  Checked checked;
+  Result<CheckReport> report = check(trace, &checked.omissions);
+  REQUIRE(report);
+  checked.report = *report;
+  return checked;
+}
+
 bool names(const CheckReport& report, const std::string& kind, const std::string& text) {
   for (const auto& problem : report.problems)
     if (problem.kind == kind && problem.text.find(text) != std::string::npos) return true;
@@ -326,4 +344,127 @@ TEST_CASE("an intercommunicator has one identity on both sides") {
   CHECK(a.find(2)->peers()[1] == 3);
   CHECK(a.find(0)->context != a.find(1)->context);
   CHECK(a.find(1)->context != b.find(1)->context);
+}
+
+TEST_CASE("what declared parts leave unmatched is counted apart, and left out") {
+  Job job(3);
+  // Rank 1 takes one of rank 0's three messages, and expects one of rank 2.
+  for (int i = 0; i < 3; ++i) job.send(0, 1, 7);
+  job.recv(1, 0, 7);
+  job.recv(1, 2, 4);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) job.push(rank, kBarrier, {0});
+  job.send(0, 2, 1);
+  job.recv(2, 0, 1);
+  job.finalize();
+  Trace trace = job.build();
+  CHECK_FALSE(check(trace)->ok);
+  declare(trace, 1);
+  const Checked now = checked_with_omissions(trace);
+  CHECK(now.report.ok);
+  CHECK(now.report.problem_count == 0);
+  CHECK(now.report.declared_unmatched.sends == 2);
+  CHECK(now.report.declared_unmatched.receives == 1);
+  CHECK(now.report.declared_unmatched.collectives == 0);
+  CHECK(now.omissions[0] == std::vector<Omission>{{2, 0}, {3, 0}});
+  CHECK(now.omissions[1] == std::vector<Omission>{{2, 0}});
+  CHECK(now.omissions[2].empty());
+  CHECK(replay_refusal(trace, now.report).find("2 sends, 1 receive, 0 collectives") !=
+        std::string::npos);
+}
+
+TEST_CASE("an undeclared fault is found beside declared ranks") {
+  Job job(4);
+  job.send(0, 1, 7);
+  job.recv(2, 3, 4);
+  job.finalize();
+  Trace trace = job.build();
+  declare(trace, 1);
+  const CheckReport report = *check(trace);
+  CHECK_FALSE(report.ok);
+  CHECK(report.declared_unmatched.sends == 1);
+  CHECK(names(report, "deadlock", "rank 2 event 1"));
+}
+
+TEST_CASE("a collective that a declared rank does not make is left out by all") {
+  Job job(3);
+  for (std::uint32_t rank = 0; rank < 3; ++rank)
+    for (int i = 0; i < (rank == 2 ? 1 : 2); ++i)
+      job.push(rank, kAllreduce, {0, 0, 1, kInt, kSum, 0});
+  Trace trace = job.build();
+  declare(trace, 2);
+  const Checked now = checked_with_omissions(trace);
+  CHECK(now.report.ok);
+  CHECK(now.report.declared_unmatched.collectives >= 1);
+  CHECK(now.omissions[0] == std::vector<Omission>{{2, 0}});
+  CHECK(now.omissions[1] == std::vector<Omission>{{2, 0}});
+  CHECK(now.omissions[2].empty());
+}
+
+TEST_CASE("a collective in which declared ranks disagree is left out by all") {
+  Job job(2);
+  job.push(0, kAllreduce, {0, 0, 1, kInt, kSum, 0});
+  job.push(1, kBarrier, {0});
+  job.finalize();
+  Trace trace = job.build();
+  declare(trace, 1);
+  const Checked now = checked_with_omissions(trace);
+  CHECK(now.report.ok);
+  CHECK(now.omissions[0] == std::vector<Omission>{{1, 0}});
+  CHECK(now.omissions[1] == std::vector<Omission>{{1, 0}});
+}
+
+TEST_CASE("receives in a circle: one of a declared rank gives way") {
+  Job job(2);
+  job.recv(0, 1, 1);
+  job.send(0, 1, 2);
+  job.recv(1, 0, 2);
+  job.send(1, 0, 1);
+  job.finalize();
+  Trace trace = job.build();
+  declare(trace, 1);
+  const Checked now = checked_with_omissions(trace);
+  CHECK(now.report.ok);
+  CHECK(now.report.declared_unmatched.receives == 1);
+  CHECK(now.report.declared_unmatched.sends == 1);
+  CHECK(now.omissions[0].size() + now.omissions[1].size() == 2);
+}
+
+TEST_CASE("what is in flight across the cut is counted, by its parts") {
+  Job job(2);
+  job.complete = false;
+  job.send(0, 1, 3);                                  // received after the cut
+  job.irecv(0, job.at(1, 0), 9, 0);                   // sent after the cut
+  job.irecv(1, job.at(0, 1), 5, 0);                   // completed after the cut
+  job.send(0, 1, 5);
+  job.push(0, kIbarrier, {0, 1});                     // begun by one
+  job.push(1, kSendInit, {0, 1, kInt, job.at(0, 1), 8, 0, 1});
+  job.push(1, kSendInit, {0, 1, kInt, job.at(0, 1), 6, 0, 2});
+  job.push(1, kStartall, {2, job.array({1, 2})});     // the second is received
+  job.recv(0, 1, 6);
+  const Trace trace = job.build();
+  const Checked now = checked_with_omissions(trace);
+  CHECK(now.report.ok);
+  CHECK(now.report.in_flight.sends == 2);
+  CHECK(now.report.in_flight.receives == 1);
+  CHECK(now.report.in_flight.collectives == 1);
+  CHECK(now.omissions[0] == std::vector<Omission>{{1, 0}, {2, 0}, {4, 0}});
+  CHECK(now.omissions[1] == std::vector<Omission>{{4, 0}});
+  CHECK(replay_refusal(trace, now.report).empty());
+}
+
+TEST_CASE("half of an exchange can be left out") {
+  Job job(2);
+  const auto exchange = [&](std::uint32_t self, std::int64_t dest, std::int64_t source) {
+    job.push(self, kSendrecv, {0, 1, kInt, dest, 1, 0, 1, kInt, source, 1, 0, Job::none(),
+                               kNotRecorded, kNotRecorded});
+  };
+  exchange(0, job.at(1, 0), job.at(1, 0));
+  exchange(1, pack_special(SpecialRank::kProcNull), job.at(0, 1));
+  job.finalize();
+  Trace trace = job.build();
+  declare(trace, 1);
+  const Checked now = checked_with_omissions(trace);
+  CHECK(now.report.ok);
+  CHECK(now.omissions[0] == std::vector<Omission>{{1, 1}});
+  CHECK(now.omissions[1].empty());
 }

@@ -1,38 +1,270 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include "trace/file.h"
+
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
+#include <thread>
 
-#include "trace/file.h"
+#include "base/hash.h"
+#include "property/streams.h"
+#include "trace/append.h"
 
 using namespace chameleon;
+using namespace chameleon::testing;
+using namespace std::chrono_literals;
 
-TEST_CASE("the last whole commit of a file counts", "[file]") {
-  const std::string path = (std::filesystem::temp_directory_path() /
-                            ("chameleon-file-" + std::to_string(::getpid()) + ".cham"))
-                               .string();
+namespace {
+
+struct TemporaryFile {
+  static inline int made = 0;
+  std::string path = (std::filesystem::temp_directory_path() /
+                      ("chameleon-file-" + std::to_string(::getpid()) + "-" +
+                       std::to_string(made++) + ".cham"))
+                         .string();
+  TemporaryFile() { std::filesystem::remove(path); }
+  ~TemporaryFile() { std::filesystem::remove(path); }
+};
+
+Bytes contents(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return Bytes(std::istreambuf_iterator<char>(in), {});
+}
+
+/// What one rank does in flush `n`: a loop, and something of its own if `own`.
+Stream flush(int n, bool own) {
+  Stream stream;
+  for (int i = 0; i < 10; ++i) {
+    stream.push_back({1, 1, {0, i, 0}});
+    stream.push_back({2, 2, {0, own ? n : 7, 0}});
+  }
+  return stream;
+}
+
+/// A file that grows, and what should be in it.
+struct Growing {
+  TemporaryFile file;
+  Trace online;
+  Stream events;
+  TraceWriter writer;
+
+  explicit Growing(std::chrono::milliseconds sync_every = 10s)
+      : online(fold_stream({}, 0, 1)), writer(make(sync_every)) {}
+
+  TraceWriter make(std::chrono::milliseconds sync_every) {
+    auto made = TraceWriter::create(file.path, online, sync_every);
+    REQUIRE(made);
+    return std::move(*made);
+  }
+
+  Status step(const Stream& stream, std::uint64_t run_ns = 0) {
+    Trace partial = fold_stream(stream, 0, 1);
+    partial.facts[0].run_ns = run_ns;
+    events.insert(events.end(), stream.begin(), stream.end());
+    append(online, partial);
+    return writer.append(partial, online);
+  }
+
+  bool is_in_file() const {
+    const auto read = read_trace(file.path);
+    return read && expand(*read, 0) == events;
+  }
+};
+
+/// Not an expression for Catch to print: streams are long.
+bool same(const Stream& a, const Stream& b) { return a == b; }
+
+/// Changes a commit's header (40 bytes at `at`) and makes its checksum right.
+void patch(Bytes& bytes, std::size_t at, std::size_t offset, std::uint8_t value) {
+  bytes[at + offset] = value;
+  const std::uint64_t own = hash_bytes(bytes.data() + at, 32);
+  std::memcpy(bytes.data() + at + 32, &own, 8);
+}
+
+}  // namespace
+
+TEST_CASE("a trace file is never written over an earlier one", "[file]") {
+  const TemporaryFile file;
   Trace first;
   first.program = "first";
   Trace second;
   second.program = "second";
-  REQUIRE(create_trace_file(path, first));
-  CHECK_FALSE(create_trace_file(path, second));  // never over an earlier one
-  const auto whole = std::filesystem::file_size(path);
-  REQUIRE(append_commit(path, second));
+  REQUIRE(create_trace_file(file.path, first));
+  CHECK_FALSE(create_trace_file(file.path, second));
+  CHECK_FALSE(TraceWriter::create(file.path, second));
+  CHECK(errno == EEXIST);
+  CHECK(read_trace(file.path)->program == "first");
+  REQUIRE(replace_trace_file(file.path, second));
+  CHECK(read_trace(file.path)->program == "second");
+}
 
+TEST_CASE("a file cut at any byte reads as its last intact state", "[file]") {
+  Growing growing;
+  std::vector<std::pair<std::size_t, std::size_t>> states{{growing.writer.bytes(), 0}};
+  for (int n = 0; n < 9; ++n) {
+    const bool own = n % 3 == 0;
+    REQUIRE(growing.step(flush(n, own)));
+    states.emplace_back(growing.writer.bytes(), growing.events.size());
+  }
+  const Bytes whole = contents(growing.file.path);
+  REQUIRE(whole.size() == states.back().first);
+  for (std::size_t size = 0; size <= whole.size(); ++size) {
+    FileFacts facts;
+    const auto read = parse_trace(std::span(whole).first(size), "cut", &facts);
+    INFO(size);
+    if (size < states.front().first) {
+      REQUIRE_FALSE(read);
+      REQUIRE(read.error().kind == (size < 8 ? ErrorKind::kNotATrace : ErrorKind::kTruncated));
+      continue;
+    }
+    std::size_t last = 0;
+    while (last + 1 < states.size() && states[last + 1].first <= size) ++last;
+    REQUIRE(read);
+    REQUIRE(facts.commits == last + 1);
+    REQUIRE(facts.deltas == last);
+    REQUIRE(facts.ignored == size - states[last].first);
+    Stream expected = growing.events;
+    expected.resize(states[last].second);
+    REQUIRE(same(expand(*read, 0), expected));
+  }
+}
+
+TEST_CASE("a damaged delta ends the journal", "[file]") {
+  Growing growing;
+  REQUIRE(growing.step(flush(0, true)));
+  const std::size_t second = growing.writer.bytes();
+  REQUIRE(growing.step(flush(1, true)));
+  Bytes bytes = contents(growing.file.path);
+  bytes[second + 60] ^= 1;
   FileFacts facts;
-  auto read = read_trace(path, &facts);
+  const auto read = parse_trace(bytes, "damaged", &facts);
   REQUIRE(read);
-  CHECK(read->program == "second");
-  CHECK(facts.commits == 2);
+  CHECK(facts.deltas == 1);
+  CHECK(expand(*read, 0).size() == 20);
+}
 
-  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 1);
-  read = read_trace(path, &facts);
+TEST_CASE("a delta equal to the one before costs forty bytes", "[file]") {
+  Growing growing;
+  REQUIRE(growing.step(flush(0, false)));
+  const std::uint64_t one = growing.writer.bytes();
+  for (int n = 1; n < 500; ++n) REQUIRE(growing.step(flush(n, false)));
+  CHECK(growing.writer.bytes() == one + std::uint64_t{499} * 40);
+  FileFacts facts;
+  REQUIRE(read_trace(growing.file.path, &facts));
+  CHECK(facts.deltas == 500);
+  CHECK(facts.commits == 501);
+  CHECK(growing.is_in_file());
+}
+
+TEST_CASE("ten thousand flushes stay within twice the compact size and 64 KiB", "[file]") {
+  const bool equal = GENERATE(true, false);
+  Growing growing;
+  std::uint64_t largest = 0;
+  std::uint64_t delta = 0;
+  for (int n = 0; n < 10000; ++n) {
+    const std::uint64_t before = growing.writer.bytes();
+    // Run times always differ in practice; what is called does not.
+    REQUIRE(growing.step(flush(n, false), equal ? 5 : static_cast<std::uint64_t>(n) * 1000003));
+    largest = std::max(largest, growing.writer.bytes());
+    if (n == 0) delta = growing.writer.bytes() - before;
+  }
+  CHECK(growing.is_in_file());
+  CHECK(std::filesystem::file_size(growing.file.path) == growing.writer.bytes());
+  const TemporaryFile other;
+  REQUIRE(create_trace_file(other.path, growing.online));
+  const std::uint64_t compact = std::filesystem::file_size(other.path);
+  WARN((equal ? "equal" : "different") << " deltas of " << delta << " bytes: at most " << largest
+       << " bytes, " << growing.writer.bytes_written() << " written, compact " << compact);
+  CHECK(largest <= 2 * compact + (64U << 10) + delta);
+  CHECK(growing.writer.bytes_written() <= 2 * 10000 * (equal ? 40 : delta + 20));
+}
+
+TEST_CASE("finishing leaves one whole trace", "[file]") {
+  Growing growing;
+  for (int n = 0; n < 20; ++n) REQUIRE(growing.step(flush(n, true)));
+  growing.online.complete = true;
+  REQUIRE(growing.writer.finish(growing.online));
+  FileFacts facts;
+  const auto read = read_trace(growing.file.path, &facts);
   REQUIRE(read);
-  CHECK(read->program == "first");
+  CHECK(read->complete);
   CHECK(facts.commits == 1);
-  CHECK(facts.ignored == facts.bytes - whole);
-  std::filesystem::remove(path);
+  CHECK(growing.is_in_file());
+  REQUIRE(growing.step(flush(21, true)));  // and it may go on
+  CHECK(growing.is_in_file());
+}
+
+TEST_CASE("a full disk leaves the last good state and is reported once", "[file]") {
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  Growing growing(1s);
+  REQUIRE(growing.step(flush(0, true)));
+  const Stream good = growing.events;
+  rlimit limit{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &limit) == 0);
+  const rlimit full{growing.writer.bytes() + 50, limit.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &full) == 0);
+  const Status first = growing.step(flush(1, true));
+  const Status second = growing.step(flush(2, true));
+  const auto size = std::filesystem::file_size(growing.file.path);
+  const auto read = read_trace(growing.file.path);
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  std::signal(SIGXFSZ, handler);
+  CHECK_FALSE(first);
+  CHECK(first.error().kind == ErrorKind::kSystem);
+  CHECK(second);
+  CHECK(size == growing.writer.bytes());
+  CHECK_FALSE(std::filesystem::exists(growing.file.path + ".new"));
+  REQUIRE(read);
+  CHECK(same(expand(*read, 0), good));
+  std::this_thread::sleep_for(1s);
+  REQUIRE(growing.step(flush(3, true)));  // there is room again: all of it is written
+  CHECK(growing.is_in_file());
+}
+
+TEST_CASE("commits that are intact but not understood are refused", "[file]") {
+  Growing growing;
+  const std::size_t first = growing.writer.bytes();
+  REQUIRE(growing.step(flush(0, false)));
+  const std::size_t second = growing.writer.bytes();
+  REQUIRE(growing.step(flush(0, false)));
+  const Bytes bytes = contents(growing.file.path);
+  REQUIRE(parse_trace(bytes, "as written"));
+
+  Bytes flags = bytes;
+  patch(flags, first, 4, 3);
+  CHECK(parse_trace(flags, "flags").error().kind == ErrorKind::kUnsupportedVersion);
+  Bytes mark = bytes;
+  patch(mark, first, 0, 'X');
+  CHECK(parse_trace(mark, "mark").error().kind == ErrorKind::kUnsupportedVersion);
+  Bytes often = bytes;
+  patch(often, second, 17, 0xff);
+  FileFacts facts;
+  CHECK(parse_trace(often, "often", &facts));
+  CHECK(facts.deltas == 1);  // a count beyond all that is written is damage
+  Bytes major = bytes;
+  major[8] = 2;
+  CHECK(parse_trace(major, "major").error().kind == ErrorKind::kUnsupportedVersion);
+  Bytes old = bytes;
+  old[10] = 0;
+  old.resize(first);
+  CHECK(parse_trace(old, "version 1.0"));
+}
+
+TEST_CASE("a delta of another run is refused", "[file]") {
+  Growing growing;
+  Trace partial = fold_stream(flush(0, false), 0, 1);
+  SECTION("another number of ranks") { partial.world_size = 2; }
+  SECTION("other calls") { partial.calls[1].fields.pop_back(); }
+  REQUIRE(growing.writer.append(partial, growing.online));
+  const auto read = read_trace(growing.file.path);
+  REQUIRE_FALSE(read);
+  CHECK(read.error().kind == ErrorKind::kCorrupt);
 }

@@ -195,6 +195,147 @@ TEST_CASE("loss on declared ranks is told apart") {
   REQUIRE(report);
   CHECK_FALSE(report->matches());
   CHECK(report->declared());
+  CHECK(report->mismatches.empty());
+  REQUIRE(report->declared_mismatches.size() == 1);
+  CHECK(report->declared_mismatches[0].rank == 1);
+}
+
+namespace {
+
+void declare(std::vector<Node>& nodes, std::uint16_t call, const RankList& ranks,
+             std::uint32_t kinds) {
+  for (Node& node : nodes) {
+    if (!node.is_loop() && node.call == call) node.inexact.push_back({ranks, kinds});
+    declare(node.body, call, ranks, kinds);
+  }
+}
+
+VerifyReport verified(const Directory& directory, const Trace& trace) {
+  Result<VerifyReport> report = verify(trace, directory.path);
+  if (!report) FAIL(report.error().message);
+  return *report;
+}
+
+std::vector<std::string> changed(std::vector<std::string> lines, std::size_t line,
+                                 const std::string& from, const std::string& to) {
+  lines[line].replace(lines[line].find(from), from.size(), to);
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("a difference is declared only by its kind, its rank and its node") {
+  Directory directory;
+  directory.write(0, kSender);
+  directory.write(1, changed(kReceiver, 1, "count=2", "count=1"));
+  Job job;
+  Trace trace = job.build();
+  const RankList one = RankList::single(1);
+  struct Case {
+    std::uint16_t call;
+    std::uint32_t rank, kinds;
+    bool declared;
+  };
+  // The receive posted with another count also tells of other bytes in its status.
+  const auto now = GENERATE(Case{kIrecv, 1, kInexactCount, true},
+                            Case{kIrecv, 1, kInexactAll, true},
+                            Case{kIrecv, 1, kInexactTag | kInexactSource, false},
+                            Case{kIrecv, 0, kInexactCount, false},
+                            Case{kIsend, 1, kInexactCount, false});
+  declare(trace.nodes, now.call, RankList::single(now.rank), now.kinds);
+  declare(trace.nodes, kWaitall, one, kInexactCount);
+  const VerifyReport report = verified(directory, trace);
+  CHECK_FALSE(report.matches());
+  CHECK(report.declared() == now.declared);
+  const VerifyReport::Share& counts = column(report, Column::kCount);
+  CHECK((counts.undeclared() == 0) == now.declared);
+  CHECK(counts.declared + counts.undeclared() == counts.total - counts.matched);
+}
+
+TEST_CASE("kinds without a difference are declared too widely") {
+  Directory directory;
+  directory.write(0, kSender);
+  directory.write(1, changed(kReceiver, 2, "source=0", "source=1"));
+  Job job;
+  Trace trace = job.build();
+  declare(trace.nodes, kIrecv, RankList::single(1), kInexactSource | kInexactTag);
+  declare(trace.nodes, kWaitall, RankList::single(1), kInexactSource);
+  const VerifyReport report = verified(directory, trace);
+  CHECK(report.declared());
+  REQUIRE(report.too_wide.size() == 1);
+  CHECK(report.too_wide[0].kind == kInexactTag);
+  CHECK(report.too_wide[0].ranks == RankList::single(1));
+}
+
+TEST_CASE("where events are declared to differ, what follows must still match") {
+  Directory directory;
+  directory.write(0, kSender);
+  std::vector<std::string> lines = kReceiver;
+  const int extra = GENERATE(0, 1, 5, 300);
+  const bool wrong_after = GENERATE(false, true);
+  for (int i = 0; i < extra; ++i)
+    lines.insert(lines.begin() + 1,
+                 "Barrier return=0 comm=100");
+  if (wrong_after) lines.insert(lines.end() - 1, "Barrier return=0 comm=100");
+  directory.write(1, lines);
+  Job job;
+  Trace trace = job.build();
+  declare(trace.nodes, kIrecv, RankList::single(1), kInexactEvents);
+  const VerifyReport report = verified(directory, trace);
+  INFO(extra);
+  if (!wrong_after) {
+    CHECK(report.declared());
+    CHECK(report.matches() == (extra == 0));
+    CHECK(report.missing_events == static_cast<std::uint64_t>(extra));
+  } else {
+    CHECK_FALSE(report.declared());
+  }
+}
+
+TEST_CASE("wrong events of an exact rank are found beside declared ones") {
+  Directory directory;
+  std::vector<std::string> lines = kSender;
+  lines.erase(lines.begin() + 1);
+  directory.write(0, lines);
+  directory.write(1, kReceiver);
+  Job job;
+  Trace trace = job.build();
+  declare(trace.nodes, kInit, RankList::single(1), kInexactAll);
+  declare(trace.nodes, kIrecv, RankList::single(1), kInexactAll);
+  const VerifyReport report = verified(directory, trace);
+  CHECK_FALSE(report.declared());
+  REQUIRE_FALSE(report.mismatches.empty());
+  CHECK(report.mismatches[0].rank == 0);
+}
+
+TEST_CASE("an incomplete trace is compared as far as both sides reach") {
+  Directory directory;
+  Job job;
+  job.complete = false;
+  SECTION("the records go on") {
+    std::vector<std::string> lines = kReceiver;
+    for (int i = 0; i < 3; ++i) lines.emplace_back("Barrier return=0 comm=100");
+    directory.write(0, kSender);
+    directory.write(1, lines);
+    const VerifyReport report = verified(directory, job);
+    CHECK(report.matches());
+    CHECK(report.after_flush == 3);
+  }
+  SECTION("the records are cut") {
+    std::vector<std::string> lines = kReceiver;
+    lines.pop_back();
+    lines.back().resize(lines.back().size() - 9);
+    directory.write(0, kSender);
+    directory.write(1, lines, false);
+    const VerifyReport report = verified(directory, job);
+    CHECK(report.matches());
+    CHECK(report.unrecorded == 2);
+  }
+  SECTION("the prefix differs") {
+    directory.write(0, kSender);
+    directory.write(1, changed(kReceiver, 1, "tag=5", "tag=6"));
+    CHECK_FALSE(verified(directory, job).declared());
+  }
 }
 
 TEST_CASE("records that cannot be read are one error") {

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The events of the present interval as the wrappers record them: a flat
+/// buffer of 64-bit words, four and the call's values an event. Nothing is
+/// compressed here; a marker, or a full log, decides what becomes of it.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace chameleon {
+
+class IntervalLog {
+ public:
+  /// One event; times in ticks.
+  struct Record {
+    std::uint16_t call;
+    std::uint64_t path;
+    std::uint64_t compute, communication;
+    std::span<const std::int64_t> values;
+  };
+
+  explicit IntervalLog(std::uint64_t bytes) : most_(bytes / sizeof(std::int64_t)) {
+    words_.reserve(most_);
+  }
+
+  void append(std::uint16_t call, std::uint64_t path, std::uint64_t compute,
+              std::uint64_t communication, const std::int64_t* values, std::size_t count) {
+    words_.push_back(static_cast<std::int64_t>(std::uint64_t{call} | (count << 16)));
+    words_.push_back(static_cast<std::int64_t>(path));
+    words_.push_back(static_cast<std::int64_t>(compute));
+    words_.push_back(static_cast<std::int64_t>(communication));
+    words_.insert(words_.end(), values, values + count);
+  }
+
+  /// The next event may not fit any more.
+  bool full() const { return words_.size() + 1024 > most_; }
+  bool empty() const { return words_.empty(); }
+  void clear() { words_.clear(); }
+
+  /// Calls f(record) in order.
+  template <class F>
+  void for_each(F f) const {
+    for (std::size_t at = 0; at < words_.size();) {
+      const auto head = static_cast<std::uint64_t>(words_[at]);
+      const std::size_t count = head >> 16;
+      f(Record{static_cast<std::uint16_t>(head & 0xffff),
+               static_cast<std::uint64_t>(words_[at + 1]),
+               static_cast<std::uint64_t>(words_[at + 2]),
+               static_cast<std::uint64_t>(words_[at + 3]),
+               std::span(words_).subspan(at + 4, count)});
+      at += 4 + count;
+    }
+  }
+
+ private:
+  std::size_t most_;
+  std::vector<std::int64_t> words_;
+};
+
+}  // namespace chameleon

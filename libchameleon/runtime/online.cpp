@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/online.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <limits>
+#include <utility>
+
+#include "runtime/say.h"
+#include "runtime/tracer.h"
+#include "trace/append.h"
+
+namespace chameleon {
+namespace {
+
+constexpr double kForever = 1e12;  // seconds
+
+/// Nobody is represented by anybody.
+const Clustering kNoClusters;
+
+}  // namespace
+
+Online::Online(Tracer& tracer, MPI_Comm votes, MPI_Comm last)
+    : tracer_(tracer),
+      settings_(tracer.settings()),
+      frequency_(settings_.call_frequency),
+      world_(votes, settings_.marker_timeout),
+      last_(last, kForever) {
+  online_ = tracer.empty_trace();
+  facts_.clustering = settings_.clustering ? algorithm_name(settings_.cluster.algorithm) : "off";
+  facts_.fidelity = fidelity_name(settings_.fidelity);
+  facts_.call_frequency = settings_.call_frequency;
+  facts_.k = settings_.cluster.k;
+}
+
+void Online::mark() {
+  {
+    const auto held = tracer_.lock();
+    const long thread = ::syscall(SYS_gettid);
+    if (marker_thread_ == 0) marker_thread_ = thread;
+    if (thread != marker_thread_) {
+      if (!std::exchange(said_thread_, true))
+        say("rank " + std::to_string(tracer_.rank()) +
+            ": markers from a second thread are not acted on; call chameleon_marker from one");
+      return;
+    }
+    if (!frequency_.act() || !settings_.clustering || machine_.stopped()) return;
+  }
+  const std::uint64_t begin = tracer_.clock().now();
+  act();
+  tracer_.spent_at_marker(begin, machine_.state());
+}
+
+void Online::act() {
+  SignatureVector interval;
+  Vote vote;
+  {
+    const auto held = tracer_.lock();
+    interval = tracer_.rank_trace().close_interval(tracer_.ns_per_tick());
+    const bool changed = machine_.acted() != 0 && interval.call_path != previous_;
+    vote = Vote(changed ? 1 : 0, 0, 0, mix(interval.call_path));
+  }
+  previous_ = interval.call_path;
+  // Rank 0 gives up first and says so; the others then need not.
+  const double patience = settings_.marker_timeout + (tracer_.rank() == 0 ? 0.0 : 1.0);
+  std::uint32_t missing = 0;
+  const auto add = [](Vote& mine, Vote&& theirs) { combine(mine, theirs); };
+  if (!world_.small_all_reduce(vote, add, votes_++, patience, missing)) return give_up(missing);
+  const Decision decision = machine_.step(vote, since_flush_ + 1 >= settings_.flush_every);
+  ++since_flush_;
+  note(decision, vote);
+  if (decision.action == Action::kStop && vote.finalizing() > 0) say_uneven(vote.finalizing());
+  perform(decision.action, interval);
+}
+
+void Online::perform(Action action, const SignatureVector& interval) {
+  const auto join = [&] {
+    const auto held = tracer_.lock();
+    tracer_.rank_trace().join(tracer_.ns_per_tick());
+  };
+  switch (action) {
+    case Action::kRemember:
+    case Action::kKeep:
+    case Action::kStop:
+    case Action::kFinish:
+      return join();
+    case Action::kFlushHistory:
+      join();
+      return flush_history();
+    case Action::kClusterAndElect:
+      join();
+      flush_history();
+      return elect(interval);
+    case Action::kFlushAndKeep:
+      if (since_flush_ > 1) flush(clusters_, keeps_in_lead());  // else C left nothing
+      return join();
+    case Action::kJoin:
+    case Action::kJoinAndFlush: {
+      const auto held = tracer_.lock();
+      if (keeps_in_lead()) tracer_.rank_trace().join(tracer_.ns_per_tick());
+      else tracer_.rank_trace().drop();
+      break;
+    }
+  }
+  if (action == Action::kJoinAndFlush) flush(clusters_, keeps_in_lead());
+}
+
+bool Online::keeps_in_lead() const {
+  if (lossless() || creates_) return true;
+  const SubCluster* mine = clusters_.find(static_cast<std::uint32_t>(tracer_.rank()));
+  return mine == nullptr || mine->lead == static_cast<std::uint32_t>(tracer_.rank());
+}
+
+void Online::elect(const SignatureVector& interval) {
+  MpiWorld::PerRank<SignatureVector> signature{interval};
+  clusters_ = cluster(*present_, std::move(signature), settings_.cluster);
+  creates_ = tracer_.rank_trace().interval_creates();
+  ++facts_.clusterings;
+  facts_.clusters.clear();
+  for (const MainCluster& main : clusters_.main)
+    for (const SubCluster& one : main.clusters)
+      facts_.clusters.push_back({main.call_path, one.lead, one.ranks});
+}
+
+void Online::flush_history() {
+  if (lossless()) return flush(kNoClusters, true);
+  MpiWorld::PerRank<SignatureVector> signature{tracer_.rank_trace().history()};
+  const Clustering history = cluster(*present_, std::move(signature), settings_.cluster);
+  const auto rank = static_cast<std::uint32_t>(tracer_.rank());
+  const SubCluster* mine = history.find(rank);
+  const bool keeps =
+      mine == nullptr || mine->lead == rank || tracer_.rank_trace().history_creates();
+  flush(history, keeps);
+}
+
+void Online::flush(const Clustering& clustering, bool keeps) {
+  MpiWorld::PerRank<Share> share;
+  {
+    const auto held = tracer_.lock();
+    share.value = tracer_.take_share(keeps);
+  }
+  since_flush_ = 0;
+  auto merged = chameleon::flush(*present_, share, clustering, settings_.fidelity);
+  lost_ = lost_ || present_->failed();
+  ++facts_.flushes;
+  if (merged) commit(std::move(*merged));
+}
+
+void Online::commit(Trace merged) {
+  merged.online = facts();
+  merged.complete = false;
+  Trace partial = merged;
+  append(online_, std::move(merged));
+  tracer_.write(partial, online_);
+}
+
+void Online::note(const Decision& decision, const Vote& vote) {
+  const std::uint64_t now = tracer_.elapsed_ns();
+  const auto state = static_cast<std::uint8_t>(decision.state);
+  auto& phases = facts_.phases;
+  if (phases.empty() || (phases.back().state != state && phases.size() < OnlineFacts::kMostPhases))
+    phases.push_back({state, machine_.acted(), 0, vote.changed(), 0});
+  ++phases.back().markers;
+  phases.back().end_ns = now;
+}
+
+OnlineFacts Online::facts() const {
+  OnlineFacts facts = facts_;
+  facts.markers = frequency_.seen();
+  facts.acted = machine_.acted();
+  for (std::size_t state = 0; state < facts.states.size(); ++state)
+    facts.states[state] = machine_.count(static_cast<State>(state));
+  return facts;
+}
+
+void Online::give_up(std::uint32_t missing) {
+  gave_up_ = true;
+  machine_.stop();
+  const auto rank = static_cast<std::uint32_t>(tracer_.rank());
+  if (rank == 0 || (missing == 0 && rank == 1))
+    say("rank " + std::to_string(missing) + " did not answer at marker " +
+        std::to_string(frequency_.seen()) + " within " +
+        std::to_string(static_cast<long>(settings_.marker_timeout)) +
+        " s (CHAMELEON_MARKER_TIMEOUT): markers stop, the trace stays complete");
+  perform(Action::kStop, {});
+}
+
+void Online::say_uneven(std::uint32_t finalizing) const {
+  if (tracer_.rank() == 0)
+    say("markers are not called equally often: " + std::to_string(finalizing) + " of " +
+        std::to_string(tracer_.size()) + " ranks are in MPI_Finalize at marker " +
+        std::to_string(machine_.acted()) +
+        " of the others; markers stop, the trace stays complete");
+}
+
+void Online::finish() {
+  const std::uint64_t begin = tracer_.clock().now();
+  tracer_.rank_trace().close_interval(tracer_.ns_per_tick());
+  if (settings_.clustering && !machine_.stopped()) {
+    Vote vote(0, 1, 0);
+    std::uint32_t missing = 0;
+    const auto add = [](Vote& mine, Vote&& theirs) { combine(mine, theirs); };
+    if (!world_.small_all_reduce(vote, add, votes_++, kForever, missing)) gave_up_ = true;
+    else if (vote.finalizing() < static_cast<std::uint32_t>(tracer_.size()))
+      say_uneven(vote.finalizing());
+  }
+  const auto more = [](std::uint64_t& mine, std::uint64_t&& theirs) { mine = std::max(mine, theirs); };
+  const std::uint64_t acted = last_.all_reduce(MpiWorld::PerRank<std::uint64_t>{machine_.acted()}, more);
+  const bool leading = machine_.state() == State::kLead;
+  const Decision decision = machine_.finalize();
+  if (decision.state == State::kFinalize && acted != 0) note(decision, Vote());
+  if (acted == 0) {
+    tracer_.rank_trace().join(tracer_.ns_per_tick());
+    merge_everything();
+  } else {
+    present_ = &last_;
+    if (leading && !lossless()) flush(clusters_, keeps_in_lead());
+    tracer_.rank_trace().join(tracer_.ns_per_tick());
+    flush_history();
+  }
+  tracer_.spent_at_marker(begin, State::kFinalize);
+  collect_facts();
+  if (tracer_.rank() == 0) write_last();
+}
+
+void Online::merge_everything() {
+  MpiWorld::PerRank<Shipment> mine;
+  mine.value.trace = tracer_.take_share(true).trace;
+  auto merged = last_.reduce(std::move(mine), join_shipments);
+  if (!merged) return;
+  canonicalize(merged->trace);
+  append(online_, std::move(merged->trace));
+}
+
+// What every rank says of itself, and what it declares.
+void Online::collect_facts() {
+  MpiWorld::PerRank<Shipment> mine;
+  mine.value.trace = tracer_.own_facts(lost_);
+  const std::uint64_t bytes = world_.traffic().bytes + last_.traffic().bytes;
+  auto all = last_.reduce(std::move(mine), join_shipments);
+  auto sum = last_.reduce(MpiWorld::PerRank<std::uint64_t>{bytes},
+                          [](std::uint64_t& a, std::uint64_t&& b) { a += b; });
+  if (sum) facts_.merge_bytes = *sum;
+  if (!all) return;
+  online_.facts = std::move(all->trace.facts);
+  online_.declarations.clear();
+  for (Declaration& one : all->trace.declarations) online_.declarations.push_back(std::move(one));
+}
+
+void Online::write_last() {
+  online_.online = facts();
+  online_.complete = true;
+  canonicalize(online_);
+  tracer_.write_last(online_);
+}
+
+}  // namespace chameleon

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The online trace in the making: what happens at acted-on markers and in
+/// MPI_Finalize. One vote of 16 bytes at each; then, as the state graph says,
+/// clustering, election of leads, joining or dropping the interval, and flushes
+/// that rank 0 appends to the file (dissertation section 5.1, Algorithms 6 to 8;
+/// docs/design/marker.md). A rank that does not hear from the others in time
+/// gives markers up: the application goes on and the trace stays complete.
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+
+#include "cluster/clustering.h"
+#include "cluster/flush.h"
+#include "markers/marker.h"
+#include "runtime/settings.h"
+#include "statemachine/state_machine.h"
+#include "trace/file.h"
+#include "world/mpi_world.h"
+
+namespace chameleon {
+
+class Tracer;
+
+class Online {
+ public:
+  /// `votes` and `last` are communicators of the tool's own, the latter for finalize.
+  Online(Tracer& tracer, MPI_Comm votes, MPI_Comm last);
+
+  /// A marker was seen on this rank.
+  void mark();
+  /// Merges what is left and completes the trace; in MPI_Finalize, on every rank.
+  void finish();
+
+  OnlineFacts facts() const;
+
+ private:
+  void act();
+  void perform(Action action, const SignatureVector& interval);
+  void elect(const SignatureVector& interval);
+  void flush(const Clustering& clustering, bool keeps);
+  void flush_history();
+  void commit(Trace merged);
+  void give_up(std::uint32_t missing);
+  void say_uneven(std::uint32_t finalizing) const;
+  void note(const Decision& decision, const Vote& vote);
+  void merge_everything();
+  void collect_facts();
+  void write_last();
+  bool keeps_in_lead() const;
+  bool lossless() const { return settings_.fidelity == Fidelity::kExact; }
+
+  Tracer& tracer_;
+  const Settings& settings_;
+  MarkerFrequency frequency_;
+  StateMachine machine_;
+  MpiWorld world_;  ///< of votes and flushes
+  MpiWorld last_;   ///< of finalize: waits as long as MPI_Finalize would
+  MpiWorld* present_ = &world_;
+  Clustering clusters_;
+  std::uint64_t previous_ = 0;
+  std::uint32_t votes_ = 0;
+  std::uint64_t since_flush_ = 0;
+  bool gave_up_ = false;
+  bool lost_ = false;  ///< a flush failed
+  long marker_thread_ = 0;
+  bool said_thread_ = false;
+  bool creates_ = false;  ///< the elected interval creates communicators
+  OnlineFacts facts_;
+  Trace online_;  ///< rank 0
+};
+
+}  // namespace chameleon

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/rank_trace.h"
+
+#include <array>
+
+#include "mpi/event_layout.h"
+#include "trace/end_point.h"
+#include "trace/time_code.h"
+#include "trace/trace.h"
+
+namespace chameleon {
+namespace {
+
+/// How one value of a call enters signatures and hashes.
+struct ValueUse {
+  std::uint8_t kind = 5;  ///< bit of Inexactness it belongs to
+  std::int8_t parameter = -1;
+  bool end_point = false;
+  bool root = false;
+};
+
+struct CallUse {
+  std::vector<ValueUse> values;
+  int flag = -1;  ///< value that says whether a Test or Iprobe succeeded
+  bool creates = false;
+};
+
+Parameter parameter_of(Kind kind) {
+  switch (kind) {
+    case Kind::kSource: return Parameter::kSource;
+    case Kind::kDest: return Parameter::kDestination;
+    case Kind::kCount: return Parameter::kCount;
+    case Kind::kTag: return Parameter::kTag;
+    case Kind::kKey: return Parameter::kKey;
+    case Kind::kColor: return Parameter::kColor;
+    default: return Parameter::kDataOperation;
+  }
+}
+
+std::uint8_t inexactness_of(Kind kind) {
+  switch (kind) {
+    case Kind::kCount: return 1;
+    case Kind::kSource: return 2;
+    case Kind::kDest: return 3;
+    case Kind::kTag: return 4;
+    default: return 5;
+  }
+}
+
+bool signs_parameter(Kind kind) {
+  return kind == Kind::kSource || kind == Kind::kDest || kind == Kind::kCount ||
+         kind == Kind::kTag || kind == Kind::kKey || kind == Kind::kColor ||
+         kind == Kind::kDatatype || kind == Kind::kOp || kind == Kind::kComm;
+}
+
+bool is_list(const ParamInfo& param) { return param.length.rule != Length::Rule::kScalar; }
+
+CallUse use_of(const CallInfo& call) {
+  CallUse use;
+  use.values.resize(stored_values(call));
+  const bool polls = has(call, Attribute::kCompletes) || has(call, Attribute::kProbe);
+  for (int i = 0; i < static_cast<int>(params(call).size()); ++i) {
+    const ParamInfo& param = params(call)[static_cast<std::size_t>(i)];
+    const auto stored = static_cast<std::size_t>(stored_values(param));
+    if (stored == 0) continue;
+    const auto at = static_cast<std::size_t>(value_offset(call, i));
+    for (std::size_t k = 0; k < stored; ++k) {
+      ValueUse& value = use.values[at + k];
+      value.kind = inexactness_of(param.kind);
+      if (stored == 1 && !is_list(param) && signs_parameter(param.kind) &&
+          param.direction == Direction::kIn)
+        value.parameter = static_cast<std::int8_t>(parameter_of(param.kind));
+      // A status: source, tag, bytes.
+      if (stored == 3) value.kind = k == 0 ? 2 : k == 1 ? 4 : 1;
+      value.end_point = k == 0 && (is_end_point(call, param) || (stored == 3 && !is_list(param)));
+      value.root = param.kind == Kind::kRoot;
+    }
+    if (param.kind == Kind::kFlag && param.direction == Direction::kOut && polls)
+      use.flag = static_cast<int>(at);
+  }
+  for (const ParamInfo& param : params(call))
+    use.creates = use.creates ||
+                  ((param.kind == Kind::kComm || param.kind == Kind::kGroup) &&
+                   param.direction == Direction::kOut && has(call, Attribute::kCreates));
+  return use;
+}
+
+const CallUse& call_use(std::uint16_t call) {
+  static const std::vector<CallUse> uses = [] {
+    std::vector<CallUse> all(kCallIdEnd);
+    for (const CallInfo& info : all_calls()) all[info.id] = use_of(info);
+    return all;
+  }();
+  return uses[call];
+}
+
+}  // namespace
+
+RankTrace::RankTrace(const Settings& settings)
+    : settings_(settings),
+      log_(settings.buffer),
+      open_(settings.timing != Timing::kNone),
+      partial_(settings.timing != Timing::kNone),
+      signature_(settings.signature) {}
+
+void RankTrace::sign() {
+  const bool exact = settings_.signature == CallPathForm::kOrdered;
+  log_.for_each([&](const IntervalLog::Record& record) {
+    const CallUse& use = call_use(record.call);
+    ++interval_events_;
+    creates_ = creates_ || use.creates;
+    last_symbol_ = Node::event_symbol(record.call, record.path);
+    // An unsuccessful poll is counted, not signed: how many there are is chance.
+    if (use.flag >= 0 && record.values[static_cast<std::size_t>(use.flag)] == 0)
+      signature_.unsigned_call();
+    else if (exact)
+      signature_.call(last_symbol_);
+    for (std::size_t i = 0; i < record.values.size() && i < use.values.size(); ++i) {
+      const ValueUse& value = use.values[i];
+      if (value.parameter < 0) continue;
+      const std::int64_t number = record.values[i];
+      signature_.add(static_cast<Parameter>(value.parameter),
+                     value.end_point ? packed_relative(number) : number);
+    }
+    if (settings_.fidelity == Fidelity::kChecked) hash(record);
+  });
+}
+
+void RankTrace::hash(const IntervalLog::Record& record) {
+  const CallUse& use = call_use(record.call);
+  hashes_[0] = combine(hashes_[0], last_symbol_);
+  for (std::size_t i = 0; i < record.values.size() && i < use.values.size(); ++i) {
+    const ValueUse& value = use.values[i];
+    std::int64_t number = record.values[i];
+    if (value.end_point) number = value.root ? packed_absolute(number) : packed_relative(number);
+    hashes_[value.kind] = combine(hashes_[value.kind], static_cast<std::uint64_t>(number));
+  }
+}
+
+void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
+  std::vector<std::int64_t> with_times;
+  const auto ns = [&](std::uint64_t ticks) {
+    return static_cast<std::uint64_t>(static_cast<double>(ticks) * ns_per_tick);
+  };
+  log_.for_each([&](const IntervalLog::Record& record) {
+    Event event{record.call, record.path, ns(record.compute), ns(record.communication),
+                record.values};
+    if (settings_.timing == Timing::kFull) {
+      with_times.assign(event.values.begin(), event.values.end());
+      with_times.push_back(static_cast<std::int64_t>(encode_time(event.compute)));
+      with_times.push_back(static_cast<std::int64_t>(encode_time(event.communication)));
+      event.values = with_times;
+    }
+    folder.push(event);
+  });
+  log_.clear();
+}
+
+void RankTrace::spill(double ns_per_tick) {
+  if (log_.empty()) return;
+  if (!spilled_) open_.set_last_symbol(partial_.last_symbol());
+  spilled_ = true;
+  sign();
+  fold_log(open_, ns_per_tick);
+}
+
+SignatureVector RankTrace::close_interval(double ns_per_tick) {
+  // The published form is over folded events.
+  if (settings_.signature == CallPathForm::kXor) spill(ns_per_tick);
+  else sign();
+  if (spilled_) folded_ = open_.take();
+  last_ = signature_.take();
+  if (settings_.signature == CallPathForm::kXor) last_.call_path = xor_signature(folded_);
+  all_events_ += interval_events_;
+  interval_creates_ = creates_;
+  history_creates_ = history_creates_ || creates_;
+  creates_ = false;
+  history_ = combine(history_, last_.call_path);
+  return last_;
+}
+
+void RankTrace::join(double ns_per_tick) {
+  if (spilled_) partial_.append(std::exchange(folded_, {}), 0);
+  fold_log(partial_, ns_per_tick);
+  events_ += interval_events_;
+  interval_events_ = 0;
+  spilled_ = false;
+}
+
+void RankTrace::drop() {
+  folded_.clear();
+  log_.clear();
+  interval_events_ = 0;
+  spilled_ = false;
+  partial_.set_last_symbol(last_symbol_);
+}
+
+std::vector<Node> RankTrace::take() {
+  events_ = 0;
+  history_ = 0;
+  hashes_ = {};
+  history_creates_ = false;
+  return partial_.take();
+}
+
+SignatureVector RankTrace::history() const {
+  SignatureVector signature = last_;
+  signature.call_path = history_;
+  return signature;
+}
+
+}  // namespace chameleon

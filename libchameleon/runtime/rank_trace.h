@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What one rank holds of its own events between flushes: the log of the present
+/// interval, what a full log was folded into (*open*), and the folded trace of
+/// the closed intervals since the last flush (*partial*). Beside them, updated
+/// as intervals close whether their events are kept or dropped: the interval's
+/// signature, hashes of all that happened since the flush, and how many events.
+/// Cost: closing an interval reads its log once; joining folds it.
+
+#include <vector>
+
+#include "cluster/flush.h"
+#include "cluster/signature.h"
+#include "runtime/interval_log.h"
+#include "runtime/settings.h"
+#include "trace/fold.h"
+
+namespace chameleon {
+
+class RankTrace {
+ public:
+  explicit RankTrace(const Settings& settings);
+
+  IntervalLog& log() { return log_; }
+  /// Makes room in a full log.
+  void spill(double ns_per_tick);
+
+  /// Ends the present interval: its signature. `join` or `drop` must follow.
+  SignatureVector close_interval(double ns_per_tick);
+  /// The closed interval becomes part of *partial*.
+  void join(double ns_per_tick);
+  /// The closed interval is forgotten.
+  void drop();
+
+  /// The nodes of *partial*, which is empty afterwards. History, counts and
+  /// hashes start anew.
+  std::vector<Node> take();
+
+  /// A signature of all intervals since the last `take`.
+  SignatureVector history() const;
+  std::uint64_t events() const { return events_; }        ///< in *partial*
+  std::uint64_t all_events() const { return all_events_; }  ///< of the run
+  const StreamHashes& hashes() const { return hashes_; }
+  /// Whether the last closed interval / any since `take` created a communicator,
+  /// group or topology, which are kept exactly for every rank.
+  bool interval_creates() const { return interval_creates_; }
+  bool history_creates() const { return history_creates_; }
+
+ private:
+  void sign();
+  void hash(const IntervalLog::Record& record);
+  void fold_log(Folder& folder, double ns_per_tick);
+
+  const Settings& settings_;
+  IntervalLog log_;
+  Folder open_, partial_;
+  bool spilled_ = false;        ///< part of the interval is in `open_`
+  std::vector<Node> folded_;    ///< that part, once the interval is closed
+  std::uint64_t interval_events_ = 0;
+  IntervalSignature signature_;
+  SignatureVector last_;
+  std::uint64_t history_ = 0;
+  StreamHashes hashes_{};
+  std::uint64_t events_ = 0, all_events_ = 0;
+  std::uint64_t last_symbol_ = 0;
+  bool creates_ = false, interval_creates_ = false, history_creates_ = false;
+};
+
+}  // namespace chameleon

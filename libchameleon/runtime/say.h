@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What the traced process says of itself: lines on stderr, and the parts of a
+/// trace that describe the job.
+
+#include <cstdint>
+#include <string>
+
+#include "trace/trace.h"
+
+namespace chameleon {
+
+/// One line on stderr, in one write.
+void say(const std::string& line);
+
+/// A trace without events: program, tool, MPI, time.
+Trace new_trace(int size);
+
+/// The run's summary line, of the trace just written.
+void summarize(const Trace& trace, std::uint64_t bytes, const std::string& path);
+
+}  // namespace chameleon

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/termination.h"
+
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace chameleon {
+namespace {
+
+constexpr std::size_t kStack = 4U << 20;  // deep loops are written recursively
+
+sem_t g_asked;
+pid_t g_owner = 0;
+void (*g_leave)() = nullptr;
+
+void pause_ms(long ms) {
+  const timespec time{ms / 1000, (ms % 1000) * 1'000'000};
+  ::nanosleep(&time, nullptr);
+}
+
+void end_process() {
+  struct sigaction action {};
+  action.sa_handler = SIG_DFL;
+  ::sigaction(SIGTERM, &action, nullptr);
+  ::kill(::getpid(), SIGTERM);
+}
+
+void on_signal(int) {
+  const int error = errno;
+  if (::getpid() != g_owner) {  // a child made by fork has no watcher
+    end_process();
+  } else {
+    struct sigaction action {};
+    action.sa_handler = SIG_DFL;
+    ::sigaction(SIGTERM, &action, nullptr);
+    ::sem_post(&g_asked);
+  }
+  errno = error;
+}
+
+void* watch(void*) {
+  while (::sem_wait(&g_asked) != 0 && errno == EINTR) {
+  }
+  g_leave();
+  end_process();
+  return nullptr;
+}
+
+long membarrier(int command) { return ::syscall(SYS_membarrier, command, 0, 0); }
+
+}  // namespace
+
+bool Door::close() {
+  closed_.store(true);
+  if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) pause_ms(50);
+  for (int i = 0; i < 1000; ++i) {
+    if (!busy_.load(std::memory_order_acquire)) return true;
+    pause_ms(1);
+  }
+  return false;
+}
+
+void Door::stop() {
+  busy_.store(false, std::memory_order_release);
+  for (;;) pause_ms(1000);  // the process is about to end
+}
+
+void watch_termination(void (*leave)()) {
+  struct sigaction present {};
+  if (g_owner == ::getpid() || ::sigaction(SIGTERM, nullptr, &present) != 0) return;
+  if ((present.sa_flags & SA_SIGINFO) != 0 || present.sa_handler != SIG_DFL) return;
+  if (::sem_init(&g_asked, 0, 0) != 0) return;
+  membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+  g_leave = leave;
+  g_owner = ::getpid();
+
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_attr_t attributes;
+  ::pthread_attr_init(&attributes);
+  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  ::pthread_attr_setstacksize(&attributes, kStack);
+  pthread_t thread;
+  const bool started = ::pthread_create(&thread, &attributes, watch, nullptr) == 0;
+  ::pthread_attr_destroy(&attributes);
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!started) return;
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
+}  // namespace chameleon

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "world/mpi_world.h"
+
+#include <sched.h>
+
+#include <bit>
+#include <map>
+
+namespace chameleon {
+namespace {
+
+// What a request that was given up still reads or writes must stay: it is leaked.
+void abandon(Bytes& bytes) { new Bytes(std::move(bytes)); }
+
+// Upwards each level waits a little longer than the one below, and downwards than the one
+// above, so that who misses a rank first is the one next to it, and can name it.
+double patience(double timeout, int levels) { return levels * std::max(timeout / 32, 0.05); }
+
+}  // namespace
+
+/// The pieces of one value on their way; the bytes belong to the caller.
+struct MpiWorld::Sending {
+  std::vector<MPI_Request> requests;
+};
+
+MpiWorld::MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_bytes)
+    : comm_(comm), timeout_(timeout_seconds), piece_bytes_(std::max<std::size_t>(piece_bytes, 1)) {
+  int rank = 0, size = 1, found = 0;
+  void* bound = nullptr;
+  PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
+  if (PMPI_Comm_rank(comm_, &rank) != MPI_SUCCESS || PMPI_Comm_size(comm_, &size) != MPI_SUCCESS)
+    failed_ = true;
+  rank_ = static_cast<std::uint32_t>(rank);
+  size_ = static_cast<std::uint32_t>(size);
+  PMPI_Comm_get_attr(comm_, MPI_TAG_UB, &bound, &found);
+  if (found != 0 && bound != nullptr)
+    tags_ = std::max(tags_, std::min(*static_cast<int*>(bound), 1 << 30) / 2);
+}
+
+void MpiWorld::begin_operation(std::uint32_t depth) {
+  ++operation_;
+  traffic_.depth += depth;
+  deadline_ = PMPI_Wtime() + timeout_;
+}
+
+int MpiWorld::operation_tag() const {
+  return tags_ + static_cast<int>(operation_ % static_cast<std::uint32_t>(tags_));
+}
+
+bool MpiWorld::late(unsigned& polls) const {
+  // On a machine with more ranks than cores the awaited one may need this core.
+  if (++polls > 200) sched_yield();
+  return PMPI_Wtime() > deadline_;
+}
+
+bool MpiWorld::wait(MPI_Request& request) {
+  for (unsigned polls = 0;;) {
+    int done = 0;
+    if (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+    if (done != 0) return true;
+    if (late(polls)) break;
+  }
+  failed_ = true;
+  return false;
+}
+
+bool MpiWorld::start(Sending& sending, std::uint32_t to, std::span<const std::uint8_t> bytes,
+                     int tag, bool synchronous) {
+  for (bool more = true; more && !failed_;) {
+    const std::size_t size = std::min(bytes.size(), piece_bytes_);
+    MPI_Request& request = sending.requests.emplace_back(MPI_REQUEST_NULL);
+    const auto post = synchronous ? PMPI_Issend : PMPI_Isend;
+    if (post(bytes.data(), static_cast<int>(size), MPI_BYTE, static_cast<int>(to), tag, comm_,
+             &request) != MPI_SUCCESS)
+      failed_ = true;
+    bytes = bytes.subspan(size);
+    more = size == piece_bytes_;
+  }
+  return !failed_;
+}
+
+bool MpiWorld::done(Sending& sending) {
+  while (!sending.requests.empty()) {
+    int done = 0;
+    if (PMPI_Test(&sending.requests.back(), &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+      failed_ = true;
+    if (done == 0 || failed_) return false;
+    sending.requests.pop_back();
+  }
+  return true;
+}
+
+bool MpiWorld::finish(Sending& sending) {
+  for (MPI_Request& request : sending.requests)
+    if (!wait(request)) return false;
+  return true;
+}
+
+void MpiWorld::send(std::uint32_t to, Bytes bytes) {
+  traffic_.count(bytes.size());
+  Sending sending;
+  if (!start(sending, to, bytes, operation_tag(), false) || !finish(sending)) abandon(bytes);
+}
+
+bool MpiWorld::receive_piece(int from, int tag, int size, Bytes& bytes) {
+  const std::size_t before = bytes.size();
+  bytes.resize(before + static_cast<std::size_t>(size));
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (PMPI_Irecv(bytes.data() + before, size, MPI_BYTE, from, tag, comm_, &request) !=
+      MPI_SUCCESS) {
+    failed_ = true;
+    return false;
+  }
+  if (wait(request)) return true;
+  abandon(bytes);
+  return false;
+}
+
+bool MpiWorld::receive(std::uint32_t from, Bytes& bytes) {
+  const int source = static_cast<int>(from), tag = operation_tag();
+  for (unsigned polls = 0; !failed_;) {
+    int found = 0, size = 0;
+    MPI_Status status;
+    if (PMPI_Iprobe(source, tag, comm_, &found, &status) != MPI_SUCCESS) break;
+    if (found == 0) {
+      if (late(polls)) break;
+      continue;
+    }
+    PMPI_Get_count(&status, MPI_BYTE, &size);
+    if (!receive_piece(source, tag, size, bytes)) return false;
+    if (static_cast<std::size_t>(size) < piece_bytes_) return true;
+    polls = 0;
+  }
+  failed_ = true;
+  return false;
+}
+
+void MpiWorld::broadcast_bytes(Bytes& bytes) {
+  std::uint32_t children[32], count = 0, parent = 0;
+  walk_up(
+      rank_, size_, [&](std::uint32_t child) { children[count++] = child; },
+      [&](std::uint32_t above) { parent = above; });
+  if (rank_ != 0 && !receive(parent, bytes)) return;
+  Sending sending;
+  while (count > 0 && !failed_) {
+    traffic_.count(bytes.size());
+    start(sending, children[--count], bytes, operation_tag(), false);
+  }
+  if (failed_ || !finish(sending)) abandon(bytes);
+}
+
+std::vector<MpiWorld::Parcel> MpiWorld::exchange(std::vector<Parcel> outgoing) {
+  begin_operation(2 * tree_depth(size_) + 1);
+  const int data = operation_tag();
+  ++operation_;
+  const int control = operation_tag();  // up and down differ in who sends
+  std::uint32_t children[32], count = 0, arrived = 0, parent = 0;
+  walk_up(
+      rank_, size_, [&](std::uint32_t child) { children[count++] = child; },
+      [&](std::uint32_t above) { parent = above; });
+
+  std::vector<Parcel> incoming;
+  std::map<int, std::size_t> place;  // of a source in `incoming`
+  Sending sending;
+  for (const Parcel& parcel : outgoing) {
+    traffic_.count(parcel.bytes.size());
+    start(sending, parcel.rank, parcel.bytes, data, true);
+  }
+  Sending signals;
+  const auto signal = [&](std::uint32_t to) {
+    traffic_.count(0);
+    start(signals, to, {}, control, false);
+  };
+  const auto signalled = [&](std::uint32_t from) {
+    int found = 0;
+    if (PMPI_Iprobe(static_cast<int>(from), control, comm_, &found, MPI_STATUS_IGNORE) !=
+        MPI_SUCCESS)
+      failed_ = true;
+    Bytes nothing;
+    return found != 0 && receive_piece(static_cast<int>(from), control, 0, nothing);
+  };
+  bool reported = false;
+  for (unsigned polls = 0; !failed_;) {
+    int found = 0, size = 0;
+    MPI_Status status;
+    if (PMPI_Iprobe(MPI_ANY_SOURCE, data, comm_, &found, &status) != MPI_SUCCESS) failed_ = true;
+    if (found != 0) {
+      const auto [at, fresh] = place.try_emplace(status.MPI_SOURCE, incoming.size());
+      if (fresh) incoming.push_back({static_cast<std::uint32_t>(status.MPI_SOURCE), {}});
+      PMPI_Get_count(&status, MPI_BYTE, &size);
+      receive_piece(status.MPI_SOURCE, data, size, incoming[at->second].bytes);
+      polls = 0;
+      continue;
+    }
+    // One's own values have been taken, then those of all ranks below.
+    if (!reported && done(sending)) {
+      while (arrived < count && signalled(children[arrived])) ++arrived;
+      if (arrived == count) {
+        reported = true;
+        if (rank_ != 0) signal(parent);
+      }
+    }
+    if (reported && (rank_ == 0 || signalled(parent))) break;
+    if (late(polls)) failed_ = true;
+  }
+  while (count > 0 && !failed_) signal(children[--count]);
+  if (failed_ || !finish(signals)) {
+    for (Parcel& parcel : outgoing) abandon(parcel.bytes);
+    incoming.clear();
+  }
+  return incoming;
+}
+
+void MpiWorld::drain() {
+  for (bool more = true; more;) {
+    int found = 0, size = 0;
+    MPI_Status status;
+    more = PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, &status) == MPI_SUCCESS &&
+           found != 0;
+    Bytes dropped;
+    deadline_ = PMPI_Wtime() + timeout_;
+    if (more) PMPI_Get_count(&status, MPI_BYTE, &size);
+    if (more) more = receive_piece(status.MPI_SOURCE, status.MPI_TAG, size, dropped);
+  }
+}
+
+// A vote that was lost travels as a message four bytes longer, which begins with the
+// rank that is missing.
+
+MpiWorld::SmallVote MpiWorld::begin_vote(std::uint32_t sequence, double timeout,
+                                         std::size_t size) {
+  traffic_.depth += 2 * tree_depth(size_);
+  return {static_cast<int>(sequence % static_cast<std::uint32_t>(tags_)), size, PMPI_Wtime(),
+          timeout};
+}
+
+bool MpiWorld::small_send(std::uint32_t to, std::size_t size, int tag, double deadline) {
+  traffic_.count(size);
+  deadline_ = deadline;
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (PMPI_Isend(small_out_, static_cast<int>(size), MPI_BYTE, static_cast<int>(to), tag, comm_,
+                 &request) != MPI_SUCCESS)
+    failed_ = true;
+  return !failed_ && wait(request);
+}
+
+/// Bytes received into `small_in_`; -1 when late.
+int MpiWorld::small_receive(std::uint32_t from, std::size_t size, int tag, double deadline) {
+  deadline_ = deadline;
+  MPI_Status status;
+  for (unsigned polls = 0;;) {
+    int found = 0;
+    if (PMPI_Iprobe(static_cast<int>(from), tag, comm_, &found, &status) != MPI_SUCCESS) return -1;
+    if (found != 0) break;
+    if (late(polls)) return -1;
+  }
+  int received = -1;
+  if (PMPI_Recv(small_in_, static_cast<int>(size + 4), MPI_BYTE, static_cast<int>(from), tag,
+                comm_, &status) != MPI_SUCCESS)
+    return -1;
+  PMPI_Get_count(&status, MPI_BYTE, &received);
+  return received;
+}
+
+bool MpiWorld::collect(SmallVote& vote, std::uint32_t child, void* theirs) {
+  if (vote.lost) return false;
+  const int levels = static_cast<int>(tree_depth(child - rank_)) + 1;
+  const double deadline = vote.begin + vote.timeout + patience(vote.timeout, levels);
+  const int received = small_receive(child, vote.size, vote.tag, deadline);
+  vote.lost = received != static_cast<int>(vote.size);
+  if (vote.lost) {
+    vote.missing = child;
+    if (received > 0) std::memcpy(&vote.missing, small_in_, sizeof vote.missing);
+  } else {
+    std::memcpy(theirs, small_in_, vote.size);
+  }
+  return !vote.lost;
+}
+
+bool MpiWorld::share(SmallVote& vote, void* value) {
+  std::uint32_t children[32], count = 0, parent = 0;
+  walk_up(
+      rank_, size_, [&](std::uint32_t child) { children[count++] = child; },
+      [&](std::uint32_t above) { parent = above; });
+  const double waited = 2 * vote.timeout + patience(vote.timeout, std::popcount(rank_));
+  const double deadline = vote.begin + waited;
+  const auto write = [&] {
+    std::memset(small_out_, 0, sizeof small_out_);
+    if (vote.lost)
+      std::memcpy(small_out_, &vote.missing, sizeof vote.missing);
+    else
+      std::memcpy(small_out_, value, vote.size);
+    return vote.size + (vote.lost ? 4 : 0);
+  };
+  if (rank_ != 0) {
+    const std::size_t size = write();
+    const bool sent = small_send(parent, size, vote.tag, deadline);
+    const int received = sent ? small_receive(parent, vote.size, vote.tag, deadline) : -1;
+    if (received == static_cast<int>(vote.size)) {
+      std::memcpy(value, small_in_, vote.size);
+    } else {
+      if (received > 0)
+        std::memcpy(&vote.missing, small_in_, sizeof vote.missing);
+      else if (!vote.lost)
+        vote.missing = parent;
+      vote.lost = true;
+    }
+  }
+  const std::size_t size = write();
+  while (count > 0 && !failed_)
+    small_send(children[--count], size, vote.tag, PMPI_Wtime() + vote.timeout);
+  return !vote.lost;
+}
+
+}  // namespace chameleon

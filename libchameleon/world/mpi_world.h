@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// One rank's view of the ranks of a communicator. Every operation is
+/// collective and must be called in the same order on all ranks; each has tags
+/// of its own, so a late rank cannot mix two of them up. Only point-to-point
+/// PMPI, polled: an operation that takes longer than the timeout is given up,
+/// `failed()` becomes and stays true, and all later ones give default values at
+/// once. Nothing blocks forever. The communicator must be private to this
+/// object; its errors are made to return. Not thread-safe.
+///
+/// A value is one message of the length it has, found by probing; only beyond
+/// `piece_bytes` it is sent in pieces (one of full length means more follow).
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "world/tree.h"
+#include "world/world.h"
+
+namespace chameleon {
+
+class MpiWorld {
+ public:
+  /// This rank's value.
+  template <class T>
+  struct PerRank {
+    T value{};
+  };
+
+  MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_bytes = std::size_t{1} << 28);
+  MpiWorld(const MpiWorld&) = delete;
+  MpiWorld& operator=(const MpiWorld&) = delete;
+  MpiWorld(MpiWorld&&) = default;
+  MpiWorld& operator=(MpiWorld&&) = default;
+
+  std::uint32_t size() const { return size_; }
+  std::uint32_t rank() const { return rank_; }
+  bool failed() const { return failed_; }
+  Traffic traffic() const { return traffic_; }
+  void reset_traffic() { traffic_ = {}; }
+
+  /// Takes in and drops what arrived too late for an operation given up. To be called
+  /// before MPI_Finalize after a failure or a lost vote: MPI complains of leftovers.
+  void drain();
+
+  /// f(rank) on every rank.
+  template <class F>
+  auto generate(F f) {
+    return PerRank<decltype(f(rank_))>{f(rank_)};
+  }
+
+  /// f(rank, value) on every rank; nothing if f gives nothing.
+  template <class T, class F>
+  auto map(PerRank<T>& values, F f) {
+    using R = decltype(f(rank_, values.value));
+    if constexpr (std::is_void_v<R>)
+      f(rank_, values.value);
+    else
+      return PerRank<R>{f(rank_, values.value)};
+  }
+
+  /// combine(T& mine, T&& theirs) up the tree; the value at rank 0 only. A rank
+  /// sends at most one message; depth ceil(log2 size).
+  template <class T, class C>
+  std::optional<T> reduce(PerRank<T> values, C combine) {
+    begin_operation(tree_depth(size_));
+    reduce_positions(rank_, size_, values.value, combine, [](std::uint32_t at) { return at; });
+    if (failed_ || rank_ != 0) return std::nullopt;
+    return std::move(values.value);
+  }
+
+  /// The same over `members` only, ascending and known to all ranks, in the tree
+  /// over their positions; the first sends the result to rank 0 unless it is.
+  template <class T, class C>
+  std::optional<T> reduce(const std::vector<std::uint32_t>& members, PerRank<T> values,
+                          C combine) {
+    if (members.empty()) return std::nullopt;
+    const std::uint32_t first = members.front();
+    const auto size = static_cast<std::uint32_t>(members.size());
+    begin_operation(tree_depth(size) + (first != 0 ? 1 : 0));
+    const auto me = std::lower_bound(members.begin(), members.end(), rank_);
+    if (me != members.end() && *me == rank_)
+      reduce_positions(static_cast<std::uint32_t>(me - members.begin()), size, values.value,
+                       combine, [&](std::uint32_t at) { return members[at]; });
+    if (first != 0 && rank_ == first) send_value(0, values.value);
+    if (first != 0 && rank_ == 0) receive_value(first, values.value);
+    if (failed_ || rank_ != 0) return std::nullopt;
+    return std::move(values.value);
+  }
+
+  /// Several such reductions at once, over disjoint groups known to all ranks:
+  /// the result stays at the first of each; elsewhere what is given is used up.
+  template <class T, class C>
+  PerRank<T> reduce_groups(const std::vector<std::vector<std::uint32_t>>& groups,
+                           PerRank<T> values, C combine) {
+    std::size_t largest = 1;
+    for (const auto& group : groups) largest = std::max(largest, group.size());
+    begin_operation(tree_depth(largest));
+    for (const auto& group : groups) {
+      const auto me = std::lower_bound(group.begin(), group.end(), rank_);
+      if (me == group.end() || *me != rank_) continue;
+      reduce_positions(static_cast<std::uint32_t>(me - group.begin()),
+                       static_cast<std::uint32_t>(group.size()), values.value, combine,
+                       [&](std::uint32_t at) { return group[at]; });
+    }
+    return values;
+  }
+
+  /// Rank 0's value, down the tree; a default one when there is none. Encoded once,
+  /// passed on as it came.
+  template <class T>
+  T broadcast(std::optional<T> at_root) {
+    begin_operation(tree_depth(size_));
+    Bytes bytes;
+    T value{};
+    if (rank_ == 0) {
+      if (at_root) value = std::move(*at_root);
+      if (size_ > 1) bytes = encoded(value);
+    }
+    broadcast_bytes(bytes);
+    if (failed_) return T{};
+    if (rank_ != 0 && !decoded(bytes, value)) return T{};
+    return value;
+  }
+
+  template <class T, class C>
+  T all_reduce(PerRank<T> values, C combine) {
+    return broadcast(reduce(std::move(values), combine));
+  }
+
+  /// Values to named ranks: (to, value) becomes (from, value), in order of from and
+  /// then of sending. Sparse: synchronous sends to the ranks there is something
+  /// for, then the tree says that everyone's have arrived (Hoefler, Siebert,
+  /// Lumsdaine, PPoPP'10, with a tree for their barrier). A message a partner, and
+  /// 2 (size - 1) empty ones in all; no step is linear in size.
+  template <class T>
+  PerRank<std::vector<std::pair<std::uint32_t, T>>> route(
+      PerRank<std::vector<std::pair<std::uint32_t, T>>> outgoing) {
+    using Values = std::vector<std::pair<std::uint32_t, T>>;
+    std::vector<Parcel> parcels;
+    PerRank<Values> incoming;
+    std::stable_sort(outgoing.value.begin(), outgoing.value.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    Values mine;
+    ByteWriter writer;
+    for (std::size_t i = 0; i < outgoing.value.size(); ++i) {
+      auto& [to, value] = outgoing.value[i];
+      if (to == rank_) mine.emplace_back(rank_, std::move(value));
+      if (to == rank_ || to >= size_) continue;
+      encode_value(writer, value);
+      if (i + 1 == outgoing.value.size() || outgoing.value[i + 1].first != to)
+        parcels.push_back({to, std::exchange(writer, {}).take()});
+    }
+    parcels = exchange(std::move(parcels));
+    if (failed_) return {};
+    parcels.push_back({rank_, {}});
+    std::sort(parcels.begin(), parcels.end(),
+              [](const Parcel& a, const Parcel& b) { return a.rank < b.rank; });
+    for (const Parcel& parcel : parcels) {
+      if (parcel.rank == rank_)
+        std::move(mine.begin(), mine.end(), std::back_inserter(incoming.value));
+      ByteReader reader(parcel.bytes);
+      while (!reader.at_end()) {
+        T value{};
+        if (!decode_value(reader, value)) {
+          failed_ = true;
+          return {};
+        }
+        incoming.value.emplace_back(parcel.rank, std::move(value));
+      }
+    }
+    return incoming;
+  }
+
+  /// All ranks' values combined on all ranks, for a vote: no allocation, messages
+  /// of sizeof(T). `sequence` numbers the votes and must be equal on all ranks.
+  /// False after `timeout` seconds without an answer, `missing` being a rank that
+  /// did not, as near as one can tell: rank 0 names the right one or, on a machine
+  /// under heavy load, one above it in the tree. Ranks that cannot be told give up
+  /// after some 2.5 times that, and a late rank finds it out at once. A lost vote
+  /// does not make the world fail.
+  template <class T, class C>
+  bool small_all_reduce(T& value, C combine, std::uint32_t sequence, double timeout,
+                        std::uint32_t& missing) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kSmall);
+    if (failed_) {
+      missing = rank_;
+      return false;
+    }
+    SmallVote vote = begin_vote(sequence, timeout, sizeof(T));
+    walk_up(
+        rank_, size_,
+        [&](std::uint32_t child) {
+          T theirs;
+          if (collect(vote, child, &theirs)) combine(value, std::move(theirs));
+        },
+        [](std::uint32_t) {});
+    if (!share(vote, &value)) missing = vote.missing;
+    return !vote.lost;
+  }
+
+ private:
+  static constexpr std::size_t kSmall = 16;
+  struct Parcel {
+    std::uint32_t rank = 0;
+    Bytes bytes;
+  };
+  struct SmallVote {
+    int tag;
+    std::size_t size;
+    double begin, timeout;
+    std::uint32_t missing = 0;
+    bool lost = false;
+  };
+
+  template <class T>
+  static Bytes encoded(const T& value) {
+    ByteWriter writer;
+    encode_value(writer, value);
+    return writer.take();
+  }
+  template <class T>
+  bool decoded(const Bytes& bytes, T& value) {
+    ByteReader reader(bytes);
+    if (!decode_value(reader, value)) failed_ = true;
+    return !failed_;
+  }
+  template <class T>
+  void send_value(std::uint32_t to, const T& value) {
+    if (!failed_) send(to, encoded(value));
+  }
+  template <class T>
+  bool receive_value(std::uint32_t from, T& value) {
+    Bytes bytes;
+    return receive(from, bytes) && decoded(bytes, value);
+  }
+  template <class T, class C, class RankAt>
+  void reduce_positions(std::uint32_t at, std::uint32_t size, T& mine, C& combine,
+                        RankAt rank_at) {
+    walk_up(
+        at, size,
+        [&](std::uint32_t child) {
+          T theirs{};
+          if (receive_value(rank_at(child), theirs)) combine(mine, std::move(theirs));
+        },
+        [&](std::uint32_t parent) { send_value(rank_at(parent), mine); });
+  }
+
+  void begin_operation(std::uint32_t depth);
+  void send(std::uint32_t to, Bytes bytes);
+  bool receive(std::uint32_t from, Bytes& bytes);
+  void broadcast_bytes(Bytes& bytes);
+  std::vector<Parcel> exchange(std::vector<Parcel> outgoing);
+  SmallVote begin_vote(std::uint32_t sequence, double timeout, std::size_t size);
+  bool collect(SmallVote& vote, std::uint32_t child, void* theirs);
+  bool share(SmallVote& vote, void* value);
+
+  struct Sending;
+  bool start(Sending& sending, std::uint32_t to, std::span<const std::uint8_t> bytes, int tag,
+             bool synchronous);
+  bool done(Sending& sending);
+  bool finish(Sending& sending);
+  bool receive_piece(int from, int tag, int size, Bytes& bytes);
+  bool wait(MPI_Request& request);
+  bool small_send(std::uint32_t to, std::size_t size, int tag, double deadline);
+  int small_receive(std::uint32_t from, std::size_t size, int tag, double deadline);
+  bool late(unsigned& polls) const;
+  int operation_tag() const;
+
+  MPI_Comm comm_;
+  double timeout_;
+  std::size_t piece_bytes_;
+  std::uint32_t rank_ = 0, size_ = 1;
+  int tags_ = 16384;             ///< votes use the tags below this, operations as many from it
+  std::uint32_t operation_ = 0;  ///< the present one
+  double deadline_ = 0;          ///< of the present operation, on MPI's clock
+  bool failed_ = false;
+  Traffic traffic_;
+  std::uint8_t small_out_[kSmall + 4], small_in_[kSmall + 4];
+};
+
+}  // namespace chameleon

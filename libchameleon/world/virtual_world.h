@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// All ranks of a job in one process: a value for each rank in a vector, and
+/// the operations as loops that combine in the order a real job does. O(P)
+/// per operation. Counts messages and tree levels; bytes (by encoding every
+/// message) and the time of the critical path only when asked. Never fails.
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "world/tree.h"
+#include "world/world.h"
+
+namespace chameleon {
+
+class VirtualWorld {
+ public:
+  template <class T>
+  using PerRank = std::vector<T>;
+
+  explicit VirtualWorld(std::uint32_t size, bool count_bytes = false, bool measure_time = false)
+      : size_(size == 0 ? 1 : size), count_bytes_(count_bytes), measure_time_(measure_time) {}
+
+  std::uint32_t size() const { return size_; }
+  bool failed() const { return false; }
+  Traffic traffic() const { return traffic_; }
+  /// Work (not communication) on the longest path of every reduction, added up, in
+  /// seconds; 0 unless asked to measure.
+  double critical_seconds() const { return critical_seconds_; }
+  void reset_traffic() {
+    traffic_ = {};
+    critical_seconds_ = 0;
+  }
+
+  /// f(rank) for every rank.
+  template <class F>
+  auto generate(F f) {
+    std::vector<decltype(f(std::uint32_t{}))> values;
+    values.reserve(size_);
+    for (std::uint32_t rank = 0; rank < size_; ++rank) values.push_back(f(rank));
+    return values;
+  }
+
+  /// f(rank, value) for every rank; nothing if f gives nothing.
+  template <class T, class F>
+  auto map(PerRank<T>& values, F f) {
+    using R = decltype(f(std::uint32_t{}, values.front()));
+    if constexpr (std::is_void_v<R>) {
+      for (std::uint32_t rank = 0; rank < size_; ++rank) f(rank, values[rank]);
+    } else {
+      std::vector<R> results;
+      results.reserve(size_);
+      for (std::uint32_t rank = 0; rank < size_; ++rank) results.push_back(f(rank, values[rank]));
+      return results;
+    }
+  }
+
+  /// combine(T& mine, T&& theirs) up the tree. size - 1 messages.
+  template <class T, class C>
+  std::optional<T> reduce(PerRank<T> values, C combine) {
+    return reduce_positions(size_, combine, [&](std::uint32_t at) -> T& { return values[at]; });
+  }
+
+  /// The same over `members` only, ascending, in the tree over their positions;
+  /// one more message when rank 0 is none of them. Nothing if there are none.
+  template <class T, class C>
+  std::optional<T> reduce(const std::vector<std::uint32_t>& members, PerRank<T> values,
+                          C combine) {
+    if (members.empty()) return std::nullopt;
+    auto value_at = [&](std::uint32_t at) -> T& { return values[members[at]]; };
+    std::optional<T> result =
+        reduce_positions(static_cast<std::uint32_t>(members.size()), combine, value_at);
+    if (members.front() != 0) {
+      count(*result);
+      ++traffic_.depth;
+    }
+    return result;
+  }
+
+  /// Several such reductions at once, over disjoint groups: the result stays at
+  /// the first of each; elsewhere what is given is used up.
+  template <class T, class C>
+  PerRank<T> reduce_groups(const std::vector<std::vector<std::uint32_t>>& groups,
+                           PerRank<T> values, C combine) {
+    const std::uint32_t depth = traffic_.depth;
+    std::uint32_t deepest = 0;
+    for (const auto& group : groups) {
+      if (group.empty()) continue;
+      auto result = reduce_positions(static_cast<std::uint32_t>(group.size()), combine,
+                                     [&](std::uint32_t at) -> T& { return values[group[at]]; });
+      values[group.front()] = std::move(*result);
+      deepest = std::max(deepest, traffic_.depth - depth);
+      traffic_.depth = depth;
+    }
+    traffic_.depth = depth + deepest;
+    return values;
+  }
+
+  /// Rank 0's value, down the tree; a default one when there is none. size - 1 messages.
+  template <class T>
+  T broadcast(std::optional<T> at_root) {
+    T value = at_root ? std::move(*at_root) : T{};
+    if (size_ > 1) count(value, size_ - 1);
+    traffic_.depth += tree_depth(size_);
+    return value;
+  }
+
+  template <class T, class C>
+  T all_reduce(PerRank<T> values, C combine) {
+    return broadcast(reduce(std::move(values), combine));
+  }
+
+  /// Values to named ranks: (to, value) becomes (from, value), in order of from and
+  /// then of sending. A message for each pair of ranks, and 2 (size - 1) without
+  /// content, up and down the tree, to know the end (see MpiWorld::route).
+  template <class T>
+  PerRank<std::vector<std::pair<std::uint32_t, T>>> route(
+      PerRank<std::vector<std::pair<std::uint32_t, T>>> outgoing) {
+    PerRank<std::vector<std::pair<std::uint32_t, T>>> incoming(size_);
+    for (std::uint32_t from = 0; from < size_; ++from) {
+      auto& values = outgoing[from];
+      std::stable_sort(values.begin(), values.end(),
+                       [](const auto& a, const auto& b) { return a.first < b.first; });
+      for (std::size_t first = 0, last = 0; first < values.size(); first = last) {
+        const std::uint32_t to = values[first].first;
+        ByteWriter message;
+        for (last = first; last < values.size() && values[last].first == to; ++last) {
+          if (count_bytes_ && to != from) encode_value(message, values[last].second);
+          if (to < size_) incoming[to].emplace_back(from, std::move(values[last].second));
+        }
+        if (to != from && to < size_) traffic_.count(message.bytes().size());
+      }
+    }
+    traffic_.messages += 2 * std::uint64_t{size_ - 1};
+    traffic_.depth += 2 * tree_depth(size_) + 1;
+    return incoming;
+  }
+
+ private:
+  template <class T>
+  void count(const T& value, std::uint64_t times = 1) {
+    std::uint64_t size = 0;
+    if (count_bytes_) {
+      ByteWriter writer;
+      encode_value(writer, value);
+      size = writer.bytes().size();
+    }
+    for (std::uint64_t i = 0; i < times; ++i) traffic_.count(size);
+  }
+
+  template <class C, class At>
+  auto reduce_positions(std::uint32_t size, C& combine, At value_at) {
+    using Clock = std::chrono::steady_clock;
+    using T = std::remove_reference_t<decltype(value_at(0))>;
+    std::vector<double> seconds(measure_time_ ? size : 0);
+    for (std::uint32_t step = 1; step < size; step *= 2) {
+      for (std::uint32_t at = 0; at + step < size; at += 2 * step) {
+        T& theirs = value_at(at + step);
+        count(theirs);
+        if (!measure_time_) {
+          combine(value_at(at), std::move(theirs));
+          continue;
+        }
+        const auto begin = Clock::now();
+        combine(value_at(at), std::move(theirs));
+        const std::chrono::duration<double> taken = Clock::now() - begin;
+        seconds[at] = std::max(seconds[at], seconds[at + step]) + taken.count();
+      }
+    }
+    if (measure_time_) critical_seconds_ += seconds.front();
+    traffic_.depth += tree_depth(size);
+    return std::optional<T>(std::move(value_at(0)));
+  }
+
+  std::uint32_t size_;
+  bool count_bytes_;
+  bool measure_time_;
+  Traffic traffic_;
+  double critical_seconds_ = 0;
+};
+
+}  // namespace chameleon

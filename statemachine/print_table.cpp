@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Holds a page equal to the state table: between its lines `<!-- generated -->` and
+// `<!-- end of generated -->` stand the table and the graph.
+//
+//     print_table FILE            exit status 1 where the page says something else
+//     print_table --approve FILE  writes them into the page
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+
+#include "statemachine/state_machine.h"
+
+namespace chameleon {
+namespace {
+
+const char* word(When when) {
+  return when == When::kAny ? "any" : when == When::kYes ? "yes" : "no";
+}
+
+std::string markdown_table() {
+  std::string text =
+      "| finalize | stopped | halt | first | changed | recluster | flush due | action | state | "
+      "recluster then |\n|" +
+      std::string(" --- |") + " --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+  for (const TableRow& row : kStateTable) {
+    for (const When when : {row.finalize, row.stopped, row.halt, row.first, row.changed,
+                            row.recluster, row.flush_due})
+      text += std::string("| ") + word(when) + ' ';
+    const char* then = row.then == Recluster::kStays   ? "as it was"
+                       : row.then == Recluster::kClear ? "no"
+                                                       : "yes";
+    text += std::string("| ") + action_name(row.action) + " | " + state_name(row.state) + " | " +
+            then + " |\n";
+  }
+  return text;
+}
+
+/// What of a machine's memory a vertex of the graph stands for.
+struct Vertex {
+  const char* name;
+  bool first, recluster;
+};
+constexpr Vertex kVertices[] = {
+    {"start", true, true}, {"AT", false, true}, {"C", false, false}, {"L", false, false}};
+
+std::string mermaid_graph() {
+  std::string text =
+      "```mermaid\nstateDiagram-v2\n    [*] --> start\n"
+      "    stopped : AT, no more votes\n";
+  std::set<std::string> drawn;
+  const auto draw = [&](std::string line) {
+    if (drawn.insert(line).second) text += "    " + line + '\n';
+  };
+  for (const Vertex& from : kVertices) {
+    for (const TableRow& row : kStateTable) {
+      if (!TableRow::fits(row.stopped, false) || !TableRow::fits(row.first, from.first) ||
+          !TableRow::fits(row.recluster, from.recluster))
+        continue;
+      const char* to = row.action == Action::kStop ? "stopped" : state_name(row.state);
+      draw(std::string(from.name) + " --> " + to + " : " + action_name(row.action));
+    }
+  }
+  draw(std::string("stopped --> F : ") + action_name(Action::kFinish));
+  return text + "    F --> [*]\n```\n";
+}
+
+int run(const char* path, bool approve) {
+  const std::string begin = "<!-- generated -->\n";
+  const std::string end = "<!-- end of generated -->\n";
+  std::ifstream in(path);
+  std::string page{std::istreambuf_iterator<char>(in), {}};
+  const std::size_t from = page.find(begin);
+  const std::size_t to = page.find(end);
+  if (from == std::string::npos || to == std::string::npos || to < from) {
+    std::fprintf(stderr, "%s: no place for the state table\n", path);
+    return 2;
+  }
+  const std::string expected = "\n" + markdown_table() + "\n" + mermaid_graph() + "\n";
+  const std::size_t start = from + begin.size();
+  if (page.substr(start, to - start) == expected) return 0;
+  if (!approve) {
+    std::fprintf(stderr, "%s: not the state table, which is (target `approve` writes it):\n%s",
+                 path, expected.c_str());
+    return 1;
+  }
+  page.replace(start, to - start, expected);
+  std::ofstream out(path);
+  out << page;
+  return out.flush() ? 0 : 2;
+}
+
+}  // namespace
+}  // namespace chameleon
+
+int main(int argc, char** argv) {
+  const bool approve = argc == 3 && std::string(argv[1]) == "--approve";
+  if (argc != 2 && !approve) {
+    std::fprintf(stderr, "usage: print_table [--approve] FILE\n");
+    return 2;
+  }
+  return chameleon::run(argv[argc - 1], approve);
+}

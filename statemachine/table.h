@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The state graph as one table. `kStateTable` is read from above: the first row
+/// that fits a cell decides; a static assertion holds that one fits every cell,
+/// impossible ones included. docs/reference/states.md shows the table as it is
+/// here, and a test compares. It is the graph of Figure 5.1 as the text of
+/// section 5.1 describes it (Bahmani, "Scalable Communication Tracing via
+/// Clustering", 2017), not Algorithm 6 as printed: line 29 there compares where
+/// it should assign, so that a second clustering never happens, and AT is
+/// returned for a steady lead phase. Cost of a look-up: a dozen comparisons.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace chameleon {
+
+/// The states of Figure 5.1.
+enum class State : std::uint8_t { kAllTracing, kClustering, kLead, kFinalize };
+
+/// What is to be done about a marker. *Partial* and *open* are a rank's folded
+/// traces of the closed intervals and of the present one.
+enum class Action : std::uint8_t {
+  kRemember,         ///< the first marker: every rank keeps `open`
+  kClusterAndElect,  ///< cluster and merge the pending history; elect leads by this interval
+  kJoin,             ///< leads keep `open`, the others as the fidelity says
+  kFlushAndKeep,     ///< flush `partial` under the current clusters; `open` becomes `partial`
+  kKeep,             ///< every rank keeps `open`
+  kJoinAndFlush,     ///< as kJoin, then flush under the current clusters; clusters stay
+  kFlushHistory,     ///< every rank keeps `open`; cluster and merge the history, elect nobody
+  kFinish,           ///< flush under the current clusters, cluster and merge every rank's tail
+  kStop              ///< markers stop everywhere; every rank keeps `open` until finalize
+};
+
+/// A situation in which a decision is asked for.
+struct Cell {
+  bool finalize = false;   ///< MPI_Finalize, not a marker
+  bool stopped = false;    ///< markers have stopped
+  bool halt = false;       ///< some rank is finalizing or has a fault
+  bool first = false;      ///< no marker was acted on before
+  bool changed = false;    ///< some rank's Call-Path signature changed
+  bool recluster = false;  ///< there are no current clusters: the next steady interval makes them
+  bool flush_due = false;  ///< the online trace was not written for long
+
+  friend constexpr bool operator==(const Cell&, const Cell&) = default;
+};
+
+enum class When : std::uint8_t { kAny, kNo, kYes };
+enum class Recluster : std::uint8_t { kStays, kClear, kSet };
+
+struct TableRow {
+  When finalize, stopped, halt, first, changed, recluster, flush_due;
+  State state;
+  Action action;
+  Recluster then;
+
+  static constexpr bool fits(When when, bool value) {
+    return when == When::kAny || (when == When::kYes) == value;
+  }
+  constexpr bool fits(const Cell& cell) const {
+    return fits(finalize, cell.finalize) && fits(stopped, cell.stopped) &&
+           fits(halt, cell.halt) && fits(first, cell.first) && fits(changed, cell.changed) &&
+           fits(recluster, cell.recluster) && fits(flush_due, cell.flush_due);
+  }
+};
+
+namespace table_detail {
+constexpr When any = When::kAny, no = When::kNo, yes = When::kYes;
+constexpr State AT = State::kAllTracing, C = State::kClustering, L = State::kLead,
+                F = State::kFinalize;
+constexpr Recluster stays = Recluster::kStays, clear = Recluster::kClear, set = Recluster::kSet;
+}  // namespace table_detail
+
+// A steady interval without clusters is row C also when a flush is due: C merges the history, and
+// with a flush due at every marker the graph would otherwise never leave AT.
+inline constexpr auto kStateTable = [] {
+  using namespace table_detail;
+  // clang-format off
+  return std::to_array<TableRow>({
+      // finalize, stopped, halt, first, changed, recluster, flush_due
+      {yes, any, any, any, any, any, any, F, Action::kFinish, stays},
+      {no, yes, any, any, any, any, any, AT, Action::kStop, stays},
+      {no, no, yes, any, any, any, any, AT, Action::kStop, stays},
+      {no, no, no, yes, any, any, no, AT, Action::kRemember, set},
+      {no, no, no, yes, any, any, yes, AT, Action::kFlushHistory, set},
+      {no, no, no, no, no, yes, any, C, Action::kClusterAndElect, clear},
+      {no, no, no, no, no, no, no, L, Action::kJoin, stays},
+      {no, no, no, no, no, no, yes, L, Action::kJoinAndFlush, stays},
+      {no, no, no, no, yes, no, any, AT, Action::kFlushAndKeep, set},
+      {no, no, no, no, yes, yes, no, AT, Action::kKeep, stays},
+      {no, no, no, no, yes, yes, yes, AT, Action::kFlushHistory, stays},
+  });
+  // clang-format on
+}();
+
+/// The cell whose seven answers are the bits of `number`, 0 to 127.
+constexpr Cell cell_of(unsigned number) {
+  const auto bit = [number](unsigned place) { return (number >> place & 1) != 0; };
+  return {bit(6), bit(5), bit(4), bit(3), bit(2), bit(1), bit(0)};
+}
+inline constexpr unsigned kCells = 128;
+
+/// The index of the first row that fits; the number of rows if none does.
+constexpr std::size_t row_of(const Cell& cell) {
+  std::size_t row = 0;
+  while (row < kStateTable.size() && !kStateTable[row].fits(cell)) ++row;
+  return row;
+}
+
+static_assert([] {
+  std::array<bool, kStateTable.size()> used{};
+  for (unsigned number = 0; number < kCells; ++number) {
+    const std::size_t row = row_of(cell_of(number));
+    if (row == kStateTable.size()) return false;
+    used[row] = true;
+  }
+  for (const bool row : used)
+    if (!row) return false;
+  return true;
+}(), "a row for every cell, a cell for every row");
+
+}  // namespace chameleon

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What all ranks tell each other at an acted-on marker: 16 bytes, summed up a
+/// tree. How many ranks' Call-Path signature changed against their previous
+/// interval (Algorithm 6, lines 7 to 13), how many have reached finalize, how
+/// many have a fault, and a sum of phase hashes. Counts saturate, so that a sum
+/// over any number of ranks is never mistaken for zero; `combine` is associative
+/// and commutative, so that every tree gives the same vote. Cost: O(1), no
+/// allocation; may be sent as two 64-bit unsigned integers.
+
+#include <cstdint>
+#include <type_traits>
+
+namespace chameleon {
+
+class Vote {
+ public:
+  static constexpr std::uint32_t kMostRanks = 0xffffff;  ///< changed and finalizing: 24 bits
+  static constexpr std::uint32_t kMostFaults = 0xffff;   ///< 16 bits
+
+  constexpr Vote() = default;
+  constexpr Vote(std::uint32_t changed, std::uint32_t finalizing, std::uint32_t faults,
+                 std::uint64_t phase = 0)
+      : counts_(pack(changed, finalizing, faults)), phase_(phase) {}
+
+  /// Ranks whose Call-Path signature is not that of their previous interval.
+  constexpr std::uint32_t changed() const { return counts_ & kMostRanks; }
+  constexpr std::uint32_t finalizing() const { return (counts_ >> 24) & kMostRanks; }
+  constexpr std::uint32_t faults() const { return static_cast<std::uint32_t>(counts_ >> 48); }
+  /// Sum over ranks of a hash of each rank's signature: the same phase, the same sum.
+  constexpr std::uint64_t phase() const { return phase_; }
+
+  friend constexpr bool operator==(const Vote&, const Vote&) = default;
+
+  /// Adds `theirs` to `mine`.
+  friend constexpr void combine(Vote& mine, const Vote& theirs) {
+    mine = Vote(mine.changed() + theirs.changed(), mine.finalizing() + theirs.finalizing(),
+                mine.faults() + theirs.faults(), mine.phase_ + theirs.phase_);
+  }
+
+ private:
+  static constexpr std::uint64_t at_most(std::uint64_t value, std::uint64_t most) {
+    return value < most ? value : most;
+  }
+  static constexpr std::uint64_t pack(std::uint64_t changed, std::uint64_t finalizing,
+                                      std::uint64_t faults) {
+    return at_most(changed, kMostRanks) | at_most(finalizing, kMostRanks) << 24 |
+           at_most(faults, kMostFaults) << 48;
+  }
+
+  std::uint64_t counts_ = 0;
+  std::uint64_t phase_ = 0;
+};
+
+static_assert(sizeof(Vote) == 16 && std::is_trivially_copyable_v<Vote> &&
+              std::is_standard_layout_v<Vote>);
+
+}  // namespace chameleon

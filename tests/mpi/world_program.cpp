@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Run as an MPI job: MpiWorld must give what VirtualWorld gives at the same size, in the same
+// order of combination and with the same traffic, and so must clusterings be; and it must give up
+// in time when a rank is late.
+// Exit status 1 and a line for each failure.
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+
+#include "cluster/clustering.h"
+#include "world/mpi_world.h"
+#include "world/virtual_world.h"
+
+using namespace chameleon;
+
+namespace {
+
+int failures = 0;
+std::uint32_t me = 0;
+
+void check(bool condition, const char* what) {
+  if (condition) return;
+  ++failures;
+  std::fprintf(stderr, "rank %u: %s\n", me, what);
+}
+
+void join(std::string& mine, std::string&& theirs) { mine = "(" + mine + theirs + ")"; }
+
+struct Results {
+  std::vector<std::optional<std::string>> at_root;
+  std::vector<std::string> everywhere;
+  std::vector<std::pair<std::uint32_t, std::string>> routed;  // of rank `me`
+};
+
+auto& mine(VirtualWorld&, std::vector<std::vector<std::pair<std::uint32_t, std::string>>>& all) {
+  return all[me];
+}
+template <class T>
+auto& mine(MpiWorld&, MpiWorld::PerRank<T>& value) {
+  return value.value;
+}
+
+// The same program over either world.
+template <class World>
+Results run(World& world) {
+  Results results;
+  const std::uint32_t size = world.size();
+  auto names = world.generate([](std::uint32_t rank) {
+    return std::to_string(rank) + std::string(rank * rank * 40, 'x');
+  });
+  results.at_root.push_back(world.reduce(names, join));
+  for (std::uint32_t subset = 0; subset < (1U << size); subset += 1 + subset / 2) {
+    std::vector<std::uint32_t> members;
+    for (std::uint32_t rank = 0; rank < size; ++rank)
+      if ((subset >> rank & 1) != 0) members.push_back(rank);
+    results.at_root.push_back(world.reduce(members, names, join));
+  }
+  results.everywhere.push_back(world.all_reduce(names, join));
+  results.everywhere.push_back(world.broadcast(std::optional<std::string>()));
+  auto lengths = world.map(names, [](std::uint32_t rank, std::string& name) {
+    name += "!";
+    return name.size() + rank;
+  });
+  const auto total =
+      world.all_reduce(lengths, [](std::size_t& a, std::size_t&& b) { a = 3 * a + b; });
+  results.everywhere.push_back(std::to_string(total));
+  for (std::uint32_t round = 0; round < 3; ++round) {
+    auto outgoing = world.generate([&](std::uint32_t rank) {
+      std::vector<std::pair<std::uint32_t, std::string>> values;
+      for (std::uint32_t i = 0; i < (rank + round) % 4; ++i)
+        values.emplace_back((rank * i + round) % size,
+                            std::string(1 + 97 * i, static_cast<char>('a' + rank)));
+      return values;
+    });
+    auto incoming = world.route(std::move(outgoing));
+    auto& here = mine(world, incoming);
+    results.routed.insert(results.routed.end(), here.begin(), here.end());
+  }
+  return results;
+}
+
+void compare(std::size_t piece_bytes, std::uint32_t size) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MpiWorld world(comm, 60, piece_bytes);
+  VirtualWorld reference(size, true);
+  const Results results = run(world), expected = run(reference);
+  check(!world.failed(), "the world failed");
+  if (me == 0) {
+    check(results.at_root == expected.at_root, "reductions differ");
+  } else {
+    for (const auto& value : results.at_root) check(!value, "a reduction gave a value off rank 0");
+  }
+  check(results.everywhere == expected.everywhere, "all_reduce or broadcast differ");
+  check(results.routed == expected.routed, "routed values differ");
+
+  const Traffic traffic = world.traffic();
+  unsigned long long sent[2] = {traffic.messages, traffic.bytes}, sum[2];
+  unsigned long long largest = traffic.largest, most;
+  MPI_Allreduce(sent, sum, 2, MPI_UNSIGNED_LONG_LONG, MPI_SUM, comm);
+  MPI_Allreduce(&largest, &most, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, comm);
+  check(sum[0] == reference.traffic().messages, "numbers of messages differ");
+  check(sum[1] == reference.traffic().bytes, "numbers of bytes differ");
+  check(most == reference.traffic().largest, "sizes of the largest message differ");
+  check(traffic.depth == reference.traffic().depth, "depths differ");
+}
+
+// Random signatures of one to seven Call-Paths, on all ranks by all algorithms.
+void clusterings(std::uint32_t size) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MpiWorld world(comm, 60);
+  VirtualWorld reference(size, true);
+  std::uint64_t round = 0;
+  for (const Algorithm algorithm : {Algorithm::kFarthest, Algorithm::kMedoid, Algorithm::kRandom})
+    for (const Distance metric : {Distance::kManhattan, Distance::kEuclidean})
+      for (const std::uint32_t k : {1U, 3U, 9U})
+        for (int repeat = 0; repeat < 5; ++repeat, ++round) {
+          const auto signature = [&](std::uint32_t rank) {
+            SignatureVector result;
+            const std::uint64_t random = combine(round, rank);
+            result.call_path = mix(random % (1 + round % 7));
+            for (std::size_t i = 0; i < kParameters; ++i) {
+              const std::uint64_t value = mix(random + i) % 20;
+              result.parameters[i] = {static_cast<double>(value) / 3, value};
+            }
+            return result;
+          };
+          const ClusterOptions options{algorithm, k, 1 + round, metric, kDefaultFormat};
+          const Clustering mine = cluster(world, world.generate(signature), options);
+          const Clustering expected = cluster(reference, reference.generate(signature), options);
+          check(mine == expected, "clusterings differ");
+          check(mine.find(size - 1) != nullptr, "a rank is in no cluster");
+        }
+  unsigned long long sent = world.traffic().bytes, sum;
+  MPI_Allreduce(&sent, &sum, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, comm);
+  check(sum == reference.traffic().bytes, "numbers of bytes for clustering differ");
+}
+
+struct Vote {
+  std::uint64_t product;
+  std::uint32_t sum, most;
+};
+void combine_votes(Vote& a, Vote&& b) {
+  a.product = 31 * a.product + b.product;
+  a.sum += b.sum;
+  a.most = std::max(a.most, b.most);
+}
+
+void votes(std::uint32_t size) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MpiWorld world(comm, 60);
+  VirtualWorld reference(size);
+  std::uint32_t missing = UINT32_MAX;
+  std::uint32_t sequence = 0;
+  for (; sequence < 50; ++sequence) {
+    const auto make = [&](std::uint32_t rank) { return Vote{rank + sequence, 1, rank}; };
+    Vote vote = make(me);
+    check(world.small_all_reduce(vote, combine_votes, sequence, 60, missing), "a vote was lost");
+    const Vote expected = reference.all_reduce(reference.generate(make), combine_votes);
+    check(vote.product == expected.product && vote.sum == size && vote.most == size - 1,
+          "a vote came out wrong");
+  }
+  if (size == 1) return;
+
+  // The root, leaves and inner ranks of the tree.
+  for (const std::uint32_t late : {0U, 1U, size / 2, size - 1}) {
+    MPI_Barrier(comm);
+    if (me == late) usleep(1600000);
+    Vote vote{me, 1, me};
+    missing = UINT32_MAX;
+    const double begin = MPI_Wtime();
+    const bool answered = world.small_all_reduce(vote, combine_votes, sequence++, 0.3, missing);
+    const double taken = MPI_Wtime() - begin;
+    check(!answered || me == late, "a vote without all ranks was answered");
+    // A child of rank 0 is named exactly; of others, by chance of timing, one above it.
+    const bool named = missing <= late && late - missing < (missing & (~missing + 1));
+    check(me != 0 || late == 0 || named, "rank 0 names the wrong rank as missing");
+    check(answered || missing < size, "nobody is named as missing");
+    check(taken < 1.4, "a lost vote took too long");
+    check(!world.failed(), "a lost vote made the world fail");
+    MPI_Barrier(comm);
+  }
+  check(world.all_reduce(world.generate([](std::uint32_t) { return 1U; }),
+                         [](std::uint32_t& a, std::uint32_t&& b) { a += b; }) == size,
+        "the world does not work after lost votes");
+  world.drain();
+}
+
+// Rank 1 does not take part: everyone else gives up, then at once.
+void timeout(std::uint32_t size) {
+  if (size == 1) return;
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MpiWorld world(comm, 0.3);
+  const auto one = [](std::uint32_t) { return 1U; };
+  const auto add = [](std::uint32_t& a, std::uint32_t&& b) { a += b; };
+  if (me != 1) {
+    double begin = MPI_Wtime();
+    check(world.all_reduce(world.generate(one), add) == 0, "a sum without all ranks");
+    check(world.failed(), "the world did not fail");
+    check(MPI_Wtime() - begin < 0.8, "giving up took too long");
+    begin = MPI_Wtime();
+    check(!world.reduce(world.generate(one), add), "a value after failure");
+    check(MPI_Wtime() - begin < 0.1, "a failed world still waits");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  world.drain();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0, size = 1;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  me = static_cast<std::uint32_t>(rank);
+  compare(std::size_t{1} << 28, static_cast<std::uint32_t>(size));
+  compare(256, static_cast<std::uint32_t>(size));
+  clusterings(static_cast<std::uint32_t>(size));
+  votes(static_cast<std::uint32_t>(size));
+  timeout(static_cast<std::uint32_t>(size));
+  int all = 0;
+  MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return all == 0 ? 0 : 1;
+}

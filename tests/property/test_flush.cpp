@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What reaches rank 0 through flushes is what every rank did, in `exact`; in the
+// other fidelities, what differs is declared.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "cluster/flush.h"
+#include "property/streams.h"
+#include "trace/append.h"
+#include "world/virtual_world.h"
+
+using namespace chameleon;
+using namespace chameleon::testing;
+
+namespace {
+
+std::uint64_t base_seed() {
+  const char* given = std::getenv("CHAMELEON_TEST_SEED");
+  static const std::uint64_t seed =
+      given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+  return seed;
+}
+
+bool same(const Stream& a, const Stream& b) { return a == b; }
+
+/// Everybody traced for by `lead`.
+Clustering one_cluster(int ranks, std::uint32_t lead) {
+  Clustering clustering;
+  clustering.main.push_back({1, {{lead, {}, RankList::range(0, static_cast<unsigned>(ranks) - 1)}}});
+  return clustering;
+}
+
+std::vector<Share> shares_of(const std::vector<Stream>& streams, std::size_t from, std::size_t to) {
+  std::vector<Share> shares;
+  for (std::size_t rank = 0; rank < streams.size(); ++rank) {
+    const Stream& all = streams[rank];
+    const auto at = [&](std::size_t part) { return all.size() * part / 4; };
+    const Stream slice(all.begin() + static_cast<std::ptrdiff_t>(at(from)),
+                       all.begin() + static_cast<std::ptrdiff_t>(at(to)));
+    Share share;
+    share.trace = fold_stream(slice, static_cast<int>(rank), static_cast<int>(streams.size()));
+    share.events = slice.size();
+    shares.push_back(std::move(share));
+  }
+  return shares;
+}
+
+}  // namespace
+
+TEST_CASE("flushes in exact keep every event of every rank", "[property]") {
+  for (std::uint64_t i = 0; i < 150; ++i) {
+    const std::uint64_t seed = base_seed() + i;
+    const int ranks = 1 + static_cast<int>(seed % 17);
+    INFO("CHAMELEON_TEST_SEED=" << seed << " ranks=" << ranks);
+    ProgramMaker program(seed, ranks);
+    std::vector<Stream> streams;
+    for (int rank = 0; rank < ranks; ++rank) streams.push_back(program.run(rank));
+    VirtualWorld world(static_cast<std::uint32_t>(ranks));
+    Trace online;
+    online.world_size = static_cast<std::uint32_t>(ranks);
+    for (std::size_t part = 0; part < 4; ++part) {
+      auto shares = shares_of(streams, part, part + 1);
+      auto merged = flush(world, shares, Clustering(), Fidelity::kExact);
+      REQUIRE(merged);
+      append(online, std::move(*merged));
+    }
+    for (int rank = 0; rank < ranks; ++rank) {
+      const Stream& expected = streams[static_cast<std::size_t>(rank)];
+      REQUIRE(same(expand(online, rank), expected));
+      REQUIRE(online.facts[static_cast<std::uint32_t>(rank)].events == expected.size());
+    }
+  }
+}
+
+TEST_CASE("ranks that do the same send one trace, whatever their number") {
+  std::uint64_t bytes_at_eight = 0;
+  for (const int ranks : {8, 64, 512}) {
+    std::vector<Stream> streams;
+    for (int rank = 0; rank < ranks; ++rank) {
+      Stream stream;
+      for (int i = 0; i < 100; ++i) {
+        stream.push_back({1, 1, {0, 8, (rank + 1) % ranks}});
+        stream.push_back({2, 2, {0, 8, 0}});  // partner rank 0: a root in all but name
+      }
+      streams.push_back(stream);
+    }
+    // A ring is alike in relative ranks, sends to rank 0 in absolute ones: two classes at most
+    // where a program has both.
+    VirtualWorld world(static_cast<std::uint32_t>(ranks), true);
+    auto shares = shares_of(streams, 0, 4);
+    auto merged = flush(world, shares, Clustering(), Fidelity::kExact);
+    REQUIRE(merged);
+    for (int rank = 0; rank < ranks; ++rank)
+      REQUIRE(same(expand(*merged, rank), streams[static_cast<std::size_t>(rank)]));
+    CHECK(merged->nodes.size() == 1);
+    const std::uint64_t per_rank = world.traffic().bytes / static_cast<unsigned>(ranks);
+    if (ranks == 8) bytes_at_eight = per_rank;
+    CHECK(per_rank <= bytes_at_eight);
+    CHECK(world.traffic().largest < 2000);
+  }
+}
+
+TEST_CASE("a lead's trace stands for its cluster, and says so") {
+  const int ranks = 8;
+  std::vector<Stream> streams;
+  for (int rank = 0; rank < ranks; ++rank) {
+    Stream stream;
+    for (int i = 0; i < 20; ++i) {
+      stream.push_back({1, 1, {0, rank == 5 ? 9 : 8, (rank + 1) % ranks}});
+      if (rank == 6) stream.push_back({2, 2, {0, 8, 0}});
+    }
+    streams.push_back(stream);
+  }
+  const auto run = [&](Fidelity fidelity) {
+    VirtualWorld world(ranks);
+    auto shares = shares_of(streams, 0, 4);
+    for (int rank = 0; rank < ranks; ++rank) {
+      Share& share = shares[static_cast<std::size_t>(rank)];
+      share.hashes = {streams[static_cast<std::size_t>(rank)].size(), rank == 5 ? 9U : 8U, 0, 1, 0, 0};
+      share.keeps = rank == 3;
+      if (!share.keeps) share.trace = Trace();
+    }
+    return flush(world, shares, one_cluster(ranks, 3), fidelity);
+  };
+  auto lead = run(Fidelity::kLead);
+  REQUIRE(lead);
+  CHECK(lead->ranks == RankList::range(0, 7));
+  CHECK(same(expand(*lead, 1), streams[1]));  // relative to each rank of its own
+  CHECK(inexact_kinds(lead->nodes.front().inexact, 3) == 0);
+  CHECK(inexact_kinds(lead->nodes.front().inexact, 1) == kInexactAll);
+
+  auto checked = run(Fidelity::kChecked);
+  REQUIRE(checked);
+  CHECK(inexact_kinds(checked->nodes.front().inexact, 1) == 0);
+  CHECK(inexact_kinds(checked->nodes.front().inexact, 5) == kInexactCount);
+  CHECK(inexact_kinds(checked->nodes.front().inexact, 6) == kInexactAll);
+}
+
+TEST_CASE("a folder takes in what another has folded", "[property]") {
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    const std::uint64_t seed = base_seed() + i;
+    INFO("CHAMELEON_TEST_SEED=" << seed);
+    const Stream stream = i % 2 == 0 ? ProgramMaker(seed, 8).run(3) : noise(seed, 300, 3);
+    std::mt19937_64 random(seed);
+    Folder whole;
+    Folder part;
+    const auto push = [](Folder& folder, const Record& record) {
+      std::vector<std::int64_t> values = record.values;
+      values[2] = pack_rank(static_cast<std::int32_t>(values[2]), 3, 8);
+      folder.push({record.call, record.path, 100, 50, values});
+    };
+    std::uint64_t in_part = 0;
+    for (const Record& record : stream) {
+      push(random() % 8 == 0 && in_part == 0 ? whole : part, record);
+      in_part = 1;
+      if (random() % 20 == 0) {
+        whole.append(part.take(), 0);
+        in_part = 0;
+      }
+    }
+    whole.append(part.take(), 0);
+    Trace trace = fold_stream({}, 3, 8);
+    trace.nodes = whole.take();
+    REQUIRE(same(expand(trace, 3), stream));
+  }
+}

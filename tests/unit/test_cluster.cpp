@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Distances, selections and the clustering over virtual ranks. That a real job gives the same
+// clusters is tests/mpi/world_program.cpp.
+#include <catch2/catch.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <set>
+
+#include "cluster/clustering.h"
+#include "world/virtual_world.h"
+
+using namespace chameleon;
+
+namespace {
+
+SignatureVector signature(std::uint64_t call_path, double source, double destination = 0) {
+  SignatureVector result;
+  result.call_path = call_path;
+  result.parameters[0] = {source, std::bit_cast<std::uint64_t>(source)};
+  result.parameters[1] = {destination, std::bit_cast<std::uint64_t>(destination)};
+  return result;
+}
+
+SignatureVector with(Parameter parameter, double mean, std::uint64_t exact = 0) {
+  SignatureVector result;
+  result.parameters[static_cast<std::size_t>(parameter)] = {mean, exact};
+  return result;
+}
+
+Dissimilarities line(const std::vector<double>& points) {
+  return {points.size(), [&](std::size_t i, std::size_t j) { return std::abs(points[i] - points[j]); }};
+}
+
+double cost(const Dissimilarities& items, const std::vector<double>& weights,
+            const Selection& chosen) {
+  double sum = 0;
+  const auto joins = nearest(items, chosen);
+  for (std::size_t i = 0; i < items.size(); ++i) sum += weights[i] * items(i, joins[i]);
+  return sum;
+}
+
+// A halo exchange on a grid without wrap-around: nine Call-Paths, by which neighbours exist.
+SignatureVector stencil(std::uint32_t rank, std::uint32_t width, std::uint32_t height) {
+  const std::uint32_t x = rank % width, y = rank / width;
+  const double w = width;
+  const bool west = x > 0, east = x + 1 < width, north = y > 0, south = y + 1 < height;
+  const double sum = (west ? -1 : 0) + (east ? 1 : 0) + (north ? -w : 0) + (south ? w : 0);
+  return signature(mix(1 + west + 2 * east + 4 * north + 8 * south), sum, -sum);
+}
+
+void check_partition(const Clustering& clusters, std::uint32_t size) {
+  RankList all;
+  std::uint64_t members = 0;
+  for (const MainCluster& main : clusters.main)
+    for (const SubCluster& cluster : main.clusters) {
+      CHECK(cluster.ranks.contains(cluster.lead));
+      CHECK(clusters.find(cluster.lead) == &cluster);
+      members += cluster.ranks.size();
+      all.merge(cluster.ranks);
+    }
+  CHECK(members == size);
+  CHECK(all == RankList::range(0, size - 1));
+  CHECK(clusters.leads().size() == clusters.size());
+}
+
+}  // namespace
+
+TEST_CASE("distances are of the format's parameters, the important ones first") {
+  const SignatureVector a = signature(1, 3, 4), b = signature(2, 0, 0);
+  CHECK(distance(a, b, Distance::kManhattan, kDefaultFormat) == 7 * 0x1p35);
+  CHECK(distance(a, b, Distance::kEuclidean, kDefaultFormat) == 5 * 0x1p35);
+  CHECK(distance(a, b, Distance::kManhattan, kCallPathBit) == 0);
+  CHECK(distance(a, b, Distance::kManhattan, format_bit(Parameter::kSource)) == 3 * 0x1p35);
+  CHECK(distance(a, a, Distance::kEuclidean, 0xffff) == 0);
+
+  const auto metric = GENERATE(Distance::kManhattan, Distance::kEuclidean);
+  const SignatureVector zero;
+  const auto from_zero = [&](const SignatureVector& other) {
+    return distance(zero, other, metric, 0xffff);
+  };
+  CHECK(from_zero(with(Parameter::kCount, 1e30)) < from_zero(with(Parameter::kTag, 1)));
+  CHECK(from_zero(with(Parameter::kTag, 1e30)) < from_zero(with(Parameter::kDataOperation, 1, 4)));
+  CHECK(from_zero(with(Parameter::kCount, 2)) < from_zero(with(Parameter::kCount, 3)));
+  CHECK(from_zero(with(Parameter::kLoop, 0x1p48)) > from_zero(with(Parameter::kLoop, 0x1p32)));
+  Distance read = Distance::kManhattan;
+  CHECK(distance_of("euclidean", read));
+  CHECK(read == Distance::kEuclidean);
+  CHECK_FALSE(distance_of("chebyshev", read));
+}
+
+TEST_CASE("K-Farthest begins with the first and spreads") {
+  CHECK(k_farthest(line({0, 1, 2, 10, 11, 20}), 3) == Selection{0, 3, 5});
+  CHECK(k_farthest(line({5, 4, 6}), 2) == Selection{0, 1});  // a tie: the lower
+  CHECK(k_farthest(line({1, 1, 1, 1}), 2) == Selection{0, 1});
+  CHECK(k_farthest(line({1, 2}), 5) == Selection{0, 1});
+  CHECK(k_farthest(line({}), 3).empty());
+}
+
+TEST_CASE("K-Medoid finds the centres, weights count, and no swap lowers its cost") {
+  const std::vector<double> even(7, 1.0);
+  CHECK(k_medoid(line({0, 1, 2, 10, 11, 12, 50}), even, 3) == Selection{1, 4, 6});
+  CHECK(k_medoid(line({0, 1, 2}), std::vector<double>{100, 1, 1}, 1) == Selection{0});
+  std::mt19937 random(3);
+  for (int round = 0; round < 50; ++round) {
+    std::vector<double> points(2 + random() % 20), weights;
+    for (double& point : points) point = static_cast<double>(random() % 100);
+    for (std::size_t i = 0; i < points.size(); ++i) weights.push_back(1.0 + random() % 5);
+    const auto items = line(points);
+    const std::size_t k = 1 + random() % (points.size() - 1);
+    const Selection medoids = k_medoid(items, weights, k);
+    REQUIRE(medoids.size() == k);
+    const double reached = cost(items, weights, medoids);
+    for (std::size_t m = 0; m < k; ++m)
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        Selection swapped = medoids;
+        swapped[m] = i;
+        CHECK(cost(items, weights, swapped) >= reached - 1e-9);
+      }
+  }
+}
+
+TEST_CASE("K-Random depends on seed and ids only") {
+  std::vector<std::uint64_t> ids(100);
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = 7 * i;
+  const Selection chosen = k_random(ids, 10, 1);
+  CHECK(chosen.size() == 10);
+  CHECK(std::set<std::size_t>(chosen.begin(), chosen.end()).size() == 10);
+  CHECK(chosen == k_random(ids, 10, 1));
+  CHECK(chosen != k_random(ids, 10, 2));
+  // Choosing among the chosen of two halves chooses among all.
+  std::vector<std::uint64_t> halves;
+  const std::span<const std::uint64_t> all(ids);
+  for (const auto part : {all.first(50), all.subspan(50)})
+    for (const std::size_t i : k_random(part, 10, 1)) halves.push_back(part[i]);
+  std::vector<std::uint64_t> direct, again;
+  for (const std::size_t i : chosen) direct.push_back(ids[i]);
+  for (const std::size_t i : k_random(halves, 10, 1)) again.push_back(halves[i]);
+  CHECK(direct == again);
+}
+
+TEST_CASE("equal signatures join at no loss, and a stencil has nine Call-Paths") {
+  VirtualWorld world(30);
+  auto signatures = world.generate([](std::uint32_t rank) { return stencil(rank, 6, 5); });
+  const Clustering clusters = cluster(world, signatures, {});
+  CHECK(clusters.main.size() == 9);
+  CHECK(clusters.size() == 9);
+  CHECK(clusters.find(7)->ranks == *RankList::parse("7-10+6*3"));
+  CHECK(clusters.find(7)->lead == 7);
+  CHECK(clusters.find(30) == nullptr);
+  check_partition(clusters, 30);
+  std::uint32_t last = 0;
+  for (const MainCluster& main : clusters.main) {
+    CHECK(main.clusters.front().lead >= last);
+    last = main.clusters.front().lead;
+  }
+}
+
+TEST_CASE("K is kept, grows with Call-Paths, and all algorithms partition the ranks") {
+  const auto size = GENERATE(1U, 2U, 3U, 7U, 16U, 100U);
+  const auto call_paths = GENERATE(1U, 3U, 20U);
+  const auto algorithm = GENERATE(Algorithm::kFarthest, Algorithm::kMedoid, Algorithm::kRandom);
+  for (const std::uint32_t k : {1U, 4U, 9U}) {
+    VirtualWorld world(size);
+    std::mt19937 random(size + 31 * k);
+    std::set<std::uint64_t> paths;
+    auto signatures = world.generate([&](std::uint32_t) {
+      const std::uint64_t path = random() % call_paths;
+      paths.insert(path);
+      return signature(path, static_cast<double>(random() % 50) - 25);
+    });
+    const Clustering clusters = cluster(world, signatures, {algorithm, k});
+    CHECK(clusters.main.size() == paths.size());
+    CHECK(clusters.size() >= paths.size());
+    CHECK(clusters.size() <= std::max<std::size_t>(k, paths.size()));
+    check_partition(clusters, size);
+    for (std::uint32_t rank = 0; rank < size; ++rank)
+      CHECK(clusters.find(rank)->signature.call_path == signatures[rank].call_path);
+    for (const std::uint32_t lead : clusters.leads())
+      CHECK(clusters.find(lead)->signature == signatures[lead]);
+    ByteWriter writer;
+    encode(writer, clusters);
+    ByteReader reader(writer.bytes());
+    Clustering copy;
+    REQUIRE(decode(reader, copy));
+    CHECK(copy == clusters);
+  }
+}
+
+TEST_CASE("what the format leaves out does not divide") {
+  VirtualWorld world(12);
+  auto signatures = world.generate([](std::uint32_t rank) {
+    return signature(rank % 2, rank % 3, rank);
+  });
+  ClusterOptions options;
+  options.format = kCallPathBit | format_bit(Parameter::kSource);
+  CHECK(cluster(world, signatures, options).size() == 6);
+  options.format = format_bit(Parameter::kSource);
+  CHECK(cluster(world, signatures, options).size() == 3);
+  options.format = kCallPathBit;
+  CHECK(cluster(world, signatures, options).size() == 2);
+}
+
+// Behaviours of a million ranks: with 2^20 it says what a node pays.
+TEST_CASE("a million virtual ranks") {
+  VirtualWorld world(1U << 20, true, true);
+  const auto begin = std::chrono::steady_clock::now();
+  auto signatures = world.generate([](std::uint32_t rank) { return stencil(rank, 1024, 1024); });
+  const Clustering clusters = cluster(world, std::move(signatures), {});
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+  CHECK(clusters.size() == 9);
+  const Traffic traffic = world.traffic();
+  std::printf("2^20 ranks, 9 Call-Paths: %.2f s in all, critical path %.2f ms, %llu messages, "
+              "largest %llu bytes, depth %u\n",
+              taken.count(), 1e3 * world.critical_seconds(),
+              static_cast<unsigned long long>(traffic.messages),
+              static_cast<unsigned long long>(traffic.largest), traffic.depth);
+  CHECK(world.critical_seconds() < 1);
+  CHECK(traffic.largest < 1U << 20);
+  CHECK(traffic.messages == 2 * ((1U << 20) - 1));
+  CHECK(traffic.depth == 40);
+  CHECK(taken.count() < 60);
+}
