@@ -66,12 +66,10 @@ void join_equals(std::vector<SubCluster>& mine, std::vector<SubCluster>&& theirs
 }
 
 /// Leaves at most k leads, whose clusters take in the others (Algorithm 7).
-void select_leads(std::vector<SubCluster>& clusters, std::size_t k,
-                  const ClusterOptions& options) {
+void select_leads(std::vector<SubCluster>& clusters, std::size_t k, const ClusterOptions& options) {
   if (clusters.size() <= k) return;
   const Dissimilarities matrix(clusters.size(), [&](std::size_t i, std::size_t j) {
-    return distance(clusters[i].signature, clusters[j].signature, options.distance,
-                    options.format);
+    return distance(clusters[i].signature, clusters[j].signature, options.distance, options.format);
   });
   Selection chosen;
   switch (options.algorithm) {

@@ -67,8 +67,7 @@ inline double distance(const SignatureVector& a, const SignatureVector& b, Dista
   }
   // At most five parameters below 2^32 add up to less than 2^35.
   constexpr double kShift = 0x1p35;
-  if (metric == Distance::kManhattan)
-    return groups[0] + kShift * (groups[1] + kShift * groups[2]);
+  if (metric == Distance::kManhattan) return groups[0] + kShift * (groups[1] + kShift * groups[2]);
   return std::sqrt(groups[0] + kShift * kShift * (groups[1] + kShift * kShift * groups[2]));
 }
 

@@ -224,20 +224,22 @@ FlushPlan make_plan(const std::vector<ShareClass>& classes, const Clustering& cl
     plan.entries.push_back(std::move(entry));
   }
   plan.groups = static_cast<std::uint32_t>(groups.size());
+  std::sort(plan.entries.begin(), plan.entries.end(),
+            [](const auto& a, const auto& b) { return a.sender < b.sender; });
   return plan;
 }
 
 const FlushPlan::Entry* FlushPlan::find_sender(std::uint32_t rank) const {
-  for (const Entry& entry : entries)
-    if (entry.sender == rank) return &entry;
-  return nullptr;
+  const auto found = std::lower_bound(
+      entries.begin(), entries.end(), rank,
+      [](const Entry& entry, std::uint32_t wanted) { return entry.sender < wanted; });
+  return found != entries.end() && found->sender == rank ? &*found : nullptr;
 }
 
 std::vector<std::vector<std::uint32_t>> FlushPlan::senders() const {
   std::vector<std::vector<std::uint32_t>> result(groups);
   for (const Entry& entry : entries) result[entry.group].push_back(entry.sender);
-  for (auto& group : result) std::sort(group.begin(), group.end());
-  return result;
+  return result;  // ascending, as the entries are
 }
 
 void FlushPlan::Entry::encode(ByteWriter& writer) const {
@@ -272,22 +274,20 @@ bool FlushPlan::decode(ByteReader& reader, FlushPlan& value) {
   return reader.ok();
 }
 
-Shipment prepare(const FlushPlan& plan, std::uint32_t rank, Share& share) {
+Shipment prepare(const FlushPlan::Entry& entry, Share& share) {
   Shipment shipment;
-  const FlushPlan::Entry* entry = plan.find_sender(rank);
-  if (entry == nullptr) return shipment;
   shipment.trace = std::move(share.trace);
-  shipment.trace.ranks = entry->ranks;
+  shipment.trace.ranks = entry.ranks;
   shipment.values_only = true;
-  if (!entry->alone)
+  if (!entry.alone)
     each_param(
         shipment.trace.nodes, shipment.trace,
         [&](Param& param, EndPointForm relative, EndPointForm mixed) {
-          param.canonicalize((entry->relative ? relative : mixed) == EndPointForm::kRelative);
+          param.canonicalize((entry.relative ? relative : mixed) == EndPointForm::kRelative);
         },
         [](Param&) {});
-  if (!entry->inexact.empty())
-    for (Node& node : shipment.trace.nodes) merge_inexact(node.inexact, entry->inexact);
+  if (!entry.inexact.empty())
+    for (Node& node : shipment.trace.nodes) merge_inexact(node.inexact, entry.inexact);
   return shipment;
 }
 
@@ -350,10 +350,10 @@ void join_shipments(Shipment& mine, Shipment&& theirs) {
 Trace finish_flush(Trace merged, const std::vector<ShareClass>& classes, const FlushPlan& plan) {
   canonicalize(merged);
   RankList paused;
-  for (std::size_t i = 0; i < classes.size(); ++i) {
-    plan.entries[i].ranks.for_each(
-        [&](std::uint32_t rank) { merged.facts[rank].events = classes[i].events; });
-    if (classes[i].paused) paused.merge(classes[i].ranks);
+  for (const ShareClass& one : classes) {
+    plan.find_sender(one.ranks.first())->ranks.for_each(
+        [&](std::uint32_t rank) { merged.facts[rank].events = one.events; });
+    if (one.paused) paused.merge(one.ranks);
   }
   if (!paused.empty()) merged.declarations.push_back({kPausedDeclaration, paused});
   return merged;

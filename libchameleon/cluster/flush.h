@@ -13,6 +13,7 @@
 /// Cost: a message of at most 64 bytes a class and tree edge, the plan, and one
 /// trace a distinct structure, one list of values a distinct class.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -85,7 +86,7 @@ struct FlushPlan {
     void encode(ByteWriter& writer) const;
     static bool decode(ByteReader& reader, Entry& value);
   };
-  std::vector<Entry> entries;
+  std::vector<Entry> entries;  ///< by sender
   std::uint32_t groups = 0;
 
   const Entry* find_sender(std::uint32_t rank) const;
@@ -112,38 +113,30 @@ struct Shipment {
 };
 
 /// Makes a sender's trace that of its whole class.
-Shipment prepare(const FlushPlan& plan, std::uint32_t rank, Share& share);
+Shipment prepare(const FlushPlan::Entry& entry, Share& share);
 void join_shipments(Shipment& mine, Shipment&& theirs);
 /// Completes the merged trace at rank 0: final readings, events of each rank.
 Trace finish_flush(Trace merged, const std::vector<ShareClass>& classes, const FlushPlan& plan);
 
-/// Merges all ranks' shares; the merged trace at rank 0, nothing elsewhere (and
-/// nothing if the world failed). Collective.
-template <class World>
-std::optional<Trace> flush(World& world, typename World::template PerRank<Share>& shares,
-                           const Clustering& clustering, Fidelity fidelity) {
-  auto classes = world.map(shares, [](std::uint32_t rank, Share& share) {
-    std::vector<ShareClass> mine;
-    if (share.keeps) mine.push_back(classify(rank, share));
-    return mine;
-  });
+/// Merges what all ranks have, given as classes (of one rank each; none if it has no
+/// trace), `comparisons` (fidelity `checked`; else empty) and `ship`, which makes a
+/// sender's `Shipment` from the plan. The merged trace at rank 0, nothing elsewhere
+/// (and nothing if the world failed). Collective.
+template <class World, class Ship>
+std::optional<Trace> flush(World& world,
+                           typename World::template PerRank<std::vector<ShareClass>> classes,
+                           typename World::template PerRank<std::vector<Comparison>> comparisons,
+                           const Clustering& clustering, Fidelity fidelity, Ship ship) {
   const auto all = world.reduce(std::move(classes), join_classes);
   std::optional<std::vector<Comparison>> compared;
-  if (fidelity == Fidelity::kChecked) {
-    auto mine = world.map(shares, [&](std::uint32_t rank, Share& share) {
-      std::vector<Comparison> list;
-      const SubCluster* cluster = clustering.find(rank);
-      if (cluster != nullptr && (!share.keeps || cluster->lead == rank))
-        list.push_back({cluster->lead, share.hashes, RankList::single(rank)});
-      return list;
-    });
-    compared = world.reduce(std::move(mine), join_comparisons);
-  }
+  if (fidelity == Fidelity::kChecked)
+    compared = world.reduce(std::move(comparisons), join_comparisons);
   std::optional<FlushPlan> made;
-  if (all) made = make_plan(*all, clustering, fidelity, compared ? *compared : std::vector<Comparison>());
+  if (all) made = make_plan(*all, clustering, fidelity, compared.value_or(std::vector<Comparison>()));
   const FlushPlan plan = world.broadcast(std::move(made));
-  auto shipments = world.map(shares, [&](std::uint32_t rank, Share& share) {
-    return prepare(plan, rank, share);
+  auto shipments = world.generate([&](std::uint32_t rank) {
+    const FlushPlan::Entry* entry = plan.find_sender(rank);
+    return entry != nullptr ? ship(rank, *entry) : Shipment();
   });
   const auto senders = plan.senders();
   shipments = world.reduce_groups(senders, std::move(shipments), join_shipments);
@@ -154,6 +147,34 @@ std::optional<Trace> flush(World& world, typename World::template PerRank<Share>
   auto merged = world.reduce(firsts, std::move(shipments), join_shipments);
   if (!merged || !all) return std::nullopt;
   return finish_flush(std::move(merged->trace), *all, plan);
+}
+
+/// The same for shares that are there.
+template <class World>
+std::optional<Trace> flush(World& world, typename World::template PerRank<Share>& shares,
+                           const Clustering& clustering, Fidelity fidelity) {
+  auto classes = world.map(shares, [](std::uint32_t rank, Share& share) {
+    std::vector<ShareClass> mine;
+    if (share.keeps) mine.push_back(classify(rank, share));
+    return mine;
+  });
+  auto comparisons = world.map(shares, [&](std::uint32_t rank, Share& share) {
+    std::vector<Comparison> mine;
+    const SubCluster* cluster = clustering.find(rank);
+    if (fidelity == Fidelity::kChecked && cluster != nullptr &&
+        (!share.keeps || cluster->lead == rank))
+      mine.push_back({cluster->lead, share.hashes, RankList::single(rank)});
+    return mine;
+  });
+  std::vector<Share*> by_rank;
+  if constexpr (requires { shares.size(); })
+    for (Share& share : shares) by_rank.push_back(&share);
+  else
+    by_rank.push_back(&shares.value);
+  return flush(world, std::move(classes), std::move(comparisons), clustering, fidelity,
+               [&](std::uint32_t rank, const FlushPlan::Entry& entry) {
+                 return prepare(entry, *by_rank[by_rank.size() == 1 ? 0 : rank]);
+               });
 }
 
 }  // namespace chameleon

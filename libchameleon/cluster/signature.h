@@ -25,8 +25,8 @@
 namespace chameleon {
 
 enum class Parameter : std::uint8_t {
-  kSource,         ///< relative
-  kDestination,    ///< relative
+  kSource,       ///< relative
+  kDestination,  ///< relative
   kCount,
   kTag,
   kKey,            ///< of Comm_split

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "trace/node_codec.h"
 
+#include "trace/rank_formula.h"
+
 namespace chameleon {
 namespace {
 
@@ -18,7 +20,7 @@ void collect(const std::vector<Node>& nodes, Symbols& symbols) {
 class NodeWriter {
  public:
   NodeWriter(ByteWriter& out, const Trace& trace)
-      : out_(out), paths_(places(trace.paths)) {
+      : out_(out), size_(trace.world_size), paths_(places(trace.paths)) {
     collect(trace.nodes, symbols_);
     for (const auto& [symbol, identity] : symbols_)
       symbol_places_.emplace(symbol, symbol_places_.size() + 1);
@@ -94,7 +96,8 @@ class NodeWriter {
   }
 
   // 0: one group. 1: groups. 2: every rank of its own with one value, written as
-  // a rank set and the values in rank order, which compress as a sequence.
+  // a rank set and the values in rank order, which compress as a sequence. 3: the same, where a
+  // formula gives the values.
   void param(const Param& value) {
     if (!value.grouped()) {
       out_.u8(static_cast<std::uint8_t>(static_cast<int>(value.form()) << 2));
@@ -127,6 +130,13 @@ class NodeWriter {
       ranks.insert(rank);
       values.append(constant);
     }
+    if (const auto formula = find_formula(by_rank, first.form, size_)) {
+      out_.u8(static_cast<std::uint8_t>(3 | (static_cast<int>(first.form) << 2)));
+      out_.varint(first.values.size());
+      ranks.encode(out_);
+      formula->encode(out_);
+      return true;
+    }
     out_.u8(static_cast<std::uint8_t>(2 | (static_cast<int>(first.form) << 2)));
     out_.varint(first.values.size());
     ranks.encode(out_);
@@ -135,6 +145,7 @@ class NodeWriter {
   }
 
   ByteWriter& out_;
+  const std::uint32_t size_;
   std::map<std::uint64_t, std::uint64_t> paths_;
   Symbols symbols_;
   std::map<std::uint64_t, std::uint64_t> symbol_places_;
@@ -143,7 +154,8 @@ class NodeWriter {
 class NodeReader {
  public:
   NodeReader(ByteReader& in, std::vector<std::uint64_t> paths, const Trace& trace)
-      : in_(in), paths_(std::move(paths)), calls_(trace.calls), most_ranks_(rank_count(trace)) {}
+      : in_(in), paths_(std::move(paths)), calls_(trace.calls),
+        most_ranks_(rank_count(trace)), size_(trace.world_size) {}
 
   void symbols() {
     const std::uint64_t count = in_.count(2);
@@ -278,26 +290,31 @@ class NodeReader {
       }
       if (groups.empty()) in_.fail();
       if (in_.ok()) result.set_groups(std::move(groups));
-    } else if (layout == 2) {
-      table(result, form(flags >> 2));
     } else {
-      in_.fail();
+      table(result, form(flags >> 2), layout == 3);
     }
     return result;
   }
 
-  void table(Param& result, EndPointForm form) {
+  void table(Param& result, EndPointForm form, bool by_formula) {
     const std::uint64_t repeats = in_.varint();
     RankList list;
-    ValueSequence values;
     ranks(list);
-    if (!ValueSequence::decode(in_, values) || values.size() != list.size() || repeats == 0 ||
-        repeats > (1ULL << 48) || list.size() > most_ranks_)
-      in_.fail();
-    if (!in_.ok()) return;
+    if (repeats == 0 || repeats > (1ULL << 48) || list.size() > most_ranks_) in_.fail();
     std::map<std::int64_t, RankList> by_value;
-    ValueSequence::Cursor cursor(values);
-    list.for_each([&](std::uint32_t rank) { by_value[cursor.next()].insert(rank); });
+    if (by_formula) {
+      RankFormula formula;
+      if (!RankFormula::decode(in_, formula) || !in_.ok()) return;
+      list.for_each([&](std::uint32_t rank) {
+        by_value[formula.stored(rank, form, size_)].insert(rank);
+      });
+    } else {
+      ValueSequence values;
+      if (!ValueSequence::decode(in_, values) || values.size() != list.size()) in_.fail();
+      if (!in_.ok()) return;
+      ValueSequence::Cursor cursor(values);
+      list.for_each([&](std::uint32_t rank) { by_value[cursor.next()].insert(rank); });
+    }
     std::vector<ParamGroup> groups;
     for (auto& [value, members] : by_value) {
       ValueSequence repeated;
@@ -311,6 +328,7 @@ class NodeReader {
   std::vector<std::uint64_t> paths_;
   const std::map<std::uint16_t, CallDescription>& calls_;
   const std::uint64_t most_ranks_;
+  const std::uint32_t size_;
   std::vector<std::pair<std::uint16_t, std::uint64_t>> symbols_;
 };
 

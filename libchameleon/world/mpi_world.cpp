@@ -227,8 +227,7 @@ void MpiWorld::drain() {
 // A vote that was lost travels as a message four bytes longer, which begins with the
 // rank that is missing.
 
-MpiWorld::SmallVote MpiWorld::begin_vote(std::uint32_t sequence, double timeout,
-                                         std::size_t size) {
+MpiWorld::SmallVote MpiWorld::begin_vote(std::uint32_t sequence, double timeout, std::size_t size) {
   traffic_.depth += 2 * tree_depth(size_);
   return {static_cast<int>(sequence % static_cast<std::uint32_t>(tags_)), size, PMPI_Wtime(),
           timeout};
@@ -255,8 +254,8 @@ int MpiWorld::small_receive(std::uint32_t from, std::size_t size, int tag, doubl
     if (late(polls)) return -1;
   }
   int received = -1;
-  if (PMPI_Recv(small_in_, static_cast<int>(size + 4), MPI_BYTE, static_cast<int>(from), tag,
-                comm_, &status) != MPI_SUCCESS)
+  if (PMPI_Recv(small_in_, static_cast<int>(size + 4), MPI_BYTE, static_cast<int>(from), tag, comm_,
+                &status) != MPI_SUCCESS)
     return -1;
   PMPI_Get_count(&status, MPI_BYTE, &received);
   return received;

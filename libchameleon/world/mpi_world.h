@@ -80,8 +80,7 @@ class MpiWorld {
   /// The same over `members` only, ascending and known to all ranks, in the tree
   /// over their positions; the first sends the result to rank 0 unless it is.
   template <class T, class C>
-  std::optional<T> reduce(const std::vector<std::uint32_t>& members, PerRank<T> values,
-                          C combine) {
+  std::optional<T> reduce(const std::vector<std::uint32_t>& members, PerRank<T> values, C combine) {
     if (members.empty()) return std::nullopt;
     const std::uint32_t first = members.front();
     const auto size = static_cast<std::uint32_t>(members.size());
@@ -99,8 +98,8 @@ class MpiWorld {
   /// Several such reductions at once, over disjoint groups known to all ranks:
   /// the result stays at the first of each; elsewhere what is given is used up.
   template <class T, class C>
-  PerRank<T> reduce_groups(const std::vector<std::vector<std::uint32_t>>& groups,
-                           PerRank<T> values, C combine) {
+  PerRank<T> reduce_groups(const std::vector<std::vector<std::uint32_t>>& groups, PerRank<T> values,
+                           C combine) {
     std::size_t largest = 1;
     for (const auto& group : groups) largest = std::max(largest, group.size());
     begin_operation(tree_depth(largest));
@@ -243,8 +242,7 @@ class MpiWorld {
     return receive(from, bytes) && decoded(bytes, value);
   }
   template <class T, class C, class RankAt>
-  void reduce_positions(std::uint32_t at, std::uint32_t size, T& mine, C& combine,
-                        RankAt rank_at) {
+  void reduce_positions(std::uint32_t at, std::uint32_t size, T& mine, C& combine, RankAt rank_at) {
     walk_up(
         at, size,
         [&](std::uint32_t child) {

@@ -69,8 +69,7 @@ class VirtualWorld {
   /// The same over `members` only, ascending, in the tree over their positions;
   /// one more message when rank 0 is none of them. Nothing if there are none.
   template <class T, class C>
-  std::optional<T> reduce(const std::vector<std::uint32_t>& members, PerRank<T> values,
-                          C combine) {
+  std::optional<T> reduce(const std::vector<std::uint32_t>& members, PerRank<T> values, C combine) {
     if (members.empty()) return std::nullopt;
     auto value_at = [&](std::uint32_t at) -> T& { return values[members[at]]; };
     std::optional<T> result =
@@ -85,8 +84,8 @@ class VirtualWorld {
   /// Several such reductions at once, over disjoint groups: the result stays at
   /// the first of each; elsewhere what is given is used up.
   template <class T, class C>
-  PerRank<T> reduce_groups(const std::vector<std::vector<std::uint32_t>>& groups,
-                           PerRank<T> values, C combine) {
+  PerRank<T> reduce_groups(const std::vector<std::vector<std::uint32_t>>& groups, PerRank<T> values,
+                           C combine) {
     const std::uint32_t depth = traffic_.depth;
     std::uint32_t deepest = 0;
     for (const auto& group : groups) {

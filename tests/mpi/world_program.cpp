@@ -46,9 +46,8 @@ template <class World>
 Results run(World& world) {
   Results results;
   const std::uint32_t size = world.size();
-  auto names = world.generate([](std::uint32_t rank) {
-    return std::to_string(rank) + std::string(rank * rank * 40, 'x');
-  });
+  auto names = world.generate(
+      [](std::uint32_t rank) { return std::to_string(rank) + std::string(rank * rank * 40, 'x'); });
   results.at_root.push_back(world.reduce(names, join));
   for (std::uint32_t subset = 0; subset < (1U << size); subset += 1 + subset / 2) {
     std::vector<std::uint32_t> members;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <catch2/catch.hpp>
-#include <chrono>
 #include <cstdlib>
+#include <ctime>
 
 #include "property/streams.h"
 #include "trace/append.h"
@@ -234,18 +234,48 @@ TEST_CASE("the online trace of a steady run stays small, whatever the cuts") {
                         Case{"period 7, flush every 100", period(8, 7, 100), 120},
                         Case{"counts of their own", {interval(uneven)}, 6}}) {
     INFO(c.name);
-    const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock();
     Trace online;
     const auto [half, end] = repeat(c.partials, 10010, online);
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    WARN(c.name << ": 10,010 appends " << took.count() << " s, " << end << " nodes, "
+    const double took = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    WARN(c.name << ": 10,010 appends " << took << " s, " << end << " nodes, "
                 << encode_trace(online).size() << " bytes");
     CHECK(end <= c.most);
     CHECK(end == half);
-    CHECK(took.count() < 1.0);
+#ifndef __SANITIZE_ADDRESS__
+    CHECK(took < 1.0);
+#endif
     CHECK(encode_trace(online).size() < 8000);
     CHECK(RankView::make(online, 7));
   }
+}
+
+TEST_CASE("flushes of one long iteration fold") {
+  std::vector<Stream> streams(3);
+  for (Stream& stream : streams)
+    for (std::uint64_t site = 0; site < 600; ++site) stream.push_back({1, site, {0, 1, 0}});
+  Trace online;
+  std::vector<Stream> whole;
+  for (int i = 0; i < 6; ++i) {
+    append(online, interval(streams));
+    add(whole, streams);
+  }
+  CHECK(count_nodes(online.nodes) == 601);
+  check(online, whole);
+}
+
+TEST_CASE("what was inexact stays declared when nodes fold") {
+  std::vector<Stream> streams(2, Stream{{1, 1, {0, 1, 0}}, {1, 1, {0, 1, 0}}});
+  Trace online = interval(streams);
+  Trace partial = interval(streams);
+  online.nodes[0].inexact = {{RankList::single(0), kInexactTag}};
+  partial.nodes[0].inexact = {{RankList::single(1), kInexactTag}};
+  partial.nodes[0].body[0].inexact = {{RankList::single(1), kInexactDest}};
+  append(online, partial);
+  REQUIRE(online.nodes.size() == 1);
+  CHECK(inexact_kinds(online.nodes[0].inexact, 0) == kInexactTag);
+  CHECK(inexact_kinds(online.nodes[0].inexact, 1) == kInexactTag);
+  CHECK(inexact_kinds(online.nodes[0].body[0].inexact, 1) == kInexactDest);
 }
 
 TEST_CASE("end-points that ranks read differently stay apart or find a common reading") {

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// online_program MODE STEPS [SLEEP_MS]: time steps of one shift around all ranks each, with a
+// marker at their end, and one thing that is not as it should be or not as usual.
+//   loop     nothing                               absent  rank 1 calls no marker
+//   fewer    rank 1 calls one marker fewer         more    rank 1 calls one marker more
+//   late     rank 1 waits for a message that rank 0 sends after its marker
+//   thread   a second thread calls markers too     barrier the marker is a barrier
+//   pause    rank 1 records nothing from a third of the steps to two thirds
+//   early, handler  a SIGTERM handler of its own, set before or after MPI_Init; rank 1 raises it
+//   abort    rank 1 calls MPI_Abort with 7 after half of the steps
+//   report   rank 0 prints the time of a step and the size of the trace before MPI_Finalize
+#include <mpi.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chameleon/chameleon.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+namespace {
+
+volatile std::sig_atomic_t g_signals = 0;
+
+void count_signal(int) { g_signals = g_signals + 1; }
+
+struct Program {
+  std::string mode;
+  int steps = 0;
+  int sleep_ms = 0;
+  int rank = 0;
+  int ranks = 1;
+  MPI_Comm marker_comm = MPI_COMM_NULL;
+
+  bool odd() const { return rank == 1; }
+};
+
+void shift(const Program& run, int step) {
+  const int next = (run.rank + 1) % run.ranks;
+  const int previous = (run.rank + run.ranks - 1) % run.ranks;
+  int out = run.rank + step;
+  int in = -1;
+  MPI_Sendrecv(&out, 1, MPI_INT, next, 0, &in, 1, MPI_INT, previous, 0, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+  if (in != previous + step) MPI_Abort(MPI_COMM_WORLD, 99);
+}
+
+void end_of_step(const Program& run, int step) {
+  if (run.mode == "absent" && run.odd()) return;
+  if (run.mode == "fewer" && run.odd() && step == run.steps - 1) return;
+  int token = 0;
+  if (run.mode == "late" && step == run.steps / 2 && run.odd())
+    MPI_Recv(&token, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (run.mode == "barrier") MPI_Barrier(run.marker_comm);
+  else chameleon_marker();
+  if (run.mode == "late" && step == run.steps / 2 && run.rank == 0)
+    MPI_Send(&token, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+  if (run.mode == "thread" && step == run.steps / 2) std::thread(chameleon_marker).join();
+  if (run.mode == "more" && run.odd() && step == run.steps - 1) chameleon_marker();
+}
+
+void happen(const Program& run, int step) {
+  if (run.mode == "pause" && run.odd() && step == run.steps / 3) MPI_Pcontrol(0);
+  if (run.mode == "pause" && run.odd() && step == 2 * run.steps / 3) MPI_Pcontrol(1);
+  if (step != run.steps / 2 || !run.odd()) return;
+  if (run.mode == "abort") MPI_Abort(MPI_COMM_WORLD, 7);
+  if (run.mode == "early" || run.mode == "handler") std::raise(SIGTERM);
+}
+
+void report(double seconds, const Program& run) {
+  if (run.rank != 0 || run.mode != "report") return;
+  struct stat file {};
+  const char* output = std::getenv("CHAMELEON_OUTPUT");
+  if (output == nullptr || ::stat(output, &file) != 0) file.st_size = 0;
+  std::fprintf(stderr, "step %.3f us, trace %lld bytes\n", seconds * 1e6 / run.steps,
+               static_cast<long long>(file.st_size));
+}
+
+void run_steps(const Program& run) {
+  const double begin = MPI_Wtime();
+  for (int step = 0; step < run.steps; ++step) {
+    happen(run, step);
+    shift(run, step);
+    if (run.sleep_ms > 0) ::usleep(static_cast<useconds_t>(run.sleep_ms) * 1000);
+    end_of_step(run, step);
+  }
+  report(MPI_Wtime() - begin, run);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Program run;
+  run.mode = argc > 1 ? argv[1] : "loop";
+  run.steps = argc > 2 ? std::atoi(argv[2]) : 20;
+  run.sleep_ms = argc > 3 ? std::atoi(argv[3]) : 0;
+  if (run.mode == "early") std::signal(SIGTERM, count_signal);
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv,
+                  run.mode == "thread" ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+  if (run.mode == "handler") std::signal(SIGTERM, count_signal);
+  if (::chdir("/") != 0) return 2;  // a program may: its trace stays where it began
+  MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &run.ranks);
+  if (run.mode == "barrier") {
+    MPI_Comm_dup(MPI_COMM_WORLD, &run.marker_comm);
+    MPI_Comm_set_name(run.marker_comm, "chameleon.marker");
+  }
+  run_steps(run);
+  if (run.marker_comm != MPI_COMM_NULL) MPI_Comm_free(&run.marker_comm);
+  // No collective call here: some modes are about ranks that come to MPI_Finalize early.
+  if (run.odd()) std::printf("done, %d signals\n", static_cast<int>(g_signals));
+  std::fflush(stdout);
+  MPI_Finalize();
+  return 0;
+}

@@ -1,0 +1,458 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""The trace that is made while the program runs: which states markers lead to, that nothing is
+lost at any setting, uneven markers, and what a job leaves that does not end well.
+
+    test_online.py --tools TOOLS.json --examples FOLDER [--only NAME] [--all] [--seed N]"""
+
+import json
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import time
+
+import harness
+from harness import expect
+
+TESTS = []
+FLUSH_BYTES = 4096       # more than a flush of online_program takes
+WRITER_SLACK = 64 << 10  # what a trace file may grow to beyond twice its compact size
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+class Job:
+    """A traced job that is still running; knows its ranks' process ids once they started."""
+
+    def __init__(self, online, ranks, program, output, traced=True, **variables):
+        self.folder = output.parent
+        self.output = output
+        self.ranks = ranks
+        libraries = [online.tools.library] if traced else []
+        libraries = ":".join([*libraries, online.tools.test_yield])
+        # Relative to the working folder, which online_program leaves.
+        variables = {"CHAMELEON_OUTPUT": output.name, "CHAMELEON_VERBOSE": 2, **variables}
+        words = [online.tools.mpiexec, "-n", ranks, "env", f"LD_PRELOAD={libraries}",
+                 *[f"{name}={value}" for name, value in variables.items()], *program]
+        self.said = self.folder / "said"
+        with open(self.said, "wb") as said:
+            self.process = subprocess.Popen([str(word) for word in words], cwd=self.folder,
+                                            stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+                                            start_new_session=True)
+
+    def outcome(self):
+        return harness.Outcome(self.process.returncode, b"", self.said.read_bytes())
+
+    def processes(self):
+        """Process ids by rank, when all ranks have said them."""
+        until = time.monotonic() + 60
+        while time.monotonic() < until and self.process.poll() is None:
+            found = dict(re.findall(rb"rank (\d+) is process (\d+) on", self.said.read_bytes()))
+            if len(found) == self.ranks:
+                return [int(found[b"%d" % rank]) for rank in range(self.ranks)]
+            time.sleep(0.02)
+        self.end()
+        expect(False, "the job did not start", self.outcome())
+
+    def send(self, number, *processes):
+        for process in processes:
+            try:
+                os.kill(process, number)
+            except ProcessLookupError:
+                pass
+
+    def wait(self, seconds=30):
+        """The launcher's exit status; ends what is left after some time."""
+        try:
+            self.process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            self.end()
+            expect(False, f"the job did not end in {seconds} s", self.outcome())
+        return self.process.returncode
+
+    def end(self):
+        for number, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, 5)):
+            if self.process.poll() is None:
+                os.killpg(self.process.pid, number)
+                try:
+                    self.process.wait(timeout=patience)
+                except subprocess.TimeoutExpired:
+                    pass
+
+
+class Online:
+    def __init__(self, tools, options):
+        self.tools = tools
+        self.examples = pathlib.Path(options.examples)
+        self.all = options.all
+        self.random = random.Random(options.seed)
+        self.results = {}
+
+    def example(self, name, *arguments):
+        return [self.examples / name, *map(str, arguments)]
+
+    def program(self, mode, steps, *arguments):
+        return [self.tools.online_program, mode, str(steps), *map(str, arguments)]
+
+    def info(self, path):
+        outcome = self.tools.chameleon("info", "--json", path)
+        expect(outcome.status == 0, f"{path.name}: info", outcome)
+        return json.loads(outcome.stdout)
+
+    def calls(self, path, call):
+        """How often all ranks together made a call."""
+        outcome = self.tools.chameleon("stats", "--json", path)
+        expect(outcome.status == 0, f"{path.name}: stats", outcome)
+        return sum(row["count"] for row in json.loads(outcome.stdout)["rows"]
+                   if row["call"] == call)
+
+    def untraced(self, ranks, program):
+        key = (ranks, *map(str, program))
+        if key not in self.results:
+            self.results[key] = self.tools.job(ranks, program)
+        return self.results[key]
+
+    def trace(self, ranks, program, lines=1, same=True, raw=True, **variables):
+        """Runs the program traced: exit status 0, `lines` on stderr, output as untraced."""
+        what = " ".join([pathlib.Path(program[0]).name, *program[1:], f"on {ranks}",
+                         *[f"{name}={value}" for name, value in variables.items()]])
+        folder = self.tools.fresh("job")
+        (folder / "raw").mkdir()
+        path = folder / "t.cham"
+        variables = {f"CHAMELEON_{name}": value for name, value in variables.items()}
+        outcome = self.tools.traced(ranks, program, path, raw=folder / "raw" if raw else None,
+                                    timeout=2000 if self.all else harness.TIMEOUT, **variables)
+        expect(outcome.status == 0, f"{what}: fails", outcome)
+        found = outcome.stderr.count(b"\n")
+        expect(found == lines, f"{what}: {found} lines on stderr, not {lines}", outcome)
+        if same:  # not where the program prints times
+            plain = self.untraced(ranks, program)
+            expect(plain.stdout == outcome.stdout, f"{what}: output changes", plain, outcome)
+        facts = self.info(path)
+        expect(facts["complete"], f"{what}: the trace is not complete", outcome)
+        return what, path, facts, outcome
+
+    def exact(self, ranks, program, **variables):
+        """The same, and everything in the trace is what the raw records hold."""
+        what, path, facts, outcome = self.trace(ranks, program, **variables)
+        self.tools.verify(path, path.parent / "raw")
+        self.tools.check(path)
+        return what, path, facts, outcome
+
+    def states(self, what, facts, count_c, count_l, count_at):
+        found = facts["count_c"], facts["count_l"], facts["count_at"]
+        expect(found == (count_c, count_l, count_at),
+               f"{what}: #C #L #AT are {found}, not {(count_c, count_l, count_at)}")
+        expect(sum(found) == facts["acted"], f"{what}: {facts['acted']} markers acted on: {found}")
+
+
+# -- the shape of Table 5.2
+
+@test
+def shape(online):
+    iterative = {"stencil2d": 1, "wavefront": 9, "ocean": 1, "transpose": 1}
+    if online.all:
+        iterative.update({"ring": 1, "multipartition": 1, "spectral": 1, "multigrid": 7,
+                          "bucketsort": 3, "hydro": 12})
+    for name, clusters in iterative.items():
+        for ranks in (4, 16) if online.all or name in ("stencil2d", "wavefront") else (4,):
+            what, _, facts, _ = online.trace(ranks, online.example(name, "--iterations", 20),
+                                             raw=False)
+            expect(facts["markers"] == facts["acted"] == 20, f"{what}: {facts['markers']} markers")
+            online.states(what, facts, 1, 17, 2)  # 85 % of the markers in L
+            found = len({cluster["call_path"] for cluster in facts["clusters"]})
+            expect(ranks != 16 or found == clusters, f"{what}: {found} Call-Path clusters")
+            expect(found <= len(facts["leads"]) <= max(facts["k"], found),
+                   f"{what}: {len(facts['leads'])} leads of {found} Call-Path clusters")
+
+
+@test
+def frequency(online):
+    what, _, facts, _ = online.exact(4, online.example("stencil2d", "--iterations", 40),
+                                     CALL_FREQUENCY=2)
+    expect((facts["markers"], facts["acted"]) == (40, 20), f"{what}: {facts['acted']} acted on")
+    online.states(what, facts, 1, 17, 2)
+
+
+@test
+def phases(online):
+    # One AT and one C more for a switch, two AT and one C for an excursion; A B A B: AT only.
+    for pattern, states in (("steady", (1, 27, 2)), ("switch", (2, 25, 3)),
+                            ("excursion", (2, 24, 4)), ("alternate", (0, 0, 30))):
+        program = online.example("phases", "--iterations", 30, "--pattern", pattern)
+        what, _, facts, _ = online.exact(4, program)
+        online.states(what, facts, *states)
+
+
+@test
+def alternation_is_durable(online):
+    program = online.example("phases", "--iterations", 30, "--pattern", "alternate")
+    what, _, facts, _ = online.exact(2, program, FLUSH_EVERY=5)
+    online.states(what, facts, 0, 0, 30)
+    expect(facts["count_flush"] >= 6, f"{what}: {facts['count_flush']} flushes of 6")
+
+
+# -- nothing is lost, or it is declared
+
+@test
+def fidelities(online):
+    pairs = [(4, "stencil2d"), (4, "multigrid"), (7, "wavefront"), (7, "bucketsort")]
+    if online.all:
+        pairs = [(ranks, name) for ranks in (4, 7) for name in ("stencil2d", "multigrid",
+                                                                "wavefront", "bucketsort")]
+    for ranks, name in pairs:
+        program = online.example(name, "--iterations", 6)
+        for fidelity in ("exact", "checked", "lead"):
+            what, path, facts, _ = online.trace(ranks, program, FIDELITY=fidelity)
+            expect(facts["fidelity"] == fidelity, f"{what}: fidelity {facts['fidelity']}")
+            if fidelity == "exact":
+                online.tools.verify(path, path.parent / "raw")
+                expect(not facts["inexact"], f"{what}: declares {facts['inexact']}")
+                continue
+            outcome = online.tools.chameleon("verify", path, "--raw", path.parent / "raw")
+            expect(outcome.status == 0, f"{what}: something inexact is not declared", outcome)
+
+
+@test
+def settings(online):
+    program = online.example("wavefront", "--iterations", 6)
+    for variables in ({"CLUSTERING": "k-farthest", "K": 1}, {"CLUSTERING": "k-medoid", "K": 2},
+                      {"CLUSTERING": "k-random", "K": 2, "SEED": 7}, {"CLUSTERING": "off"},
+                      {"DISTANCE": "euclidean"}, {"SIGNATURE": "xor"}, {"TIMING": "none"},
+                      {"TIMING": "full", "FLUSH_EVERY": 2}, {"FLUSH_EVERY": 1}):
+        what, _, facts, _ = online.exact(4, program, **variables)
+        expect(facts["clustering"] == variables.get("CLUSTERING", "k-farthest"),
+               f"{what}: clustering {facts['clustering']}")
+        if variables.get("CLUSTERING") == "off":
+            expect(facts["count_c"] == 0 and facts["markers"] == 6, f"{what}: {facts}")
+        else:
+            online.states(what, facts, 1, 3, 2)
+
+
+@test
+def full_log(online):
+    # Intervals of 12 time steps, of which the smallest buffer does not hold the events, which
+    # take at least 32 bytes.
+    program = online.example("ocean", "--iterations", 60)
+    for variables in ({}, {"SIGNATURE": "xor"}):
+        what, _, facts, _ = online.exact(2, program, BUFFER="64K", CALL_FREQUENCY=12, **variables)
+        events = facts["events"] / 2 / 5
+        expect(events * 32 > 65536, f"{what}: {events} events an interval: nothing overflows")
+        online.states(what, facts, 1, 2, 2)
+
+
+@test
+def fortran(online):
+    for name in ("ring_mpif", "ring_use_mpi"):
+        if (online.examples / name).exists():
+            what, _, facts, _ = online.exact(3, online.example(name))
+            expect(facts["markers"] > 3 and facts["count_c"] == 1, f"{what}: {facts['markers']}")
+
+
+# -- markers that are not called as they should
+
+@test
+def uneven(online):
+    for mode in ("fewer", "more"):
+        what, _, _, outcome = online.exact(4, online.program(mode, 12), lines=2)
+        expect(b"not called equally often" in outcome.stderr, what, outcome)
+
+
+@test
+def unanswered(online):
+    for mode in ("absent", "late"):
+        begin = time.monotonic()
+        what, _, _, outcome = online.exact(4, online.program(mode, 12), lines=2, MARKER_TIMEOUT=1)
+        expect(b"rank 1 did not answer at marker" in outcome.stderr, what, outcome)
+        expect(time.monotonic() - begin < 30, f"{what}: takes too long")
+
+
+@test
+def second_thread(online):
+    what, _, facts, outcome = online.exact(3, online.program("thread", 12), lines=2)
+    expect(b"markers from a second thread (3 ranks)" in outcome.stderr, what, outcome)
+    online.states(what, facts, 1, 9, 2)
+
+
+@test
+def barriers(online):
+    what, path, facts, _ = online.exact(3, online.program("barrier", 12))
+    expect(facts["markers"] == 12, f"{what}: {facts['markers']} markers")
+    online.states(what, facts, 1, 9, 2)
+    again = path.with_name("again.cham")
+    outcome = online.tools.traced(3, [online.tools.replayer, "--compute=none", path], again)
+    expect(outcome.status == 0, f"{what}: replay", outcome)
+    for trace in (path, again):
+        expect(online.calls(trace, "Barrier") == 3 * 12, f"{what}: barriers in {trace.name}")
+
+
+@test
+def switched_off(online):
+    what, _, facts, _ = online.exact(3, online.program("pause", 12))
+    declared = [one for one in facts["declarations"] if "MPI_Pcontrol" in one["what"]]
+    expect([one["ranks"] for one in declared] == ["1"], f"{what}: {facts['declarations']}")
+    expect(facts["acted"] == 12, f"{what}: {facts['acted']} markers")
+
+
+# -- jobs that do not end well
+
+def killed(online, number):
+    """A job of which a rank, or everything, is killed at some moment; and what is left."""
+    program = online.random.choice([online.example("stencil2d", "--iterations", 100000),
+                                    online.example("multigrid", "--iterations", 100000),
+                                    online.example("phases", "--iterations", 100000,
+                                                   "--pattern", "AAAABBBA")])
+    ranks = online.random.choice((2, 3, 4))
+    whole = online.random.random() < 0.3
+    moment = online.random.uniform(0, 0.7)
+    folder = online.tools.fresh("killed")
+    (folder / "raw").mkdir()
+    job = Job(online, ranks, program, folder / "t.cham", CHAMELEON_FLUSH_EVERY=3,
+              CHAMELEON_RAW=folder / "raw")
+    processes = job.processes()
+    time.sleep(moment)
+    victims = [job.process.pid, *processes] if whole else [online.random.choice(processes)]
+    job.send(signal.SIGKILL, *victims)
+    job.wait()
+    what = (f"kill {number}: {' '.join(map(str, program[0:]))} on {ranks}, "
+            f"{'all' if whole else 'rank %d' % processes.index(victims[0])} after {moment:.3f} s")
+    facts = online.info(folder / "t.cham")
+    expect(not facts["complete"], f"{what}: the trace claims to be complete")
+    outcome = online.tools.chameleon("check", folder / "t.cham")
+    expect(outcome.status == 0, f"{what}: check", outcome)
+    outcome = online.tools.chameleon("verify", folder / "t.cham", "--raw", folder / "raw")
+    expect(outcome.status == 0, f"{what}: verify", outcome)
+    if facts["events"] > 0 and (online.all or number % 3 == 0):
+        outcome = online.tools.replay(ranks, folder / "t.cham")
+        expect(outcome.status == 0, f"{what}: replay to the last flush", outcome)
+    return facts["markers"]
+
+
+@test
+def sigkill(online):
+    markers = [killed(online, number) for number in range(200 if online.all else 10)]
+    expect(max(markers) > 3, f"no job came to its first flush: markers {markers}")
+
+
+@test
+def sigterm(online):
+    folder = online.tools.fresh("sigterm")
+    program = online.program("loop", 1000000, 1)
+    job = Job(online, 4, program, folder / "t.cham", CHAMELEON_FLUSH_EVERY=20)
+    job.processes()
+    time.sleep(1)
+    job.send(signal.SIGTERM, job.process.pid)
+    job.wait()
+    facts = online.info(folder / "t.cham")
+    expect(not facts["complete"], "SIGTERM: the job's trace claims to be complete")
+    for rank in range(4):
+        left = folder / f"t.cham.rank{rank}"
+        expect(left.exists(), f"SIGTERM: rank {rank} left no trace", job.outcome())
+        part = online.info(left)
+        expect(part["traced_ranks"] == str(rank) and not part["complete"], f"{left.name}: {part}")
+    plain = Job(online, 4, program, online.tools.fresh("plain") / "t.cham", traced=False)
+    time.sleep(1.5)
+    plain.send(signal.SIGTERM, plain.process.pid)
+    expect(plain.wait() == job.process.returncode, "SIGTERM: exit status changes",
+           plain.outcome(), job.outcome())
+    outcome = online.tools.chameleon("recover", folder / "t.cham", "-o", folder / "whole.cham")
+    expect(outcome.status == 0, "recover", outcome)
+    whole = online.info(folder / "whole.cham")
+    expect(whole["events"] > facts["events"], f"recover: {whole['events']} events", outcome)
+    online.tools.check(folder / "whole.cham")
+
+
+@test
+def own_handlers(online):
+    for mode in ("early", "handler"):
+        what, path, _, outcome = online.exact(3, online.program(mode, 12))
+        expect(b"done, 1 signals" in outcome.stdout, f"{what}: the handler", outcome)
+        left = [one.name for one in path.parent.iterdir() if ".rank" in one.name]
+        expect(not left, f"{what}: leaves {left}")
+
+
+@test
+def aborts(online):
+    path = online.tools.fresh("abort") / "t.cham"
+    outcome = online.tools.traced(3, online.program("abort", 40), path, CHAMELEON_FLUSH_EVERY=4)
+    expect(outcome.status == 7, "MPI_Abort: exit status", outcome)
+    facts, left = online.info(path), online.info(path.with_name("t.cham.rank1"))
+    expect(not facts["complete"] and facts["markers"] >= 12, f"MPI_Abort: {facts}", outcome)
+    expect(left["traced_ranks"] == "1" and left["events"] > 0, f"MPI_Abort: {left}", outcome)
+    online.tools.check(path)
+
+
+# -- jobs that run, and go on running
+
+@test
+def running(online):
+    path = online.tools.fresh("running") / "t.cham"
+    job = Job(online, 2, online.program("loop", 1000000, 1), path, CHAMELEON_FLUSH_EVERY=1)
+    job.processes()
+    markers = []
+    while len(markers) < 8:
+        time.sleep(0.1)
+        facts = online.info(path)
+        expect(not facts["complete"], "a running job's trace claims to be complete")
+        markers.append(facts["markers"])
+    running_still = job.process.poll() is None
+    job.end()
+    expect(running_still, "the job ended early", job.outcome())
+    expect(markers == sorted(markers) and markers[0] < markers[-1],
+           f"markers in the file while the job runs: {markers}")
+
+
+@test
+def many_markers(online):
+    sizes = {}
+    few, many = (10**4, 10**6) if online.all else (2 * 10**3, 2 * 10**4)
+    for steps in (few, many):
+        what, _, facts, outcome = online.trace(2, online.program("report", steps), lines=2,
+                                                  raw=False, same=False, FLUSH_EVERY=100,
+                                                  TIMING="none")
+        online.states(what, facts, 1, steps - 3, 2)
+        expect(facts["count_flush"] >= steps // 100, f"{what}: {facts['count_flush']} flushes")
+        report = re.search(rb"step ([\d.]+) us, trace (\d+) bytes", outcome.stderr)
+        print(f"{what}: {report[1].decode()} us a step with its marker, {report[2].decode()} bytes "
+              f"before MPI_Finalize, {facts['bytes']} after")
+        sizes[steps] = int(report[2]), facts["bytes"]
+        expect(sizes[steps][0] <= 2 * facts["bytes"] + WRITER_SLACK + FLUSH_BYTES,
+               f"{what}: {sizes[steps][0]} bytes while running")
+    expect(sizes[many][1] <= sizes[few][1] + 2 * FLUSH_BYTES,
+           f"{sizes[few]} bytes of {few} markers, {sizes[many]} of {many}")
+
+
+def main():
+    arguments = harness.parser(__doc__)
+    arguments.add_argument("--examples", required=True, help="folder of the example programs")
+    arguments.add_argument("--only", help="one test, by name")
+    arguments.add_argument("--all", action="store_true", help="many more runs")
+    arguments.add_argument("--seed", type=int, default=int(time.time()))
+    options = arguments.parse_args()
+    chosen = [t for t in TESTS if options.only in (None, t.__name__)]
+    print(f"seed {options.seed}")
+
+    def body(tools):
+        online = Online(tools, options)
+        failed = [] if chosen else [f"no test is called {options.only}"]
+        for function in chosen:
+            begin = time.monotonic()
+            try:
+                function(online)
+                print(f"{function.__name__}: ok, {time.monotonic() - begin:.1f} s", flush=True)
+            except harness.Failure as failure:
+                failed.append(f"{function.__name__}: {failure}")
+                print(failed[-1], flush=True)
+        expect(not failed, "\n".join(failed))
+
+    harness.main("test_online", options, body)
+
+
+if __name__ == "__main__":
+    main()

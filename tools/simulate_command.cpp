@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// `chameleon simulate BEHAVIOUR`: signatures, clustering and merging, as in a
+/// traced job, on virtual ranks in this process.
+
+#include <chrono>
+#include <iostream>
+#include <memory>
+
+#include "behaviours.h"
+#include "cluster/flush.h"
+#include "common.h"
+#include "trace/append.h"
+#include "trace/fold.h"
+#include "world/virtual_world.h"
+
+namespace chameleon {
+namespace {
+
+struct Options {
+  std::string behaviour;
+  std::uint32_t from = 1024, to = 1U << 20;
+  std::uint32_t steps = 20;
+  std::string clustering = "k-farthest";
+  std::uint32_t k = 9;
+  std::string fidelity = "exact";
+  std::string output;
+  bool json = false;
+};
+
+/// A rank's events, kept to be given again.
+class Recorded final : public EventSink {
+ public:
+  struct Kept {
+    std::uint16_t call;
+    std::uint64_t path, compute, communication;
+    std::vector<std::int64_t> values;
+  };
+  void event(const Event& event) override {
+    events.push_back({event.call, event.path, event.compute, event.communication,
+                      {event.values.begin(), event.values.end()}});
+  }
+  void push_to(Folder& folder) const {
+    for (const Kept& one : events)
+      folder.push({one.call, one.path, one.compute, one.communication, one.values});
+  }
+  std::vector<Kept> events;
+};
+
+struct Row {
+  std::uint32_t ranks = 0;
+  Traffic clustering, merging;
+  double clustering_seconds = 0;  ///< of work on the critical path
+  double merging_seconds = 0;
+  std::size_t call_paths = 0, leads = 0;
+  std::uint64_t largest_node = 0;
+  std::uint64_t trace_bytes = 0;
+  double seconds = 0;  ///< of this process
+};
+
+class Simulation {
+ public:
+  Simulation(const Options& options, const Behaviour& behaviour, ClusterOptions clustering,
+             Fidelity fidelity)
+      : options_(options), behaviour_(behaviour), clustering_(clustering), fidelity_(fidelity) {}
+
+  Row run(std::uint32_t ranks) {
+    const auto begin = std::chrono::steady_clock::now();
+    frame_ = behaviour_trace(ranks);
+    Row row;
+    row.ranks = ranks;
+    VirtualWorld world(ranks, true, true);
+    IntervalSignature signature;
+    const auto signatures =
+        world.generate([&](std::uint32_t rank) { return sign({rank, ranks}, signature); });
+    const Clustering clusters = cluster(world, signatures, clustering_);
+    row.clustering = world.traffic();
+    row.clustering_seconds = world.critical_seconds();
+    row.call_paths = clusters.main.size();
+    row.leads = clusters.size();
+    world.reset_traffic();
+
+    // History (start-up and the first step) is everyone's; the steady steps are those of
+    // leads, and of others as the fidelity says.
+    Trace online = frame_;
+    append(online, merged(world, Clustering(), Fidelity::kExact, true, 1));
+    append(online, merged(world, clusters, fidelity_, false, options_.steps));
+    row.merging = world.traffic();
+    row.merging_seconds = world.critical_seconds();
+    describe(online, clusters);
+    canonicalize(online);
+    row.trace_bytes = encode_trace(online).size();
+    row.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    last_ = std::move(online);
+    return row;
+  }
+
+  const Trace& last() const { return last_; }
+
+ private:
+  /// The fold of a rank's events, in place of what `share` held. A step is the same each
+  /// time: its events are made once.
+  void fill(Share& share, Place place, bool start, std::uint32_t steps) const {
+    Folder folder;
+    Recorded begin, step;
+    if (start) behaviour_.start(place, begin);
+    behaviour_.step(place, step);
+    begin.push_to(folder);
+    for (std::uint32_t i = 0; i < steps; ++i) step.push_to(folder);
+    share.events = folder.event_count();
+    share.trace.ranks = RankList::single(place.rank);
+    share.trace.nodes = folder.take();
+  }
+
+  SignatureVector sign(Place place, IntervalSignature& signature) const {
+    Recorded step;
+    behaviour_.step(place, step);
+    for (const Recorded::Kept& one : step.events) {
+      signature.call(Node::event_symbol(one.call, one.path));
+      const auto& fields = frame_.calls.at(one.call).fields;
+      for (std::size_t i = 0; i < fields.size(); ++i) {
+        if (fields[i].stored != FieldKind::kEndPoint) continue;
+        if (fields[i].kind == "dest")
+          signature.add(Parameter::kDestination, packed_relative(one.values[i]));
+        if (fields[i].kind == "source")
+          signature.add(Parameter::kSource, packed_relative(one.values[i]));
+      }
+    }
+    return signature.take();
+  }
+
+  // Traces are made where they are needed, and not all held at once.
+  Trace merged(VirtualWorld& world, const Clustering& clusters, Fidelity fidelity, bool start,
+               std::uint32_t steps) const {
+    const std::uint32_t ranks = world.size();
+    Share scratch;
+    scratch.trace = frame_;
+    auto classes = world.generate([&](std::uint32_t rank) {
+      std::vector<ShareClass> mine;
+      const SubCluster* cluster = clusters.find(rank);
+      if (fidelity != Fidelity::kExact && cluster != nullptr && cluster->lead != rank) return mine;
+      fill(scratch, {rank, ranks}, start, steps);
+      mine.push_back(classify(rank, scratch));
+      return mine;
+    });
+    auto none = world.generate([](std::uint32_t) { return std::vector<Comparison>(); });
+    auto trace = flush(world, std::move(classes), std::move(none), clusters, fidelity,
+                       [&](std::uint32_t rank, const FlushPlan::Entry& entry) {
+                         Share mine;
+                         mine.trace = frame_;
+                         fill(mine, {rank, ranks}, start, steps);
+                         return prepare(entry, mine);
+                       });
+    return trace ? std::move(*trace) : Trace();
+  }
+
+  void describe(Trace& trace, const Clustering& clusters) const {
+    trace.program = std::string("simulated ") + behaviour_.name;
+    trace.tool_version = CHAMELEON_VERSION;
+    trace.timing = "histogram";
+    trace.complete = true;
+    OnlineFacts& online = trace.online;
+    online.clustering = options_.clustering;
+    online.fidelity = options_.fidelity;
+    online.k = options_.k;
+    online.markers = online.acted = options_.steps + 1;
+    online.states = {1, 1, options_.steps - 1, 1};
+    online.flushes = 2;
+    online.clusterings = 1;
+    for (const MainCluster& main : clusters.main)
+      for (const SubCluster& one : main.clusters)
+        online.clusters.push_back({main.call_path, one.lead, one.ranks});
+  }
+
+  const Options& options_;
+  const Behaviour& behaviour_;
+  ClusterOptions clustering_;
+  Fidelity fidelity_;
+  Trace frame_;
+  Trace last_;
+};
+
+void print_row(const Row& row) {
+  std::printf("%8u  %6.3f s %9llu %8s %5u %8s   %6.3f s %9llu %8s %5u   %5zu %5zu %10s  %6.1f s\n",
+              row.ranks, row.clustering_seconds,
+              static_cast<unsigned long long>(row.clustering.messages),
+              bytes_text(static_cast<double>(row.clustering.bytes)).c_str(), row.clustering.depth,
+              bytes_text(static_cast<double>(row.clustering.largest)).c_str(),
+              row.merging_seconds, static_cast<unsigned long long>(row.merging.messages),
+              bytes_text(static_cast<double>(row.merging.bytes)).c_str(), row.merging.depth,
+              row.call_paths, row.leads,
+              bytes_text(static_cast<double>(row.trace_bytes)).c_str(), row.seconds);
+  std::fflush(stdout);
+}
+
+nlohmann::ordered_json json_row(const Row& row) {
+  const auto traffic = [](const Traffic& t, double seconds) {
+    return nlohmann::ordered_json{{"critical_seconds", seconds}, {"messages", t.messages},
+                                  {"bytes", t.bytes}, {"largest_message", t.largest},
+                                  {"depth", t.depth}};
+  };
+  return {{"ranks", row.ranks},
+          {"clustering", traffic(row.clustering, row.clustering_seconds)},
+          {"merging", traffic(row.merging, row.merging_seconds)},
+          {"call_paths", row.call_paths},
+          {"leads", row.leads},
+          {"trace_bytes", row.trace_bytes},
+          {"seconds", row.seconds}};
+}
+
+int run_simulate(const Options& options) {
+  const Behaviour* behaviour = find_behaviour(options.behaviour);
+  if (behaviour == nullptr) {
+    std::string names;
+    for (const Behaviour& one : behaviours()) names += std::string(names.empty() ? "" : ", ") + one.name;
+    return fail("simulate", "no behaviour '" + options.behaviour + "': there are " + names, kExitUsage);
+  }
+  ClusterOptions clustering;
+  clustering.k = options.k;
+  Fidelity fidelity = options.fidelity == "lead" ? Fidelity::kLead : Fidelity::kExact;
+  if (!algorithm_of(options.clustering, clustering.algorithm))
+    return fail("simulate", "--clustering takes k-farthest, k-medoid or k-random", kExitUsage);
+  if (options.from == 0 || options.to < options.from || options.to > (1U << 22))
+    return fail("simulate", "--from and --to take 1 to 4194304 ranks, ascending", kExitUsage);
+  if (options.steps == 0) return fail("simulate", "--steps takes at least 1", kExitUsage);
+  Simulation simulation(options, *behaviour, clustering, fidelity);
+  auto document = json_document("simulate");
+  document["behaviour"] = behaviour->name;
+  document["rows"] = nlohmann::ordered_json::array();
+  if (!options.json)
+    std::cout << behaviour->name << ": " << behaviour->shape << "; " << options.clustering
+              << ", K " << options.k << ", " << options.fidelity << "\n"
+              << "          clustering                                      merging            "
+                 "              Call-\n"
+              << "   ranks  critical  messages    bytes depth  largest   critical  messages    "
+                 "bytes depth   Paths leads      trace    took\n";
+  for (std::uint64_t ranks = options.from; ranks <= options.to; ranks *= 2) {
+    const Row row = simulation.run(static_cast<std::uint32_t>(ranks));
+    if (options.json) document["rows"].push_back(json_row(row));
+    else print_row(row);
+  }
+  if (options.json) print_json(document);
+  if (options.output.empty()) return kExitOk;
+  if (const Status written = create_trace_file(options.output, simulation.last()); !written)
+    return fail("simulate", written.error());
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_simulate_command(CLI::App& app, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand(
+      "simulate", "Cluster and merge an example's behaviour on virtual ranks, in this process");
+  verb->add_option("behaviour", options->behaviour, "An example's name")->required();
+  verb->add_option("--from", options->from, "Ranks to begin with; doubled until --to")->capture_default_str();
+  verb->add_option("--to", options->to, "Most ranks")->capture_default_str();
+  verb->add_option("--steps", options->steps, "Time steps in state L")->capture_default_str();
+  verb->add_option("--clustering", options->clustering, "k-farthest, k-medoid or k-random")->capture_default_str();
+  verb->add_option("-k,--leads", options->k, "Leads wanted")->capture_default_str();
+  verb->add_option("--fidelity", options->fidelity, "exact or lead")
+      ->check(CLI::IsMember({"exact", "lead"}))->capture_default_str();
+  verb->add_option("-o,--output", options->output, "Write the largest job's trace");
+  verb->add_flag("--json", options->json, "One JSON object");
+  verb->callback([options, &status] { status = run_simulate(*options); });
+}
+
+}  // namespace chameleon
