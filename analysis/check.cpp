@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/check.h"
 
+#include <algorithm>
+
 #include "analysis/check_simulation.h"
 #include "analysis/datatype_size.h"
+#include "analysis/declared.h"
 
 namespace chameleon {
 namespace {
@@ -12,10 +15,40 @@ constexpr int kTurn = 2048;
 
 }  // namespace
 
-Result<CheckReport> check(const Trace& trace) {
-  Simulation simulation(trace);
+Result<CheckReport> check(const Trace& trace, Omissions* omissions) {
+  Simulation simulation(trace, omissions);
   if (const Status ready = simulation.prepare(); !ready) return ready.error();
   return simulation.run();
+}
+
+std::string unmatched_text(const CheckReport::Unmatched& counts) {
+  const auto some = [](std::uint64_t count, const char* what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+  };
+  return some(counts.sends, "send") + ", " + some(counts.receives, "receive") + ", " +
+         some(counts.collectives, "collective");
+}
+
+std::string replay_refusal(const Trace& trace, const CheckReport& report) {
+  const auto more = [](std::uint64_t count) {
+    return count > 1 ? " (and " + std::to_string(count - 1) + " more: chameleon check)" : "";
+  };
+  if (report.problem_count > 0)
+    return (report.problems.empty() ? "it would not run to its end"
+                                    : report.problems.front().text) +
+           more(report.problem_count);
+  if (report.declared_count == 0) return "";
+  std::uint32_t kinds = 0;
+  const DeclaredRanks at_nodes = declared_at_nodes(trace);
+  for (std::size_t i = 0; i < at_nodes.size(); ++i)
+    if (!at_nodes[i].empty()) kinds |= kInexactKinds[i].first;
+  if (!trace.declarations.empty()) kinds = kInexactAll;
+  const RankList ranks = declared_ranks(trace);
+  return "what it declares inexact (" + kinds_text(kinds) +
+         (ranks.size() == 1 ? " of rank " : " of ranks ") + ranks.to_string() +
+         ") leaves unmatched " +
+         unmatched_text(report.declared_unmatched) + ": " + report.declared.front().text +
+         more(report.declared_count) + "; --best-effort leaves them out";
 }
 
 Status Simulation::prepare() {
@@ -37,16 +70,21 @@ Status Simulation::prepare() {
     ready_.push_back(rank);
   }
   present_count_ = static_cast<std::uint32_t>(ranks_.size());
+  declared_ = declared_ranks(trace_);
+  goes_on_ = omissions_ != nullptr || !trace_.complete || !declared_.empty();
+  if (omissions_ != nullptr) omissions_->assign(world, {});
   return Unit{};
 }
 
 CheckReport Simulation::run() {
-  while (!ready_.empty()) {
-    const std::uint32_t rank = ready_.front();
-    ready_.pop_front();
-    run_rank(rank);
-    sweep_channels();
-  }
+  do {
+    while (!ready_.empty()) {
+      const std::uint32_t rank = ready_.front();
+      ready_.pop_front();
+      run_rank(rank);
+      sweep_channels();
+    }
+  } while (goes_on_ && resolve_stall());
   for (std::size_t call = 0; call < unmodelled_.size(); ++call)
     if (unmodelled_[call] > 0)
       report_.unchecked[trace_.calls.at(static_cast<std::uint16_t>(call)).name] +=
@@ -54,6 +92,11 @@ CheckReport Simulation::run() {
   report_stuck();
   report_leftovers();
   report_.ok = report_.problem_count == 0;
+  if (omissions_ != nullptr)
+    for (std::vector<Omission>& list : *omissions_) {
+      std::sort(list.begin(), list.end());
+      list.erase(std::unique(list.begin(), list.end()), list.end());
+    }
   return std::move(report_);
 }
 
@@ -93,11 +136,16 @@ void Simulation::wake(std::uint32_t rank) {
 bool Simulation::step(std::uint32_t rank) {
   RankState& self = state(rank);
   const std::uint16_t call = self.event.node->call;
+  if (self.skip) {
+    self.skip = false;
+    return true;
+  }
   const bool known = call < plans_.size() && !self.event.values.empty();
   const auto described = known ? trace_.calls.find(call) : trace_.calls.end();
   if (described == trace_.calls.end() ||
       described->second.fields.size() != self.event.values.size()) {
-    problem("unknown_object", rank, self.number, call, "its values are not those of its call");
+    problem("unknown_object", rank, self.number, call, "its values are not those of its call",
+            blame(false, declared(rank)));
     return true;
   }
   const CallPlan& plan = plans_[call];
@@ -179,10 +227,13 @@ std::string Simulation::place_name(std::uint32_t rank, std::uint64_t event,
 }
 
 void Simulation::problem(const char* kind, std::uint32_t rank, std::uint64_t event,
-                         std::uint16_t call, std::string text, bool leftover) {
-  const bool cut = leftover && !trace_.complete;
-  std::uint64_t& count = cut ? report_.cut_count : report_.problem_count;
-  std::vector<CheckReport::Problem>& list = cut ? report_.cut : report_.problems;
+                         std::uint16_t call, std::string text, Blame blame) {
+  std::uint64_t& count = blame == Blame::kCut        ? report_.cut_count
+                         : blame == Blame::kDeclared ? report_.declared_count
+                                                     : report_.problem_count;
+  std::vector<CheckReport::Problem>& list = blame == Blame::kCut        ? report_.cut
+                                            : blame == Blame::kDeclared ? report_.declared
+                                                                        : report_.problems;
   ++count;
   if (list.size() >= kMostProblems) return;
   const auto found = trace_.calls.find(call);
@@ -190,43 +241,53 @@ void Simulation::problem(const char* kind, std::uint32_t rank, std::uint64_t eve
                   place_name(rank, event, call) + ": " + std::move(text)});
 }
 
-void Simulation::report_stuck() {
-  for (RankState& self : ranks_) {
-    if (self.done) continue;
-    const std::uint32_t rank = self.view.rank();
-    std::string why = "never ends: ";
-    if (self.waiting_channel) {
-      why += "no message from world rank " + std::to_string(self.channel.source) + " with tag " +
-             std::to_string(self.channel.tag) + " is left for it";
-    } else if (self.waiting_request >= 0) {
-      const Request& request = self.pool[static_cast<std::size_t>(self.waiting_request)];
-      if (request.kind == Request::Kind::kCollective) {
-        const auto found = instances_.find(request.collective);
-        why += "the collective begun in event " + std::to_string(request.event);
-        if (found != instances_.end())
-          why += " is called by " + std::to_string(found->second.arrived) + " of " +
-                 std::to_string(found->second.expected) + " ranks";
-      } else {
-        why += "no message from world rank " + std::to_string(request.channel.source) +
-               " with tag " + std::to_string(request.channel.tag) + " for the receive of event " +
-               std::to_string(request.event);
-      }
-    } else {
-      const auto found = instances_.find(self.collective);
-      if (found != instances_.end())
-        why += "only " + std::to_string(found->second.arrived) + " of " +
-               std::to_string(found->second.expected) + " ranks make this collective call";
-    }
-    problem("deadlock", rank, self.number, self.event.node->call, why, true);
+void Simulation::count(Blame blame, std::uint64_t CheckReport::Unmatched::*what,
+                       std::uint64_t times) {
+  if (blame == Blame::kCut) report_.in_flight.*what += times;
+  if (blame == Blame::kDeclared) report_.declared_unmatched.*what += times;
+}
+
+std::string Simulation::why_stuck(const RankState& self) const {
+  std::string why = "never ends: ";
+  if (self.waiting_channel)
+    return why + "no message from world rank " + std::to_string(self.channel.source) +
+           " with tag " + std::to_string(self.channel.tag) + " is left for it";
+  if (self.waiting_request >= 0) {
+    const Request& request = self.pool[static_cast<std::size_t>(self.waiting_request)];
+    if (request.kind != Request::Kind::kCollective)
+      return why + "no message from world rank " + std::to_string(request.channel.source) +
+             " with tag " + std::to_string(request.channel.tag) + " for the receive of event " +
+             std::to_string(request.event);
+    why += "the collective begun in event " + std::to_string(request.event);
+    const auto found = instances_.find(request.collective);
+    if (found != instances_.end())
+      why += " is called by " + std::to_string(found->second.arrived) + " of " +
+             std::to_string(found->second.expected) + " ranks";
+    return why;
   }
+  const auto found = instances_.find(self.collective);
+  if (found != instances_.end())
+    why += "only " + std::to_string(found->second.arrived) + " of " +
+           std::to_string(found->second.expected) + " ranks make this collective call";
+  return why;
+}
+
+void Simulation::report_stuck() {
+  for (RankState& self : ranks_)
+    if (!self.done)
+      problem("deadlock", self.view.rank(), self.number, self.event.node->call, why_stuck(self),
+              Blame::kFault);
   for (const auto& [key, instance] : instances_) {
-    if (instance.first_call >= plans_.size()) continue;
+    if (instance.first_call >= plans_.size() || instance.abandoned) continue;
     // Who waits for it is stuck and says so; a call nobody waits in must be told here.
     if (!instance.waiting.empty()) continue;
+    const Blame by = blame(true, instance.declared);
     problem("collective", instance.first_rank, instance.first_event, instance.first_call,
             "only " + std::to_string(instance.arrived) + " of " +
                 std::to_string(instance.expected) + " ranks make this collective call",
-            true);
+            by);
+    count(by, &CheckReport::Unmatched::collectives, 1);
+    omit_all(instance);
   }
 }
 
@@ -234,22 +295,39 @@ void Simulation::report_leftovers() {
   for (auto& [key, channel] : channels_) {
     if (channel.messages.empty() || channel.excused) continue;
     if (!present(key.source) || state(key.dest).excused) continue;
-    std::uint64_t count = 0;
-    for (const MessageRun& run : channel.messages) count += run.count;
+    std::uint64_t messages = 0;
+    for (const MessageRun& run : channel.messages) {
+      messages += run.count;
+      omit(key.source, run.event, run.part);
+    }
     const MessageRun& first = channel.messages.front();
+    const Blame by = blame(true, declared(key.source) || declared(key.dest));
+    count(by, &CheckReport::Unmatched::sends, messages);
     problem("unreceived", key.source, first.event, first.call,
-            std::to_string(count) + " message" + (count == 1 ? "" : "s") + " to world rank " +
-                std::to_string(key.dest) + " with tag " + std::to_string(key.tag) +
-                (count == 1 ? " is" : " are") + " never received (the first named)",
-            true);
+            std::to_string(messages) + " message" + (messages == 1 ? "" : "s") +
+                " to world rank " + std::to_string(key.dest) + " with tag " +
+                std::to_string(key.tag) + (messages == 1 ? " is" : " are") +
+                " never received (the first named)",
+            by);
   }
   for (RankState& self : ranks_) {
     if (!self.done) continue;
+    const std::uint32_t rank = self.view.rank();
     for (const Request& request : self.pool) {
       if (request.kind == Request::Kind::kFree || !request.active || request.cancelled) continue;
-      if (request.released && request.matched) continue;
-      problem("incomplete_request", self.view.rank(), request.event, request.call,
-              "its request is never completed", true);
+      if (request.omitted || (request.released && request.matched)) continue;
+      const bool receives = request.kind == Request::Kind::kRecv;
+      const bool others = receives && !request.any_source && present(request.channel.source) &&
+                          declared(request.channel.source);
+      const Blame by = blame(true, declared(rank) || others);
+      problem("incomplete_request", rank, request.event, request.call,
+              "its request is never completed", by);
+      if (receives && !request.matched) {
+        count(by, &CheckReport::Unmatched::receives, 1);
+        omit(rank, request.event, request.part);
+      } else if (by == Blame::kCut) {
+        ++report_.open_requests;
+      }
     }
   }
 }

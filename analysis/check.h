@@ -9,6 +9,12 @@
 /// collectives wait only for the data they need. What is found is named: rank,
 /// event number (from 1) and call. O(events), in memory of the messages and
 /// requests in flight; a rank in turn runs at most a few thousand events ahead.
+///
+/// Of an incomplete trace what its end cut off is no fault, nor is what the
+/// ranks leave open that the trace declares not to know exactly: both are named
+/// and counted apart. There, and when `Omissions` are asked for, the simulation
+/// leaves out what holds everyone up (a receive whose sender has ended before
+/// one in a circle, a receive before a collective) and goes on to the end.
 
 #include <cstdint>
 #include <map>
@@ -37,6 +43,15 @@ struct CheckReport {
   std::uint64_t problem_count = 0;
   std::vector<Problem> cut;  ///< of an incomplete trace: what its end left open, first ones
   std::uint64_t cut_count = 0;
+  std::vector<Problem> declared;  ///< where ranks with declared parts take part, first ones
+  std::uint64_t declared_count = 0;
+  /// What had no counterpart.
+  struct Unmatched {
+    std::uint64_t sends = 0, receives = 0, collectives = 0;
+  };
+  Unmatched in_flight;               ///< across the cut of an incomplete trace
+  std::uint64_t open_requests = 0;   ///< at the cut, not completed; unmatched receives apart
+  Unmatched declared_unmatched;      ///< left by declared parts
   std::map<std::string, std::uint64_t> unchecked;  ///< calls without a model, and how often
   std::uint64_t events = 0;
   std::uint64_t messages = 0;     ///< point to point, sent
@@ -44,7 +59,25 @@ struct CheckReport {
   std::uint64_t collectives = 0;  ///< each counted once for all its ranks
 };
 
+/// An operation without counterpart: the event's number in its rank, from 1, and
+/// its part: of a Sendrecv 0 the send and 1 the receive, of a Startall the place.
+struct Omission {
+  std::uint64_t event = 0;
+  std::uint32_t part = 0;
+  auto operator<=>(const Omission&) const = default;
+};
+
+/// By world rank, ascending. Without these the rest of the trace runs to its end.
+using Omissions = std::vector<std::vector<Omission>>;
+
 /// Simulates the whole trace. Error: the trace is damaged (see `RankView`).
-Result<CheckReport> check(const Trace& trace);
+Result<CheckReport> check(const Trace& trace, Omissions* omissions = nullptr);
+
+/// Why a replay would not run to its end unless operations are left out, in one
+/// line; empty if it would (what an incomplete trace cuts off is left out anyway).
+std::string replay_refusal(const Trace& trace, const CheckReport& report);
+
+/// "2 sends, 1 receive, 0 collectives".
+std::string unmatched_text(const CheckReport::Unmatched& counts);
 
 }  // namespace chameleon

@@ -39,7 +39,7 @@ bool Simulation::collective(std::uint32_t rank, const CallPlan& plan) {
     // Not a member of what Comm_create_group and the like made.
     if (plan.members < 0 && asked >= 0 && value(self, asked) >= 0)
       problem("unknown_object", rank, self.number, self.event.node->call,
-              "the communicator, window or file is not alive");
+              "the communicator, window or file is not alive", blame(false, declared(rank)));
     return true;
   }
   CollectiveKey key;
@@ -71,6 +71,7 @@ bool Simulation::satisfied(std::uint32_t rank, const CollectiveKey& key, const C
   const auto found = instances_.find(key);
   if (found == instances_.end() || plan.waits == Waits::kForNobody) return true;
   Instance& instance = found->second;
+  if (instance.abandoned) return true;
   if (plan.waits == Waits::kForRoot && (instance.root_came || instance.root < 0)) return true;
   if (plan.waits == Waits::kRootForAll && instance.root != static_cast<std::int64_t>(rank))
     return true;
@@ -89,8 +90,15 @@ bool Simulation::arrive(std::uint32_t rank, const CallPlan& plan, Communicator& 
     instance.first_event = self.number;
     instance.first_call = self.event.node->call;
     instance.expected = present_members(on);
+    instance.local = on.local;
+    if (on.is_inter) instance.remote = on.remote;
+    for (const WorldRanks* group : {&instance.local, &instance.remote})
+      for (std::int32_t i = 0; !declared_.empty() && !instance.declared && i < group->count; ++i)
+        instance.declared = declared(static_cast<std::uint32_t>((*group)[i]));
     ++report_.collectives;
   }
+  if (goes_on_) instance.parts.emplace_back(rank, self.number);
+  if (instance.abandoned) omit(rank, self.number, 0);
   const auto size = [&](Value type) { return type_size(self, type); };
   const Contribution mine = contribution_of(trace_, plan, self.event, on, size);
   compare(rank, plan, instance, mine);
@@ -100,9 +108,15 @@ bool Simulation::arrive(std::uint32_t rank, const CallPlan& plan, Communicator& 
     instance.waiting.clear();
   }
   if (++instance.arrived < instance.expected) return false;
-  if (!instance.wrong && instance.pairs_known && instance.sent != instance.received)
+  if (!instance.wrong && instance.pairs_known && instance.sent != instance.received) {
+    const Blame by = blame(false, instance.declared);
+    count(by, &CheckReport::Unmatched::collectives, 1);
     problem("collective", rank, self.number, self.event.node->call,
-            "what some rank sends another in this collective is not what that one receives");
+            "what some rank sends another in this collective is not what that one receives",
+            by);
+  }
+  const bool pairs = !instance.pairs_known || instance.sent == instance.received;
+  if (instance.wrong || instance.abandoned || !pairs) omit_all(instance);
   for (const std::uint32_t waiting : instance.waiting) wake(waiting);
   instances_.erase(entry);
   return true;
@@ -113,7 +127,11 @@ void Simulation::compare(std::uint32_t rank, const CallPlan& plan, Instance& ins
   RankState& self = state(rank);
   const std::uint16_t call = self.event.node->call;
   const auto differ = [&](const std::string& text) {
-    if (!instance.wrong) problem("collective", rank, self.number, call, text);
+    if (!instance.wrong && !instance.abandoned) {
+      const Blame by = blame(false, instance.declared);
+      problem("collective", rank, self.number, call, text, by);
+      count(by, &CheckReport::Unmatched::collectives, 1);
+    }
     instance.wrong = true;
   };
   if (plans_[instance.first_call].name != plan.name)

@@ -26,7 +26,7 @@ bool Simulation::send_part(std::uint32_t rank, const CallPlan& plan, Request* re
   const Communicator* comm = plan.comm < 0 ? nullptr : self.comms.find(value(self, plan.comm));
   if (comm == nullptr) {
     problem("unknown_object", rank, self.number, self.event.node->call,
-            "the communicator is not alive");
+            "the communicator is not alive", blame(false, declared(rank)));
     return false;
   }
   const EndPoint end = self.event.end_point(static_cast<std::size_t>(plan.dest));
@@ -34,7 +34,8 @@ bool Simulation::send_part(std::uint32_t rank, const CallPlan& plan, Request* re
   const std::int32_t to = end.rank(comm->self, comm->peers().count);
   if (to < 0 || to >= comm->peers().count) {
     problem("unknown_object", rank, self.number, self.event.node->call,
-            "destination " + std::to_string(to) + " is not in the communicator");
+            "destination " + std::to_string(to) + " is not in the communicator",
+            blame(false, declared(rank)));
     return false;
   }
   const ChannelKey key{comm->context, rank, static_cast<std::uint32_t>(comm->peers()[to]),
@@ -45,7 +46,7 @@ bool Simulation::send_part(std::uint32_t rank, const CallPlan& plan, Request* re
     request->capacity = bytes;
     if (request->persistent) return true;
   }
-  deliver(rank, key, bytes);
+  deliver(rank, key, bytes, 0);
   return true;
 }
 
@@ -72,7 +73,8 @@ bool Simulation::send_event(std::uint32_t rank, const CallPlan& plan) {
   return true;
 }
 
-void Simulation::deliver(std::uint32_t from, const ChannelKey& key, Value bytes) {
+void Simulation::deliver(std::uint32_t from, const ChannelKey& key, Value bytes,
+                         std::uint32_t part) {
   ++report_.messages;
   if (bytes != kUnknownSize) report_.bytes += static_cast<std::uint64_t>(bytes);
   if (!present(key.dest)) return;
@@ -94,10 +96,12 @@ void Simulation::deliver(std::uint32_t from, const ChannelKey& key, Value bytes)
     return;
   }
   const RankState& sender = state(from);
-  if (!channel.messages.empty() && channel.messages.back().bytes == bytes)
+  // Each of them by itself if it may have to be left out.
+  if (omissions_ == nullptr && !channel.messages.empty() &&
+      channel.messages.back().bytes == bytes)
     ++channel.messages.back().count;
   else
-    channel.messages.push({bytes, 1, sender.number, sender.event.node->call});
+    channel.messages.push({bytes, 1, sender.number, part, sender.event.node->call});
   if (awaited) wake(key.dest);
 }
 
@@ -113,7 +117,8 @@ void Simulation::judge_size(std::uint32_t rank, const Request& request, Value by
   problem("truncation", rank, request.event, request.call,
           "receives at most " + std::to_string(request.capacity) + " bytes, but world rank " +
               std::to_string(request.channel.source) + " sends " + std::to_string(bytes) +
-              " with tag " + std::to_string(request.channel.tag));
+              " with tag " + std::to_string(request.channel.tag),
+          blame(false, declared(rank) || declared(request.channel.source)));
 }
 
 Request Simulation::receive_part(std::uint32_t rank, const CallPlan& plan,
@@ -123,6 +128,7 @@ Request Simulation::receive_part(std::uint32_t rank, const CallPlan& plan,
   request.kind = Request::Kind::kRecv;
   request.active = true;
   request.event = self.number;
+  request.part = plan.action == Action::kSendrecv ? 1 : 0;
   request.call = self.event.node->call;
   request.comm = comm;
   request.channel.context = comm.context;
@@ -141,7 +147,8 @@ Request Simulation::receive_part(std::uint32_t rank, const CallPlan& plan,
     const std::int32_t from = end.rank(comm.self, comm.peers().count);
     if (from < 0 || from >= comm.peers().count) {
       problem("unknown_object", rank, self.number, self.event.node->call,
-              "source " + std::to_string(from) + " is not in the communicator");
+              "source " + std::to_string(from) + " is not in the communicator",
+            blame(false, declared(rank)));
       request.kind = Request::Kind::kDone;
     } else {
       request.channel.source = static_cast<std::uint32_t>(comm.peers()[from]);
@@ -192,7 +199,7 @@ bool Simulation::receive_event(std::uint32_t rank, const CallPlan& plan) {
     const Communicator* comm = plan.comm < 0 ? nullptr : self.comms.find(value(self, plan.comm));
     if (comm == nullptr) {
       problem("unknown_object", rank, self.number, self.event.node->call,
-              "the communicator is not alive");
+              "the communicator is not alive", blame(false, declared(rank)));
       return true;
     }
     Request request = receive_part(rank, plan, *comm);
@@ -252,6 +259,7 @@ bool Simulation::complete(std::uint32_t rank, std::uint32_t place, const CallPla
                           int status) {
   RankState& self = state(rank);
   Request& request = self.pool[place];
+  if (request.omitted) return true;
   if (request.kind == Request::Kind::kCollective) {
     if (satisfied(rank, request.collective, plans_[request.call])) return true;
     self.waiting_request = place;
@@ -290,6 +298,7 @@ bool Simulation::complete_wildcard(std::uint32_t rank, std::uint32_t place, cons
   } else if (!steal(self, key, bytes)) {
     self.waiting_channel = true;
     self.waiting_wildcard = true;
+    self.waiting_request = place;
     self.channel = key;
     return false;
   }
@@ -320,7 +329,7 @@ bool Simulation::complete_slot(std::uint32_t rank, Value slot, const CallPlan& p
   const auto at = static_cast<std::size_t>(slot);
   if (at >= self.slots.size() || self.slots[at] < 0) {
     problem("unknown_object", rank, self.number, self.event.node->call,
-            "request " + std::to_string(slot) + " is not alive");
+            "request " + std::to_string(slot) + " is not alive", blame(false, declared(rank)));
     return true;
   }
   const auto place = static_cast<std::uint32_t>(self.slots[at]);
@@ -401,7 +410,8 @@ bool Simulation::matched_receive(std::uint32_t rank, const CallPlan& plan) {
     if (capacity >= 0 && found->second > capacity)
       problem("truncation", rank, self.number, self.event.node->call,
               "receives at most " + std::to_string(capacity) + " bytes of a message of " +
-                  std::to_string(found->second));
+                  std::to_string(found->second),
+              blame(false, declared(rank)));
     self.messages.erase(found);
   }
   if (plan.request >= 0 && value(self, plan.request) >= 0)
@@ -411,6 +421,7 @@ bool Simulation::matched_receive(std::uint32_t rank, const CallPlan& plan) {
 
 void Simulation::start(std::uint32_t rank, const CallPlan& plan) {
   RankState& self = state(rank);
+  std::uint32_t part = 0;
   const auto start_one = [&](Value slot) {
     if (slot < 0 || static_cast<std::size_t>(slot) >= self.slots.size()) return;
     const Value at = self.slots[static_cast<std::size_t>(slot)];
@@ -419,15 +430,20 @@ void Simulation::start(std::uint32_t rank, const CallPlan& plan) {
     Request& request = self.pool[place];
     request.active = true;
     request.cancelled = false;
+    request.omitted = false;
     request.event = self.number;
+    request.part = part;
     if (request.kind == Request::Kind::kSend)
-      deliver(rank, request.channel, request.capacity);
+      deliver(rank, request.channel, request.capacity, part);
     else
       post(rank, place);
   };
   if (plan.request >= 0) return start_one(value(self, plan.request));
   if (plan.requests < 0) return;
-  for (const Value slot : array_of(trace_, value(self, plan.requests))) start_one(slot);
+  for (const Value slot : array_of(trace_, value(self, plan.requests))) {
+    start_one(slot);
+    ++part;
+  }
 }
 
 void Simulation::free_request(std::uint32_t rank, const CallPlan& plan) {
@@ -468,7 +484,7 @@ void Simulation::cancel(std::uint32_t rank, const CallPlan& plan) {
     Channel& channel = channels_[request.channel];
     channel.excused = true;
     if (request.matched)
-      channel.messages.push_front({request.received, 1, self.number, self.event.node->call});
+      channel.messages.push_front({request.received, 1, self.number, 0, self.event.node->call});
     else
       channel.posted.remove(place);
   }

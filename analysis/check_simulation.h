@@ -2,8 +2,9 @@
 #pragma once
 
 /// The simulation behind `check`: all ranks of a trace, each run until it must
-/// wait. Split over three files: scheduling and the end (check.cpp), messages
-/// and requests (check_messages.cpp), collectives (check_barriers.cpp).
+/// wait. Split over four files: scheduling and the end (check.cpp), messages and
+/// requests (check_messages.cpp), collectives (check_barriers.cpp), and what is
+/// left out to go on (check_omissions.cpp).
 
 #include <deque>
 #include <string>
@@ -18,7 +19,7 @@ namespace chameleon {
 
 class Simulation {
  public:
-  explicit Simulation(const Trace& trace) : trace_(trace) {}
+  Simulation(const Trace& trace, Omissions* omissions) : trace_(trace), omissions_(omissions) {}
   Status prepare();
   CheckReport run();
 
@@ -31,6 +32,29 @@ class Simulation {
   void wake(std::uint32_t rank);
   void report_stuck();
   void report_leftovers();
+  std::string why_stuck(const RankState& self) const;
+
+  // Going on without what has no counterpart.
+  enum class Blame : std::uint8_t { kFault, kCut, kDeclared };
+  struct Stall {
+    bool hopeless = false;    ///< who could end it has ended
+    bool declared = false;    ///< declared parts are involved
+    bool collective = false;
+  };
+  using Hopeless = std::unordered_map<CollectiveKey, bool, KeyHash>;
+  Stall stall_of(const RankState& self, Hopeless& known) const;
+  bool hopeless(const Instance& instance) const;
+  bool resolve_stall();
+  void leave_out(std::uint32_t rank, const Stall& stall);
+  void abandon(Instance& instance);
+  void omit(std::uint32_t rank, std::uint64_t event, std::uint32_t part);
+  void omit_all(const Instance& instance);
+  bool declared(std::uint32_t rank) const { return declared_.contains(rank); }
+  Blame blame(bool leftover, bool declared) const {
+    if (leftover && !trace_.complete) return Blame::kCut;
+    return declared ? Blame::kDeclared : Blame::kFault;
+  }
+  void count(Blame blame, std::uint64_t CheckReport::Unmatched::*what, std::uint64_t times);
 
   // Messages: true when the event is over, false when it has to wait.
   bool send_event(std::uint32_t rank, const CallPlan& plan);
@@ -48,7 +72,7 @@ class Simulation {
   void start(std::uint32_t rank, const CallPlan& plan);
   void free_request(std::uint32_t rank, const CallPlan& plan);
   void cancel(std::uint32_t rank, const CallPlan& plan);
-  void deliver(std::uint32_t from, const ChannelKey& key, Value bytes);
+  void deliver(std::uint32_t from, const ChannelKey& key, Value bytes, std::uint32_t part);
   void post(std::uint32_t rank, std::uint32_t place);
   Value take(Channel& channel);
   bool steal(RankState& state, const ChannelKey& key, Value& bytes);
@@ -79,7 +103,7 @@ class Simulation {
   const CallPlan& plan_of(std::uint16_t call) const { return plans_[call]; }
   std::string place_name(std::uint32_t rank, std::uint64_t event, std::uint16_t call) const;
   void problem(const char* kind, std::uint32_t rank, std::uint64_t event, std::uint16_t call,
-               std::string text, bool leftover = false);
+               std::string text, Blame blame);
   bool present(std::int64_t rank) const {
     return rank >= 0 && static_cast<std::size_t>(rank) < index_.size() &&
            index_[static_cast<std::size_t>(rank)] >= 0;
@@ -89,6 +113,9 @@ class Simulation {
   }
 
   const Trace& trace_;
+  Omissions* omissions_;
+  RankList declared_;
+  bool goes_on_ = false;  ///< past what holds everyone up
   std::vector<CallPlan> plans_;        ///< by call id
   std::vector<std::uint64_t> unmodelled_;  ///< by call id: how often
   std::deque<RankState> ranks_;        ///< those in the trace

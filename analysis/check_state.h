@@ -85,6 +85,7 @@ struct MessageRun {
   std::int64_t bytes = 0;  ///< or kUnknownSize
   std::uint64_t count = 0;
   std::uint64_t event = 0;
+  std::uint32_t part = 0;  ///< see `Omission`
   std::uint16_t call = 0;
 };
 
@@ -106,11 +107,13 @@ struct Request {
   bool wildcard = false;  ///< source or tag: known on completion
   bool loose = false;     ///< posted beside a wildcard: which message it gets is not told
   bool cancelled = false;
+  bool omitted = false;   ///< without a counterpart: completes at once
   ChannelKey channel;      ///< of a wildcard: without source and, if it is any, tag
   bool any_source = false, any_tag = false;
   std::int64_t capacity = -1;
   std::int64_t received = -1;
   std::uint64_t event = 0;  ///< that made or started it
+  std::uint32_t part = 0;   ///< see `Omission`
   std::uint16_t call = 0;
   Communicator comm;
   CollectiveKey collective;
@@ -127,12 +130,13 @@ struct RankState {
   bool has_event = false, done = false, blocked = false, finalized = false;
 
   /// Within an event that had to wait: what of it is done.
+  bool skip = false;  ///< left out: it is over
   std::uint32_t phase = 0;
   std::int64_t pending = -1;  ///< its own receive, a place in `pool`
   CollectiveKey collective;
 
   /// What it waits for, if blocked.
-  std::int64_t waiting_request = -1;
+  std::int64_t waiting_request = -1;  ///< with waiting_channel: the wildcard it is for
   bool waiting_channel = false;
   bool waiting_wildcard = false;
   ChannelKey channel;
@@ -181,6 +185,11 @@ struct Instance {
   bool root_came = false;
   std::uint32_t arrived = 0, expected = 0;
   std::vector<std::uint32_t> waiting;
+  bool declared = false;   ///< a member has declared parts
+  bool abandoned = false;  ///< left out: nobody waits for it
+  WorldRanks local, remote;  ///< members
+  /// Who has come, and where; only if something may be left out.
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> parts;
 };
 
 }  // namespace chameleon

@@ -188,6 +188,7 @@ Result<bool> RawReader::next(RawEvent& event) {
     }
     if (!event.line.empty() && event.line[0] != '#') break;
   }
+  if (cut_allowed_ && file_.eof()) return false;
   event.line_number = line_number_;
   event.values.clear();
   event.numbers.clear();

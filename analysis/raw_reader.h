@@ -67,6 +67,8 @@ class RawReader {
 
   /// The next event, false at the end.
   Result<bool> next(RawEvent& event);
+  /// A last line without its end is no event, instead of an error: of a killed job.
+  void allow_cut() { cut_allowed_ = true; }
 
   const std::string& path() const { return path_; }
   std::uint32_t world_size() const { return world_size_; }
@@ -83,6 +85,7 @@ class RawReader {
   std::uint64_t line_number_ = 0;
   std::string pending_;  ///< the first line behind the head
   bool has_pending_ = false;
+  bool cut_allowed_ = false;
   std::uint32_t world_size_ = 0;
   std::vector<RawPredefined> predefined_;
   std::map<std::string, std::int64_t> constants_;

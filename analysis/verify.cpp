@@ -3,6 +3,7 @@
 
 #include <deque>
 
+#include "analysis/declared.h"
 #include "analysis/verify_events.h"
 
 namespace chameleon {
@@ -15,14 +16,25 @@ const char* const kColumnNames[kColumns] = {"COUNT", "LOOP", "# EVENTS", "SRC",
                                             "DEST",  "TAG",  "ROOT",     "COMM",
                                             "DATATYPE", "REQUEST", "OP", "OTHER"};
 
+/// Where what is exact again begins behind the last events declared to differ:
+/// counted from the end, which both sides share, it is at the same place.
+struct Tail {
+  bool known = false;
+  std::uint64_t events = 0;  ///< behind it, on either side
+  std::uint64_t raw_total = 0, seen_total = 0;
+};
+
 /// One rank: both sides in step, with what was read ahead of either.
 class Lockstep {
  public:
   Lockstep(const Trace& trace, RawReader reader, RankView* view, std::uint32_t rank,
-           VerifyReport& report)
+           const DeclaredKinds& declared, Tail tail, VerifyReport& report)
       : trace_(trace),
         reader_(std::move(reader)),
         view_(view),
+        declared_(declared),
+        tail_(tail),
+        seen_left_(tail.seen_total),
         comparison_(trace, reader_, rank, report),
         report_(report) {}
 
@@ -31,11 +43,17 @@ class Lockstep {
       if (const Status read = fill(1); !read) return read.error();
       if (raw_.empty() && seen_.empty()) return Unit{};
       if (raw_.empty()) {
-        drop_seen(seen_.size());
+        if (trace_.complete) drop_seen(seen_.size());
+        else skip_seen();
       } else if (seen_.empty()) {
+        if (trace_.complete) drop_raw(1);
+        else skip_raw();
+      } else if (const std::uint32_t kinds = kinds_of(seen_.front()); early(kinds)) {
         drop_raw(1);
+      } else if (late(kinds)) {
+        drop_seen(1);
       } else if (same(raw_.front(), seen_.front())) {
-        comparison_.both(raw_.front(), seen_.front(), raw_number_ == seen_number_, raw_number_);
+        comparison_.both(raw_.front(), seen_.front(), place(), kinds, raw_number_);
         pop_raw();
         pop_seen();
       } else if (const Status found = resynchronize(); !found) {
@@ -43,6 +61,8 @@ class Lockstep {
       }
     }
   }
+
+  std::uint32_t found() const { return comparison_.found(); }
 
  private:
   const CallDescription* described(const EventView& event) const {
@@ -52,6 +72,23 @@ class Lockstep {
   bool same(const RawEvent& raw, const EventView& seen) const {
     const CallDescription* call = described(seen);
     return call != nullptr && call->name == raw.call;
+  }
+
+  std::uint32_t kinds_of(const EventView& event) const { return declared_.of(event.node); }
+  Comparison::Place place() const {
+    if (raw_number_ == seen_number_) return Comparison::Place::kSame;
+    const auto ahead = static_cast<std::int64_t>(raw_number_ - seen_number_);
+    return ahead == declared_shift_ ? Comparison::Place::kDeclared : Comparison::Place::kOther;
+  }
+  std::uint64_t raw_left() const { return tail_.raw_total - raw_number_ + 1; }
+  /// At the begin of the exact tail, but the records are not there yet.
+  bool early(std::uint32_t kinds) const {
+    return tail_.known && (kinds & kInexactEvents) == 0 && (last_kinds_ & kInexactEvents) != 0 &&
+           seen_left_ == tail_.events && raw_left() > tail_.events;
+  }
+  /// The records are at the exact tail, the trace is not.
+  bool late(std::uint32_t kinds) const {
+    return tail_.known && (kinds & kInexactEvents) != 0 && raw_left() <= tail_.events;
   }
 
   Status fill(std::size_t wanted) {
@@ -93,53 +130,116 @@ class Lockstep {
         drop_seen(seen);
         return Unit{};
       }
-    drop_raw(1);
-    drop_seen(1);
+    // Events may differ on the side of the declared ones as long as they like.
+    if ((kinds_of(seen_.front()) & kInexactEvents) != 0) {
+      // Whole ranks are declared where calls are missing in the trace.
+      const bool fewer = tail_.known ? raw_left() > seen_left_ : declared_.rank_wide() != 0;
+      fewer ? drop_raw(1) : drop_seen(1);
+    } else if ((last_kinds_ & kInexactEvents) != 0) {
+      drop_raw(1);
+    } else {
+      drop_raw(1);
+      drop_seen(1);
+    }
     return Unit{};
   }
 
   void drop_raw(std::size_t count) {
     for (; count > 0; --count) {
-      comparison_.missing(raw_.front(), raw_number_);
+      std::uint32_t kinds = last_kinds_ | declared_.rank_wide();
+      if (!seen_.empty()) kinds |= kinds_of(seen_.front());
+      if ((kinds & kInexactEvents) != 0) ++declared_shift_;
+      comparison_.missing(raw_.front(), kinds, raw_number_);
       pop_raw();
     }
   }
   void drop_seen(std::size_t count) {
     for (; count > 0; --count) {
       const CallDescription* call = described(seen_.front());
-      comparison_.extra(call == nullptr ? "?" : call->name, raw_number_);
+      const std::uint32_t kinds = kinds_of(seen_.front());
+      if ((kinds & kInexactEvents) != 0) --declared_shift_;
+      comparison_.extra(call == nullptr ? "?" : call->name, kinds, raw_number_);
       pop_seen();
     }
+  }
+  void skip_raw() {
+    ++report_.after_flush;
+    pop_raw();
+  }
+  void skip_seen() {
+    ++report_.unrecorded;
+    pop_seen();
   }
   void pop_raw() {
     raw_.pop_front();
     ++raw_number_;
   }
   void pop_seen() {
+    last_kinds_ = kinds_of(seen_.front());
     seen_.pop_front();
     ++seen_number_;
+    if (seen_left_ > 0) --seen_left_;
   }
+
 
   const Trace& trace_;
   RawReader reader_;
   RankView* view_;
+  const DeclaredKinds& declared_;
+  Tail tail_;
+  std::uint64_t seen_left_;  ///< events of the trace from the one at hand, if the tail is known
   Comparison comparison_;
   VerifyReport& report_;
   std::deque<RawEvent> raw_;
   std::deque<EventView> seen_;
   bool raw_ended_ = false;
   std::uint64_t raw_number_ = 1, seen_number_ = 1;
+  std::int64_t declared_shift_ = 0;  ///< raw events missing less additional ones, as declared
+  std::uint32_t last_kinds_ = 0;     ///< of the event of the trace before the one at hand
 };
+
+/// Adds a rank to the kinds declared there without need.
+void note_width(const DeclaredKinds& declared, std::uint32_t found, std::uint32_t rank,
+                VerifyReport& report) {
+  // Where events differ, values of no kind can be told to agree.
+  if ((found & kInexactEvents) != 0) return;
+  for (const auto& [bit, name] : kInexactKinds) {
+    if ((declared.at_nodes() & ~found & bit) == 0) continue;
+    VerifyReport::TooWide* entry = nullptr;
+    for (VerifyReport::TooWide& known : report.too_wide)
+      if (known.kind == bit) entry = &known;
+    if (entry == nullptr) entry = &report.too_wide.emplace_back(VerifyReport::TooWide{bit, {}});
+    entry->ranks.insert(rank);
+  }
+}
+
+/// Goes through both sides of a rank once, if its events are declared to differ somewhere.
+Result<Tail> find_tail(const Trace& trace, const std::string& directory, std::uint32_t rank,
+                       const DeclaredKinds& declared) {
+  Tail tail;
+  Result<RankView> view = RankView::make(trace, rank);
+  if (!view || !trace.complete || (declared.at_nodes() & kInexactEvents) == 0) return tail;
+  EventView event;
+  while (view->next(event)) {
+    ++tail.seen_total;
+    tail.events = (declared.of(event.node) & kInexactEvents) != 0 ? 0 : tail.events + 1;
+  }
+  Result<RawReader> reader = RawReader::open(directory, rank);
+  if (!reader) return reader.error();
+  RawEvent raw;
+  for (;;) {
+    const Result<bool> more = reader->next(raw);
+    if (!more) return more.error();
+    if (!*more) break;
+    ++tail.raw_total;
+  }
+  tail.known = true;
+  return tail;
+}
 
 }  // namespace
 
 const char* column_name(Column column) { return kColumnNames[static_cast<std::size_t>(column)]; }
-
-bool VerifyReport::declared() const {
-  RankList inexact;
-  for (const Declaration& declaration : declarations) inexact.merge(declaration.ranks);
-  return differing.minus(inexact).empty();
-}
 
 Result<VerifyReport> verify(const Trace& trace, const std::string& raw_directory) {
   VerifyReport report;
@@ -159,8 +259,13 @@ Result<VerifyReport> verify(const Trace& trace, const std::string& raw_directory
       view = &*made;
     else if (trace.ranks.contains(rank))
       return Error{made.error().kind, "the trace is damaged: " + made.error().message, 0};
-    Lockstep lockstep(trace, std::move(*reader), view, rank, report);
+    const DeclaredKinds declared(trace, rank);
+    const Result<Tail> tail = find_tail(trace, raw_directory, rank, declared);
+    if (!tail) return tail.error();
+    if (!trace.complete) reader->allow_cut();
+    Lockstep lockstep(trace, std::move(*reader), view, rank, declared, *tail, report);
     if (const Status done = lockstep.run(); !done) return done.error();
+    note_width(declared, lockstep.found(), rank, report);
     ++report.ranks;
   }
   return report;

@@ -9,6 +9,12 @@
 /// SRC, DEST, TAG (Table 4.2), ROOT, COMM, DATATYPE, REQUEST, OP, and OTHER for
 /// the rest. Of raw events x parameters; a missing event counts against every
 /// column it has parameters in. O(events), memory of one rank's open objects.
+///
+/// A difference of a kind that the trace declares inexact for this rank at this
+/// event is *declared*; where it declares that events differ, missing and
+/// additional ones are too. Of an incomplete trace the prefix is compared: what
+/// the records hold after the last flush is not held against it, nor what the
+/// records of a killed job no longer hold against them.
 
 #include <array>
 #include <cstdint>
@@ -31,7 +37,13 @@ inline constexpr std::size_t kMostMismatches = 10;
 
 struct VerifyReport {
   struct Share {
-    std::uint64_t matched = 0, total = 0;
+    std::uint64_t matched = 0, declared = 0, total = 0;
+    std::uint64_t undeclared() const { return total - matched - declared; }
+  };
+  /// Declared at nodes, but nothing of this kind differs on these ranks.
+  struct TooWide {
+    std::uint32_t kind = 0;  ///< one bit of Inexactness
+    RankList ranks;
   };
   /// One difference. A missing or additional event has an empty `parameter`.
   struct Mismatch {
@@ -44,15 +56,20 @@ struct VerifyReport {
   std::uint64_t raw_events = 0, trace_events = 0;
   std::uint64_t missing_events = 0;  ///< in the raw records only
   std::uint64_t extra_events = 0;    ///< in the trace only
-  std::uint64_t mismatch_count = 0;
-  std::vector<Mismatch> mismatches;  ///< the first `kMostMismatches`
+  std::uint64_t after_flush = 0;     ///< raw events past the end of an incomplete trace
+  std::uint64_t unrecorded = 0;      ///< events of an incomplete trace past the end of the records
+  std::uint64_t mismatch_count = 0;  ///< declared or not
+  std::uint64_t declared_count = 0;  ///< of these, declared
+  std::vector<Mismatch> mismatches;  ///< undeclared, the first `kMostMismatches`
+  std::vector<Mismatch> declared_mismatches;  ///< likewise
   RankList differing;                ///< ranks with any mismatch
+  std::vector<TooWide> too_wide;
   std::vector<Declaration> declarations;
   bool complete = false;
 
   bool matches() const { return mismatch_count == 0; }
-  /// Everything that differs is on ranks the trace declares to be inexact.
-  bool declared() const;
+  /// Everything that differs is declared to.
+  bool declared() const { return mismatch_count == declared_count; }
 };
 
 /// Compares `trace` with `raw_directory/rank.N.raw` of every rank of the job.

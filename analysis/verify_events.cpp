@@ -32,6 +32,18 @@ Column column_of(Kind kind) {
   }
 }
 
+Inexactness kind_of(Column column) {
+  switch (column) {
+    case Column::kLoop:
+    case Column::kEvents: return kInexactEvents;
+    case Column::kCount: return kInexactCount;
+    case Column::kSource: return kInexactSource;
+    case Column::kDest: return kInexactDest;
+    case Column::kTag: return kInexactTag;
+    default: return kInexactOther;
+  }
+}
+
 std::string list_text(std::span<const std::int64_t> values) {
   std::string text = "[";
   for (std::size_t i = 0; i < values.size() && i < kShownElements; ++i)
@@ -98,23 +110,37 @@ Comparison::Plan& Comparison::plan(const RawEvent& raw, const EventView* seen) {
 void Comparison::count(Column column, bool matched) {
   VerifyReport::Share& share = report_.columns[static_cast<std::size_t>(column)];
   ++share.total;
-  share.matched += matched ? 1 : 0;
+  if (matched) {
+    ++share.matched;
+  } else if ((kinds_ & kind_of(column)) != 0) {
+    ++share.declared;
+    found_ |= kind_of(column);
+  }
 }
 
-void Comparison::mismatch(std::string parameter, std::string raw, std::string trace) {
+void Comparison::mismatch(Column column, std::string parameter, std::string raw,
+                          std::string trace) {
   ++report_.mismatch_count;
   report_.differing.insert(rank_);
-  if (report_.mismatches.size() < kMostMismatches)
-    report_.mismatches.push_back(
+  const bool declared = (kinds_ & kind_of(column)) != 0;
+  if (declared) {
+    ++report_.declared_count;
+    found_ |= kind_of(column);
+  }
+  auto& list = declared ? report_.declared_mismatches : report_.mismatches;
+  if (list.size() < kMostMismatches)
+    list.push_back(
         {rank_, number_, call_, std::move(parameter), std::move(raw), std::move(trace)});
 }
 
-void Comparison::both(const RawEvent& raw, const EventView& seen, bool aligned,
-                      std::uint64_t number) {
+void Comparison::both(const RawEvent& raw, const EventView& seen, Place place,
+                      std::uint32_t kinds, std::uint64_t number) {
   call_ = raw.call;
   number_ = number;
   count(Column::kEvents, true);
-  count(Column::kLoop, aligned);
+  kinds_ = place == Place::kDeclared ? std::uint32_t{kInexactAll} : kinds;
+  count(Column::kLoop, place == Place::kSame);
+  kinds_ = kinds;
   const Plan& plan = this->plan(raw, &seen);
   const bool failed = raw.number("return", 0) != 0;
   const CallInfo* info = plan.info;
@@ -135,8 +161,10 @@ void Comparison::both(const RawEvent& raw, const EventView& seen, bool aligned,
   follow(raw, plan, &seen);
 }
 
-void Comparison::missing(const RawEvent& raw, std::uint64_t number) {
+void Comparison::missing(const RawEvent& raw, std::uint32_t kinds, std::uint64_t number) {
   call_ = raw.call;
+  // Kinds of values say nothing of an event that is not there.
+  kinds_ = (kinds & kInexactEvents) != 0 ? std::uint32_t{kInexactAll} : 0;
   number_ = number;
   ++report_.missing_events;
   count(Column::kEvents, false);
@@ -149,15 +177,16 @@ void Comparison::missing(const RawEvent& raw, std::uint64_t number) {
     }
     for (const Column part : {Column::kSource, Column::kTag, Column::kCount}) count(part, false);
   }
-  mismatch("", "called", "missing");
+  mismatch(Column::kEvents, "", "called", "missing");
   follow(raw, plan, nullptr);
 }
 
-void Comparison::extra(const std::string& call, std::uint64_t number) {
+void Comparison::extra(const std::string& call, std::uint32_t kinds, std::uint64_t number) {
   call_ = call;
+  kinds_ = (kinds & kInexactEvents) != 0 ? std::uint32_t{kInexactAll} : 0;
   number_ = number;
   ++report_.extra_events;
-  mismatch("", "not called", "called");
+  mismatch(Column::kEvents, "", "not called", "called");
 }
 
 bool Comparison::end_point_matches(std::int64_t rank, const EndPoint& end, RawShape comm,
@@ -194,7 +223,7 @@ void Comparison::value(const RawEvent& raw, const RawValue& token, const Param& 
   const auto at = static_cast<std::size_t>(param.field);
   if (param.field < 0 || at >= seen.values.size()) {
     count(param.column, false);
-    return mismatch(param.name, std::string(token.text), "not recorded");
+    return mismatch(param.column, param.name, std::string(token.text), "not recorded");
   }
   const Plan& plan = plans_[call_];
   const Field& field = trace_.calls.at(seen.node->call).fields[at];
@@ -222,7 +251,8 @@ void Comparison::value(const RawEvent& raw, const RawValue& token, const Param& 
     if (!matched) text = number_text(stored);
   }
   count(param.column, matched);
-  if (!matched) mismatch(param.name, std::string(token.text.substr(0, 80)), std::move(text));
+  if (!matched)
+    mismatch(param.column, param.name, std::string(token.text.substr(0, 80)), std::move(text));
 }
 
 std::int64_t Comparison::id_of(const EventView* seen, std::string_view name,
@@ -331,7 +361,7 @@ void Comparison::statuses(const RawEvent& raw, const RawValue& token, const Para
   const auto judge = [&](const char* part, Column column, bool matched, std::size_t offset) {
     count(column, matched);
     if (matched) return;
-    mismatch(param.name + part, std::string(token.text.substr(0, 80)),
+    mismatch(column, param.name + part, std::string(token.text.substr(0, 80)),
              many ? list_text(columns[offset])
              : offset == 0
                  ? end_point_text(seen.end_point(at), own.comm)

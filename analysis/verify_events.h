@@ -23,12 +23,20 @@ class Comparison {
              VerifyReport& report)
       : trace_(trace), model_(trace, reader, rank), rank_(rank), report_(report) {}
 
-  /// The same call on both sides; `aligned`: at the same place in the order.
-  void both(const RawEvent& raw, const EventView& seen, bool aligned, std::uint64_t number);
+  /// Whether the two are at the same place in the order; kDeclared: but for
+  /// events declared to be missing or additional.
+  enum class Place : std::uint8_t { kSame, kDeclared, kOther };
+
+  // `kinds`: what the trace declares inexact here (bits of Inexactness).
+  /// The same call on both sides.
+  void both(const RawEvent& raw, const EventView& seen, Place place, std::uint32_t kinds,
+            std::uint64_t number);
   /// A raw event that the trace lacks.
-  void missing(const RawEvent& raw, std::uint64_t number);
+  void missing(const RawEvent& raw, std::uint32_t kinds, std::uint64_t number);
   /// An event of the trace that did not happen.
-  void extra(const std::string& call, std::uint64_t number);
+  void extra(const std::string& call, std::uint32_t kinds, std::uint64_t number);
+  /// Kinds in which declared differences were found.
+  std::uint32_t found() const { return found_; }
 
  private:
   struct Param {
@@ -47,7 +55,7 @@ class Comparison {
 
   Plan& plan(const RawEvent& raw, const EventView* seen);
   void count(Column column, bool matched);
-  void mismatch(std::string parameter, std::string raw, std::string trace);
+  void mismatch(Column column, std::string parameter, std::string raw, std::string trace);
 
   void value(const RawEvent& raw, const RawValue& token, const Param& param,
              const EventView& seen);
@@ -70,6 +78,8 @@ class Comparison {
   std::unordered_map<std::string, Plan> plans_;
   std::string call_;
   std::uint64_t number_ = 0;
+  std::uint32_t kinds_ = 0;  ///< declared at the event at hand
+  std::uint32_t found_ = 0;
 };
 
 }  // namespace chameleon

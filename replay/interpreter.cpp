@@ -40,6 +40,9 @@ void Interpreter::check(int code) {
 /// Makes `event` the one at hand and adds its computation; false if it is not whole.
 bool Interpreter::load(const EventView& event) {
   ++number_;
+  progress_.store(number_, std::memory_order_relaxed);
+  while (next_omission_ < omissions_.size() && omissions_[next_omission_].event < number_)
+    ++next_omission_;
   event_ = &event;
   const auto plan = plans_.find(event.node->call);
   plan_ = plan == plans_.end() ? nullptr : &plan->second;
@@ -58,14 +61,70 @@ void Interpreter::pass(const EventView& event) {
   pace_.settle();
 }
 
+bool Interpreter::omitted(std::uint32_t part) const {
+  for (std::size_t i = next_omission_; i < omissions_.size(); ++i) {
+    if (omissions_[i].event != number_) return false;
+    if (omissions_[i].part == part) return true;
+  }
+  return false;
+}
+
+/// Leaves the event out: what it would have made does not exist.
+void Interpreter::omit_event() {
+  ++left_out_[event_->node->call];
+  for (std::size_t i = 0; i < plan_->params.size(); ++i) {
+    const ParamPlan& param = plan_->params[i];
+    if (param.info.direction != Direction::kOut || param.field < 0) continue;
+    if (param.info.length.rule != Length::Rule::kScalar) continue;
+    const std::int64_t id = value(static_cast<int>(i));
+    if (Objects::keeps(param.info.kind)) objects_.erase(param.info.kind, id);
+    if (param.info.kind != Kind::kRequest) continue;
+    if (RequestState* state = request(id)) *state = {};
+  }
+}
+
+/// Half of an exchange: the other partner becomes nobody.
+void Interpreter::omit_partners() {
+  for (std::size_t i = 0; i < plan_->params.size(); ++i) {
+    const Kind kind = plan_->params[i].info.kind;
+    if ((kind == Kind::kDest && omitted(0)) || (kind == Kind::kSource && omitted(1)))
+      words_[i] = MPI_PROC_NULL;
+  }
+}
+
+/// A call that failed in the replay only, where operations are left out.
+void Interpreter::fail_softly() {
+  if (has(*plan_->info, Attribute::kCompletes)) {
+    ++left_out_[event_->node->call];
+    update_requests();
+  } else {
+    omit_event();
+  }
+}
+
 void Interpreter::step(const EventView& event) {
-  if (!load(event) || plan_->entry == nullptr || event.values[0] != MPI_SUCCESS || !decode()) {
+  const bool whole = load(event);
+  const bool partly = next_omission_ < omissions_.size() &&
+                      omissions_[next_omission_].event == number_;
+  const bool exchange = partly && plan_ != nullptr && plan_->info != nullptr &&
+                        has(*plan_->info, Attribute::kSend) && has(*plan_->info, Attribute::kRecv);
+  const bool list = partly && plan_ != nullptr && plan_->info != nullptr &&
+                    static_cast<CallId>(plan_->info->id) == CallId::kStartall;
+  if (partly && whole && plan_->entry != nullptr && !exchange && !list) return omit_event();
+  if (!whole || plan_->entry == nullptr || event.values[0] != MPI_SUCCESS || !decode()) {
     if (plan_ == nullptr || !plan_->local()) ++left_out_[event.node->call];
     return;
   }
+  if (exchange) omit_partners();
+  if (exchange || list) ++left_out_[event.node->call];
   pace_.settle();
   if (prepare()) {
-    check(plan_->entry->invoke(words_.data()));
+    const int code = plan_->entry->invoke(words_.data());
+    if (code != MPI_SUCCESS && tolerant_) {
+      fail_softly();
+      return pace_.resume();
+    }
+    check(code);
     if (static_cast<CallId>(plan_->info->id) == CallId::kCommSplitType) restore_split();
     note_objects();
     update_requests();

@@ -7,10 +7,12 @@
 /// end as they did in the traced run. Memory is that of live objects and of buffers in use.
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "analysis/check.h"
 #include "replay/matches.h"
 #include "replay/objects.h"
 #include "replay/pace.h"
@@ -21,6 +23,17 @@ namespace chameleon::replay {
 class Interpreter {
  public:
   Interpreter(const Trace& trace, const CallPlans& plans, RankView ahead, Pace& pace);
+
+  /// Operations not to re-issue, ascending.
+  void leave_out(std::vector<Omission> omissions) { omissions_ = std::move(omissions); }
+  /// A failed call is left out instead of ending the job.
+  void tolerate_failures() { tolerant_ = true; }
+  /// After the last event: completes requests still open as far as possible; how many are left.
+  std::size_t drain();
+  /// Gives up the requests that are left.
+  void cancel_open();
+  /// Grows with every event.
+  const std::atomic<std::uint64_t>& progress() const { return progress_; }
 
   /// Replays one event and its computation.
   void step(const EventView& event);
@@ -70,6 +83,10 @@ class Interpreter {
 
   // interpreter.cpp
   bool load(const EventView& event);
+  bool omitted(std::uint32_t part) const;
+  void omit_event();
+  void omit_partners();
+  void fail_softly();
   void note_objects();
   void restore_split();
   void check(int code);
@@ -91,6 +108,10 @@ class Interpreter {
   Pool::Block attached_;               ///< of MPI_Buffer_attach
   std::map<std::uint16_t, std::uint64_t> left_out_;
   std::uint64_t number_ = 0;
+  std::atomic<std::uint64_t> progress_ = 0;
+  std::vector<Omission> omissions_;
+  std::size_t next_omission_ = 0;  ///< of the event at hand or a later one
+  bool tolerant_ = false;
 
   // The event at hand.
   const EventView* event_ = nullptr;

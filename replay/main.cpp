@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // chameleon-replay: runs a trace as an MPI job. See docs/reference/replay.md.
 
+#include <sched.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "analysis/declared.h"
 #include "replay/interpreter.h"
 #include "replay/options.h"
+#include "replay/watchdog.h"
 #include "trace/file.h"
 
 namespace chameleon::replay {
@@ -40,8 +44,58 @@ int refuse(Exit status, const std::string& message) {
   return status;
 }
 
+/// What rank 0 tells all others.
+struct Job {
+  bool lenient = false;  ///< something may have been left out
+  Bytes trace;
+  Bytes omissions;
+};
+
+Bytes write_omissions(const Omissions& omissions) {
+  ByteWriter writer;
+  for (const std::vector<Omission>& list : omissions) {
+    writer.varint(list.size());
+    std::uint64_t last = 0;
+    for (const Omission& one : list) {
+      writer.varint(one.event - last);
+      writer.varint(one.part);
+      last = one.event;
+    }
+  }
+  return writer.take();
+}
+
+std::vector<Omission> read_omissions(const Bytes& bytes, std::uint32_t rank) {
+  ByteReader reader(bytes);
+  std::vector<Omission> mine;
+  for (std::uint32_t of = 0; of <= rank && reader.ok(); ++of) {
+    mine.resize(reader.count(2));
+    std::uint64_t last = 0;
+    for (Omission& one : mine) {
+      last += reader.varint();
+      one = {last, static_cast<std::uint32_t>(reader.varint())};
+    }
+  }
+  return reader.ok() ? std::move(mine) : std::vector<Omission>();
+}
+
+/// Finds what has no counterpart; a status other than kDone if that may not be left out.
+int find_omissions(const Options& options, const Trace& trace, Job& job) {
+  job.lenient = !options.no_check && (options.best_effort || !trace.complete);
+  if (options.no_check) return kDone;
+  if (!job.lenient && declared_ranks(trace).empty()) return kDone;
+  Omissions omissions;
+  const Result<CheckReport> report = check(trace, job.lenient ? &omissions : nullptr);
+  if (!report) return refuse(kUnreadable, report.error().message);
+  if (const std::string why = replay_refusal(trace, *report);
+      !why.empty() && !options.best_effort)
+    return refuse(kRefused, "refused: " + why);
+  if (job.lenient) job.omissions = write_omissions(omissions);
+  return kDone;
+}
+
 /// On rank 0: the trace, or a status other than kDone.
-int load(const Options& options, const World& world, Bytes& bytes) {
+int load(const Options& options, const World& world, Job& job) {
   const Result<Trace> trace = read_trace(options.trace);
   if (!trace) return refuse(kUnreadable, trace.error().message);
   if (trace->world_size != static_cast<std::uint32_t>(world.size)) {
@@ -52,7 +106,8 @@ int load(const Options& options, const World& world, Bytes& bytes) {
     if (trace->ranks.contains(static_cast<std::uint32_t>(rank))) continue;
     return refuse(kRefused, options.trace + " has no events of rank " + std::to_string(rank));
   }
-  bytes = encode_trace(*trace);
+  if (const int status = find_omissions(options, *trace, job); status != kDone) return status;
+  job.trace = encode_trace(*trace);
   return kDone;
 }
 
@@ -133,14 +188,41 @@ double run(const CallPlans& plans, RankView& view, Interpreter& interpreter, Pac
   return static_cast<double>((end == 0 ? Pace::now() : end) - begin) * 1e-9;
 }
 
+/// Seconds without an event after which a rank will not see another: the traced run's length,
+/// as far as it is known, and some more.
+double patience_of(const Options& options, const Trace& trace) {
+  std::uint64_t longest = trace.online.phases.empty() ? 0 : trace.online.phases.back().end_ns;
+  for (const auto& [rank, facts] : trace.facts) longest = std::max(longest, facts.run_ns);
+  return options.patience + 2e-9 * static_cast<double>(longest) * options.time_scale;
+}
+
+/// Ends requests still open, once all ranks are through: what then does not complete soon never
+/// will.
+void end_requests(Interpreter& interpreter, const World& world) {
+  constexpr std::int64_t kGrace = 2'000'000'000;
+  MPI_Request through = MPI_REQUEST_NULL;
+  PMPI_Ibarrier(world.comm, &through);
+  for (int done = 0; done == 0;) {
+    interpreter.drain();
+    PMPI_Test(&through, &done, MPI_STATUS_IGNORE);
+    if (done == 0) sched_yield();
+  }
+  const std::int64_t end = Pace::now() + kGrace;
+  while (interpreter.drain() > 0 && Pace::now() < end) sched_yield();
+  interpreter.cancel_open();
+}
+
 int replay(const Options& options, const World& world) {
-  Bytes bytes;
-  int status = world.rank == 0 ? load(options, world, bytes) : kDone;
+  Job job;
+  int status = world.rank == 0 ? load(options, world, job) : kDone;
   PMPI_Bcast(&status, 1, MPI_INT, 0, world.comm);
   if (status != kDone) return status;
-  broadcast(bytes, world);
-  Result<Trace> trace = decode_trace(bytes);
-  bytes = {};
+  int lenient = job.lenient ? 1 : 0;
+  PMPI_Bcast(&lenient, 1, MPI_INT, 0, world.comm);
+  broadcast(job.trace, world);
+  broadcast(job.omissions, world);
+  Result<Trace> trace = decode_trace(job.trace);
+  job.trace = {};
   std::string fault = trace ? "" : trace.error().message;
   Result<RankView> view = Error{};
   Result<RankView> ahead = Error{};
@@ -159,8 +241,16 @@ int replay(const Options& options, const World& world) {
   const CallPlans plans = make_plans(*trace);
   Pace pace(trace->timing == "none" ? Compute::kNone : options.compute, options.time_scale);
   Interpreter interpreter(*trace, plans, std::move(*ahead), pace);
+  interpreter.leave_out(read_omissions(job.omissions, static_cast<std::uint32_t>(world.rank)));
+  if (options.best_effort) interpreter.tolerate_failures();
+  std::unique_ptr<Watchdog> watchdog;
   PMPI_Barrier(world.comm);
+  if (lenient != 0)
+    watchdog = std::make_unique<Watchdog>(world.rank, interpreter.progress(),
+                                          patience_of(options, *trace));
   const double seconds = run(plans, *view, interpreter, pace);
+  if (lenient != 0) end_requests(interpreter, world);
+  watchdog.reset();
   const Totals totals = total(*trace, interpreter, seconds, world);
   if (world.rank == 0) print(totals, world.size, options.json);
   return kDone;

@@ -20,9 +20,10 @@ bool set_option(Options& options, std::string_view name, const std::string& valu
     }
     return true;
   }
+  double& number = name == "--patience" ? options.patience : options.time_scale;
   char* end = nullptr;
-  options.time_scale = std::strtod(value.c_str(), &end);
-  return !value.empty() && *end == '\0' && options.time_scale >= 0 && options.time_scale <= 1e6;
+  number = std::strtod(value.c_str(), &end);
+  return !value.empty() && *end == '\0' && number >= 0 && number <= 1e6;
 }
 
 Error usage(const std::string& what) { return {ErrorKind::kUsage, what, 0}; }
@@ -35,12 +36,16 @@ Result<Options> parse_options(int argc, char** argv) {
     const std::string_view argument = argv[i];
     if (argument == "--json") {
       options.json = true;
+    } else if (argument == "--best-effort") {
+      options.best_effort = true;
+    } else if (argument == "--no-check") {
+      options.no_check = true;
     } else if (argument == "--help" || argument == "-h") {
       options.help = true;
     } else if (argument.starts_with("--")) {
       const std::size_t equals = argument.find('=');
       const std::string_view name = argument.substr(0, equals);
-      if (name != "--compute" && name != "--time-scale") {
+      if (name != "--compute" && name != "--time-scale" && name != "--patience") {
         return usage("unknown option " + std::string(name));
       }
       if (equals == std::string_view::npos && ++i == argc) {

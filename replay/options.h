@@ -12,12 +12,15 @@ namespace chameleon::replay {
 
 inline constexpr const char* kUsage =
     "usage: mpiexec -n RANKS chameleon-replay [--compute=sleep|spin|none] [--time-scale=X] "
-    "[--json] TRACE";
+    "[--best-effort] [--no-check] [--patience=SECONDS] [--json] TRACE";
 
 struct Options {
   std::string trace;
   Compute compute = Compute::kSleep;
   double time_scale = 1;
+  double patience = 60;      ///< s without progress, beyond the time of the traced run
+  bool best_effort = false;  ///< leave out what has no counterpart
+  bool no_check = false;
   bool json = false;
   bool help = false;
 };

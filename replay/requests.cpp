@@ -107,17 +107,20 @@ bool Interpreter::prepare_probe() {
 }
 
 /// A persistent receive of any source may match a different sender at each start, so every start
-/// posts a receive from the one that it matched.
+/// posts a receive from the one that it matched. What is left out is not started.
 bool Interpreter::start_wildcards() {
-  bool wildcards = false;
-  for (const std::int64_t slot : slots_) {
-    const RequestState* state = request(slot);
-    wildcards |= state != nullptr && !state->receive.empty();
+  bool one_by_one = false;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const RequestState* state = request(slots_[i]);
+    one_by_one |= state == nullptr || state->handle == MPI_REQUEST_NULL ||
+                  !state->receive.empty() || omitted(static_cast<std::uint32_t>(i));
   }
-  if (!wildcards) return true;
-  for (const std::int64_t slot : slots_) {
+  if (!one_by_one) return true;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const std::int64_t slot = slots_[i];
     RequestState* state = request(slot);
     if (state == nullptr || state->handle == MPI_REQUEST_NULL) continue;
+    if (omitted(static_cast<std::uint32_t>(i))) continue;
     state->active = true;
     if (state->receive.empty()) {
       check(MPI_Start(&state->handle));
@@ -150,6 +153,31 @@ bool Interpreter::free_active() {
   orphans_.push_back(std::move(*state));
   *state = {};
   return false;
+}
+
+std::size_t Interpreter::drain() {
+  std::size_t open = 0;
+  sweep_orphans();
+  for (RequestState& state : requests_) {
+    if (!state.active || state.handle == MPI_REQUEST_NULL) continue;
+    int done = 0;
+    if (PMPI_Test(&state.handle, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) done = 1;
+    if (done != 0) state.active = false;
+    else ++open;
+  }
+  progress_.store(progress_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  return open + orphans_.size();
+}
+
+void Interpreter::cancel_open() {
+  const auto cancel = [](RequestState& state) {
+    if (!state.active || state.handle == MPI_REQUEST_NULL) return;
+    // A collective cannot be cancelled: it stays.
+    if (PMPI_Cancel(&state.handle) == MPI_SUCCESS) PMPI_Request_free(&state.handle);
+    state.active = false;
+  };
+  for (RequestState& state : requests_) cancel(state);
+  for (RequestState& state : orphans_) cancel(state);
 }
 
 void Interpreter::sweep_orphans() {

@@ -25,6 +25,11 @@ nlohmann::ordered_json list_of(const std::vector<CheckReport::Problem>& problems
   return list;
 }
 
+nlohmann::ordered_json counts_of(const CheckReport::Unmatched& counts) {
+  return {{"sends", counts.sends}, {"receives", counts.receives},
+          {"collectives", counts.collectives}};
+}
+
 nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report) {
   nlohmann::ordered_json document = json_document("check");
   document["ok"] = report.ok;
@@ -38,12 +43,17 @@ nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report
   document["problems"] = list_of(report.problems);
   document["cut_count"] = report.cut_count;
   document["cut"] = list_of(report.cut);
+  document["in_flight"] = counts_of(report.in_flight);
+  document["in_flight"]["open_requests"] = report.open_requests;
+  document["declared_count"] = report.declared_count;
+  document["declared"] = list_of(report.declared);
+  document["declared_unmatched"] = counts_of(report.declared_unmatched);
   document["unchecked"] = nlohmann::ordered_json::object();
   for (const auto& [call, count] : report.unchecked) document["unchecked"][call] = count;
   return document;
 }
 
-void print_text(const CheckReport& report) {
+void print_text(const Trace& trace, const CheckReport& report) {
   const auto list = [](const std::vector<CheckReport::Problem>& problems, std::uint64_t count,
                        const char* label) {
     for (const CheckReport::Problem& problem : problems)
@@ -52,6 +62,17 @@ void print_text(const CheckReport& report) {
   };
   list(report.problems, report.problem_count, "");
   list(report.cut, report.cut_count, "cut off: ");
+  list(report.declared, report.declared_count, "declared: ");
+  if (!trace.complete) {
+    std::cout << "in flight at the end of the trace: " << unmatched_text(report.in_flight);
+    if (report.open_requests > 0)
+      std::cout << "; " << count_text(report.open_requests) << " requests still open";
+    std::cout << "\n";
+  }
+  const CheckReport::Unmatched& left = report.declared_unmatched;
+  if (left.sends + left.receives + left.collectives > 0)
+    std::cout << "left unmatched by declared parts: " << unmatched_text(report.declared_unmatched)
+              << "\n";
   if (!report.unchecked.empty()) {
     std::cout << "not checked:";
     for (const auto& [call, count] : report.unchecked) std::cout << " " << call << " x" << count;
@@ -72,7 +93,7 @@ int run_check(const Options& options) {
   if (options.json)
     print_json(document_of(*trace, *report));
   else
-    print_text(*report);
+    print_text(*trace, *report);
   return report->ok ? kExitOk : kExitMismatch;
 }
 

@@ -33,6 +33,8 @@ void add_stats_command(CLI::App& app, int& status);
 void add_verify_command(CLI::App& app, int& status);
 void add_check_command(CLI::App& app, int& status);
 void add_replay_command(CLI::App& app, int& status);
+void add_recover_command(CLI::App& app, int& status);
+void add_simulate_command(CLI::App& app, int& status);
 
 /// Prints `chameleon VERB: MESSAGE` to standard error and gives back `status`.
 int fail(std::string_view verb, std::string_view message, int status);

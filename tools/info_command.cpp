@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 
+#include "analysis/declared.h"
 #include "common.h"
 
 namespace chameleon {
@@ -21,6 +22,13 @@ struct Summary {
   std::set<std::uint64_t> paths;
   std::uint64_t run_ns = 0, longest_ns = 0, tool_ns = 0, paused = 0;
   std::map<std::string, RankList> hosts;
+  std::array<std::uint64_t, 4> state_ns{};
+  DeclaredRanks inexact;
+  bool exact() const {
+    for (const RankList& ranks : inexact)
+      if (!ranks.empty()) return false;
+    return true;
+  }
   double tool_share() const {
     return run_ns == 0 ? 0 : static_cast<double>(tool_ns) / static_cast<double>(run_ns);
   }
@@ -38,12 +46,15 @@ void add_nodes(const std::vector<Node>& nodes, Summary& summary) {
 
 Summary summarize(const Trace& trace) {
   Summary summary;
+  summary.inexact = declared_at_nodes(trace);
   add_nodes(trace.nodes, summary);
   for (const auto& [rank, facts] : trace.facts) {
     summary.run_ns += facts.run_ns;
     summary.longest_ns = std::max(summary.longest_ns, facts.run_ns);
     summary.tool_ns += facts.tool_ns;
     summary.paused += facts.paused;
+    for (std::size_t i = 0; i < summary.state_ns.size(); ++i)
+      summary.state_ns[i] += facts.state_ns[i];
     if (!facts.host.empty()) summary.hosts[facts.host].insert(rank);
   }
   return summary;
@@ -56,6 +67,105 @@ std::string time_text(std::uint64_t seconds) {
   if (gmtime_r(&time, &utc) != nullptr)
     std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
   return text;
+}
+
+std::string hex_text(std::uint64_t value) {
+  char text[19];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+constexpr std::array<const char*, 4> kStates = {"AT", "C", "L", "F"};
+
+const char* state_text(std::uint8_t state) { return state < kStates.size() ? kStates[state] : "?"; }
+
+void add_online(const Trace& trace, const Summary& summary, nlohmann::ordered_json& document) {
+  using Json = nlohmann::ordered_json;
+  const OnlineFacts& online = trace.online;
+  document["markers"] = online.markers;
+  document["acted"] = online.acted;
+  document["call_frequency"] = online.call_frequency;
+  document["count_c"] = online.states[1];
+  document["count_l"] = online.states[2];
+  document["count_at"] = online.states[0];
+  document["count_flush"] = online.flushes;
+  document["clusterings"] = online.clusterings;
+  document["clustering"] = online.clustering;
+  document["fidelity"] = online.fidelity;
+  document["k"] = online.k;
+  document["merge_bytes"] = online.merge_bytes;
+  document["leads"] = Json::array();
+  document["clusters"] = Json::array();
+  for (const Cluster& cluster : online.clusters) {
+    document["leads"].push_back(cluster.lead);
+    document["clusters"].push_back({{"call_path", hex_text(cluster.call_path)},
+                                    {"lead", cluster.lead},
+                                    {"ranks", cluster.ranks.to_string()}});
+  }
+  document["phases"] = Json::array();
+  for (const Phase& phase : online.phases)
+    document["phases"].push_back({{"state", state_text(phase.state)},
+                                  {"first", phase.first},
+                                  {"markers", phase.markers},
+                                  {"changed", phase.changed},
+                                  {"end_seconds", static_cast<double>(phase.end_ns) * 1e-9}});
+  document["state_seconds"] = Json::object();
+  for (std::size_t i = 0; i < kStates.size(); ++i)
+    document["state_seconds"][kStates[i]] = static_cast<double>(summary.state_ns[i]) * 1e-9;
+}
+
+constexpr std::size_t kMostLines = 16;
+
+void print_online(const Trace& trace, const Summary& summary) {
+  const OnlineFacts& online = trace.online;
+  if (!online.clustering.empty())
+    std::cout << "clustering   " << online.clustering
+              << (online.clustering == "off"
+                      ? ""
+                      : ", K = " + std::to_string(online.k) + ", fidelity " + online.fidelity)
+              << "\n";
+  if (online.acted != 0 || online.markers != 0)
+    std::cout << "markers      " << count_text(online.markers) << ", acted on "
+              << count_text(online.acted) << ": #C " << count_text(online.states[1]) << ", #L "
+              << count_text(online.states[2]) << ", #AT " << count_text(online.states[0])
+              << ", #flush " << count_text(online.flushes) << ", elections "
+              << count_text(online.clusterings) << "\n";
+  if (!online.clusters.empty()) {
+    std::set<std::uint64_t> call_paths;
+    for (const Cluster& cluster : online.clusters) call_paths.insert(cluster.call_path);
+    std::cout << "clusters     " << count_text(call_paths.size()) << " call-path, "
+              << count_text(online.clusters.size())
+              << (online.clusters.size() == 1 ? " lead\n" : " leads\n");
+  }
+  for (std::size_t i = 0; i < online.clusters.size() && i < kMostLines; ++i) {
+    const Cluster& cluster = online.clusters[i];
+    std::cout << "cluster      " << hex_text(cluster.call_path) << "  lead " << cluster.lead
+              << "  " << ranks_text(cluster.ranks) << "\n";
+  }
+  if (online.clusters.size() > kMostLines)
+    std::cout << "cluster      " << online.clusters.size() - kMostLines << " more (--json)\n";
+  for (std::size_t i = 0; i < online.phases.size() && i < kMostLines; ++i) {
+    const Phase& phase = online.phases[i];
+    const std::uint64_t last = phase.first + std::max<std::uint64_t>(phase.markers, 1) - 1;
+    std::cout << "phase        " << state_text(phase.state)
+              << std::string(phase.state == 0 ? 1 : 2, ' ') << "markers " << phase.first << "-"
+              << last << ", " << count_text(phase.changed) << " ranks changed, until "
+              << duration_text(static_cast<double>(phase.end_ns)) << "\n";
+  }
+  if (online.phases.size() > kMostLines)
+    std::cout << "phase        " << online.phases.size() - kMostLines << " more (--json)\n";
+  std::uint64_t all = 0;
+  for (const std::uint64_t ns : summary.state_ns) all += ns;
+  if (all != 0) {
+    std::cout << "tool time   ";
+    for (std::size_t i = 0; i < kStates.size(); ++i)
+      std::cout << (i == 0 ? " " : ", ") << kStates[i] << " "
+                << duration_text(static_cast<double>(summary.state_ns[i]));
+    std::cout << ", at markers, summed over ranks\n";
+  }
+  if (online.merge_bytes != 0)
+    std::cout << "merging      " << bytes_text(static_cast<double>(online.merge_bytes))
+              << " sent between ranks\n";
 }
 
 void print_document(const Trace& trace, const FileFacts& file, const Summary& summary) {
@@ -80,12 +190,7 @@ void print_document(const Trace& trace, const FileFacts& file, const Summary& su
   document["ignored_bytes"] = file.ignored;
   document["tool_seconds"] = static_cast<double>(summary.tool_ns) * 1e-9;
   document["tool_share"] = summary.tool_share();
-  for (const char* counter :
-       {"markers", "count_c", "count_l", "count_at", "count_flush", "k"})
-    document[counter] = 0;
-  document["leads"] = Json::array();
-  document["clusters"] = Json::array();
-  document["phases"] = Json::array();
+  add_online(trace, summary, document);
   document["hosts"] = Json::array();
   for (const auto& [name, ranks] : summary.hosts)
     document["hosts"].push_back({{"name", name}, {"ranks", ranks.to_string()}});
@@ -93,6 +198,11 @@ void print_document(const Trace& trace, const FileFacts& file, const Summary& su
   for (const Declaration& declaration : trace.declarations)
     document["declarations"].push_back(
         {{"what", declaration.what}, {"ranks", declaration.ranks.to_string()}});
+  document["inexact"] = Json::array();
+  for (std::size_t i = 0; i < summary.inexact.size(); ++i)
+    if (!summary.inexact[i].empty())
+      document["inexact"].push_back({{"kind", kInexactKinds[i].second},
+                                     {"ranks", summary.inexact[i].to_string()}});
   print_json(document);
 }
 
@@ -114,19 +224,37 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
                             (trace.ranks.size() == trace.world_size
                                  ? ""
                                  : ", of which traced: " + trace.ranks.to_string()));
-  line("complete     ", trace.complete ? "yes" : "no: the run did not reach MPI_Finalize");
+  line("complete     ",
+       trace.complete ? "yes"
+                      : "no: the job is still running or was killed; the trace reaches to " +
+                            (trace.online.acted == 0
+                                 ? std::string("its start")
+                                 : "marker " + count_text(trace.online.acted) + " acted on"));
   if (trace.started_unix != 0) line("started      ", time_text(trace.started_unix));
-  line("run time     ", duration_text(static_cast<double>(summary.longest_ns)));
-  line("tool time    ", share_text(summary.tool_share()) + " of it");
+  if (summary.longest_ns != 0) {
+    line("run time     ", duration_text(static_cast<double>(summary.longest_ns)));
+    line("tool time    ", share_text(summary.tool_share()) + " of it");
+  }
   line("events       ", count_text(trace.event_count()) + " in " + count_text(summary.nodes) +
                             " nodes, " + count_text(summary.paths.size()) + " call paths");
   if (summary.paused != 0)
     line("not recorded ", count_text(summary.paused) + " calls while tracing was switched off");
+  print_online(trace, summary);
   line("timing       ", trace.timing);
   line("written by   ", "Chameleon " + trace.tool_version + ", " + trace.mpi);
   for (const auto& [name, ranks] : summary.hosts)
     line("host         ", name + ": " + ranks_text(ranks));
-  if (trace.declarations.empty()) line("exact        ", "for every rank");
+  if (trace.declarations.empty() && summary.exact()) line("exact        ", "for every rank");
+  std::uint32_t said = 0;  // kinds of the same ranks are one line
+  for (std::size_t i = 0; i < summary.inexact.size(); ++i) {
+    if (summary.inexact[i].empty() || (said & kInexactKinds[i].first) != 0) continue;
+    std::uint32_t kinds = 0;
+    for (std::size_t other = i; other < summary.inexact.size(); ++other)
+      if (summary.inexact[other] == summary.inexact[i]) kinds |= kInexactKinds[other].first;
+    said |= kinds;
+    line("not exact    ", kinds_text(kinds) + " of " + ranks_text(summary.inexact[i]) +
+                              ", in parts of the trace");
+  }
   for (const Declaration& declaration : trace.declarations)
     line("not exact    ", declaration.what + ": " + ranks_text(declaration.ranks));
 }

@@ -43,6 +43,8 @@ int run_command(int argc, char** argv) {
   chameleon::add_check_command(app, status);
   chameleon::add_verify_command(app, status);
   chameleon::add_replay_command(app, status);
+  chameleon::add_recover_command(app, status);
+  chameleon::add_simulate_command(app, status);
 
   // The parser would only say that a verb is missing.
   if (!arguments.empty() && !arguments.front().empty() && arguments.front().front() != '-' &&

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <memory>
 
+#include "analysis/declared.h"
 #include "call_sites.h"
 #include "common.h"
 #include "rank_events.h"
@@ -62,7 +63,14 @@ class TreePrinter {
     Field iterations;
     iterations.name = iterations.kind = "int";
     std::cout << style_.loop("loop " + text_.param(iterations, node.iterations, ranks) + " x")
-              << difference(ranks, around) << "\n";
+              << difference(ranks, around) << inexact(node) << "\n";
+  }
+
+  static std::string inexact(const Node& node) {
+    std::string text;
+    for (const Inexact& entry : node.inexact)
+      text += "  not exact: " + kinds_text(entry.kinds) + " of " + ranks_text(entry.ranks);
+    return text;
   }
 
   void event(const Node& node, const RankList& ranks, const RankList& around, std::size_t depth) {
@@ -77,7 +85,7 @@ class TreePrinter {
       });
       if (!line.empty()) std::cout << "  " << line;
     }
-    std::cout << difference(ranks, around);
+    std::cout << difference(ranks, around) << inexact(node);
     if (!options_.paths) std::cout << "   " << style_.faint(sites_.site(node.path));
     times(node, ranks);
     std::cout << "\n";

@@ -33,12 +33,7 @@ std::string refusal(const Options& options, const Trace& trace, const CheckRepor
   if (trace.ranks.size() != trace.world_size)
     return "the trace holds only ranks " + trace.ranks.to_string() + " of " +
            std::to_string(trace.world_size);
-  if (report == nullptr || report->ok || options.best_effort) return "";
-  std::string why = "it would not run to its end";
-  if (!report->problems.empty()) why = report->problems.front().text;
-  if (report->problem_count > 1)
-    why += " (and " + std::to_string(report->problem_count - 1) + " more: chameleon check)";
-  return why;
+  return report == nullptr ? "" : replay_refusal(trace, *report);
 }
 
 int replay(const Options& options) {
@@ -52,7 +47,7 @@ int replay(const Options& options) {
   // A wrong number of ranks needs no simulation.
   if (std::string why = refusal(options, *trace, nullptr); !why.empty())
     return fail("replay", why, kExitRefused);
-  if (!options.no_check) {
+  if (!options.no_check && !options.best_effort) {
     Result<CheckReport> checked = check(*trace);
     if (!checked) return fail("replay", checked.error());
     report = std::move(*checked);
@@ -68,6 +63,8 @@ int replay(const Options& options) {
   std::vector<std::string> program = {replayer, "--compute=" + options.compute,
                                       std::string("--time-scale=") + scale};
   if (options.json) program.emplace_back("--json");
+  if (options.best_effort) program.emplace_back("--best-effort");
+  if (options.no_check) program.emplace_back("--no-check");
   program.push_back(std::filesystem::absolute(options.trace).string());
   return launch("replay", launch_line(options.launcher, static_cast<int>(trace->world_size),
                                       options.settings, program));
@@ -91,7 +88,8 @@ void add_replay_command(CLI::App& app, int& status) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_flag("--no-check", options->no_check, "Do not check first: it may hang");
-  verb->add_flag("--best-effort", options->best_effort, "Replay also what fails the check");
+  verb->add_flag("--best-effort", options->best_effort,
+                 "Leave out what has no counterpart, and replay the rest");
   verb->add_flag("--json", options->json, "Results as one JSON object");
   verb->callback([options, &status] { status = replay(*options); });
 }

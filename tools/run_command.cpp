@@ -20,6 +20,7 @@ struct Options {
   int ranks = 0;
   std::string launcher;
   std::string output;
+  std::string fidelity, clustering, k, every;
   std::vector<std::string> settings;
   std::vector<std::string> application;
 };
@@ -56,7 +57,14 @@ std::string setting(const Options& options, const std::string& name) {
 
 std::vector<std::string> environment(const Options& options, const std::string& tracer) {
   std::vector<std::string> settings = options.settings;
-  if (!options.output.empty()) settings.push_back("CHAMELEON_OUTPUT=" + options.output);
+  const auto set = [&settings](const char* name, const std::string& value) {
+    if (!value.empty()) settings.push_back(name + ("=" + value));
+  };
+  set("CHAMELEON_OUTPUT", options.output);
+  set("CHAMELEON_FIDELITY", options.fidelity);
+  set("CHAMELEON_CLUSTERING", options.clustering);
+  set("CHAMELEON_K", options.k);
+  set("CHAMELEON_CALL_FREQUENCY", options.every);
   if (!tracer.empty()) {
     const std::string others = setting(options, "LD_PRELOAD");
     settings.push_back("LD_PRELOAD=" + tracer + (others.empty() ? "" : ":" + others));
@@ -122,6 +130,13 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
   verb->add_option("--launcher", options->launcher,
                    "Launcher and its options (default mpiexec.mpich, or mpiexec)");
   verb->add_option("--output,-o", options->output, "Trace file (CHAMELEON_OUTPUT)");
+  verb->add_option("--fidelity", options->fidelity,
+                   "exact, checked, lead (CHAMELEON_FIDELITY)");
+  verb->add_option("--clustering", options->clustering,
+                   "k-farthest, k-medoid, k-random, off (CHAMELEON_CLUSTERING)");
+  verb->add_option("-k", options->k, "Most leads wanted (CHAMELEON_K)");
+  verb->add_option("--every", options->every,
+                   "Act on every n-th marker (CHAMELEON_CALL_FREQUENCY)");
   verb->add_option("--env", options->settings, "NAME=VALUE for the application; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 
+#include "analysis/declared.h"
 #include "call_sites.h"
 #include "common.h"
 #include "sent_bytes.h"
@@ -55,16 +56,39 @@ struct Statistics {
   std::map<std::pair<std::uint64_t, std::string>, Row> paths;
   Row total;
   std::uint64_t nodes = 0;
+  /// Events of ranks declared inexact in them, by kind.
+  std::array<std::uint64_t, kInexactKinds.size()> given_up{};
+
+  bool exact() const {
+    return std::all_of(given_up.begin(), given_up.end(), [](auto count) { return count == 0; });
+  }
+  double given_up_share(std::size_t kind) const {
+    return total.count == 0
+               ? 0
+               : static_cast<double>(given_up[kind]) / static_cast<double>(total.count);
+  }
+  void give_up(const Node& node, const RankList& ranks, const std::vector<Inexact>& inexact) {
+    for (std::size_t i = 0; i < kInexactKinds.size() && !inexact.empty(); ++i) {
+      RankList these;  // where events differ, all else does
+      for (const Inexact& entry : inexact)
+        if ((entry.kinds & (kInexactKinds[i].first | kInexactEvents)) != 0)
+          these.merge(entry.ranks.intersection(ranks));
+      if (!these.empty()) given_up[i] += executions(node, these);
+    }
+  }
 
   void add(const Trace& trace, const SentBytes& sent, const std::vector<Node>& list,
-           const RankList& around) {
+           const RankList& around, const std::vector<Inexact>& declared_around = {}) {
     for (const Node& node : list) {
       ++nodes;
       const RankList& ranks = node.ranks.empty() ? around : node.ranks;
+      std::vector<Inexact> inexact = declared_around;
+      merge_inexact(inexact, node.inexact);
       if (node.is_loop()) {
-        add(trace, sent, node.body, ranks);
+        add(trace, sent, node.body, ranks, inexact);
         continue;
       }
+      give_up(node, ranks, inexact);
       Row row;
       const auto call = trace.calls.find(node.call);
       row.call = call == trace.calls.end() ? "call " + std::to_string(node.call)
@@ -148,7 +172,14 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
               << ", between calls " << duration_text(static_cast<double>(total.compute_ns))
               << ", summed over ranks";
   std::cout << "\n";
-  if (trace.declarations.empty()) std::cout << "exact for every rank\n";
+  if (trace.declarations.empty() && statistics.exact()) std::cout << "exact for every rank\n";
+  if (!statistics.exact()) {
+    std::cout << "given up, of the events of all ranks:";
+    for (std::size_t i = 0; i < kInexactKinds.size(); ++i)
+      std::cout << (i == 0 ? " " : ", ") << kInexactKinds[i].second << " "
+                << share_text(statistics.given_up_share(i));
+    std::cout << "\n";
+  }
   for (const Declaration& declaration : trace.declarations)
     std::cout << "not exact: " << declaration.what << ": " << ranks_text(declaration.ranks)
               << "\n";
@@ -184,6 +215,11 @@ void print_document(const Options& options, const Trace& trace, const FileFacts&
   document["compute_seconds"] = static_cast<double>(statistics.total.compute_ns) * 1e-9;
   document["sent_bytes"] = statistics.total.bytes;
   document["sent_bytes_complete"] = bytes_complete;
+  document["given_up"] = Json::object();
+  constexpr std::array<const char*, kInexactKinds.size()> kKeys = {"events", "count", "src",
+                                                                   "dest",   "tag",   "other"};
+  for (std::size_t i = 0; i < kKeys.size(); ++i)
+    document["given_up"][kKeys[i]] = statistics.given_up_share(i);
   document["rows"] = Json::array();
   if (options.by == "path") {
     for (const Row& row : sorted(statistics.paths)) {

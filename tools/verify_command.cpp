@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 
+#include "analysis/declared.h"
 #include "tools/common.h"
 
 namespace chameleon {
@@ -26,6 +27,18 @@ std::string snake_case(const char* column) {
   return key;
 }
 
+nlohmann::ordered_json list_of(const std::vector<VerifyReport::Mismatch>& mismatches) {
+  auto list = nlohmann::ordered_json::array();
+  for (const VerifyReport::Mismatch& mismatch : mismatches)
+    list.push_back({{"rank", mismatch.rank},
+                    {"event", mismatch.event},
+                    {"call", mismatch.call},
+                    {"parameter", mismatch.parameter},
+                    {"raw", mismatch.raw},
+                    {"trace", mismatch.trace}});
+  return list;
+}
+
 nlohmann::ordered_json document_of(const VerifyReport& report, bool ok) {
   nlohmann::ordered_json document = json_document("verify");
   document["ok"] = ok;
@@ -36,24 +49,27 @@ nlohmann::ordered_json document_of(const VerifyReport& report, bool ok) {
   document["trace_events"] = report.trace_events;
   document["missing_events"] = report.missing_events;
   document["extra_events"] = report.extra_events;
+  document["events_after_flush"] = report.after_flush;
+  document["events_unrecorded"] = report.unrecorded;
   for (std::size_t i = 0; i < kColumns; ++i) {
     const VerifyReport::Share& share = report.columns[i];
     auto& column = document["columns"][snake_case(column_name(static_cast<Column>(i)))];
     column["matched"] = share.matched;
+    column["declared"] = share.declared;
+    column["undeclared"] = share.undeclared();
     column["total"] = share.total;
     column["share"] =
         share.total == 0 ? 1.0
                          : static_cast<double>(share.matched) / static_cast<double>(share.total);
   }
   document["mismatch_count"] = report.mismatch_count;
-  document["mismatches"] = nlohmann::ordered_json::array();
-  for (const VerifyReport::Mismatch& mismatch : report.mismatches)
-    document["mismatches"].push_back({{"rank", mismatch.rank},
-                                      {"event", mismatch.event},
-                                      {"call", mismatch.call},
-                                      {"parameter", mismatch.parameter},
-                                      {"raw", mismatch.raw},
-                                      {"trace", mismatch.trace}});
+  document["declared_count"] = report.declared_count;
+  document["mismatches"] = list_of(report.mismatches);
+  document["declared_mismatches"] = list_of(report.declared_mismatches);
+  document["too_wide"] = nlohmann::ordered_json::array();
+  for (const VerifyReport::TooWide& one : report.too_wide)
+    document["too_wide"].push_back(
+        {{"kind", kinds_text(one.kind)}, {"ranks", one.ranks.to_string()}});
   document["declarations"] = nlohmann::ordered_json::array();
   for (const Declaration& declaration : report.declarations)
     document["declarations"].push_back(
@@ -61,32 +77,67 @@ nlohmann::ordered_json document_of(const VerifyReport& report, bool ok) {
   return document;
 }
 
-void print_text(const VerifyReport& report, bool ok) {
+void print_columns(const VerifyReport& report) {
   for (std::size_t i = 0; i < kColumns; ++i) {
     const VerifyReport::Share& share = report.columns[i];
     if (share.total == 0) continue;
     // Cut, not rounded: 100 % means all of them.
     const double percent =
         static_cast<double>(share.matched * 10000 / share.total) / 100.0;
-    std::printf("%-9s %7.2f %%  %llu of %llu\n", column_name(static_cast<Column>(i)), percent,
+    std::printf("%-9s %7.2f %%  %llu of %llu", column_name(static_cast<Column>(i)), percent,
                 static_cast<unsigned long long>(share.matched),
                 static_cast<unsigned long long>(share.total));
+    if (report.declared_count > 0)
+      std::printf(", declared %llu, undeclared %llu",
+                  static_cast<unsigned long long>(share.declared),
+                  static_cast<unsigned long long>(share.undeclared()));
+    std::printf("\n");
   }
-  for (const VerifyReport::Mismatch& mismatch : report.mismatches) {
+  std::fflush(stdout);
+}
+
+void print_mismatches(const std::vector<VerifyReport::Mismatch>& list, std::uint64_t count,
+                      const char* label) {
+  for (const VerifyReport::Mismatch& mismatch : list) {
     std::string where = "rank " + std::to_string(mismatch.rank) + " event " +
                         std::to_string(mismatch.event) + " " + mismatch.call;
     if (!mismatch.parameter.empty()) where += " " + mismatch.parameter;
-    std::cout << where << ": raw " << mismatch.raw << ", trace " << mismatch.trace << "\n";
+    std::cout << label << where << ": raw " << mismatch.raw << ", trace " << mismatch.trace
+              << "\n";
   }
-  if (report.mismatch_count > report.mismatches.size())
-    std::cout << report.mismatch_count - report.mismatches.size() << " further mismatches\n";
+  if (count > list.size())
+    std::cout << label << count - list.size() << " further mismatches\n";
+}
+
+void print_text(const VerifyReport& report, bool strict, bool ok) {
+  print_columns(report);
+  print_mismatches(report.mismatches, report.mismatch_count - report.declared_count, "");
+  if (strict)
+    print_mismatches(report.declared_mismatches, report.declared_count, "declared: ");
   for (const Declaration& declaration : report.declarations)
-    std::cout << "declared: " << declaration.what << " (ranks " << declaration.ranks.to_string()
+    std::cout << "declared: " << declaration.what << " (" << ranks_text(declaration.ranks)
               << ")\n";
-  if (!report.complete) std::cout << "the trace is incomplete: the run did not finish\n";
+  std::uint32_t said = 0;  // kinds of the same ranks are one line
+  for (const VerifyReport::TooWide& one : report.too_wide) {
+    if ((said & one.kind) != 0) continue;
+    std::uint32_t kinds = 0;
+    for (const VerifyReport::TooWide& other : report.too_wide)
+      if (other.ranks == one.ranks) kinds |= other.kind;
+    said |= kinds;
+    std::cout << "declared too widely: " << kinds_text(kinds) << " (" << ranks_text(one.ranks)
+              << "): no difference found\n";
+  }
+  if (!report.complete)
+    std::cout << "the trace is incomplete: " << count_text(report.after_flush)
+              << " recorded events are after the last flush\n";
+  if (report.unrecorded > 0)
+    std::cout << "not compared: " << count_text(report.unrecorded)
+              << " events of the trace after the end of the records\n";
   std::cout << (report.matches() ? "the trace matches the raw records"
-                : ok             ? "the trace differs only where it declares to"
-                                 : "the trace does not match the raw records")
+                : report.declared()
+                    ? (ok ? "the trace differs only where it declares to"
+                          : "the trace differs where it declares to, which is not allowed here")
+                    : "the trace does not match the raw records")
             << ": " << count_text(report.raw_events) << " events of " << report.ranks
             << " ranks\n";
 }
@@ -105,7 +156,7 @@ int run_verify(const Options& options) {
   if (options.json)
     print_json(document_of(*report, ok));
   else
-    print_text(*report, ok);
+    print_text(*report, options.strict, ok);
   return ok ? kExitOk : kExitMismatch;
 }
 

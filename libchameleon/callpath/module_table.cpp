@@ -70,19 +70,20 @@ std::span<const std::uint8_t> build_id_of(const dl_phdr_info& info) {
   return {};
 }
 
+/// What calls `main`; under SimGrid, where a rank is a coroutine, the simulator.
 bool names_runtime(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   return name.starts_with("libc.so") || name.starts_with("libc-2.") ||
          name.starts_with("ld-linux") || name.starts_with("ld-2.") || name.starts_with("ld64.so") ||
-         name.starts_with("libpthread");
+         name.starts_with("libpthread") || name.starts_with("libsimgrid.so");
 }
 
 /// The loader's name for a file is as it was asked for: make it absolute, so
 /// that the file is found from another folder.
-std::string absolute_path(const char* name) {
+void make_absolute(std::string& name) {
   char resolved[PATH_MAX];
-  const char* file = *name == '\0' ? "/proc/self/exe" : name;
-  return realpath(file, resolved) != nullptr ? resolved : name;
+  if (realpath(name.empty() ? "/proc/self/exe" : name.c_str(), resolved) != nullptr)
+    name = resolved;
 }
 
 }  // namespace
@@ -122,7 +123,7 @@ void ModuleTable::refresh() {
             [](const Range& a, const Range& b) { return a.begin < b.begin; });
   for (Entry& entry : entries_) {
     entry.is_runtime = names_runtime(entry.module.path);
-    entry.module.path = absolute_path(entry.module.path.c_str());
+    if (!entry.module.path.starts_with('/')) make_absolute(entry.module.path);
   }
 }
 
@@ -136,6 +137,8 @@ ModuleTable::Entry* ModuleTable::find(std::uintptr_t address) {
 }
 
 std::uint64_t ModuleTable::identify(Entry& entry) {
+  if (!entry.is_resolved) make_absolute(entry.module.path);
+  entry.is_resolved = true;
   if (entry.id == 0) entry.id = module_id_of_file(entry.module.path);
   return entry.id;
 }

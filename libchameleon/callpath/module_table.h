@@ -21,7 +21,8 @@ class ModuleTable {
   struct Entry {
     std::uintptr_t base = 0;  ///< what offsets count from (`dlpi_addr`)
     std::uint64_t id = 0;
-    bool is_runtime = false;  ///< the C library or the loader: what calls `main`
+    bool is_runtime = false;   ///< the C library or the loader: what calls `main`
+    bool is_resolved = false;  ///< `module.path` is without symbolic links, see `identify`
     Module module;
   };
 

@@ -3,11 +3,14 @@
 """Turns the table of MPI calls into C++: ids, a constexpr table, wrappers and the replay list.
 
     generate.py --table mpi_calls.txt --header /usr/include/.../mpi.h --output-dir DIR
+                [--only FILES] [--shards N]
 
 The table says what calls mean, the header says what their C types are; this script joins the two
 and stops with one line where they disagree. What a line of the table looks like stands at the top
 of mpi_calls.txt; the words allowed in it stand in kinds.h, next to this script. A call of the
-table that the header lacks keeps its id and its row but gets no wrapper.
+table that the header lacks keeps its id and its row but gets no wrapper. With --only, the
+header is that of an MPI beside the one the table is held against: what it alone has is passed
+over, and only the functions that the files name (sources of programs) get wrappers.
 """
 
 import argparse
@@ -17,7 +20,7 @@ import re
 import sys
 from typing import Dict, List, Tuple
 
-SHARDS = 8  # of wrappers.inc; libchameleon/runtime/CMakeLists.txt compiles each
+SHARDS = 8  # of wrappers.inc, for as many compilations at once
 DIRECTIONS = {"in": "kIn", "out": "kOut", "inout": "kInOut"}
 NOT_REPLAYED = {"local", "irregular", "init", "finalize", "abort"}
 COMM_LENGTHS = {
@@ -164,6 +167,7 @@ def read_prototypes(path: pathlib.Path) -> Dict[str, Prototype]:
     text = header_text(path, set())
     text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.S)
     text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", "", text, flags=re.M)
+    text = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", " ", text)
     text = re.sub(r"\b[A-Z]+_(?:DECLSPEC|API_PUBLIC|ATTR_\w+\s*\([^()]*\))", " ", text)
     prototypes = {}
     for statement in re.split(r"[;{}]", text):
@@ -178,6 +182,17 @@ def read_prototypes(path: pathlib.Path) -> Dict[str, Prototype]:
         # The first one counts: mpio.h repeats some for MPI libraries without them.
         prototypes.setdefault(name, Prototype(returns.strip(), declarations))
     return prototypes
+
+
+def select(prototypes: Dict[str, Prototype], calls: List[Call],
+           files: List[pathlib.Path]) -> Dict[str, Prototype]:
+    """Of the prototypes, those of the table's calls that the files name (MPI_Send, ...)."""
+    wanted = {call.name for call in calls}
+    wanted &= set(re.findall(r"\bMPI_(\w+)", " ".join(file.read_text() for file in files)))
+    lacking = sorted(wanted - set(prototypes))
+    if lacking:
+        raise TableError("named but not in the header: " + ", ".join(lacking))
+    return {name: prototypes[name] for name in prototypes if name in wanted}
 
 
 def check_agreement(calls: List[Call], excluded: Dict[str, str],
@@ -247,7 +262,7 @@ def emit_table(calls: List[Call], vocabulary: Vocabulary) -> str:
     return "\n".join(lines) + "\n"
 
 
-def emit_wrappers(calls: List[Call], prototypes: Dict[str, Prototype]) -> str:
+def emit_wrappers(calls: List[Call], prototypes: Dict[str, Prototype], shards: int) -> str:
     """All wrappers, for as many compilations as there are shards: each takes every n-th."""
     lines = []
     shard = 0
@@ -256,7 +271,7 @@ def emit_wrappers(calls: List[Call], prototypes: Dict[str, Prototype]) -> str:
         if prototype is None or "irregular" in call.attributes:
             continue
         arguments = ", ".join([f"PMPI_{call.name}"] + prototype.names)
-        lines.append(f"#if CHAMELEON_SHARD == {shard % SHARDS}")
+        lines.append(f"#if CHAMELEON_SHARD == {shard % shards}")
         shard += 1
         lines.append(f'extern "C" CHAMELEON_EXPORT {prototype.returns} MPI_{call.name}('
                      f'{", ".join(prototype.declarations)}) {{\n'
@@ -276,16 +291,20 @@ def main() -> int:
     parser.add_argument("--table", type=pathlib.Path, required=True)
     parser.add_argument("--header", type=pathlib.Path, required=True)
     parser.add_argument("--output-dir", type=pathlib.Path, required=True)
+    parser.add_argument("--only", type=pathlib.Path, metavar="FILE", nargs="+")
+    parser.add_argument("--shards", type=int, default=SHARDS)
     options = parser.parse_args()
     try:
         vocabulary = read_vocabulary(pathlib.Path(__file__).resolve().parent / "kinds.h")
         calls, excluded = read_table(options.table, vocabulary)
         prototypes = read_prototypes(options.header)
+        if options.only:
+            prototypes = select(prototypes, calls, options.only)
         check_agreement(calls, excluded, prototypes)
         outputs = {
             "call_id.h": emit_ids(calls),
             "call_table.inc": emit_table(calls, vocabulary),
-            "wrappers.inc": emit_wrappers(calls, prototypes),
+            "wrappers.inc": emit_wrappers(calls, prototypes, options.shards),
             "replay_calls.inc": emit_replay(calls, prototypes),
         }
         options.output_dir.mkdir(parents=True, exist_ok=True)

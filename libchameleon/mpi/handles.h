@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "mpi/kinds.h"
+#include "mpi/platform.h"
 
 namespace chameleon {
 
@@ -22,6 +23,15 @@ std::uint64_t handle_bits(Handle handle) {
     return reinterpret_cast<std::uint64_t>(handle);
   else
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(handle));
+}
+
+/// The handle again.
+template <class Handle>
+Handle handle_of(std::uint64_t bits) {
+  if constexpr (std::is_pointer_v<Handle>)
+    return reinterpret_cast<Handle>(bits);
+  else
+    return static_cast<Handle>(bits);
 }
 
 /// An object every program has, and its symbolic id in a trace.
@@ -47,9 +57,13 @@ inline BufferClass buffer_class(const void* buffer) {
 
 /// Bytes of a received message.
 inline std::int64_t status_bytes(const MPI_Status& status) {
+#ifdef CHAMELEON_SMPI
+  return status.count;
+#else
   MPI_Count bytes = 0;
   PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
   return bytes;
+#endif
 }
 
 inline bool is_unweighted(const int* weights) {

@@ -167,7 +167,7 @@ bool at_root(const Args& args, const CommShape& comm) {
     return true;
   } else {
     const std::int64_t root = scalar<C, root_at>(args);
-    return comm.inter ? root == MPI_ROOT : root == comm.self;
+    return comm.inter ? root == kRootOfIntercommunicator : root == comm.self;
   }
 }
 

@@ -18,7 +18,7 @@ namespace chameleon {
 inline std::int64_t encode_end_point(std::int64_t partner, const CommShape& comm) {
   if (partner == MPI_PROC_NULL) return pack_special(SpecialRank::kProcNull);
   if (partner == MPI_ANY_SOURCE) return pack_special(SpecialRank::kAnySource);
-  if (partner == MPI_ROOT) return pack_special(SpecialRank::kRoot);
+  if (partner == kRootOfIntercommunicator) return pack_special(SpecialRank::kRoot);
   if (partner < 0 || partner >= comm.size) return pack_special(SpecialRank::kUndefined);
   return pack_rank(static_cast<std::int32_t>(partner), comm.self, comm.size);
 }
@@ -200,7 +200,7 @@ class CallRecord {
         if (ok) slots.free_claimed(value<I>());
         else slots.unclaim(value<I>());
         if constexpr (param.kind == Kind::kComm)
-          if (ok) tracer_.forget_comm(static_cast<MPI_Comm>(freed_handle_));
+          if (ok) tracer_.forget_comm(handle_of<MPI_Comm>(freed_handle_));
       }
     } else if constexpr (param.direction != Direction::kIn) {
       if constexpr (is_array(param) && std::is_pointer_v<T>) {

@@ -2,8 +2,9 @@
 #pragma once
 
 /// Time stamps of the traced process: the time-stamp counter where it is
-/// invariant, else the monotonic clock. A tick is turned into nanoseconds with
-/// a factor measured over the run so far (at least a millisecond).
+/// invariant, else the monotonic clock; the simulator's under SMPI. A tick is
+/// turned into nanoseconds with a factor measured over the run so far (at least a
+/// millisecond).
 
 #include <cpuid.h>
 #include <time.h>
@@ -11,11 +12,16 @@
 
 #include <cstdint>
 
+#include "mpi/platform.h"
+
 namespace chameleon {
 
 class Clock {
  public:
-  Clock() : has_counter_(invariant_counter()), first_tick_(now()), first_ns_(monotonic()) {}
+  Clock()
+      : has_counter_(!kSimulated && invariant_counter()),
+        first_tick_(now()),
+        first_ns_(monotonic()) {}
 
   std::uint64_t now() const { return has_counter_ ? __rdtsc() : monotonic(); }
 
@@ -28,6 +34,7 @@ class Clock {
   }
 
   static std::uint64_t monotonic() {
+    if constexpr (kSimulated) return simulated_ns();
     timespec time{};
     clock_gettime(CLOCK_MONOTONIC, &time);
     return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000ULL +

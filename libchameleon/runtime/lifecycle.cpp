@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cstdlib>
@@ -33,9 +34,17 @@ std::string default_output() {
   return program_name() + "." + std::to_string(::getpid()) + ".cham";
 }
 
+/// Programs may change their working folder.
+std::string absolute(const std::string& path) {
+  char folder[PATH_MAX];
+  if (path[0] == '/' || ::getcwd(folder, sizeof folder) == nullptr) return path;
+  return std::string(folder) + "/" + path;
+}
+
 /// Creates the file under a name not yet taken: NAME.cham, NAME.1.cham, ...
 Result<TraceWriter> create_output(const Settings& settings, const Trace& trace) {
-  const std::string wanted = settings.output.empty() ? default_output() : settings.output;
+  const std::string wanted =
+      absolute(settings.output.empty() ? default_output() : settings.output);
   const bool suffixed = wanted.size() > 5 && wanted.substr(wanted.size() - 5) == ".cham";
   const std::string stem = suffixed ? wanted.substr(0, wanted.size() - 5) : wanted;
   for (int i = 0;; ++i) {
@@ -64,7 +73,9 @@ Start prepare(int size) {
   }
   for (const std::string& warning : settings->warnings) say(warning);
   if (!settings->enable) return start;
-  auto writer = create_output(*settings, new_trace(size));
+  Trace first = new_trace(size);
+  first.timing = timing_name(settings->timing);
+  auto writer = create_output(*settings, first);
   if (!writer) {
     say(writer.error().message +
         "; set CHAMELEON_OUTPUT to a file in a writable folder; the program runs untraced");
@@ -109,9 +120,27 @@ Start agree(int rank, int size) {
   return start;
 }
 
+/// A launcher kills all ranks as soon as it sees one end. So each waits until the ranks
+/// around it have left their traces too, for a second at most.
+void wait_for_others(const Tracer& tracer) {
+  constexpr int kAround = 64;  // ranks of a node mostly have numbers in a row
+  const int first = tracer.rank() - tracer.rank() % kAround;
+  const int end = std::min(first + kAround, tracer.size());
+  const auto left = [&](int rank) {
+    return ::access((tracer.path() + ".rank" + std::to_string(rank)).c_str(), F_OK) == 0;
+  };
+  for (int i = 0; i < 100; ++i, ::usleep(10'000)) {
+    int rank = first;
+    while (rank < end && left(rank)) ++rank;
+    if (rank == end) return;
+  }
+}
+
 void leave_on_termination() {
   Tracer* tracer = g_tracer.load();
-  if (tracer != nullptr && tracer->close()) tracer->leave_partial("SIGTERM");
+  if (tracer == nullptr || !tracer->close()) return;
+  tracer->leave_partial("SIGTERM");
+  wait_for_others(*tracer);
 }
 
 }  // namespace
@@ -119,6 +148,10 @@ void leave_on_termination() {
 void say(const std::string& line) {
   const std::string whole = "chameleon: " + line + "\n";
   if (::write(STDERR_FILENO, whole.data(), whole.size()) < 0) return;  // nowhere left to say it
+}
+
+const char* timing_name(Timing timing) {
+  return timing == Timing::kNone ? "none" : timing == Timing::kFull ? "full" : "histogram";
 }
 
 Trace new_trace(int size) {
@@ -191,7 +224,7 @@ void start_tracer(bool threaded) {
     say("rank " + std::to_string(rank) + " is process " + std::to_string(::getpid()) + " on " +
         host);
   }
-  watch_termination(leave_on_termination);
+  if constexpr (!kSimulated) watch_termination(leave_on_termination);
   tracer->start_clock();
   g_tracer.store(tracer, std::memory_order_release);
 }

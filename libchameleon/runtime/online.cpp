@@ -40,9 +40,7 @@ void Online::mark() {
     const long thread = ::syscall(SYS_gettid);
     if (marker_thread_ == 0) marker_thread_ = thread;
     if (thread != marker_thread_) {
-      if (!std::exchange(said_thread_, true))
-        say("rank " + std::to_string(tracer_.rank()) +
-            ": markers from a second thread are not acted on; call chameleon_marker from one");
+      second_thread_ = true;
       return;
     }
     if (!frequency_.act() || !settings_.clustering || machine_.stopped()) return;
@@ -70,7 +68,8 @@ void Online::act() {
   const Decision decision = machine_.step(vote, since_flush_ + 1 >= settings_.flush_every);
   ++since_flush_;
   note(decision, vote);
-  if (decision.action == Action::kStop && vote.finalizing() > 0) say_uneven(vote.finalizing());
+  if (decision.action == Action::kStop && vote.finalizing() > 0)
+    say_uneven(vote.finalizing(), machine_.acted());
   perform(decision.action, interval);
 }
 
@@ -186,11 +185,11 @@ void Online::give_up(std::uint32_t missing) {
   perform(Action::kStop, {});
 }
 
-void Online::say_uneven(std::uint32_t finalizing) const {
+void Online::say_uneven(std::uint32_t finalizing, std::uint64_t acted) const {
   if (tracer_.rank() == 0)
     say("markers are not called equally often: " + std::to_string(finalizing) + " of " +
         std::to_string(tracer_.size()) + " ranks are in MPI_Finalize at marker " +
-        std::to_string(machine_.acted()) +
+        std::to_string(acted * settings_.call_frequency) +
         " of the others; markers stop, the trace stays complete");
 }
 
@@ -203,7 +202,7 @@ void Online::finish() {
     const auto add = [](Vote& mine, Vote&& theirs) { combine(mine, theirs); };
     if (!world_.small_all_reduce(vote, add, votes_++, kForever, missing)) gave_up_ = true;
     else if (vote.finalizing() < static_cast<std::uint32_t>(tracer_.size()))
-      say_uneven(vote.finalizing());
+      say_uneven(vote.finalizing(), machine_.acted() + 1);
   }
   const auto more = [](std::uint64_t& mine, std::uint64_t&& theirs) { mine = std::max(mine, theirs); };
   const std::uint64_t acted = last_.all_reduce(MpiWorld::PerRank<std::uint64_t>{machine_.acted()}, more);
@@ -221,6 +220,7 @@ void Online::finish() {
   }
   tracer_.spent_at_marker(begin, State::kFinalize);
   collect_facts();
+  if (gave_up_) world_.drain();  // everyone has come by: what is left of lost votes is here
   if (tracer_.rank() == 0) write_last();
 }
 
@@ -239,9 +239,13 @@ void Online::collect_facts() {
   mine.value.trace = tracer_.own_facts(lost_);
   const std::uint64_t bytes = world_.traffic().bytes + last_.traffic().bytes;
   auto all = last_.reduce(std::move(mine), join_shipments);
-  auto sum = last_.reduce(MpiWorld::PerRank<std::uint64_t>{bytes},
-                          [](std::uint64_t& a, std::uint64_t&& b) { a += b; });
+  const auto add = [](std::uint64_t& a, std::uint64_t&& b) { a += b; };
+  auto sum = last_.reduce(MpiWorld::PerRank<std::uint64_t>{bytes}, add);
   if (sum) facts_.merge_bytes = *sum;
+  sum = last_.reduce(MpiWorld::PerRank<std::uint64_t>{second_thread_ ? 1U : 0U}, add);
+  if (sum && *sum > 0)
+    say("markers from a second thread (" + std::to_string(*sum) +
+        (*sum == 1 ? " rank" : " ranks") + ") are not acted on; call chameleon_marker from one");
   if (!all) return;
   online_.facts = std::move(all->trace.facts);
   online_.declarations.clear();

@@ -45,7 +45,7 @@ class Online {
   void flush_history();
   void commit(Trace merged);
   void give_up(std::uint32_t missing);
-  void say_uneven(std::uint32_t finalizing) const;
+  void say_uneven(std::uint32_t finalizing, std::uint64_t acted) const;
   void note(const Decision& decision, const Vote& vote);
   void merge_everything();
   void collect_facts();
@@ -67,7 +67,7 @@ class Online {
   bool gave_up_ = false;
   bool lost_ = false;  ///< a flush failed
   long marker_thread_ = 0;
-  bool said_thread_ = false;
+  bool second_thread_ = false;  ///< called a marker
   bool creates_ = false;  ///< the elected interval creates communicators
   OnlineFacts facts_;
   Trace online_;  ///< rank 0

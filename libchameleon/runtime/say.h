@@ -11,6 +11,9 @@
 
 namespace chameleon {
 
+enum class Timing;
+const char* timing_name(Timing timing);  ///< none, histogram, full
+
 /// One line on stderr, in one write.
 void say(const std::string& line);
 

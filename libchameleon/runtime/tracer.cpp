@@ -18,7 +18,7 @@
 namespace chameleon {
 
 std::atomic<Tracer*> g_tracer{nullptr};
-thread_local int t_depth = 0;
+CHAMELEON_PER_THREAD int t_depth = 0;
 
 Tracer::Tracer(Settings settings, int rank, int size, MPI_Comm votes, MPI_Comm last,
                std::string path, std::unique_ptr<TraceWriter> writer)
@@ -58,14 +58,15 @@ bool Tracer::open_raw() {
   for (const PredefinedHandle& object : predefined_handles()) {
     int bytes = 0;
     if (object.kind == Kind::kDatatype && object.id != -1)
-      PMPI_Type_size(static_cast<MPI_Datatype>(object.handle), &bytes);
+      PMPI_Type_size(handle_of<MPI_Datatype>(object.handle), &bytes);
     std::fprintf(raw_, "# predefined %s %s %lld %d\n", kind_name(object.kind), object.name,
                  static_cast<long long>(object.handle), bytes);
   }
   std::fprintf(raw_, "# constant MPI_ANY_SOURCE %d\n# constant MPI_PROC_NULL %d\n"
                      "# constant MPI_ROOT %d\n# constant MPI_ANY_TAG %d\n"
                      "# constant MPI_UNDEFINED %d\n",
-               MPI_ANY_SOURCE, MPI_PROC_NULL, MPI_ROOT, MPI_ANY_TAG, MPI_UNDEFINED);
+               MPI_ANY_SOURCE, MPI_PROC_NULL, kRootOfIntercommunicator, MPI_ANY_TAG, MPI_UNDEFINED);
+  std::fflush(raw_);  // a killed job leaves a whole head
   return true;
 }
 
@@ -157,7 +158,7 @@ void Tracer::describe_calls(Trace& trace) const {
     list[place].name = object.name;
     if (object.kind == Kind::kDatatype) {
       int bytes = 0;
-      PMPI_Type_size(static_cast<MPI_Datatype>(object.handle), &bytes);
+      PMPI_Type_size(handle_of<MPI_Datatype>(object.handle), &bytes);
       list[place].size = static_cast<std::uint32_t>(bytes);
     }
   }
@@ -170,10 +171,6 @@ void used_paths(const std::vector<Node>& nodes, std::unordered_map<std::uint64_t
     if (!node.is_loop()) used.emplace(node.path, true);
     used_paths(node.body, used);
   }
-}
-
-const char* timing_name(Timing timing) {
-  return timing == Timing::kNone ? "none" : timing == Timing::kFull ? "full" : "histogram";
 }
 
 }  // namespace

@@ -182,7 +182,7 @@ class Tracer {
 extern std::atomic<Tracer*> g_tracer;
 
 /// Above 0 inside a traced call: calls that MPI makes of itself pass through.
-extern thread_local int t_depth [[gnu::tls_model("initial-exec")]];
+extern CHAMELEON_PER_THREAD int t_depth CHAMELEON_FAST_TLS;
 
 /// Begins tracing, after MPI_Init succeeded; says why on rank 0 if it cannot.
 void start_tracer(bool threaded);

@@ -183,7 +183,8 @@ Result<Trace> parse_trace(std::span<const std::uint8_t> bytes, const std::string
   FileFacts& file = facts != nullptr ? *facts : mine;
   file = FileFacts{};
   file.bytes = bytes.size();
-  if (bytes.size() < sizeof commit::kMagic || std::memcmp(bytes.data(), commit::kMagic, sizeof commit::kMagic) != 0)
+  if (bytes.size() < sizeof commit::kMagic ||
+      std::memcmp(bytes.data(), commit::kMagic, sizeof commit::kMagic) != 0)
     return at(ErrorKind::kNotATrace, name,
               "not a Chameleon trace: give the .cham file that a traced run wrote", 0);
   if (bytes.size() < commit::kHeaderSize)

@@ -54,8 +54,9 @@ Status replace_trace_file(const std::string& path, const Trace& trace);
 class TraceWriter {
  public:
   /// Creates `path` with `first`, durably; fails if it exists (errno EEXIST).
-  static Result<TraceWriter> create(const std::string& path, const Trace& first,
-                                    std::chrono::milliseconds sync_every = std::chrono::seconds(10));
+  static Result<TraceWriter> create(
+      const std::string& path, const Trace& first,
+      std::chrono::milliseconds sync_every = std::chrono::seconds(10));
   TraceWriter(TraceWriter&&) noexcept;
   TraceWriter& operator=(TraceWriter&&) noexcept;
   ~TraceWriter();

@@ -89,7 +89,38 @@ void run(testing::TraceBuilder& builder, std::uint32_t rank) {
   builder.push(rank, kFinalize, {});
 }
 
+/// As if rank 2 had traced the exchanges for rank 3, and counts had differed.
+void declare(std::vector<Node>& nodes) {
+  for (Node& node : nodes) {
+    if (node.call == kSendrecv && !node.is_loop())
+      node.inexact.push_back({RankList::single(3), kInexactCount});
+    declare(node.body);
+  }
+}
+
+OnlineFacts online_facts() {
+  OnlineFacts online;
+  online.clustering = "k-farthest";
+  online.fidelity = "checked";
+  online.k = 9;
+  online.markers = 100;
+  online.acted = 100;
+  online.states = {1, 1, 98, 1};
+  online.flushes = 2;
+  online.clusterings = 1;
+  online.merge_bytes = 3000;
+  online.clusters = {{0x1234abcd, 0, RankList::range(0, 1)},
+                     {0x1234abcd, 2, RankList::range(2, 3)}};
+  online.phases = {{0, 1, 1, 4, 20'000'000},
+                   {1, 2, 1, 0, 40'000'000},
+                   {2, 3, 98, 0, 1'990'000'000},
+                   {3, 101, 1, 0, 2'000'000'000}};
+  return online;
+}
+
 void add_facts(Trace& trace) {
+  trace.online = online_facts();
+  declare(trace.nodes);
   trace.program = "hand-made";
   trace.tool_version = "1.2.3";
   trace.mpi = "MPICH 4.0.2";
@@ -103,6 +134,7 @@ void add_facts(Trace& trace) {
     facts.events = 5 + 6 * kIterations + (rank == 0 ? 3 : 1);
     facts.run_ns = 2'000'000'000;
     facts.tool_ns = 10'000'000;
+    facts.state_ns = {100'000, 2'000'000, 300'000, 4'000'000};
     facts.host = rank < 2 ? "node1" : "node2";
   }
   trace.declarations.push_back({"values left out beyond the limit", RankList::single(3)});

@@ -2,7 +2,6 @@
 // Distances, selections and the clustering over virtual ranks. That a real job gives the same
 // clusters is tests/mpi/world_program.cpp.
 #include <catch2/catch.hpp>
-
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -31,7 +30,8 @@ SignatureVector with(Parameter parameter, double mean, std::uint64_t exact = 0) 
 }
 
 Dissimilarities line(const std::vector<double>& points) {
-  return {points.size(), [&](std::size_t i, std::size_t j) { return std::abs(points[i] - points[j]); }};
+  return {points.size(),
+          [&](std::size_t i, std::size_t j) { return std::abs(points[i] - points[j]); }};
 }
 
 double cost(const Dissimilarities& items, const std::vector<double>& weights,
@@ -191,9 +191,8 @@ TEST_CASE("K is kept, grows with Call-Paths, and all algorithms partition the ra
 
 TEST_CASE("what the format leaves out does not divide") {
   VirtualWorld world(12);
-  auto signatures = world.generate([](std::uint32_t rank) {
-    return signature(rank % 2, rank % 3, rank);
-  });
+  auto signatures =
+      world.generate([](std::uint32_t rank) { return signature(rank % 2, rank % 3, rank); });
   ClusterOptions options;
   options.format = kCallPathBit | format_bit(Parameter::kSource);
   CHECK(cluster(world, signatures, options).size() == 6);
@@ -212,11 +211,12 @@ TEST_CASE("a million virtual ranks") {
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   CHECK(clusters.size() == 9);
   const Traffic traffic = world.traffic();
-  std::printf("2^20 ranks, 9 Call-Paths: %.2f s in all, critical path %.2f ms, %llu messages, "
-              "largest %llu bytes, depth %u\n",
-              taken.count(), 1e3 * world.critical_seconds(),
-              static_cast<unsigned long long>(traffic.messages),
-              static_cast<unsigned long long>(traffic.largest), traffic.depth);
+  std::printf(
+      "2^20 ranks, 9 Call-Paths: %.2f s in all, critical path %.2f ms, %llu messages, "
+      "largest %llu bytes, depth %u\n",
+      taken.count(), 1e3 * world.critical_seconds(),
+      static_cast<unsigned long long>(traffic.messages),
+      static_cast<unsigned long long>(traffic.largest), traffic.depth);
   CHECK(world.critical_seconds() < 1);
   CHECK(traffic.largest < 1U << 20);
   CHECK(traffic.messages == 2 * ((1U << 20) - 1));

@@ -77,7 +77,8 @@ TEST_CASE("partial traces of all ranks continue the online trace") {
 TEST_CASE("a partial of another flush is named and left out, its rank declared") {
   Trace trace = piece(RankList::range(0, kRanks - 1), 10, 3);
   std::vector<PartialTrace> partials;
-  for (std::uint32_t rank = 0; rank < 3; ++rank) partials.push_back(partial(rank, 2, rank == 1 ? 2 : 3));
+  for (std::uint32_t rank = 0; rank < 3; ++rank)
+    partials.push_back(partial(rank, 2, rank == 1 ? 2 : 3));
   const Recovery recovery = recover(trace, std::move(partials));
   REQUIRE(recovery.left_out.size() == 1);
   CHECK(recovery.left_out[0] ==

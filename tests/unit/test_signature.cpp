@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The Call-Path signature against its definition (order of first occurrence, set of forward
 // transitions), the published XOR form, averages, hashes and the LOOP signature.
-#include <catch2/catch.hpp>
-
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdio>
 #include <limits>
@@ -121,8 +120,7 @@ TEST_CASE("unsuccessful polls are counted, not signed") {
 }
 
 TEST_CASE("the published form is over folded events") {
-  CHECK(xor_signature(folded("ABC")) ==
-        (symbol('A') ^ 2 * symbol('B') ^ 3 * symbol('C')));
+  CHECK(xor_signature(folded("ABC")) == (symbol('A') ^ 2 * symbol('B') ^ 3 * symbol('C')));
   CHECK(xor_signature(folded(times(25, "AB") + "C")) ==
         xor_signature(folded(times(27, "AB") + "C")));
   CHECK(xor_signature(folded("ABC")) != xor_signature(folded("ACB")));

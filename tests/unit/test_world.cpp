@@ -2,7 +2,6 @@
 // VirtualWorld against the tree's recursive definition, with combinations that show their order.
 // That MpiWorld does the same is tests/mpi/world_program.cpp.
 #include <catch2/catch.hpp>
-
 #include <numeric>
 #include <string>
 

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <optional>
+#include <tuple>
+#include <unordered_set>
+
+#include "analysis/check_simulation.h"
+
+namespace chameleon {
+
+// Some member that has not come has ended.
+bool Simulation::hopeless(const Instance& instance) const {
+  std::unordered_set<std::uint32_t> here;
+  for (const auto& [rank, event] : instance.parts) here.insert(rank);
+  for (const WorldRanks* group : {&instance.local, &instance.remote})
+    for (std::int32_t i = 0; i < group->count; ++i) {
+      const std::int64_t rank = (*group)[i];
+      if (!present(rank) || here.count(static_cast<std::uint32_t>(rank)) > 0) continue;
+      if (ranks_[static_cast<std::size_t>(index_[static_cast<std::size_t>(rank)])].done)
+        return true;
+    }
+  return false;
+}
+
+Simulation::Stall Simulation::stall_of(const RankState& self, Hopeless& known) const {
+  Stall stall;
+  const Request* request = self.waiting_request < 0
+                               ? nullptr
+                               : &self.pool[static_cast<std::size_t>(self.waiting_request)];
+  stall.collective = !self.waiting_channel &&
+                     (request == nullptr || request->kind == Request::Kind::kCollective);
+  if (stall.collective) {
+    const CollectiveKey& key = request == nullptr ? self.collective : request->collective;
+    const auto found = instances_.find(key);
+    if (found == instances_.end()) return stall;
+    stall.declared = found->second.declared;
+    const auto [entry, fresh] = known.try_emplace(key, false);
+    if (fresh) entry->second = hopeless(found->second);
+    stall.hopeless = entry->second;
+    return stall;
+  }
+  const ChannelKey& key = self.waiting_channel ? self.channel : request->channel;
+  stall.declared = declared(self.view.rank()) || declared(key.source);
+  stall.hopeless =
+      present(key.source) && ranks_[static_cast<std::size_t>(index_[key.source])].done;
+  return stall;
+}
+
+// Everybody is done or waits. What can never come is left out on every rank at
+// once; in a circle one wait is: of declared ranks, for a message, early.
+bool Simulation::resolve_stall() {
+  std::vector<std::pair<std::uint32_t, Stall>> hopeless;
+  using Order = std::tuple<bool, bool, std::uint64_t, std::uint32_t>;
+  std::optional<Order> best;
+  std::uint32_t choice = 0;
+  Stall chosen;
+  Hopeless known;
+  for (const RankState& self : ranks_) {
+    if (self.done) continue;
+    const std::uint32_t rank = self.view.rank();
+    const Stall stall = stall_of(self, known);
+    if (stall.hopeless) hopeless.emplace_back(rank, stall);
+    const Order order{!stall.declared, stall.collective, self.number, rank};
+    if (best && !(order < *best)) continue;
+    best = order;
+    choice = rank;
+    chosen = stall;
+  }
+  if (!best) return false;
+  if (hopeless.empty()) hopeless.emplace_back(choice, chosen);
+  for (const auto& [rank, stall] : hopeless)
+    if (state(rank).blocked) leave_out(rank, stall);  // an abandoned collective frees others
+  return true;
+}
+
+void Simulation::leave_out(std::uint32_t rank, const Stall& stall) {
+  RankState& self = state(rank);
+  const Blame by = blame(stall.hopeless, stall.declared);
+  problem("deadlock", rank, self.number, self.event.node->call, why_stuck(self), by);
+  if (stall.collective) {
+    const CollectiveKey key =
+        self.waiting_request < 0
+            ? self.collective
+            : self.pool[static_cast<std::size_t>(self.waiting_request)].collective;
+    count(by, &CheckReport::Unmatched::collectives, 1);
+    if (const auto found = instances_.find(key); found != instances_.end())
+      abandon(found->second);
+    else
+      self.skip = true;
+  } else if (self.waiting_request >= 0) {
+    const auto place = static_cast<std::uint32_t>(self.waiting_request);
+    Request& request = self.pool[place];
+    count(by, &CheckReport::Unmatched::receives, 1);
+    omit(rank, request.event, request.part);
+    request.omitted = true;
+    if (const auto channel = channels_.find(request.channel); channel != channels_.end())
+      channel->second.posted.remove(place);
+  } else {
+    // A probe, whose receive will say by itself that there is no message.
+    omit(rank, self.number, 0);
+    self.skip = true;
+  }
+  wake(rank);
+}
+
+void Simulation::abandon(Instance& instance) {
+  instance.abandoned = true;
+  omit_all(instance);
+  for (const std::uint32_t waiting : instance.waiting) wake(waiting);
+  instance.waiting.clear();
+}
+
+void Simulation::omit(std::uint32_t rank, std::uint64_t event, std::uint32_t part) {
+  if (omissions_ != nullptr) (*omissions_)[rank].push_back({event, part});
+}
+
+void Simulation::omit_all(const Instance& instance) {
+  for (const auto& [rank, event] : instance.parts) omit(rank, event, 0);
+}
+
+}  // namespace chameleon

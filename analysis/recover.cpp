@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/recover.h"
+
+#include <algorithm>
+
+#include "trace/append.h"
+
+namespace chameleon {
+namespace {
+
+/// Why the partial cannot be joined, or nothing.
+std::string misfit(const Trace& trace, const Trace& partial, const RankList& joined) {
+  if (partial.world_size != trace.world_size)
+    return "is of a job of " + std::to_string(partial.world_size) + " ranks, not " +
+           std::to_string(trace.world_size);
+  if (partial.ranks.size() != 1 || partial.ranks.first() >= trace.world_size)
+    return "is not of one rank of the job";
+  if (partial.program != trace.program)
+    return "is of " + partial.program + ", not " + trace.program;
+  if (partial.online.flushes != trace.online.flushes)
+    return "begins after flush " + std::to_string(partial.online.flushes) +
+           ", the trace ends with flush " + std::to_string(trace.online.flushes);
+  if (joined.intersects(partial.ranks))
+    return "is a second one of rank " + std::to_string(partial.ranks.first());
+  return "";
+}
+
+/// Why a rank ended is no property of its events: it is said, not declared.
+bool tells_end(const std::string& what, std::uint32_t rank) {
+  return what.ends_with(" on rank " + std::to_string(rank));
+}
+
+}  // namespace
+
+Recovery recover(Trace& trace, std::vector<PartialTrace> partials) {
+  Recovery recovery;
+  Trace next;
+  auto facts = trace.facts;
+  std::sort(partials.begin(), partials.end(), [](const PartialTrace& a, const PartialTrace& b) {
+    return a.trace.ranks < b.trace.ranks || (a.trace.ranks == b.trace.ranks && a.name < b.name);
+  });
+  for (PartialTrace& partial : partials) {
+    if (const std::string why = misfit(trace, partial.trace, recovery.joined); !why.empty()) {
+      recovery.left_out.push_back(partial.name + " " + why);
+      continue;
+    }
+    const std::uint32_t rank = partial.trace.ranks.first();
+    // What a rank says of itself is of its whole run.
+    for (const auto& [of, said] : partial.trace.facts) facts[of] = said;
+    std::erase_if(partial.trace.declarations, [&](const Declaration& declaration) {
+      if (!tells_end(declaration.what, rank)) return false;
+      recovery.said.push_back(declaration.what);
+      return true;
+    });
+    if (recovery.joined.empty())
+      next = std::move(partial.trace);
+    else
+      merge(next, std::move(partial.trace));
+    recovery.joined.insert(rank);
+  }
+  if (recovery.joined.empty()) return recovery;
+  canonicalize(next);
+  OnlineFacts online = std::move(trace.online);
+  append(trace, std::move(next));
+  trace.online = std::move(online);
+  trace.facts = std::move(facts);
+  trace.complete = false;
+  if (trace.world_size > 0)
+    recovery.missing = RankList::range(0, trace.world_size - 1).minus(recovery.joined);
+  if (!recovery.missing.empty())
+    trace.declarations.push_back({kNoPartialDeclaration, recovery.missing});
+  canonicalize(trace);
+  return recovery;
+}
+
+}  // namespace chameleon

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Replays of traces that do not hang together by themselves (make_traces.cpp): a cut one runs
+to its end, a declared or wrong one is refused and with --best-effort runs to its end, and what
+no check sees ends by the watchdog."""
+
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "mpi"))
+import harness
+from harness import expect
+
+RANKS = 4
+
+
+def replay(tools, trace, *options, timeout=60):
+    return tools.job(RANKS, [tools.replayer, "--compute=none", "--json", *options, trace],
+                     timeout=timeout)
+
+
+def left_out(outcome):
+    expect(outcome.status == 0, "the replay fails", outcome)
+    return json.loads(outcome.stdout)["left_out"]
+
+
+def test_cut(tools, trace):
+    check = tools.chameleon("check", trace, "--json")
+    report = json.loads(check.stdout)
+    expect(check.status == 0 and report["ok"] and not report["complete"], "cut: check", check)
+    expect(report["in_flight"] == {"sends": 2, "receives": 1, "collectives": 1,
+                                   "open_requests": 5}, "cut: what is in flight", check)
+    outcome = replay(tools, trace)
+    expect(left_out(outcome) == {"Irecv": 1, "Ibarrier": 1, "Startall": 1, "Send": 1},
+           "cut: what is left out", outcome)
+    outcome = tools.chameleon("info", trace)
+    expect(outcome.status == 0 and b"still running or was killed" in outcome.stdout, "cut: info",
+           outcome)
+
+
+def test_declared(tools, trace):
+    check = tools.chameleon("check", trace)
+    expect(check.status == 0 and b"left unmatched by declared parts" in check.stdout,
+           "declared: check", check)
+    for outcome in (replay(tools, trace),
+                    tools.chameleon("replay", trace, LD_PRELOAD=tools.test_yield)):
+        lines = outcome.stderr.decode().strip().splitlines()
+        expect(outcome.status == 4 and len([line for line in lines if "refused" in line]) == 1 and
+               b"of rank 3)" in outcome.stderr, "declared: not refused", outcome)
+    outcome = replay(tools, trace, "--best-effort")
+    expect(left_out(outcome).get("Sendrecv", 0) == 1, "declared: what is left out", outcome)
+
+
+def test_wrong(tools, trace):
+    outcome = tools.chameleon("check", trace)
+    expect(outcome.status == 1, "wrong: check finds nothing", outcome)
+    # Complete, and nothing is declared: only `chameleon replay` looks.
+    outcome = tools.chameleon("replay", trace)
+    expect(outcome.status == 4, "wrong: not refused", outcome)
+    left_out(replay(tools, trace, "--best-effort"))
+
+
+def test_watchdog(tools, trace):
+    outcome = replay(tools, trace, "--best-effort", "--patience=2")
+    expect(outcome.status != 0 and b"gives up" in outcome.stderr, "hang: no watchdog", outcome)
+
+
+def main():
+    parser = harness.parser(__doc__)
+    parser.add_argument("--maker", required=True, help="the program made of make_traces.cpp")
+    options = parser.parse_args()
+
+    def body(tools):
+        outcome = tools.run([options.maker, tools.folder])
+        expect(outcome.status == 0, "the traces were not made", outcome)
+        test_cut(tools, tools.folder / "cut.cham")
+        test_declared(tools, tools.folder / "declared.cham")
+        test_wrong(tools, tools.folder / "wrong.cham")
+        test_watchdog(tools, tools.folder / "hang.cham")
+
+    harness.main("replay_partial", options, body)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Example programs at many ranks, traced online under SimGrid's SMPI in one process.
+
+    test_scale.py --tools TOOLS.json --smpirun S --programs DIR --ranks N NAME...
+
+Each program must verify its own results, cluster as often and into as many Call-Paths as the
+papers say, lead at 70 % of its markers at least, and leave a trace that agrees with the raw
+records of every rank (they are not kept where all ranks name all ranks in each call and there are
+more than 256). Prints the columns of the dissertation's Table 5.2, and what the run cost."""
+
+import json
+import pathlib
+import resource
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "mpi"))
+import harness  # noqa: E402
+from harness import expect  # noqa: E402
+
+ITERATIONS = 24
+# Distinct Call-Path signatures at any number of ranks here; others grow with it.
+CALL_PATHS = {"wavefront": 9, "multipartition": 1, "bucketsort": 3, "transpose": 1, "spectral": 1,
+              "ring": 1, "ocean": 1, "phases": 1, "hydro": 27}
+# SMPI's MPI_Sendrecv with oneself gives a process id as the status's source.
+SENDS_TO_ITSELF = {"transpose"}
+ALL_TO_ALL = {"bucketsort", "transpose"}
+PLATFORM = """<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="cluster" prefix="node-" suffix="" radical="0-{last}" speed="10Gf" bw="10GBps"
+           lat="1us"/>
+</platform>
+"""
+SETTINGS = ["smpi/simulate-computation:no", "smpi/host-speed:10Gf", "smpi/wtime:0",
+            "contexts/stack-size:1024"]
+HEAD = (f"{'program':<16}{'ranks':>6}{'#Iters':>8}{'#Freq':>7}{'#Calls':>8}{'#C':>4}{'#L':>5}"
+        f"{'#AT':>5}{'#flush':>8}{'paths':>7}{'leads':>7}{'events':>10}{'bytes':>9}"
+        f"{'run s':>8}{'MiB':>7}{'verify s':>10}")
+
+
+def cost():
+    """(Processor seconds, largest MiB) of the children so far."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+
+
+def verify(tools, options, name, trace, raw):
+    outcome = tools.chameleon("verify", trace, "--raw", raw, "--json", timeout=options.timeout)
+    report = json.loads(outcome.stdout or "{}")
+    expect(report and report["ranks"] == options.ranks and report["raw_events"] > 0 and
+           report["missing_events"] == 0 and report["extra_events"] == 0,
+           f"{name}, {options.ranks} ranks: verify", outcome)
+    for column, share in report["columns"].items():
+        if column == "src" and name in SENDS_TO_ITSELF:
+            continue
+        expect(share["matched"] == share["total"],
+               f"{name}: verify: {column} {share['matched']} of {share['total']}", outcome)
+
+
+def run(tools, options, name):
+    where = f"{name}, {options.ranks} ranks"
+    folder = tools.fresh(name)
+    (folder / "platform.xml").write_text(PLATFORM.format(last=options.ranks - 1))
+    (folder / "hosts").write_text("".join(f"node-{i}\n" for i in range(options.ranks)))
+    trace, raw = folder / "trace.cham", folder / "raw"
+    raw.mkdir()
+    keeps_raw = options.ranks <= 256 or name not in ALL_TO_ALL
+    variables = {"CHAMELEON_OUTPUT": trace}
+    if keeps_raw:
+        variables["CHAMELEON_RAW"] = raw
+    before, _ = cost()
+    outcome = tools.run(
+        [options.smpirun, "-np", options.ranks, "-platform", folder / "platform.xml", "-hostfile",
+         folder / "hosts", "--log=root.threshold:warning", *[f"--cfg={s}" for s in SETTINGS],
+         options.programs / f"scale_{name}.so", "--iterations", ITERATIONS],
+        cwd=folder, timeout=options.timeout, **variables)
+    seconds, mebibytes = cost()
+    expect(outcome.status == 0 and f"{name}: verified".encode() in outcome.stdout,
+           f"{where}: fails", outcome)
+    expect(outcome.stderr.count(b"chameleon: ") == 1, f"{where}: more than the summary", outcome)
+
+    said = tools.chameleon("info", trace, "--json", timeout=options.timeout)
+    expect(said.status == 0, f"{where}: info fails", said)
+    info = json.loads(said.stdout)
+    expect(info["complete"] and info["ranks"] == options.ranks, f"{where}: not whole", said)
+    checked = cost()[0]
+    if keeps_raw:
+        verify(tools, options, name, trace, raw)
+    checked = cost()[0] - checked
+
+    paths = {cluster["call_path"] for cluster in info["clusters"]}
+    print(f"{name:<16}{options.ranks:>6}{info['markers']:>8}{info['call_frequency']:>7}"
+          f"{info['acted']:>8}{info['count_c']:>4}{info['count_l']:>5}{info['count_at']:>5}"
+          f"{info['count_flush']:>8}{len(paths):>7}{len(info['leads']):>7}{info['events']:>10}"
+          f"{info['bytes']:>9}{seconds - before:>8.1f}{mebibytes:>7.0f}"
+          + (f"{checked:>10.1f}" if keeps_raw else f"{'-':>10}"), flush=True)
+    expect(info["markers"] == ITERATIONS, f"{where}: {info['markers']} markers")
+    expect(len(paths) == CALL_PATHS.get(name, len(paths)) and len(paths) <= options.ranks // 4,
+           f"{where}: {len(paths)} Call-Paths")
+    expect(len(info["leads"]) <= max(info["k"], len(paths)),
+           f"{where}: {len(info['leads'])} leads")
+    expect(info["count_c"] == 1 and info["count_l"] >= 0.7 * info["acted"],
+           f"{where}: #C {info['count_c']}, #L {info['count_l']} of {info['acted']}")
+    shutil.rmtree(folder)
+
+
+def main():
+    arguments = harness.parser(__doc__)
+    arguments.add_argument("--smpirun", required=True)
+    arguments.add_argument("--programs", required=True, type=pathlib.Path)
+    arguments.add_argument("--ranks", required=True, type=int)
+    arguments.add_argument("--timeout", type=float, default=1800, help="seconds a program")
+    arguments.add_argument("names", nargs="+")
+    options = arguments.parse_args()
+    # A file each for the raw records of every rank.
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+    def body(tools):
+        print(HEAD)
+        for name in options.names:
+            run(tools, options, name)
+
+    harness.main("test_scale", options, body)
+
+
+if __name__ == "__main__":
+    main()

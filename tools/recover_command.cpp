@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// `chameleon recover TRACE`: joins the trace of a killed job with the partial
+/// traces that its ranks left beside it.
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "analysis/recover.h"
+#include "common.h"
+
+namespace chameleon {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string trace;
+  std::string output;
+  bool json = false;
+};
+
+/// TRACE.rankN for any N, by name.
+std::vector<std::string> partials_of(const std::string& trace) {
+  std::vector<std::string> found;
+  std::error_code error;
+  const fs::path folder = fs::absolute(trace, error).parent_path();
+  const std::string prefix = fs::path(trace).filename().string() + ".rank";
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() <= prefix.size() || name.rfind(prefix, 0) != 0) continue;
+    if (name.find_first_not_of("0123456789", prefix.size()) != std::string::npos) continue;
+    found.push_back((fs::path(trace).parent_path() / name).string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string default_output(const std::string& trace) {
+  fs::path path(trace);
+  if (path.extension() == ".cham") path.replace_extension();
+  return path.string() + ".recovered.cham";
+}
+
+void print_document(const Trace& trace, const Recovery& recovery, const std::string& output) {
+  nlohmann::ordered_json document = json_document("recover");
+  document["output"] = output;
+  document["ranks"] = trace.world_size;
+  document["joined"] = recovery.joined.to_string();
+  document["missing"] = recovery.missing.to_string();
+  document["left_out"] = recovery.left_out;
+  document["ended"] = recovery.said;
+  document["events"] = trace.event_count();
+  print_json(document);
+}
+
+int run_recover(const Options& options) {
+  int status = kExitOk;
+  std::optional<Trace> trace = load_trace("recover", options.trace, status);
+  if (!trace) return status;
+  if (trace->complete)
+    return fail("recover", options.trace + " is complete: there is nothing to join",
+                kExitRefused);
+  const std::vector<std::string> names = partials_of(options.trace);
+  if (names.empty())
+    return fail("recover",
+                "there is no " + options.trace + ".rankN: ranks leave one on SIGTERM and MPI_Abort",
+                kExitRefused);
+  std::vector<PartialTrace> partials;
+  Recovery unread;
+  for (const std::string& name : names) {
+    Result<Trace> partial = read_trace(name);
+    if (partial)
+      partials.push_back({name, std::move(*partial)});
+    else
+      unread.left_out.push_back(partial.error().message);
+  }
+  Recovery recovery = recover(*trace, std::move(partials));
+  recovery.left_out.insert(recovery.left_out.begin(), unread.left_out.begin(),
+                           unread.left_out.end());
+  for (const std::string& why : recovery.left_out)
+    fail("recover", "left out: " + why, kExitMismatch);
+  if (recovery.joined.empty())
+    return fail("recover", "no partial trace fits " + options.trace, kExitRefused);
+  const std::string output =
+      options.output.empty() ? default_output(options.trace) : options.output;
+  if (const Status written = create_trace_file(output, *trace); !written)
+    return fail("recover", written.error());
+  if (options.json) {
+    print_document(*trace, recovery, output);
+  } else {
+    std::cout << output << ": " << count_text(trace->event_count()) << " events; joined "
+              << ranks_text(recovery.joined) << " of " << count_text(trace->world_size);
+    if (!recovery.missing.empty())
+      std::cout << "; " << ranks_text(recovery.missing) << " only to the last flush, as declared";
+    std::cout << "\n";
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_recover_command(CLI::App& app, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      app.add_subcommand("recover", "Join the trace of a killed job with what its ranks left");
+  verb->add_option("trace", options->trace, "Trace file; TRACE.rankN lie beside it")->required();
+  verb->add_option("-o,--output", options->output, "Default: TRACE.recovered.cham");
+  verb->add_flag("--json", options->json, "One JSON object");
+  verb->callback([options, &status] { status = run_recover(*options); });
+}
+
+}  // namespace chameleon
