@@ -139,7 +139,7 @@ void wait_for_others(const Tracer& tracer) {
 void leave_on_termination() {
   Tracer* tracer = g_tracer.load();
   if (tracer == nullptr || !tracer->close()) return;
-  tracer->leave_partial("SIGTERM");
+  tracer->leave_partial("SIGTERM", true);
   wait_for_others(*tracer);
 }
 
@@ -239,7 +239,7 @@ void finish_tracer() {
 
 void abandon_tracer() {
   Tracer* tracer = g_tracer.exchange(nullptr);
-  if (tracer != nullptr) tracer->leave_partial("MPI_Abort");
+  if (tracer != nullptr) tracer->leave_partial("MPI_Abort", false);
 }
 
 }  // namespace chameleon

@@ -257,7 +257,7 @@ bool Tracer::close() {
   return false;
 }
 
-void Tracer::leave_partial(const std::string& why) {
+void Tracer::leave_partial(const std::string& why, bool everyone) {
   rank_trace_.close_interval(ns_per_tick());
   rank_trace_.join(ns_per_tick());
   Trace trace = empty_trace();
@@ -272,8 +272,12 @@ void Tracer::leave_partial(const std::string& why) {
   canonicalize(trace);
   const std::string path = path_ + ".rank" + std::to_string(rank_);
   const Status written = replace_trace_file(path, trace);
-  say(written ? why + " on rank " + std::to_string(rank_) + ": its trace is in " + path
-              : written.error().message);
+  if (!written) return say(written.error().message);
+  if (!everyone)
+    say(why + " on rank " + std::to_string(rank_) + ": its trace is in " + path);
+  else if (rank_ == 0)
+    say(why + ": what each rank did since the last flush is in " + path_ +
+        ".rankN; join it with: chameleon recover " + path_);
 }
 
 }  // namespace chameleon

@@ -121,8 +121,8 @@ class Tracer {
   /// Brings the file up to date (rank 0); says so once if it cannot.
   void write(const Trace& partial, const Trace& online);
   void write_last(const Trace& whole);
-  /// Leaves this rank's partial trace beside the file.
-  void leave_partial(const std::string& why);
+  /// Leaves this rank's partial trace beside the file; one line says so.
+  void leave_partial(const std::string& why, bool everyone);
 
   // -- life
   ToolSection lock() { return ToolSection(door_, threaded_ ? &mutex_ : nullptr); }

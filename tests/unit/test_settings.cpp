@@ -40,6 +40,38 @@ TEST_CASE("every variable is taken") {
   CHECK(settings->warnings.empty());
 }
 
+TEST_CASE("what markers and clustering take") {
+  const auto none = parse({});
+  REQUIRE(none);
+  CHECK(none->clustering);
+  CHECK(none->cluster.algorithm == Algorithm::kFarthest);
+  CHECK(none->cluster.k == 9);
+  CHECK(none->fidelity == Fidelity::kExact);
+  CHECK(none->call_frequency == 1);
+  CHECK(none->flush_every == 100);
+  CHECK(none->marker_timeout == 60.0);
+  const auto settings =
+      parse({"CHAMELEON_CLUSTERING=k-medoid", "CHAMELEON_K=4", "CHAMELEON_SEED=7",
+             "CHAMELEON_DISTANCE=euclidean", "CHAMELEON_FIDELITY=checked",
+             "CHAMELEON_SIGNATURE=xor", "CHAMELEON_CALL_FREQUENCY=25",
+             "CHAMELEON_FLUSH_EVERY=1K", "CHAMELEON_MARKER_TIMEOUT=0.5"});
+  REQUIRE(settings);
+  CHECK(settings->clustering);
+  CHECK(settings->cluster.algorithm == Algorithm::kMedoid);
+  CHECK(settings->cluster.k == 4);
+  CHECK(settings->cluster.seed == 7);
+  CHECK(settings->cluster.distance == Distance::kEuclidean);
+  CHECK(settings->fidelity == Fidelity::kChecked);
+  CHECK(settings->signature == CallPathForm::kXor);
+  CHECK(settings->call_frequency == 25);
+  CHECK(settings->flush_every == 1024);
+  CHECK(settings->marker_timeout == 0.5);
+  CHECK(settings->warnings.empty());
+  const auto off = parse({"CHAMELEON_CLUSTERING=off"});
+  REQUIRE(off);
+  CHECK_FALSE(off->clustering);
+}
+
 TEST_CASE("calls are excluded by name or glob, with or without MPI_") {
   const auto settings = parse({"CHAMELEON_EXCLUDE=MPI_Test*,Iprobe"});
   REQUIRE(settings);
@@ -52,7 +84,10 @@ TEST_CASE("a malformed variable is named, with what it takes") {
       "CHAMELEON_ENABLE=yes", "CHAMELEON_ENABLE=", "CHAMELEON_OUTPUT=", "CHAMELEON_TIMING=Full",
       "CHAMELEON_EVENTS=", "CHAMELEON_EXCLUDE=", "CHAMELEON_EXCLUDE=Send,,Recv",
       "CHAMELEON_BUFFER=8X", "CHAMELEON_BUFFER=65535", "CHAMELEON_BUFFER=-1", "CHAMELEON_RAW=",
-      "CHAMELEON_VERBOSE=3", "CHAMELEON_VERBOSE=-1", "CHAMELEON_VERBOSE=");
+      "CHAMELEON_CLUSTERING=on", "CHAMELEON_K=0", "CHAMELEON_K=65537", "CHAMELEON_SEED=x",
+      "CHAMELEON_DISTANCE=", "CHAMELEON_FIDELITY=exactly", "CHAMELEON_SIGNATURE=and",
+      "CHAMELEON_CALL_FREQUENCY=0", "CHAMELEON_FLUSH_EVERY=0", "CHAMELEON_MARKER_TIMEOUT=0",
+      "CHAMELEON_MARKER_TIMEOUT=1s", "CHAMELEON_VERBOSE=3", "CHAMELEON_VERBOSE=-1", "CHAMELEON_VERBOSE=");
   const auto settings = parse({variable.c_str()});
   REQUIRE_FALSE(settings);
   CHECK(settings.error().kind == ErrorKind::kUsage);
