@@ -297,8 +297,9 @@ void Shipment::encode(ByteWriter& writer) const {
   trace.ranks.encode(writer);
   writer.varint(trace.arrays.size());
   for (const auto& [id, array] : trace.arrays) {
-    writer.varint(array.size());
-    for (const std::int64_t element : array) writer.u64(static_cast<std::uint64_t>(element));
+    ValueSequence values;
+    for (const std::int64_t element : array) values.append(element);
+    values.encode(writer);
   }
   const std::vector<Inexact> none;
   const auto& inexact = trace.nodes.empty() ? none : trace.nodes.front().inexact;
@@ -328,8 +329,10 @@ bool unpack(const Trace& mine, Shipment& theirs) {
   if (!RankList::decode(reader, trace.ranks)) return false;
   const std::uint64_t arrays = reader.count(1);
   for (std::uint64_t i = 0; i < arrays && reader.ok(); ++i) {
-    std::vector<std::int64_t> array(reader.count(8));
-    for (std::int64_t& element : array) element = static_cast<std::int64_t>(reader.u64());
+    ValueSequence values;
+    if (!ValueSequence::decode(reader, values)) return false;
+    std::vector<std::int64_t> array;
+    for (ValueSequence::Cursor cursor(values); !cursor.done();) array.push_back(cursor.next());
     trace.intern(std::move(array));
   }
   trace.calls = mine.calls;
