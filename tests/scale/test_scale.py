@@ -6,8 +6,7 @@
 
 Each program must verify its own results, cluster as often and into as many Call-Paths as the
 papers say, lead at 70 % of its markers at least, and leave a trace that agrees with the raw
-records of every rank (at more than 256 ranks they are not kept of transpose, whose ranks call often
-enough for gigabytes of them). Prints the columns of the dissertation's Table 5.2, and what the run cost."""
+records of every rank. Prints the columns of the dissertation's Table 5.2, and what the run cost."""
 
 import json
 import pathlib
@@ -25,7 +24,6 @@ CALL_PATHS = {"wavefront": 9, "multipartition": 1, "bucketsort": 3, "transpose":
               "ring": 1, "ocean": 1, "hydro": 27}
 # SMPI's MPI_Sendrecv with oneself gives a process id as the status's source.
 SENDS_TO_ITSELF = {"transpose"}
-MANY_CALLS = {"transpose"}
 PLATFORM = """<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
@@ -70,16 +68,12 @@ def run(tools, options, name):
     (folder / "hosts").write_text("".join(f"node-{i}\n" for i in range(options.ranks)))
     trace, raw = folder / "trace.cham", folder / "raw"
     raw.mkdir()
-    keeps_raw = options.ranks <= 256 or name not in MANY_CALLS
-    variables = {"CHAMELEON_OUTPUT": trace}
-    if keeps_raw:
-        variables["CHAMELEON_RAW"] = raw
     before, _ = cost()
     outcome = tools.run(
         [options.smpirun, "-np", options.ranks, "-platform", folder / "platform.xml", "-hostfile",
          folder / "hosts", "--log=root.threshold:warning", *[f"--cfg={s}" for s in SETTINGS],
          options.programs / f"scale_{name}.so", "--iterations", ITERATIONS],
-        cwd=folder, timeout=options.timeout, **variables)
+        cwd=folder, timeout=options.timeout, CHAMELEON_OUTPUT=trace, CHAMELEON_RAW=raw)
     seconds, mebibytes = cost()
     expect(outcome.status == 0 and f"{name}: verified".encode() in outcome.stdout,
            f"{where}: fails", outcome)
@@ -90,8 +84,7 @@ def run(tools, options, name):
     info = json.loads(said.stdout)
     expect(info["complete"] and info["ranks"] == options.ranks, f"{where}: not whole", said)
     checked = cost()[0]
-    if keeps_raw:
-        verify(tools, options, name, trace, raw)
+    verify(tools, options, name, trace, raw)
     checked = cost()[0] - checked
 
     paths = {cluster["call_path"] for cluster in info["clusters"]}
@@ -99,7 +92,7 @@ def run(tools, options, name):
           f"{info['acted']:>8}{info['count_c']:>4}{info['count_l']:>5}{info['count_at']:>5}"
           f"{info['count_flush']:>8}{len(paths):>7}{len(info['leads']):>7}{info['events']:>10}"
           f"{info['bytes']:>9}{seconds - before:>8.1f}{mebibytes:>7.0f}"
-          + (f"{checked:>10.1f}" if keeps_raw else f"{'-':>10}"), flush=True)
+          f"{checked:>10.1f}", flush=True)
     expect(info["markers"] == ITERATIONS, f"{where}: {info['markers']} markers")
     expect(len(paths) == CALL_PATHS.get(name, len(paths)) and len(paths) <= options.ranks // 4,
            f"{where}: {len(paths)} Call-Paths")
