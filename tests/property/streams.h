@@ -5,6 +5,7 @@
 /// on rank and iteration, run on every rank; and plain noise.
 
 #include <cstdint>
+#include <cstdlib>
 #include <random>
 #include <vector>
 
@@ -15,6 +16,15 @@
 
 namespace chameleon::testing {
 
+/// CHAMELEON_TEST_SEED, or chance; tests print it when they fail.
+inline std::uint64_t base_seed() {
+  static const std::uint64_t seed = [] {
+    const char* given = std::getenv("CHAMELEON_TEST_SEED");
+    return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+  }();
+  return seed;
+}
+
 struct Record {
   std::uint16_t call;
   std::uint64_t path;
@@ -22,6 +32,9 @@ struct Record {
   bool operator==(const Record&) const = default;
 };
 using Stream = std::vector<Record>;
+
+/// Not an expression for Catch to print: streams are long.
+inline bool same(const Stream& a, const Stream& b) { return a == b; }
 
 class ProgramMaker {
  public:

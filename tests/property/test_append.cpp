@@ -12,17 +12,6 @@ using namespace chameleon::testing;
 
 namespace {
 
-std::uint64_t base_seed() {
-  static const std::uint64_t seed = [] {
-    const char* given = std::getenv("CHAMELEON_TEST_SEED");
-    return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-  }();
-  return seed;
-}
-
-/// Not an expression for Catch to print: streams are long.
-bool same(const Stream& a, const Stream& b) { return a == b; }
-
 /// What the ranks with events do in one interval, folded and merged.
 Trace interval(const std::vector<Stream>& streams, bool all_ranks = true) {
   const int ranks = static_cast<int>(streams.size());

@@ -14,15 +14,6 @@ using namespace chameleon::testing;
 
 namespace {
 
-std::uint64_t base_seed() {
-  const char* given = std::getenv("CHAMELEON_TEST_SEED");
-  static const std::uint64_t seed =
-      given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-  return seed;
-}
-
-bool same(const Stream& a, const Stream& b) { return a == b; }
-
 /// Everybody traced for by `lead`.
 Clustering one_cluster(int ranks, std::uint32_t lead) {
   Clustering clustering;

@@ -8,21 +8,6 @@
 using namespace chameleon;
 using namespace chameleon::testing;
 
-namespace {
-
-std::uint64_t base_seed() {
-  static const std::uint64_t seed = [] {
-    const char* given = std::getenv("CHAMELEON_TEST_SEED");
-    return given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-  }();
-  return seed;
-}
-
-/// Not an expression for Catch to print: streams are long.
-bool same(const Stream& a, const Stream& b) { return a == b; }
-
-}  // namespace
-
 TEST_CASE("fold gives back what it was given", "[property]") {
   for (std::uint64_t i = 0; i < 400; ++i) {
     const std::uint64_t seed = base_seed() + i;
