@@ -60,7 +60,7 @@ class Tools:
     def run(self, command, cwd=None, timeout=TIMEOUT, **variables):
         # The tests must not depend on the settings of whoever runs them.
         environment = {name: value for name, value in os.environ.items()
-                       if not name.startswith("CHAMELEON_") or name.startswith("CHAMELEON_TEST")}
+                       if not name.startswith("CHAMELEON_")}
         environment.pop("LD_PRELOAD", None)
         environment.update({name: str(value) for name, value in variables.items()})
         words = [str(word) for word in command]
