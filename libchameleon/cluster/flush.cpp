@@ -335,6 +335,7 @@ bool unpack(const Trace& mine, Shipment& theirs) {
     for (ValueSequence::Cursor cursor(values); !cursor.done();) array.push_back(cursor.next());
     trace.intern(std::move(array));
   }
+  trace.world_size = mine.world_size;  // tables may follow from it by a formula
   trace.calls = mine.calls;
   trace.nodes = mine.nodes;
   std::vector<Inexact> inexact;

@@ -219,7 +219,7 @@ def replay_ranks(harm):
 def own_lines(outcome):
     """What the program printed: the launcher's report, with process ids, also goes to stdout,
     and ranks that it ends may or may not have printed theirs."""
-    return set(outcome.stdout.partition("\n\n====")[0].splitlines())
+    return set(outcome.stdout.partition(b"\n\n====")[0].splitlines())
 
 
 def harmful(harm, mode, ranks=2, **variables):
