@@ -93,8 +93,12 @@ void ValueSequence::append_repeated(ValueSequence&& body, std::uint64_t repeats)
 
 void ValueSequence::append_term(const Term& term, const Mapping& map) {
   if (!term.loop) {
-    const auto [start, stride] = map(term.segment.start, term.segment.stride);
-    return append(Segment{start, stride, term.segment.count});
+    // Two values are no progression yet: one may be a special value of its own.
+    const bool pair = term.segment.count == 2;
+    const auto [start, stride] = map(term.segment.start, pair ? 0 : term.segment.stride);
+    if (!pair) return append(Segment{start, stride, term.segment.count});
+    append(Segment{start, 0, 1});
+    return append(Segment{map(at(term.segment, 1), 0).first, 0, 1});
   }
   ValueSequence body;
   for (const Term& inner : term.loop->terms) body.append_term(inner, map);

@@ -79,9 +79,6 @@ struct Growing {
   }
 };
 
-/// Not an expression for Catch to print: streams are long.
-bool same(const Stream& a, const Stream& b) { return a == b; }
-
 /// Changes a commit's header (40 bytes at `at`) and makes its checksum right.
 void patch(Bytes& bytes, std::size_t at, std::size_t offset, std::uint8_t value) {
   bytes[at + offset] = value;

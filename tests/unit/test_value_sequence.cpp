@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "trace/end_point.h"
 #include "trace/value_sequence.h"
 
 using chameleon::ByteReader;
@@ -306,4 +307,22 @@ TEST_CASE("hostile bytes are refused", "[value_sequence][fuzz]") {
   huge.varint(std::uint64_t{1} << 42 | 1);
   huge.svarint(0);
   CHECK_FALSE(try_decode(huge.bytes()));
+}
+
+TEST_CASE("a rank and a special partner at the end keep their readings") {
+  using namespace chameleon;
+  ValueSequence packed;
+  const std::vector<std::int64_t> partners = {pack_rank(3, 0, 16), pack_rank(1, 0, 16),
+                                              pack_rank(4, 0, 16),
+                                              pack_special(SpecialRank::kProcNull)};
+  for (std::size_t length = 1; length <= partners.size(); ++length) {
+    packed = ValueSequence();
+    for (std::size_t i = 0; i < length; ++i) packed.append(partners[i]);
+    for (const EndPointForm form : {EndPointForm::kRelative, EndPointForm::kAbsolute}) {
+      const ValueSequence read = packed.map_linear(ProjectEndPoint{form});
+      ValueSequence::Cursor cursor(read);
+      for (std::size_t i = 0; i < length; ++i)
+        CHECK(cursor.next() == ProjectEndPoint{form}(partners[i], 0).first);
+    }
+  }
 }
