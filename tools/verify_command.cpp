@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/verify.h"
+#include "analysis/verify_clusters.h"
 
 #include <cctype>
 #include <cstdio>
@@ -39,7 +40,8 @@ nlohmann::ordered_json list_of(const std::vector<VerifyReport::Mismatch>& mismat
   return list;
 }
 
-nlohmann::ordered_json document_of(const VerifyReport& report, bool ok) {
+nlohmann::ordered_json document_of(const VerifyReport& report, const ClusterCheck& clusters,
+                                   bool ok) {
   nlohmann::ordered_json document = json_document("verify");
   document["ok"] = ok;
   document["matches"] = report.matches();
@@ -70,6 +72,8 @@ nlohmann::ordered_json document_of(const VerifyReport& report, bool ok) {
   for (const VerifyReport::TooWide& one : report.too_wide)
     document["too_wide"].push_back(
         {{"kind", kinds_text(one.kind)}, {"ranks", one.ranks.to_string()}});
+  if (clusters.done)
+    document["clusters"] = {{"equal", clusters.equal}, {"leads", clusters.leads}};
   document["declarations"] = nlohmann::ordered_json::array();
   for (const Declaration& declaration : report.declarations)
     document["declarations"].push_back(
@@ -109,7 +113,7 @@ void print_mismatches(const std::vector<VerifyReport::Mismatch>& list, std::uint
     std::cout << label << count - list.size() << " further mismatches\n";
 }
 
-void print_text(const VerifyReport& report, bool strict, bool ok) {
+void print_text(const VerifyReport& report, const ClusterCheck& clusters, bool strict, bool ok) {
   print_columns(report);
   print_mismatches(report.mismatches, report.mismatch_count - report.declared_count, "");
   if (strict)
@@ -133,6 +137,10 @@ void print_text(const VerifyReport& report, bool strict, bool ok) {
   if (report.unrecorded > 0)
     std::cout << "not compared: " << count_text(report.unrecorded)
               << " events of the trace after the end of the records\n";
+  if (clusters.done)
+    std::cout << (clusters.equal ? "clusters: as computed again from the ranks' signatures, "
+                                 : "clusters: NOT those of the ranks' signatures, which give ")
+              << clusters.leads << (clusters.leads == 1 ? " lead\n" : " leads\n");
   std::cout << (report.matches() ? "the trace matches the raw records"
                 : report.declared()
                     ? (ok ? "the trace differs only where it declares to"
@@ -152,11 +160,13 @@ int run_verify(const Options& options) {
     const bool usage = report.error().kind == ErrorKind::kUsage;
     return fail("verify", report.error().message, usage ? kExitUsage : kExitUnreadable);
   }
-  const bool ok = report->matches() || (!options.strict && report->declared());
+  const Result<ClusterCheck> clusters = verify_clusters(*trace, options.raw);
+  if (!clusters) return fail("verify", clusters.error());
+  const bool ok = (!clusters->done || clusters->equal) && (report->matches() || (!options.strict && report->declared()));
   if (options.json)
-    print_json(document_of(*report, ok));
+    print_json(document_of(*report, *clusters, ok));
   else
-    print_text(*report, options.strict, ok);
+    print_text(*report, *clusters, options.strict, ok);
   return ok ? kExitOk : kExitMismatch;
 }
 

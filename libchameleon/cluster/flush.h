@@ -149,10 +149,11 @@ std::optional<Trace> flush(World& world,
   return finish_flush(std::move(merged->trace), *all, plan);
 }
 
-/// The same for shares that are there.
-template <class World>
+/// The same for shares that are there; `complete(Share&)` adds, to those that are sent,
+/// what comparing them does not need.
+template <class World, class Complete>
 std::optional<Trace> flush(World& world, typename World::template PerRank<Share>& shares,
-                           const Clustering& clustering, Fidelity fidelity) {
+                           const Clustering& clustering, Fidelity fidelity, Complete complete) {
   auto classes = world.map(shares, [](std::uint32_t rank, Share& share) {
     std::vector<ShareClass> mine;
     if (share.keeps) mine.push_back(classify(rank, share));
@@ -173,8 +174,16 @@ std::optional<Trace> flush(World& world, typename World::template PerRank<Share>
     by_rank.push_back(&shares.value);
   return flush(world, std::move(classes), std::move(comparisons), clustering, fidelity,
                [&](std::uint32_t rank, const FlushPlan::Entry& entry) {
-                 return prepare(entry, *by_rank[by_rank.size() == 1 ? 0 : rank]);
+                 Share& share = *by_rank[by_rank.size() == 1 ? 0 : rank];
+                 complete(share);
+                 return prepare(entry, share);
                });
+}
+
+template <class World>
+std::optional<Trace> flush(World& world, typename World::template PerRank<Share>& shares,
+                           const Clustering& clustering, Fidelity fidelity) {
+  return flush(world, shares, clustering, fidelity, [](Share&) {});
 }
 
 }  // namespace chameleon

@@ -3,7 +3,9 @@
 
 /// The events of the present interval as the wrappers record them: a flat
 /// buffer of 64-bit words, four and the call's values an event. Nothing is
-/// compressed here; a marker, or a full log, decides what becomes of it.
+/// compressed here; a marker, or a full log, decides what becomes of it. While it
+/// is being decided the log is *sealed*: what other threads append meanwhile
+/// belongs to the next interval.
 
 #include <cstdint>
 #include <span>
@@ -36,13 +38,19 @@ class IntervalLog {
 
   /// The next event may not fit any more.
   bool full() const { return words_.size() + 1024 > most_; }
-  bool empty() const { return words_.empty(); }
-  void clear() { words_.clear(); }
+  bool empty() const { return end() == 0; }
+  void seal() { sealed_ = words_.size(); }
+  bool sealed() const { return sealed_ != kOpen; }
+  /// Forgets all events, or those before the seal, which is broken.
+  void clear() {
+    words_.erase(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(end()));
+    sealed_ = kOpen;
+  }
 
-  /// Calls f(record) in order.
+  /// Calls f(record) in order, up to the seal if there is one.
   template <class F>
   void for_each(F f) const {
-    for (std::size_t at = 0; at < words_.size();) {
+    for (std::size_t at = 0; at < end();) {
       const auto head = static_cast<std::uint64_t>(words_[at]);
       const std::size_t count = head >> 16;
       f(Record{static_cast<std::uint16_t>(head & 0xffff),
@@ -55,7 +63,12 @@ class IntervalLog {
   }
 
  private:
+  static constexpr std::size_t kOpen = SIZE_MAX;
+
+  std::size_t end() const { return sealed() ? sealed_ : words_.size(); }
+
   std::size_t most_;
+  std::size_t sealed_ = kOpen;
   std::vector<std::int64_t> words_;
 };
 

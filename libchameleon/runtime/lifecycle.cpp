@@ -137,7 +137,8 @@ void wait_for_others(const Tracer& tracer) {
 }
 
 void leave_on_termination() {
-  Tracer* tracer = g_tracer.load();
+  if (!g_door.close()) return;
+  Tracer* tracer = g_tracer.load();  // nobody changes it any more
   if (tracer == nullptr || !tracer->close()) return;
   tracer->leave_partial("SIGTERM", true);
   wait_for_others(*tracer);
@@ -204,6 +205,7 @@ void start_tracer(bool threaded) {
   for (MPI_Comm& comm : g_comms)
     if (PMPI_Comm_dup(MPI_COMM_WORLD, &comm) != MPI_SUCCESS) {
       if (rank == 0) say("cannot make communicators of its own; the program runs untraced");
+      if (g_comms[0] != MPI_COMM_NULL) PMPI_Comm_free(&g_comms[0]);
       return;
     }
   Start start = agree(rank, size);
@@ -230,8 +232,12 @@ void start_tracer(bool threaded) {
 }
 
 void finish_tracer() {
-  Tracer* tracer = g_tracer.exchange(nullptr);
+  Tracer* tracer = g_tracer.load();
   if (tracer == nullptr) return;
+  {
+    const auto held = tracer->lock();  // not while SIGTERM's thread saves what there is
+    g_tracer.store(nullptr);
+  }
   tracer->finish();
   for (MPI_Comm& comm : g_comms) PMPI_Comm_free(&comm);
   delete tracer;

@@ -15,6 +15,20 @@ namespace chameleon {
 namespace {
 
 constexpr double kForever = 1e12;  // seconds
+/// A flush that all have agreed on waits this much longer than a vote: a rank may have
+/// much to merge before it takes what comes next.
+constexpr double kFlushPatience = 10;
+
+/// A line of raw records for an election of leads: how, and this rank's signature.
+void raw_election(std::FILE* file, const ClusterOptions& how, const SignatureVector& signature) {
+  std::fprintf(file, "# elected %s %u %llu %u %u %llu", algorithm_name(how.algorithm), how.k,
+               static_cast<unsigned long long>(how.seed), static_cast<unsigned>(how.distance),
+               static_cast<unsigned>(how.format),
+               static_cast<unsigned long long>(signature.call_path));
+  for (const SignatureVector::Summary& one : signature.parameters)
+    std::fprintf(file, " %a %llu", one.mean, static_cast<unsigned long long>(one.exact));
+  std::fputc('\n', file);
+}
 
 /// Nobody is represented by anybody.
 const Clustering kNoClusters;
@@ -25,7 +39,7 @@ Online::Online(Tracer& tracer, MPI_Comm votes, MPI_Comm last)
     : tracer_(tracer),
       settings_(tracer.settings()),
       frequency_(settings_.call_frequency),
-      world_(votes, settings_.marker_timeout),
+      world_(votes, kFlushPatience * settings_.marker_timeout),
       last_(last, kForever) {
   online_ = tracer.empty_trace();
   facts_.clustering = settings_.clustering ? algorithm_name(settings_.cluster.algorithm) : "off";
@@ -113,6 +127,10 @@ bool Online::keeps_in_lead() const {
 
 void Online::elect(const SignatureVector& interval) {
   MpiWorld::PerRank<SignatureVector> signature{interval};
+  if (tracer_.raw() != nullptr) {
+    const auto held = tracer_.lock();
+    raw_election(tracer_.raw(), settings_.cluster, interval);
+  }
   clusters_ = cluster(*present_, std::move(signature), settings_.cluster);
   creates_ = tracer_.rank_trace().interval_creates();
   ++facts_.clusterings;
@@ -140,7 +158,8 @@ void Online::flush(const Clustering& clustering, bool keeps) {
     share.value = tracer_.take_share(keeps);
   }
   since_flush_ = 0;
-  auto merged = chameleon::flush(*present_, share, clustering, settings_.fidelity);
+  auto merged = chameleon::flush(*present_, share, clustering, settings_.fidelity,
+                                 [&](Share& sent) { tracer_.complete_share(sent); });
   lost_ = lost_ || present_->failed();
   ++facts_.flushes;
   if (merged) commit(std::move(*merged));
@@ -177,11 +196,17 @@ void Online::give_up(std::uint32_t missing) {
   gave_up_ = true;
   machine_.stop();
   const auto rank = static_cast<std::uint32_t>(tracer_.rank());
-  if (rank == 0 || (missing == 0 && rank == 1))
+  if (world_.failed()) {
+    if (missing == rank)
+      say("rank " + std::to_string(rank) + " gave up a flush after " +
+          std::to_string(static_cast<long>(kFlushPatience * settings_.marker_timeout)) +
+          " s (ten times CHAMELEON_MARKER_TIMEOUT): markers stop, what it had to send is missing");
+  } else if (rank == 0 || (missing == 0 && rank == 1)) {
     say("rank " + std::to_string(missing) + " did not answer at marker " +
         std::to_string(frequency_.seen()) + " within " +
         std::to_string(static_cast<long>(settings_.marker_timeout)) +
         " s (CHAMELEON_MARKER_TIMEOUT): markers stop, the trace stays complete");
+  }
   perform(Action::kStop, {});
 }
 
@@ -226,7 +251,9 @@ void Online::finish() {
 
 void Online::merge_everything() {
   MpiWorld::PerRank<Shipment> mine;
-  mine.value.trace = tracer_.take_share(true).trace;
+  Share share = tracer_.take_share(true);
+  tracer_.complete_share(share);
+  mine.value.trace = std::move(share.trace);
   auto merged = last_.reduce(std::move(mine), join_shipments);
   if (!merged) return;
   canonicalize(merged->trace);

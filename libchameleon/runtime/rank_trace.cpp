@@ -101,7 +101,18 @@ RankTrace::RankTrace(const Settings& settings)
       log_(settings.buffer),
       open_(settings.timing != Timing::kNone),
       partial_(settings.timing != Timing::kNone),
-      signature_(settings.signature) {}
+      signature_(settings.signature) {
+  signed_.resize(kCallIdEnd);
+  for (const CallInfo& call : all_calls()) {
+    const std::vector<ValueUse>& values = call_use(call.id).values;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i].parameter < 0) continue;
+      const auto parameter = static_cast<Parameter>(values[i].parameter);
+      if ((settings.cluster.format & format_bit(parameter)) != 0)
+        signed_[call.id].push_back({static_cast<std::uint8_t>(i), parameter, values[i].end_point});
+    }
+  }
+}
 
 void RankTrace::sign() {
   const bool exact = settings_.signature == CallPathForm::kOrdered;
@@ -115,12 +126,10 @@ void RankTrace::sign() {
       signature_.unsigned_call();
     else if (exact)
       signature_.call(last_symbol_);
-    for (std::size_t i = 0; i < record.values.size() && i < use.values.size(); ++i) {
-      const ValueUse& value = use.values[i];
-      if (value.parameter < 0) continue;
-      const std::int64_t number = record.values[i];
-      signature_.add(static_cast<Parameter>(value.parameter),
-                     value.end_point ? packed_relative(number) : number);
+    for (const SignedValue& value : signed_[record.call]) {
+      if (value.at >= record.values.size()) break;
+      const std::int64_t number = record.values[value.at];
+      signature_.add(value.parameter, value.end_point ? packed_relative(number) : number);
     }
     if (settings_.fidelity == Fidelity::kChecked) hash(record);
   });
@@ -157,7 +166,7 @@ void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
 }
 
 void RankTrace::spill(double ns_per_tick) {
-  if (log_.empty()) return;
+  if (log_.empty() || log_.sealed()) return;
   if (!spilled_) open_.set_last_symbol(partial_.last_symbol());
   spilled_ = true;
   sign();
@@ -168,6 +177,7 @@ SignatureVector RankTrace::close_interval(double ns_per_tick) {
   // The published form is over folded events.
   if (settings_.signature == CallPathForm::kXor) spill(ns_per_tick);
   else sign();
+  log_.seal();
   if (spilled_) folded_ = open_.take();
   last_ = signature_.take();
   if (settings_.signature == CallPathForm::kXor) last_.call_path = xor_signature(folded_);

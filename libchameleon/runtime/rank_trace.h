@@ -23,10 +23,11 @@ class RankTrace {
   explicit RankTrace(const Settings& settings);
 
   IntervalLog& log() { return log_; }
-  /// Makes room in a full log.
+  /// Makes room in a full log; not between closing an interval and joining or dropping it.
   void spill(double ns_per_tick);
 
-  /// Ends the present interval: its signature. `join` or `drop` must follow.
+  /// Ends the present interval: its signature. `join` or `drop` must follow; what is
+  /// appended before that belongs to the next interval.
   SignatureVector close_interval(double ns_per_tick);
   /// The closed interval becomes part of *partial*.
   void join(double ns_per_tick);
@@ -48,11 +49,19 @@ class RankTrace {
   bool history_creates() const { return history_creates_; }
 
  private:
+  /// A value of a call that is part of a signature in use.
+  struct SignedValue {
+    std::uint8_t at = 0;
+    Parameter parameter{};
+    bool end_point = false;
+  };
+
   void sign();
   void hash(const IntervalLog::Record& record);
   void fold_log(Folder& folder, double ns_per_tick);
 
   const Settings& settings_;
+  std::vector<std::vector<SignedValue>> signed_;  ///< by call
   IntervalLog log_;
   Folder open_, partial_;
   bool spilled_ = false;        ///< part of the interval is in `open_`

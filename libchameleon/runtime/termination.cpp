@@ -57,6 +57,8 @@ long membarrier(int command) { return ::syscall(SYS_membarrier, command, 0, 0); 
 
 }  // namespace
 
+Door g_door;
+
 bool Door::close() {
   closed_.store(true);
   if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) pause_ms(50);

@@ -14,7 +14,8 @@
 
 namespace chameleon {
 
-/// Whether tool code runs, and whether it may begin. One writer thread: programs
+/// Whether tool code runs, and whether it may begin; one for the process, so that
+/// it can be closed whatever becomes of the tracer. One writer thread: programs
 /// with several threads in MPI hold a mutex besides.
 class Door {
  public:
@@ -34,6 +35,8 @@ class Door {
   std::atomic<bool> busy_{false};
   std::atomic<bool> closed_{false};
 };
+
+extern Door g_door;
 
 /// Watches for SIGTERM, unless the application does. `leave` is called at most
 /// once, on another thread; it is to be quick.

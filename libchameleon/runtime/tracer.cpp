@@ -150,9 +150,17 @@ void Tracer::describe_calls(Trace& trace) const {
   for (const CallInfo& call : all_calls())
     if (seen_[call.id])
       trace.calls.emplace(call.id, describe_call(call, settings_.timing == Timing::kFull));
+}
+
+namespace {
+
+using PredefinedTables = decltype(Trace::predefined);
+
+PredefinedTables describe_predefined() {
+  PredefinedTables all;
   for (const PredefinedHandle& object : predefined_handles()) {
     if (object.id > -2) continue;
-    auto& list = trace.predefined[kind_name(object.kind)];
+    auto& list = all[kind_name(object.kind)];
     const auto place = static_cast<std::size_t>(-2 - object.id);
     if (list.size() <= place) list.resize(place + 1);
     list[place].name = object.name;
@@ -162,9 +170,8 @@ void Tracer::describe_calls(Trace& trace) const {
       list[place].size = static_cast<std::uint32_t>(bytes);
     }
   }
+  return all;
 }
-
-namespace {
 
 void used_paths(const std::vector<Node>& nodes, std::unordered_map<std::uint64_t, bool>& used) {
   for (const Node& node : nodes) {
@@ -190,6 +197,13 @@ Share Tracer::take_share(bool keeps) {
   trace.nodes = std::move(nodes);
   describe_calls(trace);
   for (auto& [id, array] : arrays) trace.arrays.emplace(id, std::move(array));
+  return share;
+}
+
+void Tracer::complete_share(Share& share) const {
+  static const PredefinedTables predefined = describe_predefined();
+  Trace& trace = share.trace;
+  trace.predefined = predefined;
   std::unordered_map<std::uint64_t, bool> used;
   used_paths(trace.nodes, used);
   callpath::Engine::for_each_path([&](std::uint64_t signature, std::span<const Frame> frames) {
@@ -197,7 +211,6 @@ Share Tracer::take_share(bool keeps) {
       trace.paths[signature].frames.assign(frames.begin(), frames.end());
   });
   trace.modules = callpath::Engine::modules();
-  return share;
 }
 
 Trace Tracer::own_facts(bool lost) {
@@ -248,8 +261,7 @@ void Tracer::mark() { online_->mark(); }
 void Tracer::finish() { online_->finish(); }
 
 bool Tracer::close() {
-  const bool out = door_.close();
-  if (!threaded_) return out;
+  if (!threaded_) return true;
   for (int i = 0; i < 1000; ++i) {
     if (mutex_.try_lock()) return true;
     ::usleep(1000);
@@ -262,6 +274,7 @@ void Tracer::leave_partial(const std::string& why, bool everyone) {
   rank_trace_.join(ns_per_tick());
   Trace trace = empty_trace();
   Share share = take_share(true);
+  complete_share(share);
   Trace facts = own_facts(false);
   facts.declarations.push_back({why + " on rank " + std::to_string(rank_), facts.ranks});
   trace.online = online_->facts();

@@ -50,19 +50,18 @@ struct RequestFacts {
 /// While one lives, a thread is in tool code and may change the tracer.
 class ToolSection {
  public:
-  ToolSection(Door& door, std::mutex* mutex) : door_(door), mutex_(mutex) {
-    door_.enter();
+  explicit ToolSection(std::mutex* mutex) : mutex_(mutex) {
+    g_door.enter();
     if (mutex_ != nullptr) mutex_->lock();
   }
   ~ToolSection() {
     if (mutex_ != nullptr) mutex_->unlock();
-    door_.leave();
+    g_door.leave();
   }
   ToolSection(const ToolSection&) = delete;
   ToolSection& operator=(const ToolSection&) = delete;
 
  private:
-  Door& door_;
   std::mutex* mutex_;
 };
 
@@ -114,6 +113,8 @@ class Tracer {
   RankTrace& rank_trace() { return rank_trace_; }
   /// What this rank brings to a flush; its partial trace is empty afterwards.
   Share take_share(bool keeps);
+  /// What is not needed to compare shares: call paths, modules, predefined objects.
+  void complete_share(Share& share) const;
   /// A trace without events that says what this rank knows of itself.
   Trace own_facts(bool lost);
   /// The job's trace before any event.
@@ -125,8 +126,8 @@ class Tracer {
   void leave_partial(const std::string& why, bool everyone);
 
   // -- life
-  ToolSection lock() { return ToolSection(door_, threaded_ ? &mutex_ : nullptr); }
-  /// No tool code runs from now on; false if some would not end in a second.
+  ToolSection lock() { return ToolSection(threaded_ ? &mutex_ : nullptr); }
+  /// With the door closed: waits, a second at most, until no thread is inside.
   bool close();
   void set_threaded() { threaded_ = true; }
   std::FILE* raw() const { return raw_; }
@@ -175,7 +176,6 @@ class Tracer {
   RankFacts facts_;
   std::FILE* raw_ = nullptr;
   std::mutex mutex_;
-  Door door_;
 };
 
 /// The tracer of this process, or null when calls are not traced.

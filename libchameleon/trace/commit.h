@@ -32,6 +32,9 @@ inline constexpr char kRepeat[] = "RPT1";  ///< the delta before, as often again
 /// this: reading takes a bounded time whatever a file claims.
 inline constexpr std::uint64_t kMostRepeats = 4096;
 inline constexpr std::uint64_t kMostRepeatedBytes = 8U << 20;
+/// Repeats fold into loops. So many top-level nodes may be added by them where they do
+/// not; a reader takes twice as many, for it may fold a little differently.
+inline constexpr std::uint64_t kMostRepeatedNodes = 2048;
 
 Bytes header();
 /// A commit of an encoded trace, compressed if that makes it smaller.

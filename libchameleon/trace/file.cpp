@@ -96,6 +96,7 @@ Result<Trace> join(const std::vector<Commit>& journal, const std::string& name,
   if (!trace) return trace;
   std::uint64_t repeats = 0;
   std::uint64_t repeated_bytes = 0;
+  std::uint64_t repeated_nodes = 0;
   for (std::size_t i = 1; i < journal.size(); ++i) {
     const Commit& from = journal[i];
     const auto corrupt = [&](const char* what) {
@@ -109,7 +110,13 @@ Result<Trace> join(const std::vector<Commit>& journal, const std::string& name,
     Result<Trace> delta = decode(from, name);
     if (!delta) return delta;
     if (const char* what = mismatch(*trace, *delta); what != nullptr) return corrupt(what);
-    for (std::uint64_t n = 1; n < from.times; ++n) append(*trace, *delta);
+    for (std::uint64_t n = 1; n < from.times; ++n) {
+      const std::size_t before = trace->nodes.size();
+      append(*trace, *delta);
+      if (trace->nodes.size() > before) repeated_nodes += trace->nodes.size() - before;
+      if (repeated_nodes > 2 * commit::kMostRepeatedNodes)
+        return corrupt("a delta is repeated that does not fold");
+    }
     append(*trace, std::move(*delta));
     file.deltas += from.times;
   }

@@ -145,6 +145,8 @@ struct TraceWriter::State {
   std::uint64_t written = 0;
   std::uint64_t repeats = 0;          ///< since the whole trace
   std::uint64_t repeated_bytes = 0;
+  std::uint64_t repeated_nodes = 0;
+  std::size_t nodes = 0;              ///< of the online trace after the last commit
   Bytes last;                         ///< the last delta, plain
   bool behind = false;                ///< something is missing in the file
 
@@ -153,7 +155,7 @@ struct TraceWriter::State {
     size = whole_size = bytes;
     compact_at = std::max(kLeastCompaction, bytes);
     written += bytes;
-    repeats = repeated_bytes = 0;
+    repeats = repeated_bytes = repeated_nodes = 0;
     last.clear();
     behind = false;
     synced = Clock::now();
@@ -187,15 +189,18 @@ struct TraceWriter::State {
     return error;
   }
 
-  bool may_repeat(const Bytes& plain) const {
+  bool may_repeat(const Bytes& plain, std::size_t grown) const {
     return !last.empty() && plain == last && repeats < commit::kMostRepeats &&
-           repeated_bytes + plain.size() <= commit::kMostRepeatedBytes;
+           repeated_bytes + plain.size() <= commit::kMostRepeatedBytes &&
+           repeated_nodes + grown <= commit::kMostRepeatedNodes;
   }
 
   Status add(const Trace& partial, const Trace& online) {
     if (behind) return mend(online);
     Bytes plain = encode_trace(partial);
-    const bool repeat = may_repeat(plain);
+    const std::size_t grown = online.nodes.size() - std::min(nodes, online.nodes.size());
+    nodes = online.nodes.size();
+    const bool repeat = may_repeat(plain, grown);
     // A delta that equals the last but may not be repeated any more: start over.
     const bool spent = !repeat && !last.empty() && plain == last &&
                        Clock::now() - tried >= sync_every;
@@ -211,6 +216,7 @@ struct TraceWriter::State {
     if (repeat) {
       ++repeats;
       repeated_bytes += plain.size();
+      repeated_nodes += grown;
     } else {
       last = std::move(plain);
     }

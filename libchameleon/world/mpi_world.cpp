@@ -239,8 +239,8 @@ bool MpiWorld::small_send(std::uint32_t to, std::size_t size, int tag, double de
   MPI_Request request = MPI_REQUEST_NULL;
   if (PMPI_Isend(small_out_, static_cast<int>(size), MPI_BYTE, static_cast<int>(to), tag, comm_,
                  &request) != MPI_SUCCESS)
-    failed_ = true;
-  return !failed_ && wait(request);
+    return !(failed_ = true);
+  return wait(request);
 }
 
 /// Bytes received into `small_in_`; -1 when late.
@@ -306,9 +306,21 @@ bool MpiWorld::share(SmallVote& vote, void* value) {
     }
   }
   const std::size_t size = write();
-  while (count > 0 && !failed_)
+  while (count > 0)
     small_send(children[--count], size, vote.tag, PMPI_Wtime() + vote.timeout);
   return !vote.lost;
+}
+
+/// A rank that gave an operation up does not wait in votes, but those who wait for
+/// it are told: a wait may have no end.
+bool MpiWorld::refuse(SmallVote& vote) {
+  std::memset(small_out_, 0, sizeof small_out_);
+  std::memcpy(small_out_, &rank_, sizeof rank_);
+  const auto tell = [&](std::uint32_t neighbour) {
+    small_send(neighbour, vote.size + 4, vote.tag, PMPI_Wtime() + timeout_);
+  };
+  walk_up(rank_, size_, tell, tell);
+  return false;
 }
 
 }  // namespace chameleon

@@ -182,7 +182,7 @@ class MpiWorld {
   /// All ranks' values combined on all ranks, for a vote: no allocation, messages
   /// of sizeof(T). `sequence` numbers the votes and must be equal on all ranks.
   /// False after `timeout` seconds without an answer, `missing` being a rank that
-  /// did not, as near as one can tell: rank 0 names the right one or, on a machine
+  /// did not (or whose world has failed), as near as one can tell: rank 0 names the right one or, on a machine
   /// under heavy load, one above it in the tree. Ranks that cannot be told give up
   /// after some 2.5 times that, and a late rank finds it out at once. A lost vote
   /// does not make the world fail.
@@ -190,11 +190,11 @@ class MpiWorld {
   bool small_all_reduce(T& value, C combine, std::uint32_t sequence, double timeout,
                         std::uint32_t& missing) {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kSmall);
+    SmallVote vote = begin_vote(sequence, timeout, sizeof(T));
     if (failed_) {
       missing = rank_;
-      return false;
+      return refuse(vote);
     }
-    SmallVote vote = begin_vote(sequence, timeout, sizeof(T));
     walk_up(
         rank_, size_,
         [&](std::uint32_t child) {
@@ -260,6 +260,7 @@ class MpiWorld {
   SmallVote begin_vote(std::uint32_t sequence, double timeout, std::size_t size);
   bool collect(SmallVote& vote, std::uint32_t child, void* theirs);
   bool share(SmallVote& vote, void* value);
+  bool refuse(SmallVote& vote);
 
   struct Sending;
   bool start(Sending& sending, std::uint32_t to, std::span<const std::uint8_t> bytes, int tag,

@@ -96,8 +96,9 @@ class Tools:
     def chameleon(self, *words, timeout=TIMEOUT, **variables):
         return self.run([self.command, *words], timeout=timeout, **variables)
 
-    def replay(self, ranks, trace, timeout=TIMEOUT):
-        return self.job(ranks, [self.replayer, "--compute=none", trace], timeout=timeout)
+    def replay(self, ranks, trace, *options, timeout=TIMEOUT):
+        return self.job(ranks, [self.replayer, "--compute=none", *options, trace],
+                        timeout=timeout)
 
     # -- what every trace must pass
 

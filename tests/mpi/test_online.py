@@ -27,6 +27,10 @@ def test(function):
     return function
 
 
+EXAMPLES = ("stencil2d", "wavefront", "ring", "multipartition", "transpose", "spectral",
+            "multigrid", "bucketsort", "hydro", "ocean", "taskfarm", "phases")
+
+
 class Job:
     """A traced job that is still running; knows its ranks' process ids once they started."""
 
@@ -198,14 +202,28 @@ def alternation_is_durable(online):
     expect(facts["count_flush"] >= 6, f"{what}: {facts['count_flush']} flushes of 6")
 
 
+@test
+def clusters_again(online):
+    """The clusters that the ranks found over MPI are those of one process over virtual ranks."""
+    pairs = [(16, "wavefront"), (7, "bucketsort"), (5, "hydro")]
+    if online.all:
+        pairs = [(ranks, name) for ranks in range(1, 17) for name in EXAMPLES]
+    for ranks, name in pairs:
+        what, path, facts, _ = online.trace(ranks, online.example(name, "--iterations", 5))
+        outcome = online.tools.chameleon("verify", "--json", path, "--raw", path.parent / "raw")
+        clusters = json.loads(outcome.stdout).get("clusters")
+        expect((clusters is not None) == (facts["count_c"] > 0), f"{what}: not compared", outcome)
+        expect(clusters is None or clusters["equal"], f"{what}: other clusters", outcome)
+        expect(outcome.status == 0, f"{what}: verify", outcome)
+
+
 # -- nothing is lost, or it is declared
 
 @test
 def fidelities(online):
     pairs = [(4, "stencil2d"), (4, "multigrid"), (7, "wavefront"), (7, "bucketsort")]
     if online.all:
-        pairs = [(ranks, name) for ranks in (4, 7) for name in ("stencil2d", "multigrid",
-                                                                "wavefront", "bucketsort")]
+        pairs = [(ranks, name) for ranks in (4, 7, 16) for name in EXAMPLES]
     for ranks, name in pairs:
         program = online.example(name, "--iterations", 6)
         for fidelity in ("exact", "checked", "lead"):
@@ -217,6 +235,9 @@ def fidelities(online):
                 continue
             outcome = online.tools.chameleon("verify", path, "--raw", path.parent / "raw")
             expect(outcome.status == 0, f"{what}: something inexact is not declared", outcome)
+            if online.all or (ranks, fidelity) == (7, "lead"):
+                outcome = online.tools.replay(ranks, path, "--best-effort")
+                expect(outcome.status == 0, f"{what}: best-effort replay", outcome)
 
 
 @test
@@ -366,6 +387,21 @@ def sigterm(online):
     whole = online.info(folder / "whole.cham")
     expect(whole["events"] > facts["events"], f"recover: {whole['events']} events", outcome)
     online.tools.check(folder / "whole.cham")
+
+
+@test
+def sigterm_any_time(online):
+    """Also while a rank is in MPI_Init, a flush or MPI_Finalize: the job ends, a file is whole."""
+    for _ in range(20 if online.all else 4):
+        folder = online.tools.fresh("sigterm")
+        job = Job(online, 4, online.program("loop", 300, 1), folder / "t.cham",
+                  CHAMELEON_FLUSH_EVERY=2)
+        time.sleep(online.random.uniform(0.1, 1.0))
+        if job.process.poll() is None:
+            job.send(signal.SIGTERM, job.process.pid)
+        job.wait()
+        if (folder / "t.cham").exists():
+            online.info(folder / "t.cham")
 
 
 @test

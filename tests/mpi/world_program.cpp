@@ -206,6 +206,13 @@ void timeout(std::uint32_t size) {
     check(MPI_Wtime() - begin < 0.1, "a failed world still waits");
   }
   MPI_Barrier(MPI_COMM_WORLD);
+  // Who has not failed learns of it in the next vote, however patient.
+  const double begin = MPI_Wtime();
+  std::uint32_t value = 1, missing = 0;
+  check(!world.small_all_reduce(value, add, 0, 1e6, missing), "a vote of a failed world");
+  check(MPI_Wtime() - begin < 5, "a vote waits for a failed world");
+  check(missing != 1 || me == 1, "the wrong rank was named");
+  MPI_Barrier(MPI_COMM_WORLD);
   world.drain();
 }
 

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/verify_clusters.h"
+
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+#include "cluster/clustering.h"
+#include "world/virtual_world.h"
+
+namespace chameleon {
+namespace {
+
+struct Election {
+  ClusterOptions options;
+  SignatureVector signature;
+};
+
+/// # elected ALGORITHM K SEED DISTANCE FORMAT CALL-PATH (MEAN EXACT)...
+std::optional<Election> parse(const std::string& line) {
+  std::istringstream words(line);
+  std::string hash, mark, algorithm, number;
+  unsigned distance = 0;
+  Election one;
+  words >> hash >> mark >> algorithm >> one.options.k >> one.options.seed >> distance >>
+      one.options.format >> one.signature.call_path;
+  if (!words || !algorithm_of(algorithm, one.options.algorithm) || distance > 1)
+    return std::nullopt;
+  one.options.distance = static_cast<Distance>(distance);
+  for (SignatureVector::Summary& summary : one.signature.parameters) {
+    words >> number >> summary.exact;
+    char* end = nullptr;
+    summary.mean = std::strtod(number.c_str(), &end);
+    if (!words || end == number.c_str() || *end != 0) return std::nullopt;
+  }
+  return one;
+}
+
+}  // namespace
+
+Result<ClusterCheck> verify_clusters(const Trace& trace, const std::string& raw_directory) {
+  ClusterCheck result;
+  if (trace.online.clusters.empty() || !trace.complete) return result;
+  ClusterOptions options;
+  std::vector<SignatureVector> signatures;
+  for (std::uint32_t rank = 0; rank < trace.world_size; ++rank) {
+    const std::string path = raw_directory + "/rank." + std::to_string(rank) + ".raw";
+    std::ifstream in(path);
+    std::string line, last;
+    while (std::getline(in, line))
+      if (line.compare(0, 10, "# elected ") == 0) last = line;
+    if (last.empty()) return result;
+    const std::optional<Election> election = parse(last);
+    if (!election)
+      return Error{ErrorKind::kCorrupt, path + ": malformed '# elected' line: record again", 0};
+    if (rank == 0) options = election->options;
+    signatures.push_back(election->signature);
+  }
+  VirtualWorld world(trace.world_size);
+  const Clustering expected =
+      cluster(world, world.generate([&](std::uint32_t rank) { return signatures[rank]; }), options);
+  result.done = result.equal = true;
+  for (const MainCluster& main : expected.main)
+    for (const SubCluster& one : main.clusters) {
+      const std::size_t at = result.leads++;
+      const auto& told = trace.online.clusters;
+      result.equal = result.equal && at < told.size() && told[at].lead == one.lead &&
+                     told[at].ranks == one.ranks && told[at].call_path == main.call_path;
+    }
+  result.equal = result.equal && result.leads == trace.online.clusters.size();
+  return result;
+}
+
+}  // namespace chameleon

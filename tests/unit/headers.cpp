@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Nothing but the precompiled headers that the unit tests share.

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/rank_trace.h"
+
+#include <catch2/catch.hpp>
+
+#include "mpi/event_layout.h"
+#include "trace/end_point.h"
+
+namespace chameleon {
+namespace {
+
+constexpr auto kBarrier = static_cast<std::uint16_t>(CallId::kBarrier);
+
+void append(RankTrace& trace, std::uint64_t path) {
+  const std::int64_t comm = 0;
+  trace.log().append(kBarrier, path, 1, 1, &comm, 1);
+}
+
+TEST_CASE("what comes while an interval is decided belongs to the next") {
+  const bool keep = GENERATE(true, false);
+  Settings settings;
+  settings.buffer = 16384;
+  RankTrace trace(settings);
+  append(trace, 7);
+  const SignatureVector first = trace.close_interval(1.0);
+  for (int i = 0; i < 1000; ++i) {  // more than fits the log
+    append(trace, 9);
+    if (trace.log().full()) trace.spill(1.0);
+  }
+  CHECK(trace.all_events() == 1);
+  if (keep) trace.join(1.0);
+  else trace.drop();
+  CHECK(trace.events() == (keep ? 1 : 0));
+  const SignatureVector second = trace.close_interval(1.0);
+  CHECK(first.call_path != second.call_path);
+  trace.join(1.0);
+  CHECK(trace.events() == (keep ? 1001 : 1000));
+  CHECK(trace.all_events() == 1001);
+  std::uint64_t events = 0;
+  for (const Node& node : trace.take()) events += node.is_loop() ? 1000 : 1;
+  CHECK(events == (keep ? 1001U : 1000U));
+}
+
+TEST_CASE("only parameters of the signature format are signed") {
+  Settings settings;
+  settings.cluster.format = kCallPathBit | format_bit(Parameter::kCount);
+  RankTrace counts(settings);
+  Settings others;
+  RankTrace ends(others);
+  constexpr const CallInfo& send = *find_call(CallId::kSend);
+  const auto interval = [&](RankTrace& trace, std::int64_t count, std::int64_t to) {
+    std::vector<std::int64_t> values(static_cast<std::size_t>(stored_values(send)));
+    values[static_cast<std::size_t>(value_offset(send, 1))] = count;
+    values[static_cast<std::size_t>(value_offset(send, 3))] = (std::int64_t{1} << 32) * to + to;
+    trace.log().append(send.id, 7, 1, 1, values.data(), values.size());
+    const SignatureVector signature = trace.close_interval(1.0);
+    trace.join(1.0);
+    return signature;
+  };
+  CHECK_FALSE(interval(counts, 10, 1) == interval(counts, 11, 1));
+  CHECK(interval(counts, 10, 1) == interval(counts, 10, 2));
+  CHECK(interval(ends, 10, 1) == interval(ends, 11, 1));
+  CHECK_FALSE(interval(ends, 10, 1) == interval(ends, 10, 2));
+}
+
+}  // namespace
+}  // namespace chameleon
