@@ -66,19 +66,38 @@ class CallRecord {
   using Args = std::tuple<P...>;
 
  public:
-  CallRecord(Tracer& tracer, P... p) : tracer_(tracer), args_(p...) {
-    if constexpr (kComm >= 0) {
-      if constexpr (params(kCall)[kComm].direction == Direction::kIn)
-        comm_ = tracer_.comm_shape(std::get<kComm>(args_));
-    }
+  /// Whether `before` must precede the call: it changes a handle that is recorded.
+  /// Elsewhere it is as good afterwards, in the same breath as `after`.
+  static constexpr bool kEarly = [] {
+    if (has(kCall, Attribute::kCompletes | Attribute::kFrees | Attribute::kCancels |
+                       Attribute::kFinalize | Attribute::kAbort))
+      return true;
+    for (const ParamInfo& param : params(kCall))
+      if (param.direction == Direction::kInOut && stored_values(param) != 0) return true;
+    return false;
+  }();
+
+  CallRecord(Tracer& tracer, P... p) : tracer_(tracer), args_(p...) {}
+
+  /// In any case before the call: a status of the tool's own where the program has none.
+  void own_statuses() {
+    each([&]<int I>() {
+      constexpr const ParamInfo& param = params(kCall)[I];
+      if constexpr (param.kind == Kind::kStatus && param.direction == Direction::kOut &&
+                    (kReceives || kProbes || kCompletes) && !kPosts)
+        own_status<I>();
+    });
   }
 
   Args& args() { return args_; }
   const CommShape& comm() const { return comm_; }
-  const std::int64_t* values() const { return values_.data(); }
-  static constexpr std::size_t value_count() { return kValues; }
+  const std::array<std::int64_t, kValues>& values() const { return values_; }
 
   void before() {
+    if constexpr (kComm >= 0) {
+      if constexpr (params(kCall)[kComm].direction == Direction::kIn)
+        comm_ = tracer_.comm_shape(std::get<kComm>(args_));
+    }
     each([&]<int I>() { this->template before_param<I>(); });
   }
 
@@ -95,15 +114,16 @@ class CallRecord {
 
  private:
   template <class F>
-  static void each(F f) {
-    [&]<int... I>(std::integer_sequence<int, I...>) {
+  [[gnu::always_inline]] static void each(F f) {
+    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
       (f.template operator()<I>(), ...);
     }(std::make_integer_sequence<int, static_cast<int>(sizeof...(P))>());
   }
 
   template <int I>
   std::int64_t& value() {
-    return values_[value_offset(kCall, I)];
+    constexpr std::size_t at = value_offset(kCall, I);
+    return values_[at];
   }
 
   template <int I, class T>
@@ -115,9 +135,14 @@ class CallRecord {
       return as_number(element);
   }
 
+  template <class List>
+  std::int64_t interned(const List& list) {
+    return static_cast<std::int64_t>(tracer_.intern({list.data(), list.size()}));
+  }
+
   template <int I>
   std::int64_t encode_array() {
-    std::vector<std::int64_t> elements;
+    boost::container::small_vector<std::int64_t, 16> elements;
     const auto* array = std::get<I>(args_);
     if constexpr (!std::is_void_v<std::remove_pointer_t<decltype(array)>>) {
       const std::int64_t length = readable_length<C, I>(args_, comm_);
@@ -125,7 +150,7 @@ class CallRecord {
       for (std::int64_t i = 0; i < length; ++i)
         elements.push_back(encode_element<I>(array[i]));
     }
-    return static_cast<std::int64_t>(tracer_.intern(std::move(elements)));
+    return interned(elements);
   }
 
   template <int I>
@@ -134,9 +159,6 @@ class CallRecord {
     using T = std::tuple_element_t<I, Args>;
     if constexpr (param.kind == Kind::kStatus) {
       if constexpr (stored_values(param) != 0) no_status<I>();
-      if constexpr (param.direction == Direction::kOut &&
-                    (kReceives || kProbes || kCompletes) && !kPosts)
-        own_status<I>();
     } else if constexpr (stored_values(param) == 0) {
     } else if constexpr (param.kind == Kind::kBuffer) {
       value<I>() = static_cast<std::int64_t>(buffer_class(std::get<I>(args_)));
@@ -146,7 +168,7 @@ class CallRecord {
       std::vector<std::int64_t> text;
       if constexpr (std::is_convertible_v<T, const char*>)  // lists of strings are not kept
         for (const char* c = std::get<I>(args_); c != nullptr && *c != 0; ++c) text.push_back(*c);
-      value<I>() = static_cast<std::int64_t>(tracer_.intern(std::move(text)));
+      value<I>() = interned(text);
     } else if constexpr (I == kRequest && kCompletes && std::is_pointer_v<T>) {
       claim_requests();
     } else if constexpr (param.direction == Direction::kOut) {
@@ -161,7 +183,8 @@ class CallRecord {
         return;
       }
       const std::int64_t number = scalar<C, I>(args_);
-      value<I>() = is_end_point(kCall, param) ? encode_end_point(number, comm_) : number;
+      if constexpr (is_end_point(kCall, param)) value<I>() = encode_end_point(number, comm_);
+      else value<I>() = number;
     }
   }
 
@@ -210,7 +233,8 @@ class CallRecord {
         }
       } else {
         const std::int64_t number = ok ? scalar<C, I>(args_) : 0;
-        value<I>() = is_end_point(kCall, param) ? encode_end_point(number, comm_) : number;
+        if constexpr (is_end_point(kCall, param)) value<I>() = encode_end_point(number, comm_);
+        else value<I>() = number;
       }
     }
   }
@@ -270,13 +294,11 @@ class CallRecord {
   void claim_requests() {
     const auto* requests = std::get<kRequest>(args_);
     const std::int64_t count = request_count();
-    std::vector<std::int64_t> ids;
     for (std::int64_t i = 0; i < count; ++i)
       claimed_.push_back(
           tracer_.slots(Kind::kRequest).claim(handle_bits(requests[i])));
     if constexpr (is_array(params(kCall)[kRequest])) {
-      ids.assign(claimed_.begin(), claimed_.end());
-      value<kRequest>() = static_cast<std::int64_t>(tracer_.intern(std::move(ids)));
+      value<kRequest>() = interned(claimed_);
     } else {
       value<kRequest>() = claimed_[0];
     }
@@ -307,7 +329,7 @@ class CallRecord {
     const auto* requests = std::get<kRequest>(args_);
     if constexpr (kStatus >= 0) {
       constexpr bool array = is_array(params(kCall)[kStatus]);
-      std::vector<std::int64_t> columns[3];
+      boost::container::small_vector<std::int64_t, 16> columns[3];
       bool told = false;
       StatusValues values;
       const auto positions = reported(code);
@@ -329,7 +351,7 @@ class CallRecord {
       if constexpr (array) {
         for (std::size_t i = 0; i < 3; ++i) {
           if (!told) columns[i].clear();
-          (&value<kStatus>())[i] = static_cast<std::int64_t>(tracer_.intern(std::move(columns[i])));
+          (&value<kStatus>())[i] = interned(columns[i]);
         }
       } else {
         store_status(values);
@@ -362,12 +384,11 @@ class CallRecord {
     auto*& status = std::get<I>(args_);
     if constexpr (is_array(params(kCall)[I])) {
       if (status != MPI_STATUSES_IGNORE) return;
-      statuses_.resize(static_cast<std::size_t>(request_count()));
-    } else {
-      if (status != MPI_STATUS_IGNORE) return;
-      statuses_.resize(1);
+      statuses_.resize(static_cast<std::size_t>(request_count()), boost::container::default_init);
+      if (!statuses_.empty()) status = statuses_.data();
+    } else if (status == MPI_STATUS_IGNORE) {
+      status = &statuses_;
     }
-    if (!statuses_.empty()) status = statuses_.data();
   }
 
   template <int I>
@@ -430,8 +451,15 @@ class CallRecord {
   CommShape comm_;
   std::uint64_t freed_handle_ = 0;
   std::array<std::int64_t, kValues> values_{};
-  boost::container::small_vector<std::int64_t, 16> claimed_;
-  boost::container::small_vector<MPI_Status, 8> statuses_;
+  struct Nothing {};
+  static constexpr bool kManyStatuses = [] {
+    if constexpr (kStatus >= 0) return is_array(params(kCall)[kStatus]);
+    else return false;
+  }();
+  std::conditional_t<kManyStatuses, boost::container::small_vector<MPI_Status, 8>, MPI_Status>
+      statuses_;
+  std::conditional_t<kCompletes, boost::container::small_vector<std::int64_t, 16>, Nothing>
+      claimed_;
 };
 
 }  // namespace chameleon

@@ -7,9 +7,11 @@
 /// is being decided the log is *sealed*: what other threads append meanwhile
 /// belongs to the next interval.
 
+#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <vector>
+#include <utility>
 
 namespace chameleon {
 
@@ -23,27 +25,32 @@ class IntervalLog {
     std::span<const std::int64_t> values;
   };
 
-  explicit IntervalLog(std::uint64_t bytes) : most_(bytes / sizeof(std::int64_t)) {
-    words_.reserve(most_);
-  }
+  /// Pages of it become resident as they are used.
+  explicit IntervalLog(std::uint64_t bytes)
+      : most_(bytes / sizeof(std::int64_t)), capacity_(most_), words_(new std::int64_t[most_]) {}
 
   void append(std::uint16_t call, std::uint64_t path, std::uint64_t compute,
               std::uint64_t communication, const std::int64_t* values, std::size_t count) {
-    words_.push_back(static_cast<std::int64_t>(std::uint64_t{call} | (count << 16)));
-    words_.push_back(static_cast<std::int64_t>(path));
-    words_.push_back(static_cast<std::int64_t>(compute));
-    words_.push_back(static_cast<std::int64_t>(communication));
-    words_.insert(words_.end(), values, values + count);
+    if (size_ + kHead + count > capacity_) [[unlikely]]
+      grow(size_ + kHead + count);
+    std::int64_t* at = words_.get() + size_;
+    at[0] = static_cast<std::int64_t>(std::uint64_t{call} | (count << 16));
+    at[1] = static_cast<std::int64_t>(path);
+    at[2] = static_cast<std::int64_t>(compute);
+    at[3] = static_cast<std::int64_t>(communication);
+    std::copy_n(values, count, at + kHead);
+    size_ += kHead + count;
   }
 
   /// The next event may not fit any more.
-  bool full() const { return words_.size() + 1024 > most_; }
+  bool full() const { return size_ + 1024 > most_; }
   bool empty() const { return end() == 0; }
-  void seal() { sealed_ = words_.size(); }
+  void seal() { sealed_ = size_; }
   bool sealed() const { return sealed_ != kOpen; }
   /// Forgets all events, or those before the seal, which is broken.
   void clear() {
-    words_.erase(words_.begin(), words_.begin() + static_cast<std::ptrdiff_t>(end()));
+    std::copy(words_.get() + end(), words_.get() + size_, words_.get());
+    size_ -= end();
     sealed_ = kOpen;
   }
 
@@ -57,19 +64,28 @@ class IntervalLog {
                static_cast<std::uint64_t>(words_[at + 1]),
                static_cast<std::uint64_t>(words_[at + 2]),
                static_cast<std::uint64_t>(words_[at + 3]),
-               std::span(words_).subspan(at + 4, count)});
-      at += 4 + count;
+               {words_.get() + at + kHead, count}});
+      at += kHead + count;
     }
   }
 
  private:
   static constexpr std::size_t kOpen = SIZE_MAX;
+  static constexpr std::size_t kHead = 4;
 
-  std::size_t end() const { return sealed() ? sealed_ : words_.size(); }
+  std::size_t end() const { return sealed() ? sealed_ : size_; }
+  void grow(std::size_t least) {
+    capacity_ = std::max(least, 2 * capacity_);
+    std::unique_ptr<std::int64_t[]> words(new std::int64_t[capacity_]);
+    std::copy_n(words_.get(), size_, words.get());
+    words_ = std::move(words);
+  }
 
-  std::size_t most_;
+  std::size_t most_;      ///< words, unless sealed
+  std::size_t capacity_;  ///< words there is room for
+  std::size_t size_ = 0;
   std::size_t sealed_ = kOpen;
-  std::vector<std::int64_t> words_;
+  std::unique_ptr<std::int64_t[]> words_;
 };
 
 }  // namespace chameleon

@@ -137,12 +137,12 @@ void RankTrace::sign() {
 
 void RankTrace::hash(const IntervalLog::Record& record) {
   const CallUse& use = call_use(record.call);
-  hashes_[0] = combine(hashes_[0], last_symbol_);
+  interval_hashes_[0] = combine(interval_hashes_[0], last_symbol_);
   for (std::size_t i = 0; i < record.values.size() && i < use.values.size(); ++i) {
     const ValueUse& value = use.values[i];
     std::int64_t number = record.values[i];
     if (value.end_point) number = value.root ? packed_absolute(number) : packed_relative(number);
-    hashes_[value.kind] = combine(hashes_[value.kind], static_cast<std::uint64_t>(number));
+    interval_hashes_[value.kind] = combine(interval_hashes_[value.kind], static_cast<std::uint64_t>(number));
   }
 }
 
@@ -183,13 +183,25 @@ SignatureVector RankTrace::close_interval(double ns_per_tick) {
   if (settings_.signature == CallPathForm::kXor) last_.call_path = xor_signature(folded_);
   all_events_ += interval_events_;
   interval_creates_ = creates_;
-  history_creates_ = history_creates_ || creates_;
   creates_ = false;
-  history_ = combine(history_, last_.call_path);
+  closed_ = true;
   return last_;
 }
 
+/// The closed interval belongs to what is flushed next, whether it is kept or not. (Not
+/// before: a flush may come between closing it and this, and begins these anew.)
+void RankTrace::close_books() {
+  if (!closed_) return;
+  closed_ = false;
+  history_ = combine(history_, last_.call_path);
+  history_creates_ = history_creates_ || interval_creates_;
+  for (std::size_t i = 0; i < hashes_.size(); ++i)
+    hashes_[i] = combine(hashes_[i], interval_hashes_[i]);
+  interval_hashes_ = {};
+}
+
 void RankTrace::join(double ns_per_tick) {
+  close_books();
   if (spilled_) partial_.append(std::exchange(folded_, {}), 0);
   fold_log(partial_, ns_per_tick);
   events_ += interval_events_;
@@ -198,6 +210,7 @@ void RankTrace::join(double ns_per_tick) {
 }
 
 void RankTrace::drop() {
+  close_books();
   folded_.clear();
   log_.clear();
   interval_events_ = 0;

@@ -58,6 +58,7 @@ class RankTrace {
 
   void sign();
   void hash(const IntervalLog::Record& record);
+  void close_books();
   void fold_log(Folder& folder, double ns_per_tick);
 
   const Settings& settings_;
@@ -70,10 +71,11 @@ class RankTrace {
   IntervalSignature signature_;
   SignatureVector last_;
   std::uint64_t history_ = 0;
-  StreamHashes hashes_{};
+  StreamHashes hashes_{}, interval_hashes_{};
   std::uint64_t events_ = 0, all_events_ = 0;
   std::uint64_t last_symbol_ = 0;
   bool creates_ = false, interval_creates_ = false, history_creates_ = false;
+  bool closed_ = false;  ///< an interval is
 };
 
 }  // namespace chameleon

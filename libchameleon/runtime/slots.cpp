@@ -5,19 +5,19 @@
 
 namespace chameleon {
 
-namespace {
-constexpr std::int64_t kUnknown = INT64_MIN;
-}
-
 Slots::Slots(Kind kind) : first_id_(kind == Kind::kComm ? 2 : 0), buckets_(64) {
-  for (const PredefinedHandle& object : predefined_handles())
-    if (object.kind == kind) predefined_.push_back(object);
-}
-
-std::int64_t Slots::predefined(std::uint64_t handle) const {
-  for (const PredefinedHandle& object : predefined_)
-    if (object.handle == handle) return object.id;
-  return kUnknown;
+  std::size_t count = 0;
+  for (const PredefinedHandle& object : predefined_handles()) count += object.kind == kind;
+  PredefinedHandle none{};
+  none.name = nullptr;
+  none.id = kUnknown;
+  predefined_.resize(std::bit_ceil(2 * count + 1), none);
+  for (const PredefinedHandle& object : predefined_handles()) {
+    if (object.kind != kind || predefined(object.handle) != kUnknown) continue;  // names of one
+    std::size_t at = mix(object.handle);
+    while (predefined_[at & (predefined_.size() - 1)].name != nullptr) ++at;
+    predefined_[at & (predefined_.size() - 1)] = object;
+  }
 }
 
 std::int64_t Slots::lookup(std::uint64_t handle) const {
@@ -47,7 +47,7 @@ std::int64_t Slots::create(std::uint64_t handle) {
 }
 
 std::int64_t Slots::find(std::uint64_t handle) {
-  // Created objects first: they are what repeats in a loop.
+  if (const std::int64_t id = predefined(handle); id != kUnknown) return id;
   if (const std::int64_t id = lookup(handle); id != kUnknown) return id;
   return create(handle);
 }

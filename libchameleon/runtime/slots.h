@@ -49,7 +49,14 @@ class Slots {
   };
 
   Bucket& bucket(std::uint64_t handle) { return buckets_[mix(handle) & (buckets_.size() - 1)]; }
-  std::int64_t predefined(std::uint64_t handle) const;
+  /// The id of a predefined object; `kUnknown` of others. A table of open addressing, at
+  /// most half full.
+  std::int64_t predefined(std::uint64_t handle) const {
+    for (std::size_t at = mix(handle);; ++at) {
+      const PredefinedHandle& object = predefined_[at & (predefined_.size() - 1)];
+      if (object.name == nullptr || object.handle == handle) return object.id;
+    }
+  }
   std::int64_t lookup(std::uint64_t handle) const;
   void link_first(std::int32_t id);
   void link_last(std::int32_t id);
@@ -57,7 +64,9 @@ class Slots {
   std::int32_t lowest_free();
   void grow();
 
-  std::vector<PredefinedHandle> predefined_;
+  static constexpr std::int64_t kUnknown = INT64_MIN;
+
+  std::vector<PredefinedHandle> predefined_;  ///< free places have no name
   std::int32_t first_id_;
   std::vector<Object> objects_;          ///< by id
   std::vector<Bucket> buckets_;          ///< chains in order of creation

@@ -108,10 +108,10 @@ std::int64_t Tracer::type_bytes(MPI_Datatype type) {
   return cached_bytes_;
 }
 
-std::uint64_t Tracer::intern(std::vector<std::int64_t>&& array) {
-  const std::uint64_t id = array_id(array);
-  arrays_.try_emplace(id, std::move(array));
-  return id;
+void Tracer::keep_array(std::uint64_t id, std::span<const std::int64_t> array) {
+  if (arrays_.contains(id)) return;
+  arrays_.emplace(id, std::vector<std::int64_t>(array.begin(), array.end()));
+  unusual_ = true;
 }
 
 void Tracer::pause(bool paused) {
@@ -119,13 +119,9 @@ void Tracer::pause(bool paused) {
   was_paused_ = was_paused_ || paused;
 }
 
-void Tracer::append(CallId call, void* site, std::uint64_t compute, std::uint64_t communication,
-                    const std::int64_t* values, std::size_t count) {
-  seen_[static_cast<std::size_t>(call)] = true;
-  IntervalLog& log = rank_trace_.log();
-  log.append(static_cast<std::uint16_t>(call), engine_.capture(site), compute, communication,
-             values, count);
-  if (log.full()) rank_trace_.spill(ns_per_tick());
+void Tracer::spill() {
+  rank_trace_.spill(ns_per_tick());
+  unusual_ = true;
 }
 
 void Tracer::name_comm(MPI_Comm comm, const char* name) {
@@ -190,6 +186,7 @@ Share Tracer::take_share(bool keeps) {
   share.hashes = rank_trace_.hashes();
   std::vector<Node> nodes = rank_trace_.take();
   auto arrays = std::exchange(arrays_, {});
+  recent_arrays_ = {};
   if (!keeps) return share;
   Trace& trace = share.trace;
   trace.ranks = RankList::single(static_cast<std::uint32_t>(rank_));

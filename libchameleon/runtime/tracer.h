@@ -9,11 +9,13 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -80,12 +82,26 @@ class Tracer {
   RequestFacts& request(std::int64_t id);
   std::int64_t type_bytes(MPI_Datatype type);
   void forget_type() { cached_type_ = MPI_DATATYPE_NULL; }
-  std::uint64_t intern(std::vector<std::int64_t>&& array);
+  /// The id of an array, which is kept until the next flush. Those seen lately cost a hash.
+  std::uint64_t intern(std::span<const std::int64_t> array) {
+    const std::uint64_t id = array_id(array);
+    std::uint64_t& recent = recent_arrays_[id % kRecent];
+    if (recent != id || id == 0) keep_array(recent = id, array);
+    return id;
+  }
 
   // -- events
   bool records(CallId call) const { return !paused_ && records_[static_cast<std::size_t>(call)]; }
+  template <std::size_t N>
   void append(CallId call, void* site, std::uint64_t compute, std::uint64_t communication,
-              const std::int64_t* values, std::size_t count);
+              const std::array<std::int64_t, N>& values) {
+    seen_[static_cast<std::size_t>(call)] = true;
+    IntervalLog& log = rank_trace_.log();
+    log.append(static_cast<std::uint16_t>(call), engine_.capture(site), compute, communication,
+               values.data(), N);
+    if (log.full()) [[unlikely]]
+      spill();
+  }
   void count_paused() { ++facts_.paused; }
   void pause(bool paused);
 
@@ -98,10 +114,25 @@ class Tracer {
 
   // -- time, in ticks
   const Clock& clock() const { return clock_; }
-  std::uint64_t last_exit() const { return last_exit_; }
-  void leave(std::uint64_t entry, std::uint64_t before, std::uint64_t after) {
-    last_exit_ = clock_.now();
-    tool_ticks_ += (before - entry) + (last_exit_ - after);
+  /// Computation between the last call and this one's `entry`.
+  std::uint64_t computed_until(std::uint64_t entry) const {
+    return last_exit_ < entry ? entry - last_exit_ : 0;
+  }
+  /// A call is over and recorded. What recording took after the call is measured at the first
+  /// of its kind and every 16th, and after anything unusual; else it is taken to be as then.
+  void leave(CallId call, std::uint64_t entry, std::uint64_t before, std::uint64_t after) {
+    Epilogue& epilogue = epilogues_[static_cast<std::size_t>(call)];
+    std::uint64_t spent = epilogue.ticks;
+    if (unusual_ || epilogue.calls++ % 16 == 0) {
+      spent = clock_.now() - after;
+      // An interrupt in the sample is that call's, hardly the next ones'.
+      if (!unusual_)
+        epilogue.ticks = static_cast<std::uint32_t>(
+            std::min<std::uint64_t>(spent, epilogue.ticks == 0 ? 1U << 20 : 2 * epilogue.ticks));
+      unusual_ = false;
+    }
+    last_exit_ = after + spent;
+    tool_ticks_ += (before - entry) + spent;
   }
   void start_clock() { start_ = last_exit_ = clock_.now(); }
   double ns_per_tick() { return ns_per_tick_ = clock_.ns_per_tick(); }
@@ -138,7 +169,11 @@ class Tracer {
   const std::string& path() const { return path_; }
 
  private:
+  static constexpr std::size_t kRecent = 64;
+
   void mark();
+  void spill();
+  void keep_array(std::uint64_t id, std::span<const std::int64_t> array);
   void report(const Status& written);
   void describe_calls(Trace& trace) const;
   bool open_raw();
@@ -156,6 +191,7 @@ class Tracer {
   MPI_Datatype cached_type_ = MPI_DATATYPE_NULL;
   std::int64_t cached_bytes_ = 0;
   std::unordered_map<std::uint64_t, std::vector<std::int64_t>> arrays_;
+  std::array<std::uint64_t, kRecent> recent_arrays_{};  ///< of `arrays_`, by id
 
   std::array<bool, kCallIdEnd> records_{};
   std::array<bool, kCallIdEnd> seen_{};
@@ -171,6 +207,12 @@ class Tracer {
   std::uint64_t start_ = 0;
   std::uint64_t last_exit_ = 0;
   std::uint64_t tool_ticks_ = 0;
+  struct Epilogue {
+    std::uint32_t calls = 0;
+    std::uint32_t ticks = 0;
+  };
+  std::array<Epilogue, kCallIdEnd> epilogues_{};
+  bool unusual_ = false;  ///< the present call's recording took long
   double ns_per_tick_ = 1;
   bool said_write_ = false;
   RankFacts facts_;

@@ -26,34 +26,36 @@ template <CallId C, class... P>
 [[gnu::noinline]] int record(Tracer& tracer, void* site, int (*pmpi)(P...), P... p) {
   const DepthGuard guard;
   constexpr const CallInfo& call = *find_call(C);
-  const std::uint64_t entry = tracer.clock().now();
   CallRecord<C, P...> event(tracer, p...);
+  constexpr bool early = event.kEarly;
   std::optional<RawLine<C, P...>> raw;
-  const bool records = tracer.records(C);
-  std::uint64_t compute = 0;
-  {
+  const std::uint64_t entry = tracer.clock().now();
+  std::uint64_t before = entry;
+  event.own_statuses();
+  if (early || tracer.raw() != nullptr) {
     const auto held = tracer.lock();
-    if (tracer.last_exit() < entry) compute = entry - tracer.last_exit();
     event.before();
-    if (records && tracer.raw() != nullptr) raw.emplace().before(event.args(), event.comm());
+    if (tracer.records(C) && tracer.raw() != nullptr)
+      raw.emplace().before(event.args(), event.comm());
+    before = tracer.clock().now();
   }
   // What ends the run is recorded first, and what begins it has happened.
   constexpr bool ends = has(call, Attribute::kFinalize | Attribute::kAbort);
   constexpr bool begun = has(call, Attribute::kInit);
   int code = MPI_SUCCESS;
-  const std::uint64_t before = tracer.clock().now();
   if constexpr (!ends && !begun) code = std::apply(pmpi, event.args());
   const std::uint64_t after = tracer.clock().now();
   {
     const auto held = tracer.lock();
+    if (!early && tracer.raw() == nullptr) event.before();
     event.after(code);
     if (raw) raw->after(event.args(), event.comm(), code, tracer.raw());
-    if (records)
-      tracer.append(C, site, begun ? 0 : compute, ends || begun ? 0 : after - before,
-                    event.values(), event.value_count());
+    if (tracer.records(C))
+      tracer.append(C, site, begun ? 0 : tracer.computed_until(entry), ends || begun ? 0 : after - before,
+                    event.values());
     else
       tracer.count_paused();
-    tracer.leave(entry, before, after);
+    tracer.leave(C, entry, before, after);
   }
   if constexpr (C == CallId::kCommSetName) tracer.name_comm(std::get<0>(event.args()), std::get<1>(event.args()));
   if constexpr (C == CallId::kBarrier)

@@ -41,6 +41,29 @@ TEST_CASE("what comes while an interval is decided belongs to the next") {
   CHECK(events == (keep ? 1001U : 1000U));
 }
 
+TEST_CASE("an interval closed before a flush and kept after it is in the next flush's books") {
+  Settings settings;
+  settings.fidelity = Fidelity::kChecked;
+  RankTrace one(settings), other(settings);
+  const auto interval = [](RankTrace& trace, std::uint64_t path) {
+    append(trace, path);
+    trace.close_interval(1.0);
+  };
+  for (RankTrace* trace : {&one, &other}) {
+    interval(*trace, 7);
+    trace->join(1.0);
+    interval(*trace, trace == &one ? 8 : 9);
+  }
+  CHECK(one.hashes() == other.hashes());
+  CHECK(one.history().call_path == other.history().call_path);
+  CHECK(one.take().size() == 1);
+  CHECK(other.take().size() == 1);
+  one.join(1.0);
+  other.join(1.0);
+  CHECK_FALSE(one.hashes() == other.hashes());
+  CHECK(one.history().call_path != other.history().call_path);
+}
+
 TEST_CASE("only parameters of the signature format are signed") {
   Settings settings;
   settings.cluster.format = kCallPathBit | format_bit(Parameter::kCount);
