@@ -15,21 +15,8 @@ using Unwind = int (*)(void** addresses, int most);
 
 std::atomic<Unwind> unwinder{nullptr};
 
-/// Room for our own frames between the unwinder and the call site.
-constexpr std::size_t kOwnFrames = 32;
-
-/// Signature of the path of which nothing is known; listed among the paths.
-std::uint64_t unknown_path(bool& is_told) noexcept {
-  static constexpr Frame kUnknown[] = {kUnknownFrame};
-  if (!is_told) {
-    try {
-      PathStore::process().intern(kUnknown);
-      is_told = true;
-    } catch (...) {  // out of memory: told another time
-    }
-  }
-  return signature(kUnknown);
-}
+/// The order of two accesses as a handler on the same thread sees them.
+void order_for_handlers() { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
 }  // namespace
 
@@ -52,12 +39,64 @@ Status Engine::start() {
   return Unit{};
 }
 
-std::uint64_t Engine::capture(void* call_site) noexcept {
-  const Unwind unwind = unwinder.load(std::memory_order_relaxed);
-  if (unwind == nullptr) return unknown_path(told_unknown_);
+// Not inlined: the registers are those of this frame, which lives until the walk is over.
+[[gnu::noinline]] std::uint64_t Engine::capture(void* call_site) noexcept {
+  if (is_busy_) [[unlikely]] return PathStore::process().unknown_path();
+  is_busy_ = true;
+  order_for_handlers();
+  const Registers here = present_registers();
+  std::uint64_t result;
+  const StackMemo::Slot* const known = memo_ ? memo_->find(call_site, here) : nullptr;
+  if (known != nullptr && (!known->needs_loader_check || modules_.current()))
+    result = known->signature;
+  else
+    result = capture_anew(call_site, here);
+  order_for_handlers();
+  is_busy_ = false;
+  return result;
+}
 
-  void* addresses[kMostFrames + kOwnFrames];
-  const int found = unwind(addresses, static_cast<int>(std::size(addresses)));
+std::uint64_t Engine::capture_anew(void* call_site, const Registers& here) noexcept {
+  if (unwinder.load(std::memory_order_relaxed) == nullptr)
+    return PathStore::process().unknown_path();
+  try {
+    if (fastest_ == Way::kLibunwind || here.pc == 0) return capture_by_libunwind(call_site);
+    return capture_by_walk(call_site, here);
+  } catch (...) {  // out of memory: the application must not notice
+    return PathStore::process().unknown_path();
+  }
+}
+
+std::uint64_t Engine::capture_by_walk(void* call_site, const Registers& here) {
+  if (!memo_ && fastest_ == Way::kMemo) memo_ = StackMemo::make();
+  StackMemo::Slot* const slot = memo_ ? memo_->replace(call_site, here) : nullptr;
+  StackWord* const words = slot != nullptr ? slot->words : nullptr;
+  auto outcome = walker_.walk(here, call_site, found_, words);
+  // Twice, should another thread load or unload something just now.
+  for (int again = 0; again < 2 && outcome == StackWalker::Outcome::kStale; ++again) {
+    forget();
+    outcome = walker_.walk(here, call_site, found_, words);
+  }
+  if (outcome != StackWalker::Outcome::kComplete) return capture_by_libunwind(call_site);
+
+  ++counts_.walks;
+  const std::uint64_t result = look_up(found_.hash, found_.stack, found_.is_truncated);
+  if (slot != nullptr && found_.words > 0) {
+    slot->start = here;
+    slot->signature = result;
+    slot->count = static_cast<std::uint32_t>(found_.words);
+    slot->uses_bp = found_.uses_bp;
+    slot->needs_loader_check = found_.needs_loader_check;
+    memo_->fill(*slot, call_site);
+  }
+  return result;
+}
+
+std::uint64_t Engine::capture_by_libunwind(void* call_site) {
+  ++counts_.libunwind;
+  void* addresses[kMostFrames + StackWalker::kOwnFrames];
+  const int found = unwinder.load(std::memory_order_relaxed)(
+      addresses, static_cast<int>(std::size(addresses)));
   const RawStack all(addresses, static_cast<std::size_t>(std::max(found, 0)));
   const auto first = std::find(all.begin(), all.end(), call_site);
 
@@ -69,21 +108,27 @@ std::uint64_t Engine::capture(void* call_site) noexcept {
     is_truncated = all.size() == std::size(addresses) || stack.size() > kMostFrames;
     stack = stack.first(std::min(stack.size(), kMostFrames));
   }
+  if (!modules_.current()) forget();
+  return look_up(hash_stack(stack), stack, is_truncated);
+}
 
-  if (!modules_.current()) seen_.clear();
-  const std::uint64_t hash = hash_stack(stack);
+std::uint64_t Engine::look_up(std::uint64_t hash, RawStack stack, bool is_truncated) {
   if (const std::uint64_t* known = seen_.find(hash, stack)) return *known;
-  try {
-    const std::uint64_t result = resolve(stack, is_truncated);
-    seen_.insert(hash, stack, result);
-    return result;
-  } catch (...) {  // out of memory: the application must not notice
-    return unknown_path(told_unknown_);
-  }
+  const std::uint64_t result = resolve(stack, is_truncated);
+  seen_.insert(hash, stack, result);
+  return result;
+}
+
+/// After the loader changed something: addresses may mean other code now.
+void Engine::forget() {
+  seen_.clear();
+  walker_.clear();
+  if (memo_) memo_->clear();
+  modules_.refresh();
 }
 
 std::uint64_t Engine::resolve(RawStack stack, bool is_truncated) {
-  if (!modules_.current()) modules_.refresh();
+  if (!modules_.current()) forget();
   const auto address_of = [](void* address) { return reinterpret_cast<std::uintptr_t>(address); };
   while (stack.size() > 1 && !is_truncated &&
          (stack.back() == nullptr || modules_.is_outside_main(address_of(stack.back()))))

@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Stack to signature, in the traced process. `capture` unwinds the stack,
-/// and answers from a table of the raw stacks this thread has seen; only a
-/// stack never seen before is resolved to frames, folded (recursion) and
-/// remembered. Frames outside `main` (C library, loader, `_start`) are dropped.
+/// Stack to signature, in the traced process. `capture` asks, in this order:
+///   1. the memo (stack_memo.h): an earlier walk that would be the same again;
+///   2. a walk by unwind rules (stack_walk.h), and the table of the raw stacks seen (raw_table.h);
+///   3. where the walk cannot prove a frame, libunwind, and the same table.
+/// Only a stack never seen before is resolved to frames, folded (recursion) and remembered. Frames
+/// outside `main` (C library, loader, `_start`) are dropped. See docs/design/callpath.md.
 ///
-/// Invariants: the same path gives the same signature on all ranks, whatever
-/// the load addresses; a hit compares the whole stack and allocates nothing;
-/// loading or unloading a library empties the table. Cost of a hit: the unwind
-/// (about 10 ns a frame), and 20-60 ns to ask the loader whether it changed.
+/// Invariants: the same path gives the same signature on all ranks, whatever the load addresses and
+/// whichever of the three answers; a hit compares everything it depends on and allocates nothing;
+/// loading or unloading a library empties the tables before a path through a library that can be
+/// unloaded is next answered. Cost at 20 frames: some 20 ns by the memo, 50 ns by the walk, 250 ns
+/// by libunwind; 20 ns more on a path through a library that was opened at run time.
 ///
-/// One `Engine` per thread; paths and modules are those of the whole process.
-/// Limit: the unwinder keeps frame layouts by address and cannot be told to
-/// forget them, so while a library that replaced another at the very same
-/// addresses is on the stack, the path may miss or mistake outer frames.
+/// An engine serves one thread at a time, whichever: threads have one each or take turns. It is
+/// large (1 MiB, of which only what is used becomes resident). A capture in a signal handler that
+/// interrupts a capture of the same engine answers {`kUnknownFrame`}.
+/// Limit: libunwind keeps frame layouts by address and cannot be told to forget them, so while a
+/// library that replaced another at the very same addresses is on a stack that needs libunwind, the
+/// path may miss or mistake outer frames.
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -25,6 +31,8 @@
 #include "callpath/module_table.h"
 #include "callpath/path_store.h"
 #include "callpath/raw_table.h"
+#include "callpath/stack_memo.h"
+#include "callpath/stack_walk.h"
 #include "trace/call_path.h"
 
 namespace chameleon::callpath {
@@ -32,7 +40,13 @@ namespace chameleon::callpath {
 class Engine {
  public:
   /// Most frames kept, innermost first; a deeper path ends in `kTruncatedFrame`.
-  static constexpr std::size_t kMostFrames = 128;
+  static constexpr std::size_t kMostFrames = StackWalker::kMostFrames;
+
+  /// The fastest way a capture may go; tests and benchmarks compare them.
+  enum class Way : std::uint8_t { kMemo, kWalk, kLibunwind };
+
+  Engine() = default;
+  explicit Engine(Way fastest) : fastest_(fastest) {}
 
   /// Loads the unwinder, once per process and before the first `capture`.
   /// On an error every stack has the one path {`kUnknownFrame`}.
@@ -42,6 +56,13 @@ class Engine {
   /// (the wrapper's `__builtin_return_address(0)`). Never fails: see the
   /// special frames of call_path.h.
   std::uint64_t capture(void* call_site) noexcept;
+
+  /// How many captures went which way, by `Way`, but for those by the memo.
+  struct Counts {
+    std::uint64_t walks = 0;
+    std::uint64_t libunwind = 0;
+  };
+  const Counts& counts() const { return counts_; }
 
   /// Calls `visit(signature, std::span<const Frame>)` for each path captured
   /// so far by any thread, in no stated order.
@@ -54,12 +75,22 @@ class Engine {
   static std::map<std::uint64_t, Module> modules() { return PathStore::process().modules(); }
 
  private:
+  std::uint64_t capture_anew(void* call_site, const Registers& here) noexcept;
+  std::uint64_t capture_by_walk(void* call_site, const Registers& here);
+  std::uint64_t capture_by_libunwind(void* call_site);
+  std::uint64_t look_up(std::uint64_t hash, RawStack stack, bool is_truncated);
   std::uint64_t resolve(RawStack stack, bool is_truncated);
+  void forget();
 
+  bool is_busy_ = false;
+  Way fastest_ = Way::kMemo;
+  StackMemo::Pointer memo_;  ///< from the first walk on
   ModuleTable modules_;
   RawTable seen_;
+  StackWalker walker_{modules_};
+  StackWalker::Found found_;
   std::vector<Frame> frames_;
-  bool told_unknown_ = false;
+  Counts counts_;
 };
 
 }  // namespace chameleon::callpath

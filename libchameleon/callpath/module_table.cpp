@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <span>
 #include <string_view>
 
@@ -70,9 +71,32 @@ std::span<const std::uint8_t> build_id_of(const dl_phdr_info& info) {
   return {};
 }
 
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+ModuleTable::Dependencies dependencies_of(std::uintptr_t base, std::uintptr_t dynamic) {
+  ModuleTable::Dependencies result;
+  if (dynamic == 0) return result;
+  const auto* const section = reinterpret_cast<const ElfW(Dyn)*>(dynamic);
+  const char* strings = nullptr;
+  for (const auto* d = section; d->d_tag != DT_NULL; ++d) {
+    // The C library writes the address there; others leave the offset from the base.
+    if (d->d_tag == DT_STRTAB)
+      strings = reinterpret_cast<const char*>(d->d_un.d_ptr < base ? d->d_un.d_ptr + base
+                                                                   : d->d_un.d_ptr);
+    if (d->d_tag == DT_FLAGS_1 && (d->d_un.d_val & DF_1_NODELETE) != 0)
+      result.never_unloaded = true;
+  }
+  if (strings == nullptr) return result;
+  for (const auto* d = section; d->d_tag != DT_NULL; ++d) {
+    if (d->d_tag == DT_SONAME) result.name = strings + d->d_un.d_val;
+    if (d->d_tag == DT_NEEDED) result.needed.emplace_back(strings + d->d_un.d_val);
+  }
+  return result;
+}
+
 /// What calls `main`; under SimGrid, where a rank is a coroutine, the simulator.
 bool names_runtime(std::string_view path) {
-  const std::string_view name = path.substr(path.rfind('/') + 1);
+  const std::string_view name = base_name(path);
   return name.starts_with("libc.so") || name.starts_with("libc-2.") ||
          name.starts_with("ld-linux") || name.starts_with("ld-2.") || name.starts_with("ld64.so") ||
          name.starts_with("libpthread") || name.starts_with("libsimgrid.so");
@@ -96,10 +120,14 @@ bool ModuleTable::current() const {
 void ModuleTable::refresh() {
   entries_.clear();
   ranges_.clear();
+  struct Listing {
+    ModuleTable& table;
+    std::vector<Dependencies> links;
+  } listing{*this, {}};
   // Names are resolved below: no system calls under the loader's lock.
   dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* self) {
-        auto& table = *static_cast<ModuleTable*>(self);
+      [](dl_phdr_info* info, std::size_t, void* out) {
+        auto& [table, links] = *static_cast<Listing*>(out);
         const auto index = static_cast<std::uint32_t>(table.entries_.size());
         Entry& entry = table.entries_.emplace_back();
         entry.base = info->dlpi_addr;
@@ -109,21 +137,54 @@ void ModuleTable::refresh() {
           entry.id = module_id_of_build_id(build_id);
           entry.module.build_id_hex = to_hex(build_id);
         }
+        std::uintptr_t dynamic = 0;
         for (const auto& header : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
+          if (header.p_type == PT_DYNAMIC) dynamic = info->dlpi_addr + header.p_vaddr;
+          if (header.p_type == PT_GNU_EH_FRAME)
+            entry.eh_frame_hdr = {
+                reinterpret_cast<const std::uint8_t*>(info->dlpi_addr + header.p_vaddr),
+                header.p_memsz};
           if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
           const std::uintptr_t begin = info->dlpi_addr + header.p_vaddr;
           table.ranges_.push_back({begin, begin + header.p_memsz, index});
         }
+        links.push_back(dependencies_of(info->dlpi_addr, dynamic));
         table.adds_ = info->dlpi_adds;
         table.subs_ = info->dlpi_subs;
         return 0;
       },
-      this);
+      &listing);
   std::sort(ranges_.begin(), ranges_.end(),
             [](const Range& a, const Range& b) { return a.begin < b.begin; });
   for (Entry& entry : entries_) {
     entry.is_runtime = names_runtime(entry.module.path);
     if (!entry.module.path.starts_with('/')) make_absolute(entry.module.path);
+  }
+  mark_permanent(listing.links);
+}
+
+/// Follows DT_NEEDED from the executable and from this very code. The loader takes the first
+/// object of a name, so what comes later under the same name is not the one that is needed.
+void ModuleTable::mark_permanent(const std::vector<Dependencies>& links) {
+  std::map<std::string_view, std::size_t> by_name;
+  std::vector<std::size_t> open;
+  const auto mark = [&](std::size_t i) {
+    if (!entries_[i].is_permanent) open.push_back(i);
+    entries_[i].is_permanent = true;
+  };
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (!links[i].name.empty()) by_name.try_emplace(links[i].name, i);
+    by_name.try_emplace(base_name(entries_[i].module.path), i);
+    if (links[i].never_unloaded) mark(i);
+  }
+  if (!entries_.empty()) mark(0);  // the loader lists the executable first
+  if (const Entry* own = find(reinterpret_cast<std::uintptr_t>(&loader_counters) + 1))
+    mark(static_cast<std::size_t>(own - entries_.data()));
+  while (!open.empty()) {
+    const std::size_t from = open.back();
+    open.pop_back();
+    for (const std::string& name : links[from].needed)
+      if (const auto found = by_name.find(name); found != by_name.end()) mark(found->second);
   }
 }
 

@@ -8,6 +8,7 @@
 /// locks of its own.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,17 @@ class ModuleTable {
     std::uint64_t id = 0;
     bool is_runtime = false;   ///< the C library or the loader: what calls `main`
     bool is_resolved = false;  ///< `module.path` is without symbolic links, see `identify`
+    /// Never unloaded: the executable, this library, and all that these need, directly or not.
+    bool is_permanent = false;
+    std::span<const std::uint8_t> eh_frame_hdr;  ///< index of its unwind tables; may be empty
     Module module;
+  };
+
+  /// A module's own name and those of the modules it needs, from its dynamic section.
+  struct Dependencies {
+    std::string name;
+    std::vector<std::string> needed;
+    bool never_unloaded = false;
   };
 
   /// Whether the snapshot is still what the loader has mapped.
@@ -47,6 +58,8 @@ class ModuleTable {
     std::uintptr_t end;
     std::uint32_t entry;
   };
+
+  void mark_permanent(const std::vector<Dependencies>& links);
 
   std::vector<Entry> entries_;
   std::vector<Range> ranges_;  ///< sorted by begin, disjoint

@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "callpath/path_store.h"
 
+#include <pthread.h>
+
 namespace chameleon::callpath {
 
 PathStore& PathStore::process() {
-  static auto* store = new PathStore;
+  static auto* const store = [] {
+    auto* const made = new PathStore;
+    // Else a child of `fork` could find the mutex taken by a thread that it does not have.
+    pthread_atfork([] { process().mutex_.lock(); }, [] { process().mutex_.unlock(); },
+                   [] { process().mutex_.unlock(); });
+    return made;
+  }();
   return *store;
+}
+
+std::uint64_t PathStore::unknown_path() noexcept {
+  has_unknown_.store(true, std::memory_order_relaxed);
+  return signature(kUnknown);
 }
 
 std::uint64_t PathStore::intern(std::span<const Frame> frames) {

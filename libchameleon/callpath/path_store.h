@@ -4,8 +4,10 @@
 /// Every call path of the process, once, and the modules they mention: what
 /// goes into the trace file. Shared by all threads under a mutex, taken only
 /// for stacks a thread has not seen before. Two different paths of one 64-bit
-/// signature are held to be one: below 1e-9 for 100 000 paths.
+/// signature are held to be one: below 1e-9 for 100 000 paths. A child of `fork` has the store as
+/// it was, and may go on with it.
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -24,6 +26,10 @@ class PathStore {
   /// Remembers a path; returns its signature.
   std::uint64_t intern(std::span<const Frame> frames);
 
+  /// Signature of the path of which nothing is known, which is listed from now on. Takes no lock
+  /// and no memory: good in a signal handler.
+  std::uint64_t unknown_path() noexcept;
+
   /// Remembers what module an id stands for.
   void add_module(std::uint64_t id, const Module& module);
 
@@ -32,14 +38,18 @@ class PathStore {
   template <class Visit>
   void for_each_path(Visit&& visit) {
     const std::scoped_lock lock(mutex_);
-    for (const auto& [signature, path] : paths_)
-      visit(signature, std::span<const Frame>(path.frames));
+    for (const auto& [key, path] : paths_)
+      visit(key, std::span<const Frame>(path.frames));
+    if (has_unknown_) visit(signature(kUnknown), std::span<const Frame>(kUnknown));
   }
 
   std::map<std::uint64_t, Module> modules();
 
  private:
+  static constexpr Frame kUnknown[] = {kUnknownFrame};
+
   std::mutex mutex_;
+  std::atomic<bool> has_unknown_{false};
   std::unordered_map<std::uint64_t, CallPath> paths_;
   std::map<std::uint64_t, Module> modules_;
 };

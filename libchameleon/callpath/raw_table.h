@@ -17,11 +17,16 @@ namespace chameleon::callpath {
 
 using RawStack = std::span<void* const>;
 
-/// A hash of addresses as they are: good for one process only.
+/// A hash of addresses as they are, good for one process only: `hash_stack`, or one address after
+/// the other.
+inline constexpr std::uint64_t kHashOfNoStack = 0x2545f4914f6cdd1dULL;
+inline std::uint64_t hash_address(std::uint64_t hash, std::uintptr_t address) {
+  return (hash ^ address) * 0xffffffff9e3779b1ULL;  // one instruction: a constant of 32 bits
+}
+
 inline std::uint64_t hash_stack(RawStack stack) {
-  std::uint64_t hash = stack.size();
-  for (void* address : stack)
-    hash = (hash ^ reinterpret_cast<std::uintptr_t>(address)) * 0x9e3779b97f4a7c15ULL ^ hash >> 29;
+  std::uint64_t hash = kHashOfNoStack;
+  for (void* address : stack) hash = hash_address(hash, reinterpret_cast<std::uintptr_t>(address));
   return mix(hash);
 }
 

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What earlier walks over the stack found, by where they began. A walk is a function of the
+/// program counter, rsp and rbp it starts from and of the words it reads. So with equal rsp and
+/// call site, equal rbp where an unsaved one was used, and each word equal to what the walk read
+/// there, it would find the same frames again. `find` compares the words *in the order of the
+/// walk* and stops at the first that differs: up to there a walk would read the very same
+/// addresses, so nothing is touched that a walk would not touch, even if the stack of the earlier
+/// walk has been unmapped or has become another thread's. Not covered: that code at one address
+/// became other code (see `needs_loader_check`).
+///
+/// Two places per (call site, rsp), `kSets` sets, some 1 MiB of which only what is used becomes
+/// resident. No allocation but in `make`. Cost of a hit: 0.4 ns a word.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+namespace chameleon::callpath {
+
+/// Where a walk begins: the present frame.
+struct Registers {
+  std::uintptr_t pc;
+  std::uintptr_t sp;
+  std::uintptr_t bp;
+};
+
+/// A word of the stack that a walk read.
+struct StackWord {
+  std::uintptr_t address;
+  std::uint64_t value;
+};
+
+inline std::uint64_t read_word(std::uintptr_t address) {
+  std::uint64_t word;
+  std::memcpy(&word, reinterpret_cast<const void*>(address), sizeof word);
+  return word;
+}
+
+class StackMemo {
+ public:
+  /// Walks that read more words are not remembered: 120 frames, 60 where rbp chains them.
+  static constexpr std::size_t kMostWords = 123;
+  static constexpr std::size_t kSets = 256;
+  static constexpr std::uint8_t kManyMisses = 7;
+
+  struct Slot {
+    void* call_site;
+    std::uint32_t generation;  ///< of the memo when it was filled; 0: never
+    std::uint32_t count;
+    std::uint64_t signature;
+    Registers start;
+    bool uses_bp;             ///< the walk used rbp before any frame restored it
+    bool needs_loader_check;  ///< a module on the path may be unloaded
+    StackWord words[kMostWords];
+  };
+
+  struct Free {
+    void operator()(StackMemo* memo) const { std::free(memo); }
+  };
+  using Pointer = std::unique_ptr<StackMemo, Free>;
+
+  /// An empty memo, or null. All zero, so that no page is touched.
+  static Pointer make() {
+    auto* const memo = static_cast<StackMemo*>(std::calloc(1, sizeof(StackMemo)));
+    if (memo != nullptr) memo->generation_ = 1;
+    return Pointer(memo);
+  }
+
+  /// The earlier walk that a walk from here would repeat, or null.
+  const Slot* find(void* call_site, const Registers& here) {
+    Set& set = set_of(call_site, here.sp);
+    for (std::uint8_t i = 0; i < 2; ++i) {
+      const Slot& slot = set.slots[set.recent ^ i];
+      if (!matches(slot, call_site, here)) continue;
+      if (i != 0) set.recent ^= 1;
+      set.misses = 0;
+      return &slot;
+    }
+    return nullptr;
+  }
+
+  /// A slot for a walk that begins here; it counts once it is filled. Null where walks from here
+  /// are seldom repeated, so that remembering them does not pay: but for every eighth.
+  Slot* replace(void* call_site, const Registers& here) {
+    Set& set = set_of(call_site, here.sp);
+    if (++set.misses > kManyMisses && set.misses % 8 != 0) return nullptr;
+    if (set.slots[set.recent].generation == generation_) set.recent ^= 1;
+    Slot& slot = set.slots[set.recent];
+    slot.generation = 0;
+    return &slot;
+  }
+
+  /// Makes a slot, whose other members are set, one to be found.
+  void fill(Slot& slot, void* call_site) const {
+    slot.call_site = call_site;
+    slot.generation = generation_;
+  }
+
+  void clear() { ++generation_; }
+
+ private:
+  struct Set {
+    Slot slots[2];
+    std::uint8_t recent;
+    std::uint8_t misses;  ///< since the last hit, modulo 256
+  };
+
+  bool matches(const Slot& slot, void* call_site, const Registers& here) const {
+    if (slot.call_site != call_site || slot.generation != generation_ ||
+        slot.start.sp != here.sp || slot.start.pc != here.pc ||
+        (slot.uses_bp && slot.start.bp != here.bp))
+      return false;
+    const StackWord* word = slot.words;
+    const StackWord* const end = word + slot.count;
+    for (; word != end; ++word)
+      if (read_word(word->address) != word->value) return false;
+    return true;
+  }
+
+  Set& set_of(void* call_site, std::uintptr_t sp) {
+    const std::uint64_t key = (reinterpret_cast<std::uintptr_t>(call_site) ^ sp << 20) *
+                              0x9e3779b97f4a7c15ULL;
+    return sets_[key >> 56];
+  }
+
+  static_assert(kSets == 256);
+  std::uint32_t generation_;
+  std::array<Set, kSets> sets_;
+};
+
+}  // namespace chameleon::callpath
