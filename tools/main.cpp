@@ -45,6 +45,10 @@ int run_command(int argc, char** argv) {
   chameleon::add_replay_command(app, status);
   chameleon::add_recover_command(app, status);
   chameleon::add_simulate_command(app, status);
+  chameleon::add_export_command(app, status);
+  chameleon::add_predict_command(app, status);
+  chameleon::add_matrix_command(app, status);
+  chameleon::add_compare_command(app, status);
 
   // The parser would only say that a verb is missing.
   if (!arguments.empty() && !arguments.front().empty() && arguments.front().front() != '-' &&

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/compare.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/operations.h"
+#include "analysis/site_times.h"
+
+namespace chameleon {
+namespace {
+
+class Reader {
+ public:
+  Reader(const Trace& trace, const std::function<std::string(std::uint64_t)>& name)
+      : trace_(trace), name_(name) {}
+
+  Status run() {
+    if (trace_.timing != "full") {
+      walk(trace_.nodes, trace_.ranks);
+      return Unit{};
+    }
+    const TracePlan plan = plan_trace(trace_);
+    for (const std::uint32_t rank : trace_.ranks.ranks()) {
+      Result<RankOperations> at = RankOperations::make(trace_, plan, rank);
+      if (!at) return at.error();
+      while (at->next())
+        add(*at->event().node, rank, 1, static_cast<double>(at->compute_ns()),
+            static_cast<double>(at->communication_ns()));
+    }
+    return Unit{};
+  }
+  Profile take() { return std::move(profile_); }
+
+ private:
+  void walk(const std::vector<Node>& nodes, const RankList& around) {
+    for (const Node& node : nodes) {
+      const RankList& here = node.ranks.empty() ? around : node.ranks;
+      if (node.is_loop()) {
+        walk(node.body, here);
+        continue;
+      }
+      for_each_rank_time(node, here, trace_.ranks,
+                         [&](std::uint32_t rank, const TimeEntry* entry, double count) {
+                           add(node, rank, count,
+                               entry == nullptr ? 0 : count * entry->compute.mean(),
+                               entry == nullptr ? 0 : count * entry->communication.mean());
+                         });
+    }
+  }
+  void add(const Node& node, std::uint32_t rank, double count, double compute, double call_ns) {
+    const auto [key, fresh] = keys_.try_emplace(node.symbol());
+    if (fresh) {
+      const auto call = trace_.calls.find(node.call);
+      key->second = {call == trace_.calls.end() ? std::to_string(node.call) : call->second.name,
+                     name_(node.path)};
+    }
+    SiteTimes& times = profile_[key->second][rank];
+    times.count += count;
+    times.compute_ns += compute;
+    times.call_ns += call_ns;
+  }
+
+  const Trace& trace_;
+  const std::function<std::string(std::uint64_t)>& name_;
+  std::map<std::uint64_t, SiteKey> keys_;
+  Profile profile_;
+};
+
+double longest_ns(const Profile& profile) {
+  std::map<std::uint32_t, double> sums;
+  for (const auto& [site, ranks] : profile)
+    for (const auto& [rank, times] : ranks) sums[rank] += times.compute_ns + times.call_ns;
+  double longest = 0;
+  for (const auto& [rank, sum] : sums) longest = std::max(longest, sum);
+  return longest;
+}
+
+/// The ranks and amounts of a change in one quantity, if any rank changed by more than `least`.
+void add_change(std::vector<Change>& changes, Change::Kind kind, const SiteKey& site,
+                const std::map<std::uint32_t, SiteTimes>& before,
+                const std::map<std::uint32_t, SiteTimes>& after, double SiteTimes::*what,
+                double least) {
+  std::map<std::uint32_t, std::pair<double, double>> both;
+  for (const auto& [rank, times] : before) both[rank].first = times.*what;
+  for (const auto& [rank, times] : after) both[rank].second = times.*what;
+  Change change;
+  change.kind = kind;
+  change.site = site;
+  for (const auto& [rank, pair] : both)
+    if (std::abs(pair.second - pair.first) > std::abs(change.most))
+      change.most = pair.second - pair.first;
+  if (std::abs(change.most) <= least) return;
+  for (const auto& [rank, pair] : both) {
+    const double delta = pair.second - pair.first;
+    if (delta * change.most < 0 || std::abs(delta) < std::abs(change.most) / 2) continue;
+    change.ranks.insert(rank);
+    change.before += pair.first;
+    change.after += pair.second;
+  }
+  changes.push_back(std::move(change));
+}
+
+}  // namespace
+
+Result<Profile> profile_of(const Trace& trace,
+                           const std::function<std::string(std::uint64_t)>& name) {
+  Reader reader(trace, name);
+  if (const Status read = reader.run(); !read) return read.error();
+  return reader.take();
+}
+
+std::vector<Change> compare(const Profile& before, const Profile& after, double threshold) {
+  const double least = threshold * std::max(longest_ns(before), longest_ns(after));
+  std::vector<Change> changes;
+  const std::map<std::uint32_t, SiteTimes> none;
+  constexpr double kLeastCalls = 0.5;
+  for (const auto& [site, ranks] : before)
+    if (!after.contains(site))
+      add_change(changes, Change::Kind::kLost, site, ranks, none, &SiteTimes::count, kLeastCalls);
+  for (const auto& [site, ranks] : after) {
+    const auto found = before.find(site);
+    if (found == before.end()) {
+      add_change(changes, Change::Kind::kAdded, site, none, ranks, &SiteTimes::count,
+                 kLeastCalls);
+      continue;
+    }
+    const auto add = [&](Change::Kind kind, double SiteTimes::*what, double limit) {
+      add_change(changes, kind, site, found->second, ranks, what, limit);
+    };
+    add(Change::Kind::kCount, &SiteTimes::count, kLeastCalls);
+    add(Change::Kind::kCompute, &SiteTimes::compute_ns, least);
+    add(Change::Kind::kCall, &SiteTimes::call_ns, least);
+  }
+  const auto section = [](const Change& change) {
+    return change.kind == Change::Kind::kCompute ? 1 : change.kind == Change::Kind::kCall ? 2 : 0;
+  };
+  std::stable_sort(changes.begin(), changes.end(), [&](const Change& a, const Change& b) {
+    if (section(a) != section(b)) return section(a) < section(b);
+    return std::abs(a.most) > std::abs(b.most);
+  });
+  return changes;
+}
+
+}  // namespace chameleon

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Who sends how much to whom: messages, bytes, and the time the receiver spent in
+/// calls that waited for them, by pair of world ranks. Point to point only; what
+/// collectives move depends on the library's algorithms and is summed by rank.
+/// Rank by rank over the events, O(events); memory of the pairs that occur.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/trace.h"
+
+namespace chameleon {
+
+struct MatrixCell {
+  std::uint64_t messages = 0, bytes = 0;
+  std::uint64_t wait_ns = 0;  ///< in the calls that completed the receives, shared evenly
+};
+
+struct CollectiveBytes {
+  std::uint64_t calls = 0, sent = 0, received = 0;
+};
+
+struct CommunicationMatrix {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, MatrixCell> cells;  ///< (source, dest)
+  std::map<std::uint32_t, CollectiveBytes> collectives;                 ///< by rank
+  std::map<std::string, std::uint64_t> unmodelled;  ///< calls whose data is not in here
+};
+
+/// Messages sent or received by `ranks`. Error: the trace is damaged.
+Result<CommunicationMatrix> communication_matrix(const Trace& trace, const RankList& ranks);
+
+}  // namespace chameleon

@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/operations.h"
+
+#include <algorithm>
+
+#include "analysis/datatype_size.h"
+#include "trace/time_code.h"
+
+namespace chameleon {
+namespace {
+
+constexpr std::int64_t kInPlace = 1;  // of a buffer
+/// More than any message: a damaged trace may claim it, and sums must not overflow.
+constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
+/// Pieces of a value sequence looked at before a wildcard is taken for possible.
+constexpr std::uint64_t kMostSegments = 1 << 16;
+
+bool is_any(EndPointForm form, std::int64_t value) {
+  return EndPoint{form, value}.special() == static_cast<std::int32_t>(SpecialRank::kAnySource);
+}
+
+/// Whether some value of the parameter is one that `test` looks for.
+template <class Test>
+bool some_value(const Param& param, const RankList& ranks, Test test) {
+  bool found = false;
+  param.for_each_group(ranks, [&](const RankList&, EndPointForm form,
+                                  const ValueSequence& values) {
+    ValueSequence::Cursor cursor(values);
+    std::uint64_t segments = 0;
+    while (!found && !cursor.done()) {
+      const auto segment = cursor.segment();
+      const auto last = static_cast<std::int64_t>(
+          static_cast<std::uint64_t>(segment.start) +
+          static_cast<std::uint64_t>(segment.stride) * (segment.count - 1));
+      found = test(form, segment.start) || test(form, last) || ++segments > kMostSegments;
+      cursor.skip(segment.count);
+    }
+  });
+  return found;
+}
+
+bool has_wildcards(const Trace& trace, const std::vector<Node>& nodes,
+                   const std::vector<CallPlan>& plans) {
+  for (const Node& node : nodes) {
+    if (node.is_loop()) {
+      if (has_wildcards(trace, node.body, plans)) return true;
+      continue;
+    }
+    if (node.call >= plans.size()) continue;
+    const CallPlan& plan = plans[node.call];
+    if (plan.action == Action::kCancel) return true;
+    if (plan.action != Action::kRecv || plan.request < 0) continue;
+    const auto param = [&](int field) -> const Param* {
+      return field >= 0 && static_cast<std::size_t>(field) < node.params.size()
+                 ? &node.params[static_cast<std::size_t>(field)]
+                 : nullptr;
+    };
+    if (const Param* source = param(plan.source))
+      if (some_value(*source, trace.ranks, is_any)) return true;
+    if (const Param* tag = param(plan.recv_tag))
+      if (some_value(*tag, trace.ranks, [](EndPointForm, std::int64_t v) { return v < 0; }))
+        return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TracePlan plan_trace(const Trace& trace) {
+  TracePlan plan;
+  std::size_t calls = 0;
+  for (const auto& [id, call] : trace.calls) calls = std::max<std::size_t>(calls, id + 1U);
+  plan.calls.resize(calls);
+  for (const auto& [id, call] : trace.calls) plan.calls[id] = plan_call(call);
+  plan.reads_twice = has_wildcards(trace, trace.nodes, plan.calls);
+  return plan;
+}
+
+RankOperations::RankOperations(const Trace& trace, const TracePlan& plan, RankView view)
+    : trace_(&trace),
+      trace_plan_(&plan),
+      view_(std::move(view)),
+      comms_(view_.rank(), std::max(trace.world_size, view_.rank() + 1)) {}
+
+Result<RankOperations> RankOperations::make(const Trace& trace, const TracePlan& plan,
+                                            std::uint32_t rank) {
+  Result<RankView> view = RankView::make(trace, rank);
+  if (!view) return Error{view.error().kind, "the trace is damaged: " + view.error().message, 0};
+  RankOperations operations(trace, plan, std::move(*view));
+  if (!plan.reads_twice) return operations;
+  Result<RankView> first = RankView::make(trace, rank);
+  if (!first) return first.error();
+  RankOperations reader(trace, plan, std::move(*first));
+  reader.collecting_ = true;
+  while (reader.next()) {
+  }
+  operations.matches_ = std::move(reader.matches_);
+  return operations;
+}
+
+bool RankOperations::next() {
+  operations_.clear();
+  comm_ = nullptr;
+  for (;;) {
+    if (!view_.next(event_)) return false;
+    ++number_;
+    const std::uint16_t id = event_.node->call;
+    const auto described = trace_->calls.find(id);
+    if (described == trace_->calls.end() || event_.values.empty() ||
+        described->second.fields.size() != event_.values.size()) {
+      ++unmodelled_["call " + std::to_string(id)];
+      continue;
+    }
+    call_ = &described->second;
+    plan_ = &trace_plan_->calls[id];
+    if (!collecting_) read_times();
+    act();
+    return true;
+  }
+}
+
+void RankOperations::read_times() {
+  compute_ = communication_ = 0;
+  shortest_ = 1;
+  const std::size_t fields = call_->fields.size();
+  if (fields >= 2 && call_->fields[fields - 1].kind == "time") {
+    compute_ = decode_time(event_.values[fields - 2]);
+    communication_ = decode_time(event_.values[fields - 1]);
+    return;
+  }
+  const TimeEntry* times = RankView::times(*event_.node, event_.predecessor, rank());
+  if (times == nullptr) return;
+  compute_ = static_cast<std::uint64_t>(times->compute.mean() + 0.5);
+  communication_ = static_cast<std::uint64_t>(times->communication.mean() + 0.5);
+  shortest_ = std::max<std::uint64_t>(times->communication.min(), 1);
+}
+
+void RankOperations::act() {
+  const CallPlan& plan = *plan_;
+  if (plan.changes_communicators && plan.members >= 0) comms_.apply(*trace_, *call_, event_);
+  switch (plan.action) {
+    case Action::kNothing:
+    case Action::kProbe: break;
+    case Action::kUnchecked: ++unmodelled_[call_->name]; break;
+    case Action::kSend: send(); break;
+    case Action::kSendrecv:
+      send();
+      receive();
+      break;
+    case Action::kRecv: receive(); break;
+    case Action::kMatchedProbe: matched_probe(); break;
+    case Action::kMatchedRecv: matched_receive(); break;
+    case Action::kComplete:
+    case Action::kCompleteAll:
+    case Action::kCompleteAny:
+    case Action::kCompleteSome: complete_many(); break;
+    case Action::kStart:
+      if (plan.request >= 0) {
+        start(value(plan.request));
+      } else if (plan.requests >= 0) {
+        for (const std::int64_t slot : array_of(*trace_, value(plan.requests))) start(slot);
+      }
+      break;
+    case Action::kRequestFree:
+      if (plan.request >= 0) free_request(value(plan.request));
+      break;
+    case Action::kCancel:
+      if (plan.request >= 0) cancel(value(plan.request));
+      break;
+    case Action::kFinalize:
+    case Action::kCollective: collective(); break;
+    case Action::kDatatype: follow_datatype(); break;
+    case Action::kOtherRequest:
+      ++unmodelled_[call_->name];
+      if (plan.request >= 0 && value(plan.request) >= 0)
+        make_request(value(plan.request), Open::Kind::kOther).persistent = plan.persistent;
+      break;
+  }
+  if (plan.changes_communicators && plan.members < 0) comms_.apply(*trace_, *call_, event_);
+}
+
+std::int64_t RankOperations::type_size(std::int64_t type) const {
+  if (type <= -2) {
+    const auto list = trace_->predefined.find("datatype");
+    const auto place = static_cast<std::size_t>(-2 - type);
+    return list != trace_->predefined.end() && place < list->second.size()
+               ? static_cast<std::int64_t>(list->second[place].size)
+               : kUnknownSize;
+  }
+  return type >= 0 && static_cast<std::size_t>(type) < type_sizes_.size()
+             ? type_sizes_[static_cast<std::size_t>(type)]
+             : kUnknownSize;
+}
+
+std::int64_t RankOperations::amount(std::int64_t count, std::int64_t type) const {
+  const std::int64_t size = type_size(type);
+  std::int64_t bytes = 0;
+  if (count <= 0 || size <= 0 || __builtin_mul_overflow(count, size, &bytes)) return 0;
+  return bytes <= kMostBytes ? bytes : 0;
+}
+
+void RankOperations::follow_datatype() {
+  const auto field = [&](const char* name) { return field_index(*call_, name); };
+  const std::int64_t made = value(field("newtype"));
+  if (made < 0 || made >= kMostObjects) return;
+  const std::int64_t size = constructed_size(
+      plan_->name, [&](const char* name) { return field(name) < 0 ? -1 : value(field(name)); },
+      [&](const char* name) -> std::span<const std::int64_t> {
+        if (field(name) < 0) return {};
+        return array_of(*trace_, value(field(name)));
+      },
+      [&](std::int64_t type) { return type_size(type); });
+  if (type_sizes_.size() <= static_cast<std::size_t>(made))
+    type_sizes_.resize(static_cast<std::size_t>(made) + 1, kUnknownSize);
+  type_sizes_[static_cast<std::size_t>(made)] = size;
+}
+
+const Communicator* RankOperations::comm_of() const {
+  const CallPlan& plan = *plan_;
+  if (plan.action == Action::kFinalize) return comms_.find(0);
+  if (plan.comm >= 0) {
+    const bool by_members = plan.new_comm == plan.comm || plan.name == "Comm_create_group" ||
+                            plan.name == "Intercomm_create";
+    return comms_.find(value(by_members ? plan.new_comm : plan.comm));
+  }
+  if (plan.object < 0) return nullptr;
+  const auto& objects = plan.object_is_file ? files_ : windows_;
+  const auto found = objects.find(value(plan.object));
+  return found == objects.end() ? nullptr : &found->second;
+}
+
+void RankOperations::collective() {
+  const CallPlan& plan = *plan_;
+  auto* comm = const_cast<Communicator*>(comm_of());
+  if (failed() || comm == nullptr) return;
+  comm_ = comm;
+  Operation operation;
+  operation.kind = Operation::Kind::kBegin;
+  operation.context = comm->context;
+  operation.number = comm->collectives++;
+  operation.waits = plan.waits;
+  operation.collective = &plan.name;
+  operation.members =
+      static_cast<std::uint32_t>(comm->size() + (comm->is_inter ? comm->remote_size() : 0));
+  operation.on_object = plan.comm < 0 && plan.object >= 0;
+  amounts_of(operation, *comm);
+  if (plan.comm >= 0 && plan.object >= 0 && value(plan.object) >= 0) {
+    Communicator made = *comm;
+    made.context = combine(combine(comm->context, operation.number), plan.object_is_file ? 2 : 1);
+    made.collectives = 0;
+    (plan.object_is_file ? files_ : windows_)[value(plan.object)] = made;
+  }
+  if (plan.request < 0) {
+    operations_.push_back(operation);
+    operation.kind = Operation::Kind::kEnd;
+    operations_.push_back(operation);
+    return;
+  }
+  if (value(plan.request) < 0) return;
+  Open& request = make_request(value(plan.request), Open::Kind::kCollective);
+  request.persistent = plan.persistent;
+  request.active = !plan.persistent;
+  request.operation = operation;
+  request.comm = *comm;
+  if (plan.persistent) {  // each start is a collective, on a context of their own
+    request.operation.context = combine(operation.context, operation.number);
+    return;
+  }
+  request.operation.request = operation.request = ++requests_;
+  operations_.push_back(operation);
+}
+
+std::int64_t RankOperations::element_bytes(int counts, int types, std::int32_t at) const {
+  if (counts < 0 || types < 0) return 0;
+  const auto place = static_cast<std::size_t>(at);
+  const auto list = array_of(*trace_, value(counts));
+  if (place >= list.size()) return 0;
+  if (plan_->name.find("lltoallw") == std::string::npos) return amount(list[place], value(types));
+  const auto each = array_of(*trace_, value(types));
+  return place < each.size() ? amount(list[place], each[place]) : 0;
+}
+
+std::int64_t RankOperations::sum_bytes(int counts, int types) const {
+  if (counts < 0) return 0;
+  std::int64_t sum = 0;
+  const auto n = static_cast<std::int32_t>(array_of(*trace_, value(counts)).size());
+  for (std::int32_t i = 0; i < n; ++i) sum += element_bytes(counts, types, i);
+  return sum;
+}
+
+// What a rank contributes and gets: the data movement of MPI 4.0, chapter 6.
+void RankOperations::amounts_of(Operation& operation, const Communicator& comm) const {
+  const CallPlan& plan = *plan_;
+  const WorldRanks& peers = comm.peers();
+  const std::int64_t n = peers.count;
+  bool is_root = false, takes_part = true;
+  if (plan.root >= 0) {
+    const EndPoint root = event_.end_point(static_cast<std::size_t>(plan.root));
+    if (root.special() == static_cast<std::int32_t>(SpecialRank::kRoot)) {
+      is_root = true;
+      operation.root_world = rank();
+    } else if (root.special() != 0) {
+      takes_part = false;
+    } else {
+      const std::int32_t at = root.rank(comm.self, peers.count);
+      if (at >= 0 && at < peers.count) {
+        operation.root = at;
+        operation.root_world = peers[at];
+      }
+      is_root = !comm.is_inter && at == comm.self;
+    }
+  }
+  operation.moves_data = plan.amounts != Amounts::kNone;
+  if (!operation.moves_data || !takes_part) return;
+  const auto bytes = [&](int count, int type) {
+    return count < 0 || type < 0 ? 0 : amount(value(count), value(type));
+  };
+  const std::int64_t send = plan.amounts == Amounts::kPairs || plan.amounts == Amounts::kArray ||
+                                    plan.amounts == Amounts::kPairsFromRoot
+                                ? 0
+                                : bytes(plan.send_count, plan.send_type);
+  const std::int64_t recv = plan.amounts == Amounts::kPairs || plan.amounts == Amounts::kArray ||
+                                    plan.amounts == Amounts::kPairsToRoot
+                                ? 0
+                                : bytes(plan.recv_count, plan.recv_type);
+  const bool in_place = plan.send_buffer >= 0 && value(plan.send_buffer) == kInPlace;
+  std::int64_t& sent = operation.sent;
+  std::int64_t& received = operation.received;
+  switch (plan.amounts) {
+    case Amounts::kNone: break;
+    case Amounts::kSame:
+      if (plan.waits == Waits::kForRoot) {
+        (is_root ? sent : received) = recv;
+      } else if (plan.name.find("educe_scatter") != std::string::npos) {
+        sent = recv * n;
+        received = recv;
+      } else {
+        sent = recv;
+        received = plan.waits != Waits::kRootForAll || is_root ? recv : 0;
+      }
+      break;
+    case Amounts::kToRoot:
+      sent = in_place ? recv : send;
+      received = is_root ? recv * n : 0;
+      break;
+    case Amounts::kFromRoot:
+      sent = is_root ? send * n : 0;
+      received = recv;
+      break;
+    case Amounts::kEqual: {
+      const std::int64_t copies = plan.name.find("lltoall") != std::string::npos ? n : 1;
+      sent = (in_place ? recv : send) * copies;
+      received = recv * n;
+      break;
+    }
+    case Amounts::kArray:
+      if (plan.send_count == plan.recv_count) {  // Reduce_scatter
+        sent = sum_bytes(plan.recv_count, plan.recv_type);
+        received = element_bytes(plan.recv_count, plan.recv_type, comm.self);
+      } else {
+        sent = in_place ? element_bytes(plan.recv_count, plan.recv_type, comm.self)
+                        : bytes(plan.send_count, plan.send_type);
+        received = sum_bytes(plan.recv_count, plan.recv_type);
+      }
+      break;
+    case Amounts::kPairs:
+      received = sum_bytes(plan.recv_count, plan.recv_type);
+      sent = in_place ? received : sum_bytes(plan.send_count, plan.send_type);
+      break;
+    case Amounts::kPairsToRoot:
+      sent = in_place ? 0 : send;
+      received = is_root ? sum_bytes(plan.recv_count, plan.recv_type) : 0;
+      break;
+    case Amounts::kPairsFromRoot:
+      sent = is_root ? sum_bytes(plan.send_count, plan.send_type) : 0;
+      received = recv;
+      break;
+  }
+}
+
+VectorBytes RankOperations::vector_bytes() const {
+  VectorBytes all;
+  if (comm_ == nullptr || plan_ == nullptr) return all;
+  const CallPlan& plan = *plan_;
+  const bool in_place = plan.send_buffer >= 0 && value(plan.send_buffer) == kInPlace;
+  const std::int32_t n = comm_->peers().count;
+  const bool sends = plan.amounts == Amounts::kPairs || plan.amounts == Amounts::kPairsFromRoot;
+  const bool receives = plan.amounts == Amounts::kPairs ||
+                        plan.amounts == Amounts::kPairsToRoot || plan.amounts == Amounts::kArray;
+  for (std::int32_t i = 0; receives && i < n; ++i)
+    all.received.push_back(element_bytes(plan.recv_count, plan.recv_type, i));
+  if (sends && in_place && plan.amounts == Amounts::kPairs) {
+    all.sent = all.received;
+    return all;
+  }
+  for (std::int32_t i = 0; sends && i < n; ++i)
+    all.sent.push_back(element_bytes(plan.send_count, plan.send_type, i));
+  return all;
+}
+
+}  // namespace chameleon

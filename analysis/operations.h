@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What one rank's events do to others, in terms every consumer shares: messages
+/// sent, receives posted and completed, collectives begun and ended, all with
+/// world ranks, bytes, and a number in their channel by which the two ends of a
+/// message find each other without communication (MPI 4.0, section 3.5: messages
+/// of a channel match receives in the order these were posted). A wildcard knows
+/// its source only when it completes, so a rank whose receives need it is read
+/// twice. Memory of the folded trace, of open requests and of distinct channels;
+/// O(depth) an event. What has no model here (one-sided data, partitioned
+/// requests) is counted in `unmodelled`.
+
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/check_plan.h"
+#include "analysis/check_state.h"
+#include "analysis/communicators.h"
+#include "base/result.h"
+#include "trace/view.h"
+
+namespace chameleon {
+
+/// One effect of an event. `request` numbers a rank's requests from 1 in the order they
+/// are made (a persistent one anew each time it is started); 0 is a blocking call.
+struct Operation {
+  enum class Kind : std::uint8_t {
+    kSend,         ///< a message leaves; with a request, begins to
+    kPost,         ///< a receive is posted that completes later
+    kReceive,      ///< a message has arrived
+    kSendDone,     ///< the request of a send completes
+    kCancelled,    ///< the request of a receive ends without a message
+    kBegin,        ///< a collective is entered
+    kEnd,          ///< a collective is over: follows kBegin at once if it blocks
+  };
+  Kind kind = Kind::kSend;
+  std::uint64_t request = 0;
+  std::uint64_t context = 0;   ///< of the communicator
+  ChannelKey channel;          ///< of messages: world ranks
+  std::uint64_t sequence = 0;  ///< of messages: place in the channel, from 0
+  std::int32_t peer = -1;      ///< of messages: the partner's rank in the communicator
+  std::int64_t bytes = 0;      ///< of messages; at least 0: what is not known counts nothing
+
+  // Of collectives.
+  std::uint64_t number = 0;    ///< the n-th on the communicator, window or file
+  Waits waits = Waits::kForAll;
+  const std::string* collective = nullptr;  ///< its call's name: "Ibcast"
+  std::int32_t root = -1;      ///< in the communicator; -1: none
+  std::int64_t root_world = -1;
+  std::int64_t sent = 0, received = 0;  ///< bytes, as `chameleon stats` counts them
+  std::uint32_t members = 0;   ///< of the communicator, both groups of an intercommunicator
+  bool moves_data = false;     ///< it is one of MPI's data movements
+  bool on_object = false;      ///< of a window or file
+};
+
+/// What a rank sends to and receives from each member of a collective's communicator, for
+/// the calls where this differs between members.
+struct VectorBytes {
+  std::vector<std::int64_t> sent, received;
+};
+
+/// What is worked out once for all ranks of a trace.
+struct TracePlan {
+  std::vector<CallPlan> calls;  ///< by id
+  bool reads_twice = false;     ///< wildcards or cancellations: their outcome shows later
+};
+TracePlan plan_trace(const Trace& trace);
+
+/// Requests or datatypes of a rank at once: larger ids are of a damaged trace.
+inline constexpr std::int64_t kMostObjects = std::int64_t{1} << 24;
+
+/// `sequence` of a receive whose channel is not told: never completed, or unknown.
+inline constexpr std::uint64_t kNoSequence = UINT64_MAX;
+
+class RankOperations {
+ public:
+  /// Reads the rank once if there are wildcards. The trace and the plan must outlive this.
+  static Result<RankOperations> make(const Trace& trace, const TracePlan& plan,
+                                     std::uint32_t rank);
+
+  /// The next event, or false at the end.
+  bool next();
+
+  std::uint32_t rank() const { return view_.rank(); }
+  std::uint64_t number() const { return number_; }  ///< of the event, from 1
+  const EventView& event() const { return event_; }
+  const CallDescription& call() const { return *call_; }
+  const CallPlan& plan() const { return *plan_; }
+  std::span<const Operation> operations() const { return operations_; }
+  const Communicators& communicators() const { return comms_; }
+  /// The communicator of a collective of this event.
+  const Communicator* communicator() const { return comm_; }
+  /// Bytes to and from each member; empty vectors unless the call is a v- or w-form.
+  VectorBytes vector_bytes() const;
+  /// Recorded time of the event in ns.
+  std::uint64_t compute_ns() const { return compute_; }
+  std::uint64_t communication_ns() const { return communication_; }
+  /// The shortest communication time of this event at this place, or 1.
+  std::uint64_t shortest_ns() const { return shortest_; }
+  /// Calls whose effects are not told, and how often.
+  const std::map<std::string, std::uint64_t>& unmodelled() const { return unmodelled_; }
+
+ private:
+  struct Open {
+    enum class Kind : std::uint8_t { kNone, kOther, kSend, kReceive, kCollective };
+    Kind kind = Kind::kNone;
+    bool persistent = false, active = false, any_source = false, any_tag = false;
+    bool cancelled = false;
+    std::uint64_t ordinal = 0;  ///< of receives: the n-th started
+    Operation operation;
+    Communicator comm;
+  };
+
+  RankOperations(const Trace& trace, const TracePlan& plan, RankView view);
+
+  std::int64_t value(int field) const { return event_.values[static_cast<std::size_t>(field)]; }
+  bool failed() const { return value(0) != 0; }
+  std::int64_t type_size(std::int64_t type) const;
+  std::int64_t amount(std::int64_t count, std::int64_t type) const;
+  void read_times();
+  void act();
+  void follow_datatype();
+
+  // Messages (operations_messages.cpp).
+  void send();
+  Operation receive_from(const Communicator& comm, bool& any_source, bool& any_tag) const;
+  void receive();
+  void matched_probe();
+  void matched_receive();
+  void complete(std::int64_t slot, int status);
+  void complete_many();
+  void finish(Open& request, int status);
+  void start(std::int64_t slot);
+  void free_request(std::int64_t slot);
+  void cancel(std::int64_t slot);
+  void begin_receive(Open& request);
+  bool read_status(const Communicator& comm, int status, bool any_source, bool any_tag,
+                   Operation& operation) const;
+  void number_receive(Operation& operation);
+  Open* slot_of(std::int64_t slot);
+  Open& make_request(std::int64_t slot, Open::Kind kind);
+
+  // Collectives.
+  const Communicator* comm_of() const;
+  void collective();
+  void amounts_of(Operation& operation, const Communicator& comm) const;
+  std::int64_t sum_bytes(int counts, int types) const;
+  std::int64_t element_bytes(int counts, int types, std::int32_t at) const;
+
+  const Trace* trace_;
+  const TracePlan* trace_plan_;
+  RankView view_;
+  EventView event_;
+  const CallDescription* call_ = nullptr;
+  const CallPlan* plan_ = nullptr;
+  const Communicator* comm_ = nullptr;
+  Communicators comms_;
+  std::vector<Operation> operations_;
+  std::uint64_t number_ = 0, compute_ = 0, communication_ = 0, shortest_ = 1;
+
+  std::vector<Open> slots_;
+  std::uint64_t requests_ = 0;
+  std::uint64_t receives_ = 0;
+  std::unordered_map<std::int64_t, Operation> messages_;  ///< of matched probes
+  std::unordered_map<std::int64_t, Communicator> windows_, files_;
+  std::vector<std::int64_t> type_sizes_;
+  std::unordered_map<ChannelKey, std::uint64_t, KeyHash> sent_, received_;
+  std::map<std::string, std::uint64_t> unmodelled_;
+
+  /// First reading: collects; second: looks up. By ordinal of the receive.
+  bool collecting_ = false;
+  std::unordered_map<std::uint64_t, Operation> matches_;
+};
+
+}  // namespace chameleon

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Messages and requests of `RankOperations`.
+
+#include "analysis/operations.h"
+
+namespace chameleon {
+
+using Kind = Operation::Kind;
+
+RankOperations::Open* RankOperations::slot_of(std::int64_t slot) {
+  if (slot < 0 || static_cast<std::size_t>(slot) >= slots_.size()) return nullptr;
+  Open& request = slots_[static_cast<std::size_t>(slot)];
+  return request.kind == Open::Kind::kNone ? nullptr : &request;
+}
+
+RankOperations::Open& RankOperations::make_request(std::int64_t slot, Open::Kind kind) {
+  // A damaged trace may claim any; those share one.
+  const auto at = static_cast<std::size_t>(slot < kMostObjects ? slot : kMostObjects);
+  if (slots_.size() <= at) slots_.resize(at + 1);
+  slots_[at] = Open{};
+  slots_[at].kind = kind;
+  slots_[at].active = true;
+  return slots_[at];
+}
+
+void RankOperations::send() {
+  const CallPlan& plan = *plan_;
+  const Communicator* comm = plan.comm < 0 ? nullptr : comms_.find(value(plan.comm));
+  if (comm == nullptr || plan.dest < 0) return;
+  if (failed() && plan.action == Action::kSend) return;
+  Operation operation;
+  operation.kind = Kind::kSend;
+  operation.context = comm->context;
+  const EndPoint end = event_.end_point(static_cast<std::size_t>(plan.dest));
+  const std::int32_t to = end.rank(comm->self, comm->peers().count);
+  const bool to_somebody = end.special() == 0 && to >= 0 && to < comm->peers().count;
+  if (to_somebody) {
+    operation.peer = to;
+    operation.channel = {comm->context, rank(), static_cast<std::uint32_t>(comm->peers()[to]),
+                         plan.send_tag < 0 ? 0 : value(plan.send_tag)};
+    if (plan.send_count >= 0 && plan.send_type >= 0)
+      operation.bytes = amount(value(plan.send_count), value(plan.send_type));
+  }
+  if (plan.request < 0 || plan.action == Action::kSendrecv) {
+    if (!to_somebody) return;
+    operation.sequence = sent_[operation.channel]++;
+    operations_.push_back(operation);
+    return;
+  }
+  if (value(plan.request) < 0) return;
+  Open& request = make_request(value(plan.request),
+                               to_somebody ? Open::Kind::kSend : Open::Kind::kOther);
+  request.persistent = plan.persistent;
+  request.active = !plan.persistent;
+  request.operation = operation;
+  if (plan.persistent || !to_somebody) return;
+  request.operation.request = ++requests_;
+  request.operation.sequence = sent_[operation.channel]++;
+  operations_.push_back(request.operation);
+}
+
+// What is posted; `peer` stays -1 for a wildcard, and for a receive from nobody `bytes` is -1.
+Operation RankOperations::receive_from(const Communicator& comm, bool& any_source,
+                                       bool& any_tag) const {
+  const CallPlan& plan = *plan_;
+  Operation operation;
+  operation.kind = Kind::kPost;
+  operation.context = comm.context;
+  operation.channel.context = comm.context;
+  operation.channel.dest = rank();
+  operation.channel.tag = plan.recv_tag < 0 ? 0 : value(plan.recv_tag);
+  operation.sequence = kNoSequence;
+  any_tag = operation.channel.tag < 0;  // no MPI has valid tags below zero
+  const EndPoint end = event_.end_point(static_cast<std::size_t>(plan.source));
+  any_source = end.special() == static_cast<std::int32_t>(SpecialRank::kAnySource);
+  if (plan.recv_count >= 0 && plan.recv_type >= 0)
+    operation.bytes = amount(value(plan.recv_count), value(plan.recv_type));
+  if (any_source) return operation;
+  const std::int32_t from = end.rank(comm.self, comm.peers().count);
+  if (end.special() != 0 || from < 0 || from >= comm.peers().count) {
+    operation.bytes = -1;
+    return operation;
+  }
+  operation.peer = from;
+  operation.channel.source = static_cast<std::uint32_t>(comm.peers()[from]);
+  return operation;
+}
+
+void RankOperations::number_receive(Operation& operation) {
+  operation.sequence = received_[operation.channel]++;
+}
+
+// Fills in what the status of the completion tells: the source and tag of a wildcard, and the
+// bytes where they are other than posted. False where a wildcard's match is not told.
+bool RankOperations::read_status(const Communicator& comm, int status, bool any_source,
+                                 bool any_tag, Operation& operation) const {
+  const CallPlan& plan = *plan_;
+  const auto element = [&](int field, std::int64_t& result) {
+    if (field < 0) return false;
+    result = value(field);
+    if (status < 0) return true;
+    const auto all = array_of(*trace_, result);
+    if (static_cast<std::size_t>(status) >= all.size()) return false;
+    result = all[static_cast<std::size_t>(status)];
+    return true;
+  };
+  std::int64_t found = 0;
+  if (any_source) {
+    if (!element(plan.status_source, found)) return false;
+    const EndPoint end =
+        status < 0 ? event_.end_point(static_cast<std::size_t>(plan.status_source))
+                   : EndPoint{EndPointForm::kRelative, found};
+    if (end.special() != 0) return false;
+    operation.peer = end.rank(comm.self, comm.peers().count);
+    if (operation.peer < 0 || operation.peer >= comm.peers().count) return false;
+    operation.channel.source = static_cast<std::uint32_t>(comm.peers()[operation.peer]);
+  }
+  if (any_tag) {
+    if (!element(plan.status_tag, found) || found < 0) return false;
+    operation.channel.tag = found;
+  }
+  if (element(plan.status_bytes, found) && found >= 0) operation.bytes = found;
+  return true;
+}
+
+void RankOperations::receive() {
+  const CallPlan& plan = *plan_;
+  const Communicator* comm = plan.comm < 0 ? nullptr : comms_.find(value(plan.comm));
+  if (comm == nullptr || plan.source < 0) return;
+  bool any_source = false, any_tag = false;
+  Operation operation = receive_from(*comm, any_source, any_tag);
+  const bool from_nobody = operation.bytes < 0;
+  if (plan.request < 0 || plan.action == Action::kSendrecv) {
+    if (from_nobody) return;
+    if (!read_status(*comm, -1, any_source, any_tag, operation)) {
+      ++unmodelled_[call_->name];
+      return;
+    }
+    operation.kind = Kind::kReceive;
+    number_receive(operation);
+    operations_.push_back(operation);
+    return;
+  }
+  if (value(plan.request) < 0) return;
+  Open& request = make_request(value(plan.request),
+                               from_nobody ? Open::Kind::kOther : Open::Kind::kReceive);
+  request.persistent = plan.persistent;
+  request.active = !plan.persistent;
+  request.any_source = any_source;
+  request.any_tag = any_tag;
+  request.operation = operation;
+  request.comm = *comm;
+  if (!from_nobody && !plan.persistent) begin_receive(request);
+}
+
+// A receive with a request goes into force. In the second reading its match is known.
+void RankOperations::begin_receive(Open& request) {
+  request.ordinal = receives_++;
+  request.operation.kind = Kind::kPost;
+  request.operation.request = ++requests_;
+  const bool wild = request.any_source || request.any_tag;
+  const auto match = matches_.find(request.ordinal);
+  if (collecting_) return;
+  if (match != matches_.end() && match->second.kind == Kind::kReceive) {
+    const Operation& known = match->second;
+    request.operation.peer = known.peer;
+    request.operation.channel = known.channel;
+    request.operation.bytes = known.bytes;
+    number_receive(request.operation);
+  } else if (match == matches_.end() && !wild) {
+    number_receive(request.operation);
+  } else {
+    request.operation.sequence = kNoSequence;
+  }
+  operations_.push_back(request.operation);
+}
+
+void RankOperations::finish(Open& request, int status) {
+  Operation operation = request.operation;
+  switch (request.kind) {
+    case Open::Kind::kNone:
+    case Open::Kind::kOther: return;
+    case Open::Kind::kSend: operation.kind = Kind::kSendDone; break;
+    case Open::Kind::kCollective: operation.kind = Kind::kEnd; break;
+    case Open::Kind::kReceive: {
+      const bool wild = request.any_source || request.any_tag;
+      const bool told =
+          read_status(request.comm, status, request.any_source, request.any_tag, operation);
+      operation.kind = told && !request.cancelled ? Kind::kReceive : Kind::kCancelled;
+      if (!told && !request.cancelled) ++unmodelled_[call_->name];
+      if (collecting_ && (wild || request.cancelled)) matches_[request.ordinal] = operation;
+      if (operation.sequence == kNoSequence) operation.kind = Kind::kCancelled;
+      break;
+    }
+  }
+  operations_.push_back(operation);
+}
+
+void RankOperations::complete(std::int64_t slot, int status) {
+  Open* request = slot_of(slot);
+  if (request == nullptr || !request->active) return;
+  finish(*request, status);
+  if (request->persistent)
+    request->active = request->cancelled = false;
+  else
+    *request = Open{};
+}
+
+void RankOperations::complete_many() {
+  const CallPlan& plan = *plan_;
+  if (plan.flag >= 0 && value(plan.flag) == 0) return;
+  if (plan.action == Action::kComplete) {
+    if (plan.request >= 0) complete(value(plan.request), -1);
+    return;
+  }
+  if (plan.requests < 0) return;
+  const auto slots = array_of(*trace_, value(plan.requests));
+  const auto slot = [&](std::int64_t i) {
+    return i >= 0 && static_cast<std::size_t>(i) < slots.size()
+               ? slots[static_cast<std::size_t>(i)]
+               : -1;
+  };
+  if (plan.action == Action::kCompleteAny) {
+    if (plan.index >= 0) complete(slot(value(plan.index)), -1);
+  } else if (plan.action == Action::kCompleteAll) {
+    for (std::size_t i = 0; i < slots.size(); ++i) complete(slots[i], static_cast<int>(i));
+  } else if (plan.indices >= 0) {
+    int status = 0;
+    for (const std::int64_t i : array_of(*trace_, value(plan.indices))) complete(slot(i), status++);
+  }
+}
+
+void RankOperations::start(std::int64_t slot) {
+  Open* request = slot_of(slot);
+  if (request == nullptr) return;
+  request->active = true;
+  request->cancelled = false;
+  if (request->kind == Open::Kind::kReceive) return begin_receive(*request);
+  if (request->kind == Open::Kind::kSend) {
+    request->operation.request = ++requests_;
+    request->operation.sequence = sent_[request->operation.channel]++;
+    operations_.push_back(request->operation);
+  } else if (request->kind == Open::Kind::kCollective) {
+    // All members start a persistent collective equally often.
+    Operation& operation = request->operation;
+    operation.number = request->ordinal++;
+    operation.request = ++requests_;
+    operations_.push_back(operation);
+  }
+}
+
+void RankOperations::free_request(std::int64_t slot) {
+  if (Open* request = slot_of(slot)) *request = Open{};
+}
+
+// Whether it was in time is not in the trace: a receive is taken as cancelled.
+void RankOperations::cancel(std::int64_t slot) {
+  if (Open* request = slot_of(slot); request != nullptr && request->active)
+    request->cancelled = true;
+}
+
+void RankOperations::matched_probe() {
+  const CallPlan& plan = *plan_;
+  if (plan.flag >= 0 && value(plan.flag) == 0) return;
+  const Communicator* comm = plan.comm < 0 ? nullptr : comms_.find(value(plan.comm));
+  if (comm == nullptr || plan.source < 0 || plan.message < 0 || value(plan.message) < 0) return;
+  bool any_source = false, any_tag = false;
+  Operation operation = receive_from(*comm, any_source, any_tag);
+  if (operation.bytes < 0 || !read_status(*comm, -1, any_source, any_tag, operation)) return;
+  number_receive(operation);
+  messages_[value(plan.message)] = operation;
+}
+
+void RankOperations::matched_receive() {
+  const CallPlan& plan = *plan_;
+  const auto found = plan.message < 0 ? messages_.end() : messages_.find(value(plan.message));
+  if (found == messages_.end()) return;
+  Operation operation = found->second;
+  messages_.erase(found);
+  operation.kind = Kind::kReceive;
+  if (plan.request < 0) {
+    operations_.push_back(operation);
+    return;
+  }
+  if (value(plan.request) < 0) return;
+  Open& request = make_request(value(plan.request), Open::Kind::kReceive);
+  operation.kind = Kind::kPost;
+  operation.request = ++requests_;
+  request.operation = operation;
+  request.ordinal = receives_++;
+  operations_.push_back(operation);
+}
+
+}  // namespace chameleon

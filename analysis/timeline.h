@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// One time axis for all ranks, reconstructed from a folded trace: each event gets
+/// a begin and an end in ns since the end of MPI_Init, each rank's own clock at
+/// first (compute time before the call, time inside it: means of the histograms,
+/// or each instance with full timing), then moved so that nothing precedes its
+/// cause: a receive ends after its send began, nobody leaves a collective that
+/// waits for all before the last has come, data of a root is not there before the
+/// root (the controlled logical clock of Rabenseifner 1997, forward part). What a
+/// rank lost that way it makes up in later calls that wait, down to the shortest
+/// time seen of them, so that the whole keeps the length of the run.
+///
+/// Every rank is run until it must wait, a few thousand events at a time; where
+/// nobody can go on (a cut or inexact trace) the earliest rank goes on regardless,
+/// and is counted. O(events); memory of messages in flight and O(ranks).
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "analysis/operations.h"
+
+namespace chameleon {
+
+struct TimedEvent {
+  const RankOperations* at = nullptr;   ///< the rank, with its event and operations
+  std::uint64_t begin_ns = 0, end_ns = 0;
+  /// Of each operation: when its message was sent (receives), its collective begun by this
+  /// rank (ends), else the event's begin.
+  std::span<const std::uint64_t> since_ns;
+
+  std::uint32_t rank() const { return at->rank(); }
+};
+
+struct TimelineFacts {
+  std::uint64_t events = 0;
+  std::uint64_t end_ns = 0;      ///< of the last event
+  std::uint64_t moved = 0;       ///< events ended later than recorded, to follow their cause
+  std::uint64_t unmatched = 0;   ///< receives and collectives whose others did not come
+  std::map<std::string, std::uint64_t> unmodelled;  ///< calls whose effects are not told
+};
+
+/// Calls `sink` for every event of the ranks in `ranks`, in order of each rank.
+/// All ranks of the trace are run, whatever `ranks` is. Error: the trace is damaged.
+Result<TimelineFacts> run_timeline(const Trace& trace, const RankList& ranks,
+                                   const std::function<void(const TimedEvent&)>& sink);
+
+/// "reconstructed from histograms", "as recorded, moved where ...": for the output.
+std::string timeline_text(const Trace& trace);
+
+/// The same number at both ends of a message.
+std::uint64_t message_id(const Operation& operation);
+
+}  // namespace chameleon

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Chrome's trace events as JSON, which Perfetto and chrome://tracing read: a
+/// track a rank, a slice a call, an arrow a message. Times are microseconds with
+/// three decimals, so nanoseconds are exact.
+
+#include <cstdio>
+
+#include "tools/export/export.h"
+
+namespace chameleon {
+namespace {
+
+std::string microseconds(std::uint64_t ns) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%llu.%03u", static_cast<unsigned long long>(ns / 1000),
+                static_cast<unsigned>(ns % 1000));
+  return text;
+}
+
+class Chrome {
+ public:
+  Chrome(const ExportRequest& request, TextFile& file)
+      : request_(request), file_(file), names_(request.trace) {}
+
+  void head() {
+    file_ << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"tool\":\"chameleon\",\"program\":"
+          << json_text(request_.trace.program) << ",\"times\":"
+          << json_text(timeline_text(request_.trace)) << "},\"traceEvents\":[\n"
+          << "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"args\":{\"name\":"
+          << json_text(request_.trace.program) << "}}";
+    request_.ranks.for_each([&](std::uint32_t rank) {
+      const std::string of = ",\"pid\":0,\"tid\":" + std::to_string(rank) + ",\"args\":{";
+      file_ << ",\n{\"ph\":\"M\",\"name\":\"thread_name\"" << of << "\"name\":\"rank "
+            << std::to_string(rank) << "\"}}"
+            << ",\n{\"ph\":\"M\",\"name\":\"thread_sort_index\"" << of << "\"sort_index\":"
+            << std::to_string(rank) << "}}";
+    });
+  }
+
+  void event(const TimedEvent& event) {
+    const RankOperations& at = *event.at;
+    const std::string track = ",\"pid\":0,\"tid\":" + std::to_string(event.rank());
+    file_ << ",\n{\"ph\":\"X\",\"cat\":\"mpi\",\"name\":\"MPI_" << at.call().name << "\"" << track
+          << ",\"ts\":" << microseconds(event.begin_ns)
+          << ",\"dur\":" << microseconds(event.end_ns - event.begin_ns) << ",\"args\":{\"at\":"
+          << json_text(names_.site(at.event().node->path)) << arguments(at) << "}}";
+    for (const Operation& operation : at.operations()) {
+      if (operation.kind == Operation::Kind::kSend && arrow(operation))
+        flow("\"ph\":\"s\"", operation, track, event.begin_ns);
+      // The last instant inside the slice; that of the send is before it.
+      if (operation.kind == Operation::Kind::kReceive && arrow(operation))
+        flow("\"ph\":\"f\",\"bp\":\"e\"", operation, track, event.end_ns - 1);
+    }
+  }
+
+ private:
+  bool arrow(const Operation& operation) const {
+    return request_.ranks.contains(operation.channel.source) &&
+           request_.ranks.contains(operation.channel.dest);
+  }
+  void flow(const char* phase, const Operation& operation, const std::string& track,
+            std::uint64_t ns) {
+    char id[24];
+    std::snprintf(id, sizeof id, "0x%llx",
+                  static_cast<unsigned long long>(message_id(operation)));
+    file_ << ",\n{" << phase << ",\"cat\":\"message\",\"name\":\"message\",\"id\":\"" << id << "\""
+          << track << ",\"ts\":" << microseconds(ns) << "}";
+  }
+  static std::string arguments(const RankOperations& at) {
+    std::string text, to, from;
+    std::int64_t sent = 0, received = 0;
+    const auto list = [](std::string& names, std::uint32_t rank) {
+      names += (names.empty() ? "" : ",") + std::to_string(rank);
+    };
+    for (const Operation& operation : at.operations()) {
+      if (operation.kind == Operation::Kind::kSend) {
+        list(to, operation.channel.dest);
+        sent += operation.bytes;
+      } else if (operation.kind == Operation::Kind::kReceive) {
+        list(from, operation.channel.source);
+        received += operation.bytes;
+      } else if (operation.kind == Operation::Kind::kEnd) {
+        text += ",\"ranks\":" + std::to_string(operation.members) +
+                ",\"sent\":" + std::to_string(operation.sent) +
+                ",\"received\":" + std::to_string(operation.received);
+        if (operation.root_world >= 0) text += ",\"root\":" + std::to_string(operation.root_world);
+      }
+    }
+    if (!to.empty()) text += ",\"to\":\"" + to + "\",\"bytes_sent\":" + std::to_string(sent);
+    if (!from.empty())
+      text += ",\"from\":\"" + from + "\",\"bytes_received\":" + std::to_string(received);
+    return text;
+  }
+
+  const ExportRequest& request_;
+  TextFile& file_;
+  PathNames names_;
+};
+
+}  // namespace
+
+Result<ExportReport> export_chrome(const ExportRequest& request) {
+  ExportReport report;
+  TextFile file(request.output);
+  Chrome chrome(request, file);
+  chrome.head();
+  const Result<TimelineFacts> facts =
+      run_timeline(request.trace, request.ranks, [&](const TimedEvent& event) {
+        chrome.event(event);
+        count_event(*event.at, report);
+      });
+  if (!facts) return facts.error();
+  file << "\n]}\n";
+  if (const Status closed = file.close(); !closed) return closed.error();
+  note_timeline(request.trace, *facts, report);
+  return report;
+}
+
+}  // namespace chameleon

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/export/export.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "analysis/site_times.h"
+
+namespace chameleon {
+
+std::string json_text(std::string_view text) {
+  return nlohmann::json(std::string(text))
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+const std::string& PathNames::site(std::uint64_t path) {
+  const auto [entry, fresh] = site_.try_emplace(path);
+  if (fresh) entry->second = sites_.site(path);
+  return entry->second;
+}
+
+const std::vector<std::string>& PathNames::frames(std::uint64_t path) {
+  const auto [entry, fresh] = frames_.try_emplace(path);
+  if (fresh) {
+    entry->second = sites_.frames(path);
+    std::reverse(entry->second.begin(), entry->second.end());
+  }
+  return entry->second;
+}
+
+std::string_view function_of(std::string_view frame) {
+  const auto space = frame.find(' ');
+  return space == std::string_view::npos ? frame : frame.substr(space + 1);
+}
+
+std::size_t common_frames(const std::vector<std::string>& a, const std::vector<std::string>& b) {
+  std::size_t n = 0;
+  while (n < a.size() && n < b.size() && function_of(a[n]) == function_of(b[n])) {
+    ++n;
+    // Below a frame left at another line, even equal names are other calls.
+    if (a[n - 1] != b[n - 1]) break;
+  }
+  return n;
+}
+
+void count_event(const RankOperations& at, ExportReport& report) {
+  ++report.events;
+  for (const Operation& operation : at.operations())
+    if (operation.kind == Operation::Kind::kSend) {
+      ++report.messages;
+      report.bytes += static_cast<std::uint64_t>(operation.bytes);
+    }
+}
+
+void note_timeline(const Trace& trace, const TimelineFacts& facts, ExportReport& report) {
+  report.timing = timeline_text(trace);
+  if (facts.unmatched > 0)
+    report.notes.push_back(std::to_string(facts.unmatched) +
+                           " receives or collectives without their others: not ordered");
+  for (const auto& [call, count] : facts.unmodelled)
+    report.notes.push_back(call + " x" + std::to_string(count) +
+                           ": calls shown, what they move is not told");
+}
+
+Status each_stack_time(
+    const Trace& trace, const RankList& ranks,
+    const std::function<void(const Node&, std::uint64_t, double, double, double)>& f) {
+  if (trace.timing == "full") {
+    const TracePlan plan = plan_trace(trace);
+    for (const std::uint32_t rank : ranks.ranks()) {
+      Result<RankOperations> at = RankOperations::make(trace, plan, rank);
+      if (!at) return at.error();
+      while (at->next())
+        f(*at->event().node, at->event().predecessor, 1, static_cast<double>(at->compute_ns()),
+          static_cast<double>(at->communication_ns()));
+    }
+    return Unit{};
+  }
+  const std::function<void(const std::vector<Node>&, const RankList&)> walk =
+      [&](const std::vector<Node>& nodes, const RankList& around) {
+        for (const Node& node : nodes) {
+          const RankList& here = node.ranks.empty() ? around : node.ranks;
+          if (node.is_loop()) {
+            walk(node.body, here);
+            continue;
+          }
+          for_each_rank_time(
+              node, here, ranks, [&](std::uint32_t, const TimeEntry* entry, double count) {
+                if (entry == nullptr)
+                  f(node, 0, count, 0, 0);
+                else
+                  f(node, entry->predecessor, count, count * entry->compute.mean(),
+                    count * entry->communication.mean());
+              });
+        }
+      };
+  walk(trace.nodes, trace.ranks);
+  return Unit{};
+}
+
+std::unordered_map<std::uint64_t, std::uint64_t> paths_by_symbol(const Trace& trace) {
+  std::unordered_map<std::uint64_t, std::uint64_t> paths;
+  const std::function<void(const std::vector<Node>&)> walk = [&](const std::vector<Node>& nodes) {
+    for (const Node& node : nodes) {
+      if (node.is_loop())
+        walk(node.body);
+      else
+        paths[node.symbol()] = node.path;
+    }
+  };
+  walk(trace.nodes);
+  return paths;
+}
+
+}  // namespace chameleon

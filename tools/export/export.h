@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What the formats of `chameleon export` share: what is asked for, what is told
+/// at the end, and call paths as words. A format
+/// is one function in one file; none expands a trace in memory.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/timeline.h"
+#include "base/result.h"
+#include "tools/call_sites.h"
+#include "tools/export/text_file.h"
+
+namespace chameleon {
+
+struct ExportRequest {
+  const Trace& trace;
+  RankList ranks;      ///< of the trace, not empty
+  std::string output;  ///< a file, or a folder made if need be
+};
+
+struct ExportReport {
+  std::uint64_t events = 0;     ///< MPI calls written
+  std::uint64_t messages = 0;   ///< sent by these ranks
+  std::uint64_t bytes = 0;      ///< in these messages
+  std::string timing;           ///< what the times are; empty: the format has none
+  std::vector<std::string> notes;  ///< what is left out or stands for something else
+};
+
+using Exporter = Result<ExportReport> (*)(const ExportRequest&);
+
+Result<ExportReport> export_csv(const ExportRequest& request);
+Result<ExportReport> export_json(const ExportRequest& request);
+Result<ExportReport> export_folded(const ExportRequest& request);
+Result<ExportReport> export_speedscope(const ExportRequest& request);
+Result<ExportReport> export_chrome(const ExportRequest& request);
+Result<ExportReport> export_otf2(const ExportRequest& request);
+Result<ExportReport> export_simgrid(const ExportRequest& request);
+Result<ExportReport> export_paje(const ExportRequest& request);
+Result<ExportReport> export_paraver(const ExportRequest& request);
+Result<ExportReport> export_goal(const ExportRequest& request);
+
+/// A JSON string, with its quotes.
+std::string json_text(std::string_view text);
+
+/// Call paths as words, each worked out once.
+class PathNames {
+ public:
+  explicit PathNames(const Trace& trace) : sites_(trace) {}
+  /// `stencil.cpp:88 exchange()`.
+  const std::string& site(std::uint64_t path);
+  /// Outermost first.
+  const std::vector<std::string>& frames(std::uint64_t path);
+
+ private:
+  CallSites sites_;
+  std::unordered_map<std::uint64_t, std::string> site_;
+  std::unordered_map<std::uint64_t, std::vector<std::string>> frames_;
+};
+
+/// `exchange()` of `stencil.cpp:88 exchange()`.
+std::string_view function_of(std::string_view frame);
+
+/// How many outermost frames two paths have in common: the functions, not the lines.
+std::size_t common_frames(const std::vector<std::string>& a, const std::vector<std::string>& b);
+
+/// Adds one event's messages; the notes about the whole.
+void count_event(const RankOperations& at, ExportReport& report);
+void note_timeline(const Trace& trace, const TimelineFacts& facts, ExportReport& report);
+
+/// Times, per call path, of some ranks: from the folded form, or event by event with full timing.
+/// `f(node, predecessor symbol, events, compute ns, communication ns)`.
+Status each_stack_time(
+    const Trace& trace, const RankList& ranks,
+    const std::function<void(const Node&, std::uint64_t, double, double, double)>& f);
+
+/// Paths by the symbol of their events.
+std::unordered_map<std::uint64_t, std::uint64_t> paths_by_symbol(const Trace& trace);
+
+}  // namespace chameleon

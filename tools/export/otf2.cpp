@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// OTF2, the Open Trace Format 2 of Score-P, Scalasca and Vampir: a location a
+/// rank, MPI calls and the frames around them as regions, messages, requests and
+/// collectives as records, communicators as groups of locations. The anchor is
+/// traces.otf2. Frames are entered and left at the calls beside the change: when
+/// in between is not recorded. python3-otf2 3.0.2 cannot read the definition of an
+/// intercommunicator: it is written as a communicator of both groups, with its
+/// partners renumbered.
+
+#include <otf2/otf2.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "mpi/call_table.h"
+#include "tools/export/export.h"
+
+namespace chameleon {
+namespace {
+
+struct NamedCollective {
+  std::string_view name;
+  OTF2_CollectiveOp operation;
+};
+
+constexpr NamedCollective kCollectives[] = {
+    {"Barrier", OTF2_COLLECTIVE_OP_BARRIER},
+    {"Bcast", OTF2_COLLECTIVE_OP_BCAST},
+    {"Gather", OTF2_COLLECTIVE_OP_GATHER},
+    {"Gatherv", OTF2_COLLECTIVE_OP_GATHERV},
+    {"Scatter", OTF2_COLLECTIVE_OP_SCATTER},
+    {"Scatterv", OTF2_COLLECTIVE_OP_SCATTERV},
+    {"Allgather", OTF2_COLLECTIVE_OP_ALLGATHER},
+    {"Allgatherv", OTF2_COLLECTIVE_OP_ALLGATHERV},
+    {"Alltoall", OTF2_COLLECTIVE_OP_ALLTOALL},
+    {"Alltoallv", OTF2_COLLECTIVE_OP_ALLTOALLV},
+    {"Alltoallw", OTF2_COLLECTIVE_OP_ALLTOALLW},
+    {"Allreduce", OTF2_COLLECTIVE_OP_ALLREDUCE},
+    {"Reduce", OTF2_COLLECTIVE_OP_REDUCE},
+    {"Reduce_scatter", OTF2_COLLECTIVE_OP_REDUCE_SCATTER},
+    {"Reduce_scatter_block", OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK},
+    {"Scan", OTF2_COLLECTIVE_OP_SCAN},
+    {"Exscan", OTF2_COLLECTIVE_OP_EXSCAN},
+    {"Comm_free", OTF2_COLLECTIVE_OP_DESTROY_HANDLE},
+    {"Comm_disconnect", OTF2_COLLECTIVE_OP_DESTROY_HANDLE},
+};
+
+/// The operation of a blocking, nonblocking or persistent call, or -1: OTF2 has none.
+int collective_of(std::string_view name, bool creates) {
+  if (creates) return OTF2_COLLECTIVE_OP_CREATE_HANDLE;
+  constexpr std::string_view kInit = "_init";
+  if (name.size() > kInit.size() && name.substr(name.size() - kInit.size()) == kInit)
+    name.remove_suffix(kInit.size());
+  for (const NamedCollective& known : kCollectives)
+    if (name == known.name ||
+        (name.size() > 1 && name[0] == 'I' && name.substr(2) == known.name.substr(1) &&
+         (name[1] | 0x20) == (known.name[0] | 0x20)))
+      return known.operation;
+  return -1;
+}
+
+OTF2_RegionRole role_of(const CallPlan& plan, const CallInfo* info) {
+  if (plan.name == "Barrier") return OTF2_REGION_ROLE_BARRIER;
+  if (info != nullptr && has(*info, Attribute::kIo)) return OTF2_REGION_ROLE_FILE_IO;
+  if (info != nullptr && has(*info, Attribute::kRma)) return OTF2_REGION_ROLE_RMA;
+  switch (plan.action) {
+    case Action::kSend:
+    case Action::kRecv:
+    case Action::kSendrecv:
+    case Action::kProbe:
+    case Action::kMatchedProbe:
+    case Action::kMatchedRecv:
+    case Action::kComplete:
+    case Action::kCompleteAll:
+    case Action::kCompleteAny:
+    case Action::kCompleteSome:
+    case Action::kStart: return OTF2_REGION_ROLE_POINT2POINT;
+    case Action::kCollective:
+      if (plan.waits == Waits::kForRoot) return OTF2_REGION_ROLE_COLL_ONE2ALL;
+      if (plan.waits == Waits::kRootForAll) return OTF2_REGION_ROLE_COLL_ALL2ONE;
+      return plan.amounts == Amounts::kNone ? OTF2_REGION_ROLE_COLL_OTHER
+                                            : OTF2_REGION_ROLE_COLL_ALL2ALL;
+    default: return OTF2_REGION_ROLE_FUNCTION;
+  }
+}
+
+OTF2_FlushType flush_always(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) {
+  return OTF2_FLUSH;
+}
+
+OTF2_TimeStamp no_timestamp(void*, OTF2_FileType, OTF2_LocationRef) { return 0; }
+
+constexpr OTF2_FlushCallbacks kFlush = {flush_always, no_timestamp};
+
+/// Strings, regions, communicators: defined when first met, written at the end.
+struct Definitions {
+  std::map<std::string, OTF2_StringRef> strings;
+  struct Region {
+    std::string name, file;
+    OTF2_RegionRole role = OTF2_REGION_ROLE_FUNCTION;
+    OTF2_Paradigm paradigm = OTF2_PARADIGM_COMPILER;
+  };
+  std::vector<Region> regions;
+  std::map<std::string, OTF2_RegionRef> frames;
+  std::map<std::uint16_t, OTF2_RegionRef> calls;
+  struct Comm {
+    std::string name;
+    std::vector<std::uint64_t> members;  ///< world ranks
+    bool is_inter = false;
+  };
+  std::vector<Comm> comms;  ///< 0: the world, 1: self
+  std::unordered_map<std::uint64_t, OTF2_CommRef> comm_of;
+
+  OTF2_StringRef string(const std::string& text) {
+    return strings.try_emplace(text, static_cast<OTF2_StringRef>(strings.size())).first->second;
+  }
+};
+
+class Archive {
+ public:
+  Archive(const ExportRequest& request) : request_(request), names_(request.trace) {}
+  ~Archive() {
+    if (archive_ != nullptr) OTF2_Archive_Close(archive_);
+  }
+  Archive(const Archive&) = delete;
+  Archive& operator=(const Archive&) = delete;
+
+  Status open() {
+    if (const Status made = make_folder(request_.output); !made) return made;
+    // The library refuses to write over an archive: only what is one is removed.
+    std::error_code error;
+    for (const char* old : {"traces.otf2", "traces.def"})
+      std::filesystem::remove(request_.output + "/" + old, error);
+    std::filesystem::remove_all(request_.output + "/traces", error);
+    archive_ = OTF2_Archive_Open(request_.output.c_str(), "traces", OTF2_FILEMODE_WRITE,
+                                 OTF2_CHUNK_SIZE_MIN, OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT,
+                                 OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+    if (archive_ == nullptr) return failure();
+    ok(OTF2_Archive_SetSerialCollectiveCallbacks(archive_));
+    ok(OTF2_Archive_SetFlushCallbacks(archive_, &kFlush, nullptr));
+    ok(OTF2_Archive_SetCreator(archive_, "chameleon"));
+    const std::string about =
+        request_.trace.program + "; " + timeline_text(request_.trace);
+    ok(OTF2_Archive_SetDescription(archive_, about.c_str()));
+    ok(OTF2_Archive_OpenEvtFiles(archive_));
+    locations_.resize(world());
+    for (std::uint32_t rank = 0; rank < world(); ++rank) {
+      locations_[rank].writer = OTF2_Archive_GetEvtWriter(archive_, rank);
+      if (locations_[rank].writer == nullptr) return failure();
+    }
+    definitions_.comms.resize(2);
+    definitions_.comms[0].name = "MPI_COMM_WORLD";
+    definitions_.comms[1].name = "MPI_COMM_SELF";
+    return Unit{};
+  }
+
+  void event(const TimedEvent& event) {
+    const RankOperations& at = *event.at;
+    Location& location = locations_[at.rank()];
+    if (!location.known) {
+      location.known = true;
+      if (const Communicator* all = at.communicators().find(0))
+        definitions_.comm_of.emplace(all->context, 0);
+      if (const Communicator* self = at.communicators().find(1))
+        definitions_.comm_of.emplace(self->context, 1);
+    }
+    const bool creates = at.plan().members >= 0;
+    if (creates && at.plan().new_comm >= 0)
+      learn(at.communicators().find(
+          at.event().values[static_cast<std::size_t>(at.plan().new_comm)]));
+    walk_to(location, at.event().node->path, event.begin_ns);
+    const OTF2_RegionRef region = region_of(at);
+    enter(location, event.begin_ns, region);
+    for (const Operation& operation : at.operations())
+      at_begin(location, operation, event.begin_ns);
+    for (const Operation& operation : at.operations())
+      at_end(location, operation, event.end_ns, creates);
+    leave(location, event.end_ns, region);
+    location.last = event.end_ns;
+  }
+
+  Status finish(const TimelineFacts& facts) {
+    for (Location& location : locations_) {
+      while (!location.stack.empty()) {
+        leave(location, location.last, location.stack.back().second);
+        location.stack.pop_back();
+      }
+      OTF2_EvtWriter_GetNumberOfEvents(location.writer, &location.events);
+      ok(OTF2_Archive_CloseEvtWriter(archive_, location.writer));
+    }
+    ok(OTF2_Archive_CloseEvtFiles(archive_));
+    ok(OTF2_Archive_OpenDefFiles(archive_));
+    for (std::uint32_t rank = 0; rank < world(); ++rank) {
+      OTF2_DefWriter* writer = OTF2_Archive_GetDefWriter(archive_, rank);
+      ok(OTF2_Archive_CloseDefWriter(archive_, writer));
+    }
+    ok(OTF2_Archive_CloseDefFiles(archive_));
+    write_definitions(facts);
+    OTF2_Archive* archive = archive_;
+    archive_ = nullptr;
+    ok(OTF2_Archive_Close(archive));
+    return failed_ ? failure() : Status(Unit{});
+  }
+
+ private:
+  struct Location {
+    OTF2_EvtWriter* writer = nullptr;
+    std::vector<std::pair<std::string, OTF2_RegionRef>> stack;  ///< frames entered
+    std::uint64_t last = 0;
+    std::uint64_t events = 0;
+    bool known = false;
+  };
+
+  std::uint32_t world() const {
+    const auto& intervals = request_.trace.ranks.intervals();
+    return std::max(request_.trace.world_size, intervals.empty() ? 0 : intervals.back().last + 1);
+  }
+  void ok(OTF2_ErrorCode code) {
+    if (code != OTF2_SUCCESS && !failed_) {
+      failed_ = true;
+      why_ = OTF2_Error_GetDescription(code);
+    }
+  }
+  Error failure() const {
+    return {ErrorKind::kSystem,
+            request_.output + ": OTF2 cannot write it" + (why_.empty() ? "" : ": " + why_), 0};
+  }
+  void enter(Location& location, std::uint64_t ns, OTF2_RegionRef region) {
+    ok(OTF2_EvtWriter_Enter(location.writer, nullptr, ns, region));
+  }
+  void leave(Location& location, std::uint64_t ns, OTF2_RegionRef region) {
+    ok(OTF2_EvtWriter_Leave(location.writer, nullptr, ns, region));
+  }
+
+  // Leaves the frames that the next call is not in, and enters those it is.
+  void walk_to(Location& location, std::uint64_t path, std::uint64_t begin) {
+    const std::vector<std::string>& frames = names_.frames(path);
+    auto& stack = location.stack;
+    std::size_t shared = 0;
+    while (shared < stack.size() && shared < frames.size() &&
+           function_of(stack[shared].first) == function_of(frames[shared])) {
+      ++shared;
+      if (stack[shared - 1].first != frames[shared - 1]) break;
+    }
+    while (stack.size() > shared) {
+      leave(location, location.last, stack.back().second);
+      stack.pop_back();
+    }
+    for (std::size_t i = 0; i < shared; ++i) stack[i].first = frames[i];
+    for (std::size_t i = shared; i < frames.size(); ++i) {
+      const OTF2_RegionRef region = region_of_frame(frames[i]);
+      enter(location, begin, region);
+      stack.emplace_back(frames[i], region);
+    }
+  }
+
+  OTF2_RegionRef region_of_frame(const std::string& frame) {
+    const std::string name(function_of(frame));
+    const auto [entry, fresh] = definitions_.frames.try_emplace(
+        name, static_cast<OTF2_RegionRef>(definitions_.regions.size()));
+    if (fresh) {
+      const auto colon = frame.find(':');
+      definitions_.regions.push_back(
+          {name, colon == std::string::npos || colon > frame.find(' ') ? ""
+                                                                       : frame.substr(0, colon)});
+    }
+    return entry->second;
+  }
+  OTF2_RegionRef region_of(const RankOperations& at) {
+    const auto [entry, fresh] = definitions_.calls.try_emplace(
+        at.event().node->call, static_cast<OTF2_RegionRef>(definitions_.regions.size()));
+    if (fresh)
+      definitions_.regions.push_back({"MPI_" + at.call().name, "",
+                                      role_of(at.plan(), find_call(at.call().name)),
+                                      OTF2_PARADIGM_MPI});
+    return entry->second;
+  }
+
+  void learn(const Communicator* comm) {
+    if (comm == nullptr) return;
+    const auto [entry, fresh] = definitions_.comm_of.try_emplace(
+        comm->context, static_cast<OTF2_CommRef>(definitions_.comms.size()));
+    if (!fresh) return;
+    Definitions::Comm made;
+    made.name = "communicator " + std::to_string(entry->second);
+    made.is_inter = comm->is_inter;
+    std::vector<std::uint64_t> local, remote;
+    for (std::int32_t i = 0; i < comm->local.count; ++i)
+      local.push_back(static_cast<std::uint64_t>(comm->local[i]));
+    for (std::int32_t i = 0; comm->is_inter && i < comm->remote.count; ++i)
+      remote.push_back(static_cast<std::uint64_t>(comm->remote[i]));
+    if (remote < local) std::swap(local, remote);  // the same on both sides
+    made.members = std::move(local);
+    made.members.insert(made.members.end(), remote.begin(), remote.end());
+    definitions_.comms.push_back(std::move(made));
+  }
+  OTF2_CommRef comm_of(const Operation& operation) const {
+    const auto found = definitions_.comm_of.find(operation.context);
+    return found == definitions_.comm_of.end() ? OTF2_UNDEFINED_COMM : found->second;
+  }
+
+  /// A partner's rank in the communicator as it is defined here.
+  std::uint32_t rank_in(const Operation& operation, std::int32_t rank, std::int64_t world) const {
+    const OTF2_CommRef ref = comm_of(operation);
+    if (ref == OTF2_UNDEFINED_COMM || !definitions_.comms[ref].is_inter)
+      return static_cast<std::uint32_t>(rank);
+    const std::vector<std::uint64_t>& members = definitions_.comms[ref].members;
+    const auto found = std::find(members.begin(), members.end(), static_cast<std::uint64_t>(world));
+    return static_cast<std::uint32_t>(found - members.begin());
+  }
+
+  void at_begin(Location& location, const Operation& operation, std::uint64_t ns) {
+    OTF2_EvtWriter* writer = location.writer;
+    const std::uint32_t peer = rank_in(operation, operation.peer, operation.channel.dest);
+    const auto tag = static_cast<std::uint32_t>(operation.channel.tag);
+    const auto bytes = static_cast<std::uint64_t>(operation.bytes);
+    switch (operation.kind) {
+      case Operation::Kind::kSend:
+        if (operation.request == 0)
+          ok(OTF2_EvtWriter_MpiSend(writer, nullptr, ns, peer, comm_of(operation), tag, bytes));
+        else
+          ok(OTF2_EvtWriter_MpiIsend(writer, nullptr, ns, peer, comm_of(operation), tag, bytes,
+                                     operation.request));
+        break;
+      case Operation::Kind::kPost:
+        ok(OTF2_EvtWriter_MpiIrecvRequest(writer, nullptr, ns, operation.request));
+        break;
+      case Operation::Kind::kBegin:
+        if (!recorded(operation)) break;
+        if (operation.request == 0)
+          ok(OTF2_EvtWriter_MpiCollectiveBegin(writer, nullptr, ns));
+        else
+          ok(OTF2_EvtWriter_NonBlockingCollectiveRequest(writer, nullptr, ns, operation.request));
+        break;
+      default: break;
+    }
+  }
+
+  bool recorded(const Operation& operation) const {
+    return !operation.on_object && comm_of(operation) != OTF2_UNDEFINED_COMM &&
+           operation.collective != nullptr && *operation.collective != "Finalize" &&
+           (operation.moves_data || operation.waits == Waits::kForAll);
+  }
+
+  void at_end(Location& location, const Operation& operation, std::uint64_t ns, bool creates) {
+    OTF2_EvtWriter* writer = location.writer;
+    switch (operation.kind) {
+      case Operation::Kind::kReceive: {
+        const std::uint32_t peer = rank_in(operation, operation.peer, operation.channel.source);
+        const auto tag = static_cast<std::uint32_t>(operation.channel.tag);
+        const auto bytes = static_cast<std::uint64_t>(operation.bytes);
+        if (operation.request == 0)
+          ok(OTF2_EvtWriter_MpiRecv(writer, nullptr, ns, peer, comm_of(operation), tag, bytes));
+        else
+          ok(OTF2_EvtWriter_MpiIrecv(writer, nullptr, ns, peer, comm_of(operation), tag, bytes,
+                                     operation.request));
+        break;
+      }
+      case Operation::Kind::kSendDone:
+        ok(OTF2_EvtWriter_MpiIsendComplete(writer, nullptr, ns, operation.request));
+        break;
+      case Operation::Kind::kCancelled:
+        ok(OTF2_EvtWriter_MpiRequestCancelled(writer, nullptr, ns, operation.request));
+        break;
+      case Operation::Kind::kEnd: {
+        if (!recorded(operation)) break;
+        const int known = collective_of(*operation.collective, creates);
+        const auto op = static_cast<OTF2_CollectiveOp>(
+            known < 0 ? OTF2_COLLECTIVE_OP_BARRIER : known);  // waits for all, moves nothing
+        const std::uint32_t root =
+            operation.root_world < 0 ? OTF2_UNDEFINED_UINT32
+                                     : rank_in(operation, operation.root, operation.root_world);
+        const auto sent = static_cast<std::uint64_t>(operation.sent);
+        const auto received = static_cast<std::uint64_t>(operation.received);
+        if (operation.request == 0)
+          ok(OTF2_EvtWriter_MpiCollectiveEnd(writer, nullptr, ns, op, comm_of(operation), root,
+                                             sent, received));
+        else
+          ok(OTF2_EvtWriter_NonBlockingCollectiveComplete(writer, nullptr, ns, op,
+                                                          comm_of(operation), root, sent, received,
+                                                          operation.request));
+        break;
+      }
+      default: break;
+    }
+  }
+
+  void write_definitions(const TimelineFacts& facts) {
+    OTF2_GlobalDefWriter* writer = OTF2_Archive_GetGlobalDefWriter(archive_);
+    if (writer == nullptr) {
+      failed_ = true;
+      return;
+    }
+    constexpr std::uint64_t kNanoseconds = 1'000'000'000;
+    ok(OTF2_GlobalDefWriter_WriteClockProperties(writer, kNanoseconds, 0, facts.end_ns + 1,
+                                                 request_.trace.started_unix * kNanoseconds));
+    std::size_t written = 0;
+    const auto text = [&](const std::string& words) {
+      const OTF2_StringRef ref = definitions_.string(words);
+      if (ref >= written) {
+        ok(OTF2_GlobalDefWriter_WriteString(writer, ref, words.c_str()));
+        written = ref + std::size_t{1};
+      }
+      return ref;
+    };
+    const OTF2_StringRef nothing = text("");
+    ok(OTF2_GlobalDefWriter_WriteParadigm(writer, OTF2_PARADIGM_MPI, text("MPI"),
+                                          OTF2_PARADIGM_CLASS_PROCESS));
+    for (std::size_t i = 0; i < definitions_.regions.size(); ++i) {
+      const Definitions::Region& region = definitions_.regions[i];
+      const OTF2_StringRef name = text(region.name);
+      ok(OTF2_GlobalDefWriter_WriteRegion(
+          writer, static_cast<OTF2_RegionRef>(i), name, name, nothing, region.role,
+          region.paradigm, OTF2_REGION_FLAG_NONE,
+          region.file.empty() ? nothing : text(region.file), 0, 0));
+    }
+    write_system_tree(writer, text);
+    write_communicators(writer, text, nothing);
+    ok(OTF2_Archive_CloseGlobalDefWriter(archive_, writer));
+  }
+
+  template <class Text>
+  void write_system_tree(OTF2_GlobalDefWriter* writer, Text text) {
+    ok(OTF2_GlobalDefWriter_WriteSystemTreeNode(writer, 0, text("machine"), text("machine"),
+                                                OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+    std::map<std::string, OTF2_SystemTreeNodeRef> hosts;
+    for (std::uint32_t rank = 0; rank < world(); ++rank) {
+      const auto facts = request_.trace.facts.find(rank);
+      const std::string host = facts == request_.trace.facts.end() ? "" : facts->second.host;
+      const auto [node, fresh] =
+          hosts.try_emplace(host, static_cast<OTF2_SystemTreeNodeRef>(hosts.size() + 1));
+      if (fresh)
+        ok(OTF2_GlobalDefWriter_WriteSystemTreeNode(
+            writer, node->second, text(host.empty() ? "node" : host), text("node"), 0));
+      const OTF2_StringRef name = text("rank " + std::to_string(rank));
+      ok(OTF2_GlobalDefWriter_WriteLocationGroup(writer, rank, name,
+                                                 OTF2_LOCATION_GROUP_TYPE_PROCESS, node->second,
+                                                 OTF2_UNDEFINED_LOCATION_GROUP));
+      ok(OTF2_GlobalDefWriter_WriteLocation(writer, rank, name, OTF2_LOCATION_TYPE_CPU_THREAD,
+                                            locations_[rank].events, rank));
+    }
+  }
+
+  template <class Text>
+  void write_communicators(OTF2_GlobalDefWriter* writer, Text text, OTF2_StringRef nothing) {
+    std::vector<std::uint64_t> all(world());
+    for (std::uint32_t rank = 0; rank < world(); ++rank) all[rank] = rank;
+    OTF2_GroupRef next = 0;
+    const auto group = [&](OTF2_GroupType type, OTF2_StringRef name,
+                           const std::vector<std::uint64_t>& members) {
+      ok(OTF2_GlobalDefWriter_WriteGroup(writer, next, name, type, OTF2_PARADIGM_MPI,
+                                         OTF2_GROUP_FLAG_NONE,
+                                         static_cast<std::uint32_t>(members.size()),
+                                         members.data()));
+      return next++;
+    };
+    group(OTF2_GROUP_TYPE_COMM_LOCATIONS, text("MPI locations"), all);
+    const OTF2_GroupRef self = group(OTF2_GROUP_TYPE_COMM_SELF, nothing, {});
+    std::map<std::vector<std::uint64_t>, OTF2_GroupRef> known;
+    const auto group_of = [&](const std::vector<std::uint64_t>& members) {
+      const auto found = known.find(members);
+      if (found != known.end()) return found->second;
+      return known[members] = group(OTF2_GROUP_TYPE_COMM_GROUP, nothing, members);
+    };
+    definitions_.comms[0].members = all;
+    for (std::size_t i = 0; i < definitions_.comms.size(); ++i) {
+      const Definitions::Comm& comm = definitions_.comms[i];
+      const auto ref = static_cast<OTF2_CommRef>(i);
+      const OTF2_StringRef name = text(comm.name);
+      const OTF2_CommRef parent = i < 2 ? OTF2_UNDEFINED_COMM : 0;
+      ok(OTF2_GlobalDefWriter_WriteComm(writer, ref, name, i == 1 ? self : group_of(comm.members),
+                                        parent, OTF2_COMM_FLAG_NONE));
+    }
+  }
+
+  const ExportRequest& request_;
+  PathNames names_;
+  OTF2_Archive* archive_ = nullptr;
+  std::vector<Location> locations_;
+  Definitions definitions_;
+  bool failed_ = false;
+  std::string why_;
+};
+
+}  // namespace
+
+Result<ExportReport> export_otf2(const ExportRequest& request) {
+  ExportReport report;
+  Archive archive(request);
+  if (const Status opened = archive.open(); !opened) return opened.error();
+  const Result<TimelineFacts> facts =
+      run_timeline(request.trace, request.ranks, [&](const TimedEvent& event) {
+        archive.event(event);
+        count_event(*event.at, report);
+      });
+  if (!facts) return facts.error();
+  if (const Status finished = archive.finish(*facts); !finished) return finished.error();
+  note_timeline(request.trace, *facts, report);
+  return report;
+}
+
+}  // namespace chameleon

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Paje (B. de Oliveira Stein, J. Chassin de Kergommeaux, G. Mounie: "Paje trace
+/// file format", 2010): a container a rank under one of the program, MPI calls as
+/// a stack of states, messages as links. In order of time, as pj_dump wants it.
+
+#include <cstdio>
+
+#include "tools/export/export.h"
+#include "tools/export/sorted_lines.h"
+
+namespace chameleon {
+namespace {
+
+constexpr const char* kDefinitions = R"(%EventDef PajeDefineContainerType 0
+% Alias string
+% Type string
+% Name string
+%EndEventDef
+%EventDef PajeDefineStateType 1
+% Alias string
+% Type string
+% Name string
+%EndEventDef
+%EventDef PajeDefineLinkType 2
+% Alias string
+% Type string
+% StartContainerType string
+% EndContainerType string
+% Name string
+%EndEventDef
+%EventDef PajeCreateContainer 3
+% Time date
+% Alias string
+% Type string
+% Container string
+% Name string
+%EndEventDef
+%EventDef PajeDestroyContainer 4
+% Time date
+% Type string
+% Name string
+%EndEventDef
+%EventDef PajePushState 5
+% Time date
+% Type string
+% Container string
+% Value string
+%EndEventDef
+%EventDef PajePopState 6
+% Time date
+% Type string
+% Container string
+%EndEventDef
+%EventDef PajeStartLink 7
+% Time date
+% Type string
+% Container string
+% StartContainer string
+% Value string
+% Key string
+%EndEventDef
+%EventDef PajeEndLink 8
+% Time date
+% Type string
+% Container string
+% EndContainer string
+% Value string
+% Key string
+%EndEventDef
+0 P 0 Program
+0 R P Rank
+1 S R "MPI call"
+2 M P R R Message
+)";
+
+std::string seconds(std::uint64_t ns) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%llu.%09llu", static_cast<unsigned long long>(ns / 1000000000),
+                static_cast<unsigned long long>(ns % 1000000000));
+  return text;
+}
+
+std::string quoted(std::string text) {
+  for (char& letter : text)
+    if (letter == '"' || letter == '\n') letter = ' ';
+  return "\"" + text + "\"";
+}
+
+class Paje {
+ public:
+  Paje(const ExportRequest& request, SortedLines& lines) : request_(request), lines_(lines) {}
+
+  void event(const TimedEvent& event) {
+    const std::string on = " r" + std::to_string(event.rank());
+    lines_.add(event.begin_ns, "5 " + seconds(event.begin_ns) + " S" + on + " MPI_" +
+                                   event.at->call().name + "\n");
+    const auto operations = event.at->operations();
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      const Operation& operation = operations[i];
+      if (!request_.ranks.contains(operation.channel.source) ||
+          !request_.ranks.contains(operation.channel.dest))
+        continue;
+      const bool starts = operation.kind == Operation::Kind::kSend;
+      if (!starts && operation.kind != Operation::Kind::kReceive) continue;
+      const std::uint64_t time = starts ? event.begin_ns : event.end_ns;
+      char key[24];
+      std::snprintf(key, sizeof key, "%llx",
+                    static_cast<unsigned long long>(message_id(operation)));
+      lines_.add(time, (starts ? "7 " : "8 ") + seconds(time) + " M p" + on + " " +
+                           quoted(std::to_string(operation.bytes) + " bytes") + " " + key + "\n");
+    }
+    lines_.add(event.end_ns, "6 " + seconds(event.end_ns) + " S" + on + "\n");
+  }
+
+ private:
+  const ExportRequest& request_;
+  SortedLines& lines_;
+};
+
+}  // namespace
+
+Result<ExportReport> export_paje(const ExportRequest& request) {
+  ExportReport report;
+  SortedLines lines;
+  Paje paje(request, lines);
+  const Result<TimelineFacts> facts =
+      run_timeline(request.trace, request.ranks, [&](const TimedEvent& event) {
+        paje.event(event);
+        count_event(*event.at, report);
+      });
+  if (!facts) return facts.error();
+  TextFile file(request.output);
+  file << "# " << timeline_text(request.trace) << "\n" << kDefinitions << "3 " << seconds(0)
+       << " p P 0 " << quoted(request.trace.program) << "\n";
+  request.ranks.for_each([&](std::uint32_t rank) {
+    const std::string name = std::to_string(rank);
+    file << "3 " << seconds(0) << " r" << name << " R p \"rank " << name << "\"\n";
+  });
+  if (const Status sorted = lines.write(file); !sorted) return sorted.error();
+  const std::string end = seconds(facts->end_ns);
+  request.ranks.for_each([&](std::uint32_t rank) {
+    file << "4 " << end << " R r" << std::to_string(rank) << "\n";
+  });
+  file << "4 " << end << " P p\n";
+  if (const Status closed = file.close(); !closed) return closed.error();
+  note_timeline(request.trace, *facts, report);
+  return report;
+}
+
+}  // namespace chameleon

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Folded stacks (`main;exchange;MPI_Send 1234`, a line a stack: flame graphs) and
+/// speedscope's JSON. Weights are nanoseconds. Compute time between two calls
+/// belongs to the frames both have in common: that it was spent deeper is not told.
+
+#include <cmath>
+
+#include "tools/export/export.h"
+
+namespace chameleon {
+namespace {
+
+constexpr const char* kNote =
+    "compute time is given to the frames that the calls before and after it share";
+
+/// Frames outermost first, and the time in them.
+using Stacks = std::map<std::vector<std::string>, double>;
+
+Result<Stacks> stacks_of(const ExportRequest& request, ExportReport& report) {
+  const Trace& trace = request.trace;
+  PathNames names(trace);
+  const auto paths = paths_by_symbol(trace);
+  Stacks stacks;
+  double events = 0;
+  const auto functions = [](const std::vector<std::string>& frames, std::size_t n) {
+    std::vector<std::string> stack;
+    for (std::size_t i = 0; i < n; ++i) stack.emplace_back(function_of(frames[i]));
+    return stack;
+  };
+  const Status walked = each_stack_time(
+      trace, request.ranks,
+      [&](const Node& node, std::uint64_t predecessor, double count, double compute,
+          double communication) {
+        const std::vector<std::string>& frames = names.frames(node.path);
+        std::vector<std::string> stack = functions(frames, frames.size());
+        const auto call = trace.calls.find(node.call);
+        stack.push_back("MPI_" + (call == trace.calls.end() ? std::to_string(node.call)
+                                                            : call->second.name));
+        stacks[stack] += communication;
+        events += count;
+        const auto before = paths.find(predecessor);
+        if (compute <= 0) return;
+        const std::size_t shared = before == paths.end()
+                                       ? 1
+                                       : common_frames(names.frames(before->second), frames);
+        stacks[functions(frames, std::min(shared, frames.size()))] += compute;
+      });
+  if (!walked) return walked.error();
+  report.events = static_cast<std::uint64_t>(std::llround(events));
+  report.timing = trace.timing == "none" ? "no times recorded" : "sums over the ranks";
+  report.notes.push_back(kNote);
+  return stacks;
+}
+
+std::string in_folded(std::string frame) {
+  for (char& letter : frame)
+    if (letter == ';' || letter == '\n') letter = ' ';
+  return frame;
+}
+
+}  // namespace
+
+Result<ExportReport> export_folded(const ExportRequest& request) {
+  ExportReport report;
+  const Result<Stacks> stacks = stacks_of(request, report);
+  if (!stacks) return stacks.error();
+  TextFile file(request.output);
+  for (const auto& [stack, ns] : *stacks) {
+    std::string line;
+    for (const std::string& frame : stack) line += (line.empty() ? "" : ";") + in_folded(frame);
+    if (line.empty()) line = "(outside)";
+    file << line << " " << static_cast<std::uint64_t>(std::llround(ns)) << "\n";
+  }
+  if (const Status closed = file.close(); !closed) return closed.error();
+  return report;
+}
+
+Result<ExportReport> export_speedscope(const ExportRequest& request) {
+  ExportReport report;
+  const Result<Stacks> stacks = stacks_of(request, report);
+  if (!stacks) return stacks.error();
+  std::map<std::string, std::size_t> places;
+  std::string frames, samples, weights;
+  std::uint64_t total = 0;
+  for (const auto& [stack, ns] : *stacks) {
+    std::string sample;
+    for (const std::string& frame : stack) {
+      const auto [place, fresh] = places.try_emplace(frame, places.size());
+      if (fresh) frames += (frames.empty() ? "" : ",") + ("{\"name\":" + json_text(frame) + "}");
+      sample += (sample.empty() ? "" : ",") + std::to_string(place->second);
+    }
+    const auto weight = static_cast<std::uint64_t>(std::llround(ns));
+    samples += (samples.empty() ? "[" : ",[") + sample + "]";
+    weights += (weights.empty() ? "" : ",") + std::to_string(weight);
+    total += weight;
+  }
+  TextFile file(request.output);
+  const std::string name = request.trace.program + ", ranks " + request.ranks.to_string();
+  file << "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+       << "\"exporter\":\"chameleon\",\"name\":" << json_text(name)
+       << ",\"activeProfileIndex\":0,\"shared\":{\"frames\":[" << frames
+       << "]},\"profiles\":[{\"type\":\"sampled\",\"name\":" << json_text(name)
+       << ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":" << total << ",\"samples\":["
+       << samples << "],\"weights\":[" << weights << "]}]}\n";
+  if (const Status closed = file.close(); !closed) return closed.error();
+  return report;
+}
+
+}  // namespace chameleon

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Tables as CSV, or as JSON arrays of records: events, calls, messages, matrix,
+/// clusters, phases, each a file. pandas reads them with read_csv and read_json.
+/// Events and messages are written as they come; the others are small.
+
+#include <array>
+#include <cstdio>
+#include <tuple>
+
+#include "tools/export/export.h"
+
+namespace chameleon {
+namespace {
+
+/// A number is written as it is, a text quoted as the format wants it.
+struct Cell {
+  std::string text;
+  bool quoted = false;
+  Cell(std::string_view words) : text(words), quoted(true) {}           // NOLINT: cells are values
+  Cell(const std::string& words) : text(words), quoted(true) {}         // NOLINT
+  Cell(const char* words) : text(words), quoted(true) {}                // NOLINT
+  Cell(std::uint64_t number) : text(std::to_string(number)) {}          // NOLINT
+  Cell(std::int64_t number) : text(std::to_string(number)) {}           // NOLINT
+  Cell(std::uint32_t number) : text(std::to_string(number)) {}          // NOLINT
+  static Cell nothing() {
+    Cell cell{std::uint64_t{0}};
+    cell.text.clear();
+    return cell;
+  }
+};
+
+class Table {
+ public:
+  Table(const ExportRequest& request, const char* name, bool json,
+        std::vector<const char*> columns)
+      : json_(json),
+        columns_(std::move(columns)),
+        file_(request.output + "/" + name + (json ? ".json" : ".csv")) {
+    if (json_) {
+      file_ << "[";
+      return;
+    }
+    for (std::size_t i = 0; i < columns_.size(); ++i) file_ << (i == 0 ? "" : ",") << columns_[i];
+    file_ << "\n";
+  }
+
+  void row(std::initializer_list<Cell> cells) {
+    if (json_) file_ << (rows_ == 0 ? "\n{" : ",\n{");
+    std::size_t i = 0;
+    for (const Cell& cell : cells) {
+      if (i > 0) file_ << ",";
+      if (json_) file_ << "\"" << columns_[i] << "\":";
+      if (cell.quoted)
+        file_ << (json_ ? json_text(cell.text) : csv_text(cell.text));
+      else
+        file_ << (json_ && cell.text.empty() ? "null" : cell.text);
+      ++i;
+    }
+    file_ << (json_ ? "}" : "\n");
+    ++rows_;
+  }
+
+  Status close() {
+    if (json_) file_ << "\n]\n";
+    return file_.close();
+  }
+
+ private:
+  static std::string csv_text(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char letter : text) {
+      if (letter == '"') quoted += '"';
+      quoted += letter;
+    }
+    return quoted + "\"";
+  }
+
+  const bool json_;
+  const std::vector<const char*> columns_;
+  TextFile file_;
+  std::uint64_t rows_ = 0;
+};
+
+constexpr std::array<const char*, 4> kStates = {"AT", "C", "L", "F"};
+
+struct CallRow {
+  std::uint64_t count = 0, compute_ns = 0, call_ns = 0, sent = 0;
+};
+
+class Tables {
+ public:
+  Tables(const ExportRequest& request, bool json)
+      : request_(request),
+        json_(json),
+        names_(request.trace),
+        events_(request, "events", json,
+                {"rank", "event", "call", "begin_ns", "end_ns", "compute_ns", "call_ns", "peer",
+                 "tag", "bytes", "collective_sent", "collective_received", "root", "site"}),
+        messages_(request, "messages", json,
+                  {"source", "dest", "tag", "context", "sequence", "bytes", "send_ns",
+                   "receive_ns", "receive_event"}) {}
+
+  void event(const TimedEvent& event) {
+    const RankOperations& at = *event.at;
+    const std::string& site = names_.site(at.event().node->path);
+    Cell peer = Cell::nothing(), tag = peer, bytes = peer, sent = peer, received = peer,
+         root = peer;
+    CallRow& row = calls_[{at.rank(), at.call().name, at.event().node->path}];
+    for (std::size_t i = 0; i < at.operations().size(); ++i) {
+      const Operation& operation = at.operations()[i];
+      using Kind = Operation::Kind;
+      if (operation.kind == Kind::kSend) {
+        peer = operation.channel.dest;
+        row.sent += static_cast<std::uint64_t>(operation.bytes);
+        auto& [count, volume] = matrix_[{operation.channel.source, operation.channel.dest}];
+        ++count;
+        volume += static_cast<std::uint64_t>(operation.bytes);
+      }
+      if (operation.kind == Kind::kReceive && at.operations().size() == 1)
+        peer = operation.channel.source;
+      if (operation.kind == Kind::kSend ||
+          (operation.kind == Kind::kReceive && at.operations().size() == 1)) {
+        tag = operation.channel.tag;
+        bytes = operation.bytes;
+      }
+      if (operation.kind == Kind::kReceive) message(event, operation, event.since_ns[i]);
+      if (operation.kind == Kind::kBegin) {
+        sent = operation.sent;
+        received = operation.received;
+        row.sent += static_cast<std::uint64_t>(operation.sent);
+        if (operation.root_world >= 0) root = operation.root_world;
+      }
+    }
+    ++row.count;
+    row.compute_ns += at.compute_ns();
+    row.call_ns += at.communication_ns();
+    events_.row({at.rank(), at.number(), at.call().name, event.begin_ns, event.end_ns,
+                 at.compute_ns(), at.communication_ns(), peer, tag, bytes, sent, received, root,
+                 site});
+  }
+
+  Status finish() {
+    Table calls(request_, "calls", json_,
+                {"rank", "call", "site", "count", "compute_ns", "call_ns", "sent_bytes"});
+    for (const auto& [key, row] : calls_)
+      calls.row({std::get<0>(key), std::get<1>(key), names_.site(std::get<2>(key)), row.count,
+                 row.compute_ns, row.call_ns, row.sent});
+    Table matrix(request_, "matrix", json_, {"source", "dest", "messages", "bytes"});
+    for (const auto& [pair, sums] : matrix_)
+      matrix.row({pair.first, pair.second, sums.first, sums.second});
+    Table clusters(request_, "clusters", json_, {"cluster", "call_path", "lead", "rank"});
+    std::uint64_t number = 0;
+    for (const Cluster& cluster : request_.trace.online.clusters) {
+      char path[20];
+      std::snprintf(path, sizeof path, "%016llx",
+                    static_cast<unsigned long long>(cluster.call_path));
+      for (const std::uint32_t rank : cluster.ranks.ranks())
+        clusters.row({number, "0x" + std::string(path), cluster.lead, rank});
+      ++number;
+    }
+    Table phases(request_, "phases", json_, {"state", "first", "markers", "changed", "end_ns"});
+    for (const Phase& phase : request_.trace.online.phases)
+      phases.row({phase.state < kStates.size() ? kStates[phase.state] : "?", phase.first,
+                  phase.markers, phase.changed, phase.end_ns});
+    for (Table* table : {&events_, &messages_, &calls, &matrix, &clusters, &phases})
+      if (const Status closed = table->close(); !closed) return closed;
+    return Unit{};
+  }
+
+ private:
+  void message(const TimedEvent& event, const Operation& operation, std::uint64_t sent_ns) {
+    if (!request_.ranks.contains(operation.channel.source)) return;
+    messages_.row({operation.channel.source, operation.channel.dest, operation.channel.tag,
+                   "0x" + hex(operation.context), operation.sequence, operation.bytes, sent_ns,
+                   event.end_ns, event.at->number()});
+  }
+  static std::string hex(std::uint64_t number) {
+    char text[20];
+    std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(number));
+    return text;
+  }
+
+  const ExportRequest& request_;
+  const bool json_;
+  PathNames names_;
+  Table events_, messages_;
+  std::map<std::tuple<std::uint32_t, std::string, std::uint64_t>, CallRow> calls_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::uint64_t, std::uint64_t>>
+      matrix_;
+};
+
+Result<ExportReport> export_tables(const ExportRequest& request, bool json) {
+  if (const Status made = make_folder(request.output); !made) return made.error();
+  ExportReport report;
+  Tables tables(request, json);
+  const Result<TimelineFacts> facts =
+      run_timeline(request.trace, request.ranks, [&](const TimedEvent& event) {
+        tables.event(event);
+        count_event(*event.at, report);
+      });
+  if (!facts) return facts.error();
+  if (const Status closed = tables.finish(); !closed) return closed.error();
+  note_timeline(request.trace, *facts, report);
+  return report;
+}
+
+}  // namespace
+
+Result<ExportReport> export_csv(const ExportRequest& request) {
+  return export_tables(request, false);
+}
+
+Result<ExportReport> export_json(const ExportRequest& request) {
+  return export_tables(request, true);
+}
+
+}  // namespace chameleon

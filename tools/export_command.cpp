@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// `chameleon export TRACE --FORMAT OUTPUT`: the trace for other tools, expanded
+/// rank by rank from the folded form.
+
+#include <array>
+#include <iostream>
+#include <memory>
+
+#include "tools/common.h"
+#include "tools/export/export.h"
+
+namespace chameleon {
+namespace {
+
+struct Format {
+  const char* name;
+  const char* help;
+  Exporter exporter;
+};
+
+constexpr std::array<Format, 10> kFormats = {{
+    {"csv", "Folder of tables: events, calls, messages, matrix, clusters, phases", export_csv},
+    {"json", "The same tables, each an array of records", export_json},
+    {"folded", "Folded stacks, a line a stack, for flame graphs", export_folded},
+    {"speedscope", "Speedscope's JSON", export_speedscope},
+    {"chrome", "Trace events as JSON, for Perfetto and chrome://tracing", export_chrome},
+    {"otf2", "Folder with an OTF2 archive, traces.otf2", export_otf2},
+    {"simgrid", "Folder with a time-independent trace for smpirun -replay", export_simgrid},
+    {"paje", "Paje trace, for pj_dump and ViTE", export_paje},
+    {"paraver", "Paraver trace: FILE.prv, FILE.pcf and FILE.row", export_paraver},
+    {"goal", "GOAL schedule, for LogGOPSim", export_goal},
+}};
+
+struct Options {
+  std::string trace, ranks;
+  std::array<std::string, kFormats.size()> outputs;
+  bool quiet = false;
+};
+
+int export_one(const Format& format, const ExportRequest& request, bool quiet) {
+  const Result<ExportReport> report = format.exporter(request);
+  if (!report) return fail("export", report.error());
+  if (quiet) return kExitOk;
+  std::cout << request.output << ": " << count_text(report->events) << " calls of "
+            << ranks_text(request.ranks);
+  if (report->messages > 0)
+    std::cout << ", " << count_text(report->messages) << " messages of "
+              << bytes_text(static_cast<double>(report->bytes));
+  std::cout << "\n";
+  if (!report->timing.empty()) std::cout << "  " << report->timing << "\n";
+  for (const std::string& note : report->notes) std::cout << "  " << note << "\n";
+  return kExitOk;
+}
+
+int run_export(const Options& options) {
+  int status = kExitOk;
+  const std::optional<Trace> trace = load_trace("export", options.trace, status);
+  if (!trace) return status;
+  RankList ranks = trace->ranks;
+  if (!options.ranks.empty()) {
+    const Result<RankList> wanted = RankList::parse(options.ranks);
+    if (!wanted) return fail("export", wanted.error());
+    ranks = ranks.intersection(*wanted);
+    if (ranks.empty()) return fail("export", "no such ranks in the trace", kExitUsage);
+  }
+  bool any = false;
+  for (std::size_t i = 0; i < kFormats.size(); ++i) {
+    if (options.outputs[i].empty()) continue;
+    any = true;
+    status = export_one(kFormats[i], {*trace, ranks, options.outputs[i]}, options.quiet);
+    if (status != kExitOk) return status;
+  }
+  if (!any) return fail("export", "no format given (see chameleon export --help)", kExitUsage);
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_export_command(CLI::App& app, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("export", "Write the trace for other tools");
+  verb->add_option("trace", options->trace, "Trace file")->required();
+  for (std::size_t i = 0; i < kFormats.size(); ++i)
+    verb->add_option("--" + std::string(kFormats[i].name), options->outputs[i], kFormats[i].help);
+  verb->add_option("--ranks", options->ranks, "Only these ranks, as 0-15 or 0-56:8");
+  verb->add_flag("-q,--quiet", options->quiet, "Print nothing unless something fails");
+  verb->callback([options, &status] { status = run_export(*options); });
+}
+
+}  // namespace chameleon
