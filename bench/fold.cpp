@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bench/fold: nanoseconds per event of the fold, by shape of the loop. Prints a
+// bench/fold: nanoseconds of processor time per event of the fold, by shape of the loop. Prints a
 // line a shape: the shape, events, ns per event (best of three), nodes left.
-#include <chrono>
-#include <cstdio>
-#include <functional>
+//   bench/fold                 shapes made up
+//   bench/fold TRACE.cham...   what a rank in the middle did in each of these, again and again
+#include <time.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "trace/file.h"
 #include "trace/fold.h"
+#include "trace/view.h"
 
 namespace {
 
@@ -39,33 +50,92 @@ Shape varying() {
   };
 }
 
-void measure(const char* name, const Shape& shape, std::uint64_t events) {
+struct Recorded {
+  Event event;
+  std::vector<std::int64_t> values;
+};
+
+double cpu_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
+template <class Push>
+void measure(const char* name, std::uint64_t events, Push push) {
   double best = 1e30;
   std::size_t nodes = 0;
   for (int repeat = 0; repeat < 3; ++repeat) {
     Folder folder;
-    const std::int64_t values[] = {0, 1000, -2, 4294967297, 7, 0};
-    const auto begin = std::chrono::steady_clock::now();
-    shape(events, [&](int site) {
-      folder.push({1, static_cast<std::uint64_t>(site), 250, 900, values});
-    });
-    const std::chrono::duration<double, std::nano> elapsed =
-        std::chrono::steady_clock::now() - begin;
+    const double begin = cpu_ns();
+    push(folder);
+    best = std::min(best, (cpu_ns() - begin) / static_cast<double>(events));
     nodes = folder.node_count();
-    best = std::min(best, elapsed.count() / static_cast<double>(folder.event_count()));
   }
   std::printf("%-28s %10llu events %8.1f ns/event %8zu top-level nodes\n", name,
               static_cast<unsigned long long>(events), best, nodes);
 }
 
+void measure_shape(const char* name, const Shape& shape) {
+  std::uint64_t events = 0;
+  const std::int64_t values[] = {0, 1000, -2, 4294967297, 7, 0, 1, 1000, 2, 0, 7, 0, 3, 0};
+  shape(4'000'000, [&](int) { ++events; });
+  measure(name, events, [&](Folder& folder) {
+    shape(4'000'000, [&](int site) {
+      folder.push({1, static_cast<std::uint64_t>(site), 250, 900, values,
+                   static_cast<std::uint64_t>(site) + 1});
+    });
+  });
+}
+
+/// What one rank of a recorded run did, as often as makes a million events.
+void measure_trace(const char* path) {
+  const auto trace = chameleon::read_trace(path);
+  if (!trace) {
+    std::fprintf(stderr, "fold: %s\n", trace.error().message.c_str());
+    std::exit(1);
+  }
+  const std::uint32_t rank = trace->world_size / 2;
+  auto view = chameleon::RankView::make(*trace, rank);
+  if (!view) {
+    std::fprintf(stderr, "fold: %s\n", view.error().message.c_str());
+    std::exit(1);
+  }
+  std::vector<Recorded> events;
+  std::map<std::tuple<std::uint16_t, std::uint64_t, std::vector<std::int64_t>>, std::uint64_t> known;
+  chameleon::EventView seen;
+  while (events.size() < 1'000'000 && view->next(seen)) {
+    const auto& times = seen.node->times;
+    const auto mean = [&](auto part) {
+      return times.empty() ? 0 : static_cast<std::uint64_t>((times.front().*part).mean());
+    };
+    const std::uint64_t identity = known.try_emplace(
+        {seen.node->call, seen.node->path, seen.values}, known.size() + 1).first->second;
+    events.push_back({{seen.node->call, seen.node->path, mean(&chameleon::TimeEntry::compute),
+                       mean(&chameleon::TimeEntry::communication), {}, identity},
+                      seen.values});
+  }
+  for (Recorded& recorded : events) recorded.event.values = recorded.values;
+  const std::uint64_t rounds = 1 + 1'000'000 / (events.size() + 1);
+  const std::string name = std::filesystem::path(path).stem();
+  measure(name.c_str(), rounds * events.size(), [&](Folder& folder) {
+    for (std::uint64_t i = 0; i < rounds; ++i)
+      for (const Recorded& recorded : events) folder.push(recorded.event);
+  });
+}
+
 }  // namespace
 
-int main() {
-  measure("one event", flat(1), 4'000'000);
-  measure("body of 10", flat(10), 4'000'000);
-  measure("body of 100", flat(100), 4'000'000);
-  measure("body of 1,000", flat(1000), 4'000'000);
-  measure("body of 10,000", flat(10000), 4'000'000);
-  measure("6 events + 100 in a loop", nested(6, 100), 4'000'000);
-  measure("inner count varies", varying(), 4'000'000);
+int main(int argc, char** argv) {
+  if (argc > 1) {
+    for (int i = 1; i < argc; ++i) measure_trace(argv[i]);
+    return 0;
+  }
+  measure_shape("one event", flat(1));
+  measure_shape("body of 10", flat(10));
+  measure_shape("body of 100", flat(100));
+  measure_shape("body of 1,000", flat(1000));
+  measure_shape("body of 10,000", flat(10000));
+  measure_shape("6 events + 100 in a loop", nested(6, 100));
+  measure_shape("inner count varies", varying());
 }

@@ -1,91 +1,95 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// The events of the present interval as the wrappers record them: a flat
-/// buffer of 64-bit words, four and the call's values an event. Nothing is
-/// compressed here; a marker, or a full log, decides what becomes of it. While it
-/// is being decided the log is *sealed*: what other threads append meanwhile
-/// belongs to the next interval.
+/// The events of the present interval as the wrappers record them: 16 bytes each, the number of
+/// the event in a table of distinct ones (event_table.h) and its times. A marker, or a full log,
+/// decides what becomes of it. While it is being decided the log is *sealed*: what other threads
+/// append meanwhile belongs to the next interval. The table outlives intervals, until it takes
+/// half of the log's bytes.
 
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <utility>
+
+#include "runtime/event_table.h"
 
 namespace chameleon {
 
 class IntervalLog {
  public:
-  /// One event; times in ticks.
-  struct Record {
-    std::uint16_t call;
-    std::uint64_t path;
-    std::uint64_t compute, communication;
-    std::span<const std::int64_t> values;
+  /// One event; times in ticks, up to 2^48 (a day), where they end.
+  class Record {
+   public:
+    Record() = default;
+    Record(std::uint32_t event, std::uint64_t compute, std::uint64_t communication)
+        : event_(event), communication_(static_cast<std::uint32_t>(communication)),
+          rest_(compute << 16 | communication >> 32) {
+      if ((compute | communication) >> 48 != 0) [[unlikely]] {
+        const std::uint64_t most = (std::uint64_t{1} << 48) - 1;
+        *this = Record(event, std::min(compute, most), std::min(communication, most));
+      }
+    }
+    std::uint32_t event() const { return event_; }  ///< its number in the table
+    std::uint64_t compute() const { return rest_ >> 16; }
+    std::uint64_t communication() const { return (rest_ & 0xffff) << 32 | communication_; }
+
+   private:
+    std::uint32_t event_, communication_;
+    std::uint64_t rest_;
   };
 
-  /// Pages of it become resident as they are used.
+  /// Half of `bytes` is for records, whose pages become resident as they are used.
   explicit IntervalLog(std::uint64_t bytes)
-      : most_(bytes / sizeof(std::int64_t)), capacity_(most_), words_(new std::int64_t[most_]) {}
+      : most_(bytes / 2 / sizeof(Record)), most_table_bytes_(bytes / 2), capacity_(most_),
+        records_(new Record[most_]) {}
 
   void append(std::uint16_t call, std::uint64_t path, std::uint64_t compute,
               std::uint64_t communication, const std::int64_t* values, std::size_t count) {
-    if (size_ + kHead + count > capacity_) [[unlikely]]
-      grow(size_ + kHead + count);
-    std::int64_t* at = words_.get() + size_;
-    at[0] = static_cast<std::int64_t>(std::uint64_t{call} | (count << 16));
-    at[1] = static_cast<std::int64_t>(path);
-    at[2] = static_cast<std::int64_t>(compute);
-    at[3] = static_cast<std::int64_t>(communication);
-    std::copy_n(values, count, at + kHead);
-    size_ += kHead + count;
+    if (size_ == capacity_) [[unlikely]]
+      grow();
+    records_[size_++] = Record(table_.find(call, path, values, count), compute, communication);
   }
 
-  /// The next event may not fit any more.
-  bool full() const { return size_ + 1024 > most_; }
+  /// No more events should come before room is made.
+  bool full() const { return size_ + 1 > most_ || table_.bytes() > most_table_bytes_; }
   bool empty() const { return end() == 0; }
   void seal() { sealed_ = size_; }
   bool sealed() const { return sealed_ != kOpen; }
+  const EventTable& table() const { return table_; }
+
   /// Forgets all events, or those before the seal, which is broken.
   void clear() {
-    std::copy(words_.get() + end(), words_.get() + size_, words_.get());
+    std::copy(records_.get() + end(), records_.get() + size_, records_.get());
     size_ -= end();
     sealed_ = kOpen;
+    if (size_ == 0 && table_.bytes() > most_table_bytes_) table_.clear();
   }
 
   /// Calls f(record) in order, up to the seal if there is one.
   template <class F>
   void for_each(F f) const {
-    for (std::size_t at = 0; at < end();) {
-      const auto head = static_cast<std::uint64_t>(words_[at]);
-      const std::size_t count = head >> 16;
-      f(Record{static_cast<std::uint16_t>(head & 0xffff),
-               static_cast<std::uint64_t>(words_[at + 1]),
-               static_cast<std::uint64_t>(words_[at + 2]),
-               static_cast<std::uint64_t>(words_[at + 3]),
-               {words_.get() + at + kHead, count}});
-      at += kHead + count;
-    }
+    for (std::size_t i = 0; i < end(); ++i) f(records_[i]);
   }
 
  private:
   static constexpr std::size_t kOpen = SIZE_MAX;
-  static constexpr std::size_t kHead = 4;
 
   std::size_t end() const { return sealed() ? sealed_ : size_; }
-  void grow(std::size_t least) {
-    capacity_ = std::max(least, 2 * capacity_);
-    std::unique_ptr<std::int64_t[]> words(new std::int64_t[capacity_]);
-    std::copy_n(words_.get(), size_, words.get());
-    words_ = std::move(words);
+  void grow() {
+    capacity_ = std::max<std::size_t>(64, 2 * capacity_);
+    std::unique_ptr<Record[]> records(new Record[capacity_]);
+    std::copy_n(records_.get(), size_, records.get());
+    records_ = std::move(records);
   }
 
-  std::size_t most_;      ///< words, unless sealed
-  std::size_t capacity_;  ///< words there is room for
+  std::size_t most_;              ///< records, unless sealed
+  std::size_t most_table_bytes_;  ///< kept from one interval to the next
+  std::size_t capacity_;          ///< records there is room for
   std::size_t size_ = 0;
   std::size_t sealed_ = kOpen;
-  std::unique_ptr<std::int64_t[]> words_;
+  std::unique_ptr<Record[]> records_;
+  EventTable table_;
 };
 
 }  // namespace chameleon

@@ -94,6 +94,20 @@ const CallUse& call_use(std::uint16_t call) {
   return uses[call];
 }
 
+/// By kind of inexactness, what an event adds to the hashes of a rank's events; 0: nothing.
+StreamHashes hashes_of(std::span<const ValueUse> uses, std::uint64_t symbol,
+                       std::span<const std::int64_t> values) {
+  StreamHashes hashes{};
+  hashes[0] = combine(1, symbol);
+  for (std::size_t i = 0; i < values.size() && i < uses.size(); ++i) {
+    const ValueUse& use = uses[i];
+    std::int64_t number = values[i];
+    if (use.end_point) number = use.root ? packed_absolute(number) : packed_relative(number);
+    hashes[use.kind] = combine(hashes[use.kind] | 1, static_cast<std::uint64_t>(number));
+  }
+  return hashes;
+}
+
 }  // namespace
 
 RankTrace::RankTrace(const Settings& settings)
@@ -114,51 +128,79 @@ RankTrace::RankTrace(const Settings& settings)
   }
 }
 
-void RankTrace::sign() {
-  const bool exact = settings_.signature == CallPathForm::kOrdered;
-  log_.for_each([&](const IntervalLog::Record& record) {
-    const CallUse& use = call_use(record.call);
-    ++interval_events_;
-    creates_ = creates_ || use.creates;
-    last_symbol_ = Node::event_symbol(record.call, record.path);
-    // An unsuccessful poll is counted, not signed: how many there are is chance.
-    if (use.flag >= 0 && record.values[static_cast<std::size_t>(use.flag)] == 0)
-      signature_.unsigned_call();
-    else if (exact)
-      signature_.call(last_symbol_);
-    for (const SignedValue& value : signed_[record.call]) {
-      if (value.at >= record.values.size()) break;
-      const std::int64_t number = record.values[value.at];
-      signature_.add(value.parameter, value.end_point ? packed_relative(number) : number);
+/// What signatures and hashes take from the distinct events not met before.
+void RankTrace::learn() {
+  const EventTable& table = log_.table();
+  if (generation_ != table.generation()) {
+    generation_ = table.generation();
+    uses_.clear();
+    signed_values_.clear();
+    stream_hashes_.clear();
+  }
+  while (uses_.size() < table.size()) {
+    const EventTable::Entry& entry = table[static_cast<std::uint32_t>(uses_.size())];
+    const std::span<const std::int64_t> values = table.values(entry);
+    const CallUse& call = call_use(entry.call);
+    EventUse use;
+    use.symbol = Node::event_symbol(entry.call, entry.path);
+    use.creates = call.creates;
+    use.counted_only = call.flag >= 0 && static_cast<std::size_t>(call.flag) < values.size() &&
+                       values[static_cast<std::size_t>(call.flag)] == 0;
+    use.first = static_cast<std::uint32_t>(signed_values_.size());
+    for (const SignedPlace& place : signed_[entry.call]) {
+      if (place.at >= values.size()) break;
+      const std::int64_t value = values[place.at];
+      signed_values_.push_back({place.parameter, place.end_point ? packed_relative(value) : value});
     }
-    if (settings_.fidelity == Fidelity::kChecked) hash(record);
-  });
+    use.end = static_cast<std::uint32_t>(signed_values_.size());
+    uses_.push_back(use);
+    if (settings_.fidelity == Fidelity::kChecked)
+      stream_hashes_.push_back(hashes_of(call.values, use.symbol, values));
+  }
 }
 
-void RankTrace::hash(const IntervalLog::Record& record) {
-  const CallUse& use = call_use(record.call);
-  interval_hashes_[0] = combine(interval_hashes_[0], last_symbol_);
-  for (std::size_t i = 0; i < record.values.size() && i < use.values.size(); ++i) {
-    const ValueUse& value = use.values[i];
-    std::int64_t number = record.values[i];
-    if (value.end_point) number = value.root ? packed_absolute(number) : packed_relative(number);
-    interval_hashes_[value.kind] = combine(interval_hashes_[value.kind], static_cast<std::uint64_t>(number));
-  }
+void RankTrace::sign() {
+  learn();
+  const bool ordered = settings_.signature == CallPathForm::kOrdered;
+  const bool hashes = settings_.fidelity == Fidelity::kChecked;
+  log_.for_each([&](const IntervalLog::Record& record) {
+    const EventUse& use = uses_[record.event()];
+    ++interval_events_;
+    creates_ = creates_ || use.creates;
+    last_symbol_ = use.symbol;
+    // An unsuccessful poll is counted, not signed: how many there are is chance.
+    if (use.counted_only)
+      signature_.unsigned_call();
+    else if (ordered)
+      signature_.call(use.symbol);
+    for (std::uint32_t i = use.first; i < use.end; ++i)
+      signature_.add(signed_values_[i].parameter, signed_values_[i].value);
+    if (hashes) {
+      const StreamHashes& event = stream_hashes_[record.event()];
+      for (std::size_t i = 0; i < event.size(); ++i)
+        if (event[i] != 0) interval_hashes_[i] = combine(interval_hashes_[i], event[i]);
+    }
+  });
 }
 
 void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
   std::vector<std::int64_t> with_times;
   const auto ns = [&](std::uint64_t ticks) {
-    return static_cast<std::uint64_t>(static_cast<double>(ticks) * ns_per_tick);
+    return static_cast<std::uint64_t>(
+        static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(ticks)) * ns_per_tick));
   };
+  const EventTable& table = log_.table();
+  const std::uint64_t generation = std::uint64_t{table.generation()} << 32;
   log_.for_each([&](const IntervalLog::Record& record) {
-    Event event{record.call, record.path, ns(record.compute), ns(record.communication),
-                record.values};
+    const EventTable::Entry& entry = table[record.event()];
+    Event event{entry.call, entry.path, ns(record.compute()), ns(record.communication()),
+                table.values(entry), generation | record.event()};
     if (settings_.timing == Timing::kFull) {
       with_times.assign(event.values.begin(), event.values.end());
       with_times.push_back(static_cast<std::int64_t>(encode_time(event.compute)));
       with_times.push_back(static_cast<std::int64_t>(encode_time(event.communication)));
       event.values = with_times;
+      event.identity = 0;
     }
     folder.push(event);
   });

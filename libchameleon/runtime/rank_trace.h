@@ -49,21 +49,36 @@ class RankTrace {
   bool history_creates() const { return history_creates_; }
 
  private:
-  /// A value of a call that is part of a signature in use.
-  struct SignedValue {
+  /// Where a call has a value that is part of a signature in use.
+  struct SignedPlace {
     std::uint8_t at = 0;
     Parameter parameter{};
     bool end_point = false;
   };
+  struct SignedValue {
+    Parameter parameter{};
+    std::int64_t value = 0;
+  };
+  /// What signatures take from a distinct event of the log's table.
+  struct EventUse {
+    std::uint64_t symbol = 0;
+    std::uint32_t first = 0, end = 0;  ///< of `signed_values_`
+    bool creates = false;
+    bool counted_only = false;
+  };
 
+  void learn();
   void sign();
-  void hash(const IntervalLog::Record& record);
   void close_books();
   void fold_log(Folder& folder, double ns_per_tick);
 
   const Settings& settings_;
-  std::vector<std::vector<SignedValue>> signed_;  ///< by call
+  std::vector<std::vector<SignedPlace>> signed_;  ///< by call
   IntervalLog log_;
+  std::uint32_t generation_ = 0;  ///< of the log's table that the next three are of
+  std::vector<EventUse> uses_;
+  std::vector<SignedValue> signed_values_;
+  std::vector<StreamHashes> stream_hashes_;
   Folder open_, partial_;
   bool spilled_ = false;        ///< part of the interval is in `open_`
   std::vector<Node> folded_;    ///< that part, once the interval is closed

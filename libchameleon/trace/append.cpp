@@ -19,6 +19,7 @@ struct NodeList {
   NodeList(Node* from, std::size_t n, const std::size_t* which = nullptr)
       : nodes(from), count(n), picked(which) {}
   Node& operator[](std::size_t i) const { return picked != nullptr ? nodes[picked[i]] : nodes[i]; }
+  std::size_t size() const { return count; }
   NodeList part(std::size_t from, std::size_t n) const {
     return picked != nullptr ? NodeList(nodes, n, picked + from) : NodeList(nodes + from, n);
   }
@@ -33,23 +34,6 @@ void set_ranks(Node& node, const RankList& ranks, const RankList& enclosing) {
     node.ranks = RankList();
   else
     node.ranks = ranks;
-}
-
-/// How many nodes from `at` on have `length` symbols in all; 0: none do.
-std::size_t run_of_length(NodeList list, std::size_t at, std::uint64_t length) {
-  std::uint64_t have = 0;
-  for (std::size_t i = at; i < list.count; ++i) {
-    have += list[i].shape.length;
-    if (have == length) return i - at + 1;
-    if (have > length) return 0;
-  }
-  return 0;
-}
-
-std::uint64_t end_symbol(const Node& node) {
-  const Node* last = &node;
-  while (last->is_loop()) last = &last->body.back();
-  return last->symbol();
 }
 
 /// Whether two lists that the same ranks execute, one after the other, can be made

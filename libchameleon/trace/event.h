@@ -16,6 +16,7 @@ struct Event {
   std::uint64_t compute = 0;        ///< from the end of the event before
   std::uint64_t communication = 0;  ///< inside the call
   std::span<const std::int64_t> values;
+  std::uint64_t identity = 0;  ///< not 0: the same only for events of equal call, path and values
 };
 
 }  // namespace chameleon

@@ -11,26 +11,15 @@ constexpr std::size_t kWindows[] = {4, 16, 64};
 /// The loop that ends `loop`, or null.
 Node* loop_at_end(Node& loop) { return loop.body.back().is_loop() ? &loop.body.back() : nullptr; }
 
-std::uint64_t end_symbol(const Node& node) {
-  const Node* last = &node;
-  while (last->is_loop()) last = &last->body.back();
-  return last->symbol();
+TimeEntry& time_entry(Node& leaf, std::uint64_t predecessor) {
+  for (TimeEntry& entry : leaf.times)
+    if (entry.predecessor == predecessor) return entry;
+  leaf.times.emplace_back().predecessor = predecessor;
+  return leaf.times.back();
 }
 
-void add_time(Node& leaf, std::uint64_t predecessor, std::uint64_t compute,
-              std::uint64_t communication) {
-  for (TimeEntry& entry : leaf.times)
-    if (entry.predecessor == predecessor) {
-      entry.compute.add(compute);
-      entry.communication.add(communication);
-      return;
-    }
-  TimeEntry entry;
-  entry.predecessor = predecessor;
-  entry.compute.add(compute);
-  entry.communication.add(communication);
-  leaf.times.push_back(std::move(entry));
-}
+/// Events of an iteration that are waited for, unless its loop has more places.
+constexpr std::size_t kMostPending = 4096;
 
 const RankList kSameRanks;
 
@@ -38,80 +27,166 @@ const RankList kSameRanks;
 
 void Folder::push(const Event& event) {
   ++events_;
-  if (expected_ != nullptr && predicted(event)) return;
-  const std::uint64_t predecessor = last_symbol_;
-  push_node(event, predecessor);
+  if (predicts_ && predicted(event)) return;
+  fold_in(node_of(event, last_symbol_));
   last_symbol_ = Node::event_symbol(event.call, event.path);
 }
 
-// While a loop over plain events goes round, its events need no node of their
-// own: they wait here until the iteration is whole, then join it at once.
-bool Folder::predicted(const Event& event) {
-  const Node& leaf = expected_->body[pending_.size()];
-  if (leaf.call != event.call || leaf.path != event.path ||
-      leaf.params.size() != event.values.size()) {
-    withdraw_prediction();
-    return false;
+/// `loop` has just gone round: what comes next is likely one of its steps.
+void Folder::predict(Node* loop) {
+  predicts_ = false;
+  if (loop->shape.hash == too_long_) return;
+  places_.clear();
+  steps_.clear();
+  begins_.clear();
+  plan(*loop);
+  at_ = static_cast<std::uint32_t>(places_.size() - 1);
+  places_.back().end_step = static_cast<std::uint32_t>(steps_.size());
+  predicts_ = true;
+}
+
+// Appends the places of a loop. The steps from a place are made before the next place is.
+void Folder::plan(Node& loop) {
+  const auto begin = static_cast<std::uint32_t>(begins_.size());
+  const auto first = static_cast<std::uint32_t>(places_.size());
+  begins_.push_back(&loop);
+  for (Node& node : loop.body) {
+    if (node.is_loop()) {
+      plan(node);
+      continue;
+    }
+    const auto begun = static_cast<std::uint32_t>(begins_.size());
+    if (!places_.empty()) {
+      Place& before = places_.back();
+      steps_.push_back({static_cast<std::uint32_t>(places_.size()), before.end_begun, begun});
+      before.end_step = static_cast<std::uint32_t>(steps_.size());
+    }
+    Place& place = places_.emplace_back();
+    place.leaf = &node;
+    place.symbol = node.symbol();
+    place.first_step = static_cast<std::uint32_t>(steps_.size());
+    place.end_begun = begun;
   }
-  pending_.push_back({last_symbol_, event.compute, event.communication, pending_values_.size()});
-  pending_values_.insert(pending_values_.end(), event.values.begin(), event.values.end());
-  last_symbol_ = leaf.symbol();
-  if (pending_.size() == expected_->body.size()) commit_prediction();
+  steps_.push_back({first, begin + 1, places_[first].end_begun, &loop});
+}
+
+// Values that are known to be those of the time before are only counted.
+bool Folder::predicted(const Event& event) {
+  const Place& here = places_[at_];
+  std::uint32_t step = here.first_step;
+  bool same = false;
+  for (;; ++step) {
+    if (step == here.end_step) {
+      withdraw_prediction();
+      return false;
+    }
+    const Place& place = places_[steps_[step].to];
+    same = event.identity != 0 && event.identity == place.identity;
+    if (same || (place.leaf->call == event.call && place.leaf->path == event.path &&
+                 place.leaf->params.size() == event.values.size()))
+      break;
+  }
+  Pending pending{event.compute, event.communication, step, kSame};
+  at_ = steps_[step].to;
+  Place& place = places_[at_];
+  if (!same) {
+    pending.first = static_cast<std::uint32_t>(pending_values_.size());
+    pending_values_.insert(pending_values_.end(), event.values.begin(), event.values.end());
+    place.identity = event.identity;
+  }
+  if (pending_.empty()) before_ = last_symbol_;
+  pending_.push_back(pending);
+  last_symbol_ = place.symbol;
+  if (at_ + 1 == places_.size()) {
+    commit_prediction();
+  } else if (pending_.size() > kMostPending && pending_.size() > 2 * places_.size()) {
+    too_long_ = begins_.front()->shape.hash;
+    withdraw_prediction();
+  }
   return true;
 }
 
 void Folder::commit_prediction() {
+  constexpr std::size_t kAhead = 6;
+  std::uint64_t predecessor = before_;
   for (std::size_t i = 0; i < pending_.size(); ++i) {
-    Node& leaf = expected_->body[i];
-    const std::int64_t* values = pending_values_.data() + pending_[i].first;
-    for (Param& param : leaf.params) param.values().append(*values++);
-    if (keep_times_)
-      add_time(leaf, pending_[i].predecessor, pending_[i].compute, pending_[i].communication);
+    if (i + kAhead < pending_.size())
+      __builtin_prefetch(places_[steps_[pending_[i + kAhead].step].to].time);
+    const Pending& pending = pending_[i];
+    const Step& step = steps_[pending.step];
+    if (step.again != nullptr) ++step.again->current;
+    for (std::uint32_t loop = step.first_entered; loop < step.end_entered; ++loop)
+      begin_visit(*begins_[loop]);
+    Place& place = places_[step.to];
+    if (pending.first == kSame) {
+      ++place.repeats;
+    } else {
+      settle(place);
+      const std::int64_t* values = pending_values_.data() + pending.first;
+      for (Param& param : place.leaf->params) param.values().append(*values++);
+    }
+    if (keep_times_) {
+      if (place.time == nullptr || place.time->predecessor != predecessor) [[unlikely]]
+        place.time = &time_entry(*place.leaf, predecessor);
+      place.time->compute.add(pending.compute);
+      place.time->communication.add(pending.communication);
+    }
+    predecessor = place.symbol;
   }
-  ++expected_->current;
   pending_.clear();
   pending_values_.clear();
 }
 
+/// The values that were only counted join the leaf.
+void Folder::settle(Place& place) {
+  if (place.repeats == 0) return;
+  for (Param& param : place.leaf->params)
+    param.values().append(param.values().back(), place.repeats);
+  place.repeats = 0;
+}
+
+/// The loop is left, perhaps within an iteration, whose events become nodes.
 void Folder::withdraw_prediction() {
-  const Node* loop = expected_;
-  expected_ = nullptr;
-  const std::vector<Pending> pending = std::move(pending_);
-  const std::vector<std::int64_t> values = std::move(pending_values_);
+  predicts_ = false;
+  for (Place& place : places_) settle(place);
+  std::vector<Node> nodes;
+  std::vector<std::uint32_t> last(pending_.empty() ? 0 : places_.size(), kSame);
+  std::vector<std::int64_t> values;
+  std::uint64_t predecessor = before_;
+  for (const Pending& pending : pending_) {
+    const std::uint32_t at = steps_[pending.step].to;
+    const Node& leaf = *places_[at].leaf;
+    if (pending.first != kSame) last[at] = pending.first;
+    values.clear();
+    for (std::size_t i = 0; i < leaf.params.size(); ++i)
+      values.push_back(last[at] != kSame ? pending_values_[last[at] + i]
+                                         : leaf.params[i].values().back());
+    nodes.push_back(node_of({leaf.call, leaf.path, pending.compute, pending.communication, values},
+                            predecessor));
+    predecessor = places_[at].symbol;
+  }
   pending_.clear();
   pending_values_.clear();
-  std::vector<std::pair<std::uint16_t, std::uint64_t>> calls;
-  for (std::size_t i = 0; i < pending.size(); ++i)
-    calls.emplace_back(loop->body[i].call, loop->body[i].path);
-  for (std::size_t i = 0; i < pending.size(); ++i) {
-    const std::size_t end = i + 1 < pending.size() ? pending[i + 1].first : values.size();
-    push_node({calls[i].first, calls[i].second, pending[i].compute, pending[i].communication,
-               std::span(values).subspan(pending[i].first, end - pending[i].first)},
-              pending[i].predecessor);
-    expected_ = nullptr;
+  for (Node& node : nodes) {
+    fold_in(std::move(node));
+    predicts_ = false;
   }
 }
 
-void Folder::predict(Node* loop) {
-  expected_ = nullptr;
-  for (const Node& node : loop->body)
-    if (node.is_loop()) return;
-  expected_ = loop;
-}
-
-void Folder::push_node(const Event& event, std::uint64_t predecessor) {
+Node Folder::node_of(const Event& event, std::uint64_t predecessor) const {
   Node node;
   node.call = event.call;
   node.path = event.path;
   node.shape = Shape::of(Node::event_symbol(event.call, event.path));
   node.params.reserve(event.values.size());
-  for (const std::int64_t value : event.values) {
-    ValueSequence values;
-    values.append(value);
-    node.params.emplace_back(std::move(values));
+  for (const std::int64_t value : event.values) node.params.emplace_back(ValueSequence(value));
+  if (keep_times_) {
+    TimeEntry& entry = node.times.emplace_back();
+    entry.predecessor = predecessor;
+    entry.compute.add(event.compute);
+    entry.communication.add(event.communication);
   }
-  if (keep_times_) add_time(node, predecessor, event.compute, event.communication);
-  fold_in(std::move(node));
+  return node;
 }
 
 void Folder::fold_in(Node node) {
@@ -127,13 +202,12 @@ void Folder::fold_in(Node node) {
 
 void Folder::append(std::vector<Node> nodes, std::uint64_t events) {
   if (nodes.empty()) return;
-  if (expected_ != nullptr) withdraw_prediction();
-  expected_ = nullptr;
+  if (predicts_) withdraw_prediction();
   reopen_loops(nodes);
   last_symbol_ = end_symbol(nodes.back());
   for (Node& node : nodes) {
     fold_in(std::move(node));
-    expected_ = nullptr;
+    predicts_ = false;
   }
   events_ += events;
 }
@@ -251,13 +325,13 @@ void Folder::grow_index() {
 }
 
 std::vector<Node> Folder::take() {
-  if (expected_ != nullptr) withdraw_prediction();
+  if (predicts_) withdraw_prediction();
   close_loops(nodes_);
   std::vector<Node> nodes = std::move(nodes_);
   nodes_.clear();
   prefix_.assign(1, Shape{});
   index_.assign(256, Slot{});
-  expected_ = nullptr;
+  predicts_ = false;
   events_ = 0;
   return nodes;
 }

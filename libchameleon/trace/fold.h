@@ -9,6 +9,10 @@
 /// that loop, at any depth) becomes one more iteration; two equal neighbours
 /// become a loop. Iteration counts are not part of the comparison.
 ///
+/// Once a loop has gone round, its next iteration is *predicted*: events that follow its body
+/// (inner loops as often as they go round) need no node of their own; they wait until the
+/// iteration is whole and join it at once. What deviates takes the ordinary way.
+///
 /// Cost: amortised O(nesting depth) per event whatever the length of the loop's
 /// body. Memory: the folded trace, and an index of a small multiple of it. The
 /// index forgets the oldest of more than four equal endings: what is not found
@@ -48,17 +52,38 @@ class Folder {
     std::uint64_t key = 0;
     std::uint32_t positions[4] = {0, 0, 0, 0};
   };
+  /// An event that went the expected way, in an iteration that is not whole yet.
   struct Pending {
-    std::uint64_t predecessor, compute, communication;
-    std::size_t first;
+    std::uint64_t compute, communication;
+    std::uint32_t step;
+    std::uint32_t first;  ///< of its values in `pending_values_`; kSame: as before at its place
+  };
+  static constexpr std::uint32_t kSame = UINT32_MAX;
+  /// A way on from a place: to the next, or round a loop that ends there once more.
+  struct Step {
+    std::uint32_t to = 0;
+    std::uint32_t first_entered = 0, end_entered = 0;  ///< loops of `begins_` entered on the way
+    Node* again = nullptr;                             ///< the loop that goes round, or null
+  };
+  /// An event of the expected loop, however deep.
+  struct Place {
+    Node* leaf = nullptr;
+    std::uint64_t symbol = 0;
+    std::uint64_t identity = 0;  ///< of the last event here; 0: none yet, or unknown
+    std::uint64_t repeats = 0;   ///< of its values, not in the leaf yet
+    TimeEntry* time = nullptr;   ///< the last one used
+    std::uint32_t first_step = 0, end_step = 0;
+    std::uint32_t end_begun = 0;  ///< of `begins_`: the loops begun up to here
   };
 
-  void push_node(const Event& event, std::uint64_t predecessor);
+  Node node_of(const Event& event, std::uint64_t predecessor) const;
   void fold_in(Node node);
+  void predict(Node* loop);
+  void plan(Node& loop);
   bool predicted(const Event& event);
   void commit_prediction();
+  void settle(Place& place);
   void withdraw_prediction();
-  void predict(Node* loop);
 
   bool try_fold();
   bool try_position(std::size_t at);
@@ -82,8 +107,15 @@ class Folder {
   std::uint64_t last_symbol_ = 0;
   std::uint64_t events_ = 0;
 
-  Node* expected_ = nullptr;  ///< a loop over plain events, of which the next iteration runs
   Node* absorbed_into_ = nullptr;
+
+  bool predicts_ = false;
+  std::vector<Place> places_;  ///< of a loop that has just gone round, in order
+  std::vector<Step> steps_;    ///< innermost loops first
+  std::vector<Node*> begins_;  ///< loops by their first place, outermost first
+  std::uint32_t at_ = 0;       ///< the place of the event before
+  std::uint64_t before_ = 0;   ///< symbol before the first pending event
+  std::uint64_t too_long_ = 0; ///< shape of a loop whose iterations are not waited for
   std::vector<Pending> pending_;
   std::vector<std::int64_t> pending_values_;
 };

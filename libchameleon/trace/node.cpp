@@ -6,17 +6,6 @@
 namespace chameleon {
 namespace {
 
-/// How many nodes of `list` from `at` on have `length` symbols in all; 0: none do.
-std::size_t run_of_length(std::span<const Node> list, std::size_t at, std::uint64_t length) {
-  std::uint64_t have = 0;
-  for (std::size_t i = at; i < list.size(); ++i) {
-    have += list[i].shape.length;
-    if (have == length) return i - at + 1;
-    if (have > length) return 0;
-  }
-  return 0;
-}
-
 /// Whether a loop can be put around the nodes: the same ranks execute them all.
 bool one_rank_set(std::span<const Node> run) {
   for (const Node& node : run)
@@ -173,6 +162,11 @@ void merge_ranks(std::vector<Node>& nodes, std::span<Node> other, const RankList
   std::vector<Node> list(std::make_move_iterator(other.begin()),
                          std::make_move_iterator(other.end()));
   merge_lists(nodes, list, mine, theirs, schema);
+}
+
+void begin_visit(Node& loop) {
+  close(loop);
+  loop.current = 1;
 }
 
 void close_loops(std::span<Node> nodes) {

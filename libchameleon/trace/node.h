@@ -73,6 +73,25 @@ inline Shape shape_of(std::span<const Node> nodes) {
   return shape;
 }
 
+/// The symbol of the last event that a node executes.
+inline std::uint64_t end_symbol(const Node& node) {
+  const Node* last = &node;
+  while (last->is_loop()) last = &last->body.back();
+  return last->symbol();
+}
+
+/// How many nodes of `list` from `at` on have `length` symbols in all; 0: none do.
+template <class List>
+std::size_t run_of_length(const List& list, std::size_t at, std::uint64_t length) {
+  std::uint64_t have = 0;
+  for (std::size_t i = at; i < list.size(); ++i) {
+    have += list[i].shape.length;
+    if (have == length) return i - at + 1;
+    if (have > length) return 0;
+  }
+  return 0;
+}
+
 /// The fields of a call, as the trace model must know them.
 using FieldKinds = std::vector<FieldKind>;
 
@@ -95,6 +114,8 @@ void append_execution(std::vector<Node>& nodes, std::span<Node> later, const Ran
 void merge_ranks(std::vector<Node>& nodes, std::span<Node> other, const RankList& mine,
                  const RankList& theirs, const CallSchema& schema);
 
+/// Begins a visit of a loop while folding: the one before, if still open, is over.
+void begin_visit(Node& loop);
 /// Ends visits still open: `current` becomes the last iteration count.
 void close_loops(std::span<Node> nodes);
 /// Takes that back: the last visit of every loop goes on. For nodes of one rank.

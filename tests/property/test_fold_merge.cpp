@@ -50,6 +50,32 @@ TEST_CASE("expand(merge(fold(x))) = x on every rank, through the file format", "
   }
 }
 
+TEST_CASE("what deviates from a predicted iteration is kept, and long iterations fold") {
+  const auto event = [](std::uint64_t path, std::int64_t value = 1) {
+    return Record{1, path, {0, value, 0}};
+  };
+  for (const int inner : {1, 2, 40, 1500, 6000}) {
+    INFO(inner);
+    Stream stream;
+    for (int outer = 0; outer < 9; ++outer) {
+      stream.push_back(event(100));
+      if (outer == 5) stream.push_back(event(101));  // in the middle of the body
+      for (int i = 0; i < inner + (outer == 7 ? 1 : 0); ++i) {
+        stream.push_back(event(200, i % 7 == 3 ? outer : 1));
+        for (int k = 0; k < 1 + outer % 3; ++k) stream.push_back(event(300));
+      }
+      if (outer != 3) stream.push_back(event(400));
+      for (int i = 0; i < 3 + outer; ++i) stream.push_back(event(500));  // ends the iteration
+    }
+    for (std::size_t cut : {stream.size(), stream.size() - 2, stream.size() / 2}) {
+      const Stream part(stream.begin(), stream.begin() + static_cast<std::ptrdiff_t>(cut));
+      const Trace trace = fold_stream(part, 0, 1);
+      REQUIRE(same(expand(trace, 0), part));
+      CHECK(count_nodes(trace.nodes) < 60);
+    }
+  }
+}
+
 TEST_CASE("loops fold to their bodies, whatever their length") {
   for (const int length : {1, 2, 10, 100, 1000, 5000}) {
     Stream stream;
