@@ -133,6 +133,21 @@ class RankList:
     def __or__(self, other):
         return RankList.of_intervals(sorted([*self.intervals(), *other.intervals()]))
 
+    @property
+    def pieces(self):
+        """Number of intervals, without listing them."""
+        total = 0
+        for _, dims in self._ranges:
+            size = 1
+            for i, (count, stride) in enumerate(dims):
+                size *= count if i or stride > 1 else 1
+            total += size
+        return total
+
+    def same_ranges(self, other):
+        """Whether the two are written alike: O(ranges), and false of some that are equal."""
+        return self._ranges == other._ranges
+
     def __and__(self, other):
         common, theirs = [], list(other.intervals())
         at = 0

@@ -7,6 +7,7 @@ Times are those each rank's clock shows, from 0 at its first event: what is reco
 
 from array import array
 
+from .errors import corrupt
 from .operations import Channel, Operations
 from .rank_list import RankList
 from .values import MOST
@@ -50,14 +51,22 @@ def _wanted(trace, ranks):
 
 
 def _timed(trace, rank):
-    """(event, operations, begin, end) of a rank's events, and the Operations at the end."""
+    """(event, operations, begin, end, compute time, time in the call, Operations) of each event."""
     follow = Operations(trace, rank)
     clock = 0
     for event in trace.events(rank):
         compute, call = event.compute_ns, event.call_ns
         begin = min(clock + compute, MOST)
         clock = min(begin + call, MOST)
-        yield event, follow.of(event), begin, clock, compute, call, follow
+        yield event, _operations(follow, event), begin, clock, compute, call, follow
+
+
+def _operations(follow, event):
+    try:
+        return follow.of(event)
+    except (KeyError, TypeError, ValueError) as error:  # of a damaged description of calls
+        raise corrupt(f"corrupt trace: {event.name} has not the parameters of MPI_{event.name}: "
+                      f"{error!r}") from None
 
 
 def _events(trace, ranks):
@@ -146,8 +155,9 @@ def _messages(trace, ranks):
 
 def _clusters(trace, ranks):
     for number, cluster in enumerate(trace.clusters):
-        for rank in cluster.ranks & ranks:
-            yield number, _hex(cluster.call_path), cluster.lead, rank
+        for rank in cluster.ranks:
+            if rank in ranks:
+                yield number, _hex(cluster.call_path), cluster.lead, rank
 
 
 def _phases(trace, _):

@@ -12,6 +12,7 @@ from .events import Plan, events
 from .payload import NO_ONLINE, Declaration, RankFacts
 
 MOST_BYTES = 1 << 30
+MOST_WORK = 1 << 22
 # Frames of module 0 say why there is no code in a file.
 NO_FILE = {0: "generated code", 1: "outer frames not kept", 2: "no unwinder"}
 SMALL_COMMUNICATORS = {0: "MPI_COMM_WORLD", 1: "MPI_COMM_SELF"}
@@ -31,9 +32,10 @@ class Trace:
         self.online, self.world_size, self.started = NO_ONLINE, 0, 0
         self.program = self.tool_version = self.mpi = self.timing = ""
         declared = {}
+        # Uniting what a damaged file claims must not take long.
+        self._work = MOST_WORK
         for part, _ in parts:
-            if part.ranks != self.ranks:
-                self.ranks = self.ranks | part.ranks
+            self.ranks = self._united(self.ranks, part.ranks)
             for name in ("calls", "modules", "paths", "predefined"):
                 for key, value in getattr(part, name).items():
                     getattr(self, name).setdefault(key, value)
@@ -43,10 +45,18 @@ class Trace:
             if part.online.acted or part.online.clustering:
                 self.online = part.online
             for what, ranks in part.declarations:
-                declared[what] = declared[what] | ranks if what in declared else ranks
+                declared[what] = self._united(declared.get(what, ranks), ranks)
         self.declarations = [Declaration(*entry) for entry in declared.items()]
         self.shapes = {number: CallShape(call) for number, call in self.calls.items()}
         self._arrays = None
+
+    def _united(self, ranks, more):
+        if ranks.same_ranges(more):
+            return ranks
+        self._work -= ranks.pieces + more.pieces
+        if self._work < 0:
+            raise TraceError("corrupt", "corrupt trace: its rank lists are too long", self.path)
+        return ranks | more
 
     @property
     def version(self):
