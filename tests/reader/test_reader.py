@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""The Python reader says, event by event, what `chameleon print`, `chameleon export` and the raw
-records say: of traces with and without clustering, of all fidelities and timings, complete and cut.
+"""The Python reader says, event by event, what `chameleon print`, `chameleon export`, the C++ library
+and the raw records say: of traces with and without clustering, of all fidelities and timings,
+complete and cut.
 
-    test_reader.py --tools TOOLS.json --examples FOLDER --corpus FOLDER [--all]"""
+    test_reader.py --tools TOOLS.json --examples FOLDER --corpus FOLDER --dump P [--all]"""
 
 import csv
 import json
@@ -28,7 +29,7 @@ RAW_SPECIAL = {"MPI_ANY_SOURCE": SpecialRank.ANY_SOURCE, "MPI_PROC_NULL": Specia
                "MPI_ROOT": SpecialRank.ROOT, "MPI_UNDEFINED": SpecialRank.UNDEFINED}
 KINDS = {"count": Inexact.COUNT, "source": Inexact.SOURCE, "dest": Inexact.DEST,
          "tag": Inexact.TAG}
-totals = {"events": 0, "values": 0, "read": 0, "seconds": 0.0}
+totals = {"events": 0, "library": 0, "values": 0, "read": 0, "seconds": 0.0}
 
 
 class Raw:
@@ -154,6 +155,37 @@ def compare_print(tools, path, trace, lists):
             totals["events"] += 1
 
 
+def compare_library(tools, path, trace, lists):
+    """The C++ library says the same of every event."""
+    outcome = tools.run([tools.dump_events, path])
+    expect(outcome.status == 0, f"{path.name}: the library", outcome)
+    whole = len(trace.parts) == 1  # else times are merged, and loops go on where it appends
+    mine = []
+
+    def numbers(values):
+        return "[" + "".join(f"{value}," for value in values) + "]"
+
+    for rank, events in lists.items():
+        for event in events:
+            words = [rank, event.number, event.name, event.path, int(event.inexact),
+                     event.compute_ns if whole else "", event.call_ns if whole else "",
+                     numbers(event.iteration) if whole else ""]
+            for field, value in zip(event.call.fields, event.values):
+                if value in trace.arrays:
+                    words.append(numbers(trace.arrays[value]))
+                elif field.stored == chameleon_trace.payload.END_POINT:
+                    words.append(-64 if event[field.name] is None else int(event[field.name]))
+                else:
+                    words.append(value)
+            mine.append([*map(str, words), trace.site(event.path)])
+    theirs = [line.split(" ") for line in outcome.stdout.decode().splitlines()]
+    for row in () if whole else theirs:
+        row[5:8] = ["", "", ""]
+    wrong = next(((a, b) for a, b in zip(mine, theirs) if a != b), "")
+    expect(mine == theirs, f"{path.name}: the library: {len(theirs)} events, {len(mine)}; {wrong}")
+    totals["library"] += len(mine)
+
+
 def number(text):
     return int(text) if re.fullmatch(r"-?\d+", text) else text
 
@@ -264,6 +296,7 @@ def check_job(tools, name, ranks, program, raw=True, **variables):
             RawComparison(trace, Raw(folder / "raw" / f"rank.{rank}.raw", local)).check(
                 events, f"{name}: rank {rank}")
     compare_print(tools, path, trace, lists)
+    compare_library(tools, path, trace, lists)
     compare_facts(tools, path, trace)
     whole = all(times == 1 for _, times in trace.parts) and len(trace.parts) == 1
     compare_tables(tools, path, trace, timing=whole)
@@ -274,11 +307,13 @@ def main():
     parser = harness.parser(__doc__)
     parser.add_argument("--examples", required=True)
     parser.add_argument("--corpus", required=True)
+    parser.add_argument("--dump", required=True, help="dump_events")
     parser.add_argument("--all", action="store_true")
     options = parser.parse_args()
 
     def body(tools):
         examples = pathlib.Path(options.examples)
+        tools.paths["dump_events"] = options.dump
 
         def example(name, *arguments):
             return [examples / name, *arguments]
@@ -301,6 +336,7 @@ def main():
         for path in sorted(pathlib.Path(options.corpus).resolve().glob("*.cham")):
             trace, lists = read(path, timed=False)
             compare_print(tools, path, trace, lists)
+            compare_library(tools, path, trace, lists)
         if options.all:
             for name in ("ring", "stencil2d", "wavefront", "multipartition", "transpose",
                          "spectral", "multigrid", "bucketsort", "hydro", "ocean", "taskfarm"):
@@ -311,7 +347,8 @@ def main():
                         check_job(tools, f"{name}-{ranks}-{value}", ranks,
                                   example(name, "--iterations", "3"), **{key: value, "K": 2})
         rate = totals["read"] / max(totals["seconds"], 1e-9)
-        print(f"{totals['events']} events as print has them, {totals['values']} values as the raw "
+        print(f"{totals['events']} events as print has them, {totals['library']} as the "
+              f"C++ library has them, {totals['values']} values as the raw "
               f"records have them; {totals['read']} events read, {rate:.0f} a second of CPU")
 
     harness.main("reader", options, body)

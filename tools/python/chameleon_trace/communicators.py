@@ -97,13 +97,13 @@ class Followed:
         """The communicator in which the end-points of an event are ranks, or None."""
         if shape.comm >= 0:
             return self.alive.get(values[shape.comm])
+        if shape.message >= 0:
+            return self.messages.get(values[shape.message])
         if shape.request >= 0:
             return self.requests.get(values[shape.request])
         if shape.requests >= 0 and shape.index >= 0:
             slots, at = self.array(values[shape.requests]), values[shape.index]
             return self.requests.get(slots[at]) if 0 <= at < len(slots) else None
-        if shape.message >= 0:
-            return self.messages.get(values[shape.message])
         return None
 
     def slots(self, shape, values):
