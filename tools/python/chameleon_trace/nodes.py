@@ -20,6 +20,9 @@ class Form(enum.IntEnum):
     RELATIVE = 2
 
 
+FORMS = tuple(Form)
+
+
 class Inexact(enum.IntFlag):
     """Kinds of values that are another rank's."""
 
@@ -194,6 +197,8 @@ class NodeReader:
     def __init__(self, reader, part):
         self.reader = reader
         self.part = part
+        # Most parameters and rank lists are equal to others: these are kept once.
+        self.shared, self.rank_lists = {}, {}
         self.symbols = []
         for _ in range(reader.count(2)):
             call, place = reader.varint(), reader.varint()
@@ -213,8 +218,9 @@ class NodeReader:
         if flags > 7:
             raise corrupt("a node has unknown flags")
         ranks = self.ranks() if flags & 2 else None
-        inexact = []
+        inexact = ()
         if flags & 4:
+            inexact = []
             for _ in range(reader.count(2)):
                 kinds = reader.varint()
                 if not 1 <= kinds <= 63:
@@ -233,7 +239,8 @@ class NodeReader:
         if reader.varint() != len(symbol[1].fields) or not symbol[1].fields:
             raise corrupt("an event has other fields than its call")
         params = [self.parameter() for _ in symbol[1].fields]
-        times = [self.time_entry() for _ in range(reader.count(4))]
+        count = reader.count(4)
+        times = [self.time_entry() for _ in range(count)] if count else ()
         return CallNode(ranks, inexact, symbol, params, times)
 
     def time_entry(self):
@@ -249,22 +256,28 @@ class NodeReader:
         return TimeEntry(predecessor, ranks, Histogram.decode(reader), Histogram.decode(reader))
 
     def ranks(self):
+        start = self.reader.at
         ranks = RankList.decode(self.reader)
         if not len(ranks):
             raise corrupt("a rank list is empty")
-        return ranks
+        return self.rank_lists.setdefault(self.reader.data[start:self.reader.at], ranks)
 
     def form(self, code):
         if code > 2:
             raise corrupt("an end-point has an unknown form")
-        return Form(code)
+        return FORMS[code]
 
     def parameter(self):
         reader = self.reader
         head = reader.u8()
         layout = head & 3
         if layout == 0:
-            return Shared(self.form(head >> 2), ValueSequence.decode(reader))
+            start = reader.at - 1
+            values = ValueSequence.decode(reader)
+            key = reader.data[start:reader.at]
+            if key not in self.shared:
+                self.shared[key] = Shared(self.form(head >> 2), values)
+            return self.shared[key]
         if layout == 1:
             groups = [(self.ranks(), self.form(reader.u8()), ValueSequence.decode(reader))
                       for _ in range(reader.count(3))]

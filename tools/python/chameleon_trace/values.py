@@ -191,12 +191,22 @@ class Histogram:
     """A distribution of durations in ns: count, sum, min, max, deviation, mean, and bins, a list of
     (bin, count). Above 254 events the counts are shares of 127 (see `exact_bins`)."""
 
-    __slots__ = ("count", "sum", "min", "max", "deviation", "bins", "exact_bins")
+    __slots__ = ("count", "sum", "min", "max", "deviation", "_bins")
 
     def __init__(self):
         self.count = self.sum = self.min = self.max = self.deviation = 0
-        self.bins = []
-        self.exact_bins = True
+        self._bins = ()  # numbers and counts in turn; none if one bin has all
+
+    @property
+    def bins(self):
+        if self._bins or not self.count:
+            return list(zip(self._bins[::2], self._bins[1::2]))
+        return [(bin_of(self.min), self.count)]
+
+    @property
+    def exact_bins(self):
+        """Whether the counts of the bins are those of events."""
+        return not self._bins or self.count <= MOST_SHARED
 
     @property
     def mean(self):
@@ -214,9 +224,7 @@ class Histogram:
         if self.max >= 1 << 64:
             raise corrupt("a histogram's maximum is too large")
         self.sum = self.count * self.min
-        if self.min == self.max:
-            self.bins = [(bin_of(self.min), self.count)]
-        else:
+        if self.min != self.max:
             self.sum += reader.varint()
             self.deviation = reader.varint()
             if self.sum > self.max * self.count:
@@ -229,8 +237,8 @@ class Histogram:
         bins = reader.count()
         if not 1 <= bins <= STORED_BINS:
             raise corrupt("a histogram has an impossible number of bins")
-        self.exact_bins = self.count <= MOST_SHARED
-        left, number = self.count if self.exact_bins else SHARES, 0
+        left, number = self.count if self.count <= MOST_SHARED else SHARES, 0
+        numbers = []
         for i in range(bins):
             step = reader.varint()
             here = reader.varint() if i + 1 < bins else left
@@ -238,9 +246,10 @@ class Histogram:
                 raise corrupt("a histogram has an impossible bin")
             number += step
             left -= here
-            self.bins.append((number, here))
-        if left or self.bins[0][0] != bin_of(self.min) or self.bins[-1][0] != bin_of(self.max):
+            numbers += (number, here)
+        if left or numbers[0] != bin_of(self.min) or numbers[-2] != bin_of(self.max):
             raise corrupt("a histogram's bins are not those of its extremes")
+        self._bins = tuple(numbers)
 
 
 def decode_time(code):

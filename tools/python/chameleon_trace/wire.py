@@ -34,6 +34,9 @@ class Reader:
 
     def varint(self):
         data, at, end = self.data, self.at, self.end
+        if at < end and data[at] < 0x80:  # most are
+            self.at = at + 1
+            return data[at]
         value = shift = 0
         while at < end:
             byte = data[at]
