@@ -4,7 +4,8 @@
 and the raw records say: of traces with and without clustering, of all fidelities and timings,
 complete and cut.
 
-    test_reader.py --tools TOOLS.json --examples FOLDER --corpus FOLDER --dump P [--all]"""
+    test_reader.py --tools TOOLS.json --examples FOLDER --corpus FOLDER --dump P
+        --program P [--all]"""
 
 import csv
 import json
@@ -309,6 +310,7 @@ def main():
     parser.add_argument("--examples", required=True)
     parser.add_argument("--corpus", required=True)
     parser.add_argument("--dump", required=True, help="dump_events")
+    parser.add_argument("--program", required=True, help="export_program: every kind of call")
     parser.add_argument("--all", action="store_true")
     options = parser.parse_args()
 
@@ -328,6 +330,8 @@ def main():
                       FLUSH_EVERY=2)
         check_job(tools, "taskfarm-full", 4, example("taskfarm", "--iterations", "3"),
                   TIMING="full")
+        # Wildcards, persistent and cancelled requests, matched probes, collectives on a split.
+        check_job(tools, "every-kind-3", 3, [options.program], CLUSTERING="off")
         check_job(tools, "transpose-7", 7, example("transpose", "--iterations", "2"),
                   CLUSTERING="off", EVENTS="communication")
         # A job that is cut leaves a journal with deltas. What its last interval held is lost.
