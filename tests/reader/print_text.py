@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An event of chameleon_trace as `chameleon print --expand --all` writes it, so that the two readers
-can be compared in every value."""
+"""An event of chameleon_trace as `chameleon print --expand --all` writes it, so that the two
+readers can be compared in every value."""
 
 from chameleon_trace import Form, SpecialRank
 from chameleon_trace.nodes import end_point, wrap32

@@ -143,7 +143,8 @@ def foreign(folder):
     newer[8] = 2
     kinds = {"not-a-trace": [b"", b"\x89CHAM", b"hello", bytes(100)], "truncated":
              [sound[:12], sound[:16], sound[:40], sound[:-1]], "unsupported-version":
-             [bytes(newer), sound + commit(b"NEW1", 0, b"x", 1), sound + commit(b"DLT1", 2, b"x", 1)],
+             [bytes(newer), sound + commit(b"NEW1", 0, b"x", 1),
+              sound + commit(b"DLT1", 2, b"x", 1)],
              "corrupt": [sound[:-1] + b"\0", HEADER + commit(b"DLT1", 0, b"", 0),
                          HEADER + commit(b"CMT1", 0, b"abc", 4),
                          HEADER + commit(b"CMT1", 1, b"abc", 1 << 20)],
@@ -158,12 +159,12 @@ def foreign(folder):
                     sys.exit(f"{data[:60]}: {error.kind}, expected {kind}: {error}")
             else:
                 sys.exit(f"{data[:60]}: accepted, expected {kind}")
-    for path, kind in ((pathlib.Path("/nonexistent.cham"), "system"), (pathlib.Path("/"), "system")):
+    for path in ("/nonexistent.cham", "/"):
         try:
             chameleon_trace.read_trace(path)
             sys.exit(f"{path}: accepted")
         except TraceError as error:
-            if error.kind != kind:
+            if error.kind != "system":
                 sys.exit(f"{path}: {error}")
     # What follows the last intact commit is ignored, and told.
     whole = chameleon_trace.parse_trace(sound)

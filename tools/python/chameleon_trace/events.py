@@ -188,7 +188,7 @@ class Plan:
         return _CallItem(node, self.shapes[node.call.id], zip(*sequences), forms, inexact)
 
     def run(self):
-        """(item, values, iteration) of each event in order; the iteration as a list that changes."""
+        """(item, values, iteration) of each event; the iteration is a list that changes."""
         levels = [(iter(self.items), self.items)]
         left, iteration = [0], []
         idle = 0

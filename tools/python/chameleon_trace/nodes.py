@@ -6,7 +6,6 @@ import enum
 from .errors import corrupt
 from .rank_list import RankList
 from .values import Histogram, ValueSequence
-from .wire import wrap
 
 DEEPEST = 200
 MASK = (1 << 64) - 1
@@ -327,7 +326,3 @@ def end_point(form, value, place):
 def wrap32(value):
     """The signed 32-bit number that is congruent."""
     return (value + (1 << 31) & (1 << 32) - 1) - (1 << 31)
-
-
-__all__ = ["CallNode", "Form", "Grouped", "Inexact", "Loop", "NodeReader", "Parameter", "Shared",
-           "SpecialRank", "Table", "TimeEntry", "combine", "end_point", "relative_rank", "wrap"]

@@ -30,7 +30,8 @@ COMPLETE_ANY = {"Waitany", "Testany"}
 COMPLETE_SOME = {"Waitsome", "Testsome"}
 # name: how bytes follow from counts, and how the root takes part
 MOVES = {
-    "Bcast": ("same", "from"), "Scatter": ("from root", None), "Scatterv": ("pairs from root", None),
+    "Bcast": ("same", "from"), "Scatter": ("from root", None),
+    "Scatterv": ("pairs from root", None),
     "Gather": ("to root", None), "Gatherv": ("pairs to root", None), "Reduce": ("same", "to"),
     "Allreduce": ("same", None), "Scan": ("same", None), "Exscan": ("same", None),
     "Reduce_scatter_block": ("same", None), "Reduce_scatter": ("array", None),
@@ -107,7 +108,7 @@ class Operations:
             return self._send_receive
         if name in ("Recv", "Irecv", "Recv_init"):
             return lambda event: self._receive(event, name == "Recv_init")
-        if name in COMPLETE or name in COMPLETE_ALL or name in COMPLETE_ANY or name in COMPLETE_SOME:
+        if name in COMPLETE | COMPLETE_ALL | COMPLETE_ANY | COMPLETE_SOME:
             return lambda event: self._complete_many(event, name)
         if name in ("Start", "Startall"):
             return self._start

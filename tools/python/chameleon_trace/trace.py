@@ -168,8 +168,8 @@ class Trace:
 
 
 def read_trace(path, most_bytes=MOST_BYTES):
-    """Reads a trace file. Raises TraceError, in one line, for anything that is not a readable trace,
-    or is larger than `most_bytes`, as it is or when decompressed."""
+    """Reads a trace file. Raises TraceError, in one line, for what is not a readable trace, or is
+    larger than `most_bytes`, as it is or when decompressed."""
     parts, file = journal.read(path, most_bytes)
     return Trace(parts, file, str(path))
 

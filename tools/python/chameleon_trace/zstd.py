@@ -2,8 +2,8 @@
 """Decompression of one Zstandard frame (RFC 8878), without dictionaries.
 
 A few megabytes a second: enough for traces, which are small, and nothing to install. The frame's
-own checksum is not looked at, because the commit around it has one. Hostile input raises TraceError;
-memory stays within the size the caller gives.
+own checksum is not looked at, because the commit around it has one. Hostile input raises
+TraceError; memory stays within the size the caller gives.
 """
 
 from .errors import corrupt
