@@ -62,7 +62,8 @@ Status RankView::plan(std::vector<Item>& items, const std::vector<Node>& nodes,
         return corrupt(rank_, "a loop's iteration counts are out of range");
       item.values.emplace_back(*iterations);
       if (const Status body = plan(item.body, node.body, total, trace); !body) return body;
-      if (item.body.empty()) continue;
+      // What is never executed is left out, or going round it would take as long as a trace claims.
+      if (item.body.empty() || total == 0) continue;
     } else {
       for (const Param& param : node.params) {
         const ValueSequence* values = param.find(rank_, form);

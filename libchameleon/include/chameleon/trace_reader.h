@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Reads Chameleon's trace files: what ran, calls and call paths, the loop tree, clusters and
+/// phases, and the events of each rank with all parameters, expanded one at a time in memory of the
+/// folded trace. C++17; link chameleon::trace_reader (CMake) or chameleon-trace-reader (pkg-config);
+/// MPI is not needed. Files are hostile input: damage is an Error, never a crash. Nothing throws but for
+/// want of memory. A TraceReader may be used by several threads at once; what it hands out by
+/// reference lives as long as any copy of it. Example: docs/how-to/read-a-trace.md.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace chameleon::reader {
+
+struct Error {
+  enum class Kind {
+    kNotATrace,           ///< the file does not begin as a trace does
+    kTruncated,           ///< it holds no whole trace
+    kUnsupportedVersion,  ///< written by a newer version
+    kCorrupt,             ///< a checksum or a value that cannot be
+    kSystem,              ///< the operating system refused
+    kUsage,               ///< no such rank
+  };
+  Kind kind = Kind::kCorrupt;
+  std::string message;  ///< one line, with the file's name
+};
+
+/// Ranks `first` to `last`, both included. Lists of them ascend.
+struct RankInterval {
+  std::uint32_t first = 0, last = 0;
+};
+using Ranks = std::vector<RankInterval>;
+
+/// Values of a parameter that are no number but a partner: below 0 they are no rank.
+enum SpecialRank : std::int64_t {
+  kNone = -1,       ///< nothing to record: the posted receive tells
+  kProcNull = -2,   ///< MPI_PROC_NULL
+  kAnySource = -3,  ///< MPI_ANY_SOURCE
+  kRoot = -4,       ///< MPI_ROOT
+  kUndefined = -5,  ///< MPI_UNDEFINED and anything outside the communicator
+  kNotKnown = -64,  ///< the communicator is not known
+};
+
+/// Stored where there is nothing to record, or the argument was not significant.
+inline constexpr std::int64_t kNotRecorded = INT32_MIN;
+
+struct Field {
+  std::string name;  ///< as in the C prototype; "return", "members", "status.tag", ...
+  std::string kind;  ///< count, datatype, dest, tag, comm, ...: docs/reference/format.md
+};
+
+struct Call {
+  std::uint16_t id = 0;
+  std::string name;  ///< without MPI_
+  std::vector<Field> fields;
+  /// Place of the field of this name, or -1.
+  int field(std::string_view name) const;
+};
+
+struct Module {
+  std::uint64_t id = 0;
+  std::string build_id, path;
+};
+
+/// A return address: the module's id and the distance from where it is loaded.
+struct Frame {
+  std::uint64_t module = 0, offset = 0;
+};
+
+struct Run {
+  std::string program, tool_version, mpi;
+  std::string timing;              ///< none, histogram, full
+  std::uint64_t started_unix = 0;  ///< seconds
+  std::uint32_t world_size = 0;
+  bool complete = false;  ///< MPI_Finalize was reached
+  Ranks ranks;            ///< whose events are here
+};
+
+struct RankFacts {
+  std::uint32_t rank = 0;
+  std::uint64_t events = 0;
+  std::uint64_t run_ns = 0, tool_ns = 0;  ///< MPI_Init to MPI_Finalize; of that, in the tracer
+  std::uint64_t not_recorded = 0;         ///< calls while recording was switched off
+  std::string host;
+  std::uint32_t processor = 0;
+};
+
+/// What is not recorded exactly, and for whom.
+struct Declaration {
+  std::string what;
+  Ranks ranks;
+};
+
+struct Cluster {
+  std::uint64_t call_path = 0;  ///< Call-Path signature
+  std::uint32_t lead = 0;
+  Ranks ranks;
+};
+
+/// A run of acted-on markers that led to the same state.
+struct Phase {
+  std::string state;  ///< AT, C, L, F
+  std::uint64_t first_marker = 0, markers = 0, changed = 0, end_ns = 0;
+};
+
+struct Markers {
+  std::string clustering, fidelity;
+  std::uint64_t seen = 0, acted_on = 0, flushes = 0, elections = 0, k = 0;
+};
+
+/// Durations in ns; a mean is sum / count.
+struct Times {
+  std::uint64_t count = 0, sum = 0, min = 0, max = 0;
+};
+
+/// A node of the loop tree.
+struct Node {
+  bool is_loop = false;
+  unsigned depth = 0;
+  Ranks ranks;
+  std::uint64_t iterations = 0;  ///< of a loop, by its first rank, all visits together
+  const Call* call = nullptr;    ///< of an event
+  std::uint64_t path = 0;        ///< its call path
+  Times compute, in_call;        ///< before it and inside, all its ranks
+  unsigned inexact = 0;          ///< as Event::inexact, of some rank
+};
+
+/// A call as one rank made it.
+struct Event {
+  std::uint32_t rank = 0;
+  std::uint64_t number = 0;  ///< from 1
+  const Call* call = nullptr;
+  std::uint64_t path = 0;  ///< signature of the call path
+  /// One for each field of the call. Partners (kinds dest, source, root, rank of a call with a
+  /// communicator) are ranks of the communicator or a SpecialRank; objects are symbolic ids
+  /// (TraceReader::object_name); of an array it is a key (TraceReader::array).
+  std::vector<std::int64_t> values;
+  std::vector<std::uint64_t> iteration;  ///< of the loops around, outermost first
+  /// Since the call before and inside this one: its own with full timing, else the mean here.
+  std::uint64_t compute_ns = 0, call_ns = 0;
+  /// What is another rank's: 1 the calls themselves, 2 counts, 4 sources, 8 destinations, 16 tags,
+  /// 32 other; 0: everything is exact.
+  unsigned inexact = 0;
+
+  /// The value of a field by name; `otherwise` if the call has none of this name.
+  std::int64_t value(std::string_view field, std::int64_t otherwise = kNotRecorded) const;
+};
+
+class __attribute__((visibility("default"))) TraceReader {
+ public:
+  /// Reads the file, or says why not.
+  static std::optional<TraceReader> open(const std::string& path, Error& error);
+
+  const Run& run() const;
+  const std::vector<Call>& calls() const;
+  const std::vector<Module>& modules() const;
+  const std::vector<Declaration>& declarations() const;
+  const std::vector<Cluster>& clusters() const;  ///< of the last election
+  const std::vector<Phase>& phases() const;
+  const Markers& markers() const;
+  std::vector<RankFacts> facts() const;
+
+  /// Frames of a call path, innermost first; none if it is not known.
+  std::vector<Frame> frames(std::uint64_t path) const;
+  /// The innermost frame outside MPI's libraries: "program+0x1234".
+  std::string site(std::uint64_t path) const;
+  /// "MPI_INT", "MPI_COMM_WORLD", "null", "comm 2".
+  std::string object_name(std::string_view kind, std::int64_t value) const;
+  /// Elements of an array; nothing for a key that is not known.
+  const std::vector<std::int64_t>* array(std::int64_t key) const;
+
+  /// Calls f(node) for each node of the loop tree, outside in, in the order of execution.
+  void for_each_node(const std::function<void(const Node&)>& f) const;
+  /// Calls f(event) for the events of a rank in order, until it gives false. The event holds during
+  /// the call. False and `error` if there is no such rank or the trace is damaged.
+  bool for_each_event(std::uint32_t rank, const std::function<bool(const Event&)>& f,
+                      Error& error) const;
+
+ private:
+  struct State;
+  explicit TraceReader(std::shared_ptr<const State> state);
+  std::shared_ptr<const State> state_;
+};
+
+inline int Call::field(std::string_view wanted) const {
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    if (fields[i].name == wanted) return static_cast<int>(i);
+  return -1;
+}
+
+inline std::int64_t Event::value(std::string_view field, std::int64_t otherwise) const {
+  const int at = call->field(field);
+  return at < 0 ? otherwise : values[static_cast<std::size_t>(at)];
+}
+
+}  // namespace chameleon::reader

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Installs what reads traces, alone, into a folder of its own, and uses it as a user would: the
+example in C++ by CMake and by pkg-config, the Python package from where it is installed and by pip.
+
+    test_reader_install.py --build BUILD --source SOURCE [--cmake C] [--compiler C]"""
+
+import argparse
+import ast
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+USE = """
+import sys, chameleon_trace
+trace = chameleon_trace.read_trace(sys.argv[1])
+for rank in trace.ranks:
+    print(f"rank {rank}: {sum(1 for _ in trace.events(rank))} events")
+print(chameleon_trace.__file__)
+"""
+
+
+def run(words, fails=False, **settings):
+    words = [str(word) for word in words]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(words, env={**environment, **settings}, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if (done.returncode != 0) != fails:
+        sys.exit(f"{' '.join(words)}: exit status {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def events(output):
+    """The numbers of events in the lines of ranks."""
+    return [line.split(",")[0] for line in output.splitlines() if line.startswith("rank ")]
+
+
+def check_program(program, trace, expected):
+    output = run([program, trace])
+    if events(output) != expected or "loop x" not in output:
+        sys.exit(f"{program}: expected {expected}, it says\n{output}")
+    error = run([program, "no-such-file.cham"], fails=True)
+    if error.count("\n") != 1 or "no-such-file.cham" not in error:
+        sys.exit(f"{program} says of a missing file:\n{error}")
+
+
+def check_pip(source, folder, trace, expected):
+    """pip install FOLDER, without the network."""
+    for python in (sys.executable, "/usr/bin/python3"):  # Debian's has Debian's modules
+        probe = [python, "-c", "import setuptools, wheel, pip"]
+        if subprocess.run(probe, stderr=subprocess.DEVNULL).returncode != 0:
+            continue
+        copy, site = folder / "package", folder / "site"
+        # Building leaves files in the folder.
+        shutil.copytree(source / "tools/python", copy, ignore=shutil.ignore_patterns("__pycache__"))
+        run([python, "-m", "pip", "install", "--no-index", "--no-build-isolation", "--no-deps",
+             "--disable-pip-version-check", "--target", site, copy])
+        output = run([python, "-c", USE, trace], PYTHONPATH=str(site))
+        if events(output) != expected or str(site) not in output:
+            sys.exit(f"installed by pip, the package says\n{output}")
+        return
+    print("pip, setuptools and wheel are not there: `pip install` is not tried")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--source", required=True, type=pathlib.Path)
+    parser.add_argument("--cmake", default="cmake")
+    parser.add_argument("--compiler", default="c++")
+    options = parser.parse_args()
+    trace = options.source / "tests/fuzz/corpus/stencil2d.cham"
+    example = options.source / "examples/read_trace.cpp"
+    for path in (options.source / "tools/python/chameleon_trace").glob("*.py"):
+        ast.parse(path.read_text(), str(path), feature_version=(3, 9))
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        prefix = folder / "prefix"
+        run([options.cmake, "--install", options.build, "--prefix", prefix, "--component",
+             "trace_reader"])
+        modules = prefix / "share/chameleon/python"
+        output = run([sys.executable, "-c", USE, trace], PYTHONPATH=str(modules))
+        expected = events(output)
+        if len(expected) != 7 or str(modules) not in output:
+            sys.exit(f"the installed package says\n{output}")
+        tree = folder / "tree"
+        run([options.cmake, "-G", "Ninja", "-S", pathlib.Path(__file__).parent / "reader", "-B",
+             tree, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={options.compiler}",
+             f"-DEXAMPLE={example}"])
+        run([options.cmake, "--build", tree])
+        check_program(tree / "read_trace", trace, expected)
+        found = next(prefix.glob("lib*/**/pkgconfig/chameleon-trace-reader.pc")).parent
+        flags = run(["pkg-config", "--cflags", "--libs", "chameleon-trace-reader"],
+                    PKG_CONFIG_PATH=str(found)).split()
+        run([options.compiler, "-std=c++17", example, "-o", folder / "read_trace", *flags,
+             f"-Wl,-rpath,{found.parent}"])
+        check_program(folder / "read_trace", trace, expected)
+        check_pip(options.source, folder, trace, expected)
+
+
+if __name__ == "__main__":
+    main()

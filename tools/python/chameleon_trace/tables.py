@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Tables of a trace: as rows, or as pandas frames.
+
+Times are those each rank's clock shows, from 0 at its first event: what is recorded, summed up.
+`chameleon export` moves them so that no effect precedes its cause.
+"""
+
+from array import array
+
+from .errors import corrupt
+from .operations import Channel, Operations
+from .rank_list import RankList
+from .values import MOST
+
+COLUMNS = {
+    "events": ("rank", "event", "call", "begin_ns", "end_ns", "compute_ns", "call_ns", "peer",
+               "tag", "bytes", "collective_sent", "collective_received", "root", "site", "path"),
+    "calls": ("rank", "call", "site", "path", "count", "compute_ns", "call_ns", "sent_bytes"),
+    "messages": ("source", "dest", "tag", "context", "sequence", "bytes", "send_ns", "receive_ns",
+                 "send_event", "receive_event"),
+    "matrix": ("source", "dest", "messages", "bytes"),
+    "clusters": ("cluster", "call_path", "lead", "rank"),
+    "phases": ("state", "first", "markers", "changed", "end_ns"),
+}
+TEXT = {"call", "site", "path", "context", "call_path", "state"}
+
+
+def _hex(number):
+    return f"0x{number:016x}"
+
+
+class _Names:
+    """Sites and paths as text, made once each."""
+
+    def __init__(self, trace):
+        self.trace = trace
+        self.known = {}
+
+    def of(self, path):
+        if path not in self.known:
+            self.known[path] = (self.trace.site(path), _hex(path))
+        return self.known[path]
+
+
+def _wanted(trace, ranks):
+    if ranks is None:
+        return trace.ranks
+    if not isinstance(ranks, RankList):
+        ranks = RankList.of([ranks] if isinstance(ranks, int) else ranks)
+    return ranks & trace.ranks
+
+
+def _timed(trace, rank):
+    """(event, operations, begin, end, compute time, time in the call, Operations) of each event."""
+    follow = Operations(trace, rank)
+    clock = 0
+    for event in trace.events(rank):
+        compute, call = event.compute_ns, event.call_ns
+        begin = min(clock + compute, MOST)
+        clock = min(begin + call, MOST)
+        yield event, _operations(follow, event), begin, clock, compute, call, follow
+
+
+def _operations(follow, event):
+    try:
+        return follow.of(event)
+    except (KeyError, TypeError, ValueError) as error:  # of a damaged description of calls
+        raise corrupt(f"corrupt trace: {event.name} has not the parameters of MPI_{event.name}: "
+                      f"{error!r}") from None
+
+
+def _events(trace, ranks):
+    names = _Names(trace)
+    for rank in ranks:
+        for event, operations, begin, end, compute, call, _ in _timed(trace, rank):
+            peer = tag = size = sent = received = root = None
+            for operation in operations:
+                if operation.kind == "begin":
+                    sent, received, root = operation.sent, operation.received, operation.root
+                elif operation.kind == "send" or (operation.kind == "receive" and
+                                                  len(operations) == 1):
+                    peer, tag, size = operation.partner, operation.tag, operation.bytes
+            yield (rank, event.number, event.name, begin, end, compute, call, peer, tag, size,
+                   sent, received, root, *names.of(event.path))
+
+
+def _calls(trace, ranks):
+    names = _Names(trace)
+    for rank in ranks:
+        sums = {}
+        for event, operations, _, _, compute, call, _ in _timed(trace, rank):
+            row = sums.setdefault((event.name, event.path), [0, 0, 0, 0])
+            row[0] += 1
+            row[1] += compute
+            row[2] += call
+            for operation in operations:
+                if operation.kind == "send":
+                    row[3] += operation.bytes
+                elif operation.kind == "begin":
+                    row[3] += operation.sent
+        for (name, path), row in sorted(sums.items()):
+            yield (rank, name, *names.of(path), *row)
+
+
+def _matrix(trace, ranks):
+    for rank in ranks:
+        sums = {}
+        for _, operations, *_ in _timed(trace, rank):
+            for operation in operations:
+                if operation.kind == "send":
+                    row = sums.setdefault(operation.partner, [0, 0])
+                    row[0] += 1
+                    row[1] += operation.bytes
+        for partner, row in sorted(sums.items()):
+            yield (rank, partner, *row)
+
+
+def _sends(trace, ranks):
+    """Channel -> (event numbers, begins) of the messages sent, in order."""
+    sends = {}
+    for rank in ranks:
+        for event, operations, begin, *_ in _timed(trace, rank):
+            for operation in operations:
+                if operation.kind == "send":
+                    key = Channel(operation.context, rank, operation.partner, operation.tag)
+                    numbers, begins = sends.setdefault(key, (array("q"), array("q")))
+                    numbers.append(event.number)
+                    begins.append(begin)
+    return sends
+
+
+def _messages(trace, ranks):
+    sends = _sends(trace, ranks)
+    for rank in ranks:
+        follow = None
+        for _, operations, _, end, _, _, follow in _timed(trace, rank):
+            for operation in operations:
+                if operation.kind == "receive":
+                    operation.record.end_ns = end
+        counts = {}
+        for record in follow.receives if follow is not None else ():
+            channel = record.channel
+            if channel is None or record.wild:
+                continue
+            sequence = counts.get(channel, 0)
+            counts[channel] = sequence + 1
+            if record.event is None or channel.source not in ranks:
+                continue
+            numbers, begins = sends.get(channel, ((), ()))
+            known = sequence < len(numbers)
+            yield (channel.source, rank, channel.tag, f"0x{channel.context:x}", sequence,
+                   record.bytes, begins[sequence] if known else None, record.end_ns,
+                   numbers[sequence] if known else None, record.event)
+
+
+def _clusters(trace, ranks):
+    for number, cluster in enumerate(trace.clusters):
+        for rank in cluster.ranks:
+            if rank in ranks:
+                yield number, _hex(cluster.call_path), cluster.lead, rank
+
+
+def _phases(trace, _):
+    yield from trace.phases
+
+
+ROWS = {"events": _events, "calls": _calls, "messages": _messages, "matrix": _matrix,
+        "clusters": _clusters, "phases": _phases}
+
+
+def rows(trace, name, ranks):
+    """The rows of a table, in order of ranks. All but `messages` take memory of the trace and of
+    sums; `messages` remembers what is sent and received."""
+    if name not in ROWS:
+        raise ValueError(f"no table {name!r}: there are {', '.join(ROWS)}")
+    return ROWS[name](trace, _wanted(trace, ranks))
+
+
+def to_pandas(trace, name, ranks):
+    """A table as a DataFrame; columns of numbers with gaps are of pandas' type Int64."""
+    import pandas  # only here: reading needs nothing but Python
+
+    columns = list(zip(*trace.rows(name, ranks))) or [()] * len(COLUMNS[name])
+    frame = {}
+    for title, values in zip(COLUMNS[name], columns):
+        if title in TEXT:
+            frame[title] = pandas.Series(values, dtype="object")
+        else:
+            gaps = any(value is None for value in values)
+            frame[title] = pandas.array(values, dtype="Int64" if gaps else "int64")
+    return pandas.DataFrame(frame)

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A trace file as a whole."""
+
+import heapq
+from itertools import groupby
+from operator import attrgetter
+
+from . import journal, tables
+from .communicators import CallShape
+from .errors import TraceError
+from .events import Plan, events
+from .payload import NO_ONLINE, Declaration, RankFacts
+
+MOST_BYTES = 1 << 30
+MOST_WORK = 1 << 22
+# Frames of module 0 say why there is no code in a file.
+NO_FILE = {0: "generated code", 1: "outer frames not kept", 2: "no unwinder"}
+SMALL_COMMUNICATORS = {0: "MPI_COMM_WORLD", 1: "MPI_COMM_SELF"}
+
+
+class Trace:
+    """What some ranks did. Made by ``read_trace``; see docs/reference/python-api.md."""
+
+    def __init__(self, parts, file, path):
+        self.path = path
+        self.file = file
+        self.parts = parts
+        first, last = parts[0][0], parts[-1][0]
+        self.complete = last.complete
+        self.ranks = first.ranks
+        self.calls, self.modules, self.paths, self.predefined = {}, {}, {}, {}
+        self.online, self.world_size, self.started = NO_ONLINE, 0, 0
+        self.program = self.tool_version = self.mpi = self.timing = ""
+        declared = {}
+        # Uniting what a damaged file claims must not take long.
+        self._work = MOST_WORK
+        for part, _ in parts:
+            self.ranks = self._united(self.ranks, part.ranks)
+            for name in ("calls", "modules", "paths", "predefined"):
+                for key, value in getattr(part, name).items():
+                    getattr(self, name).setdefault(key, value)
+            for name in ("program", "tool_version", "mpi", "timing", "started"):
+                setattr(self, name, getattr(self, name) or getattr(part, name))
+            self.world_size = max(self.world_size, part.world_size)
+            if part.online.acted or part.online.clustering:
+                self.online = part.online
+            for what, ranks in part.declarations:
+                declared[what] = self._united(declared.get(what, ranks), ranks)
+        self.declarations = [Declaration(*entry) for entry in declared.items()]
+        self.shapes = {number: CallShape(call) for number, call in self.calls.items()}
+        self._arrays = None
+
+    def _united(self, ranks, more):
+        if ranks.same_ranges(more):
+            return ranks
+        self._work -= ranks.pieces + more.pieces
+        if self._work < 0:
+            raise TraceError("corrupt", "corrupt trace: its rank lists are too long", self.path)
+        return ranks | more
+
+    @property
+    def version(self):
+        """(major, minor) of the format."""
+        return self.file.major, self.file.minor
+
+    @property
+    def arrays(self):
+        """Elements of each array by the value that events store for it."""
+        if self._arrays is None:
+            self._arrays = {}
+            for part, _ in self.parts:
+                self._arrays.update(part.arrays())
+        return self._arrays
+
+    @property
+    def clusters(self):
+        """The clusters of the last election: call_path, lead, ranks."""
+        return self.online.clusters
+
+    @property
+    def phases(self):
+        """Runs of markers that led to one state: state, first, markers, changed, end_ns."""
+        return self.online.phases
+
+    def _checked(self, rank):
+        if rank not in self.ranks:
+            raise ValueError(f"rank {rank} is not in this trace, which holds ranks {self.ranks}")
+
+    def events(self, rank):
+        """Iterates over the Events of a rank, in memory of the folded trace."""
+        self._checked(rank)
+        return self._told(events(self, rank))
+
+    def _told(self, iterator):
+        try:
+            yield from iterator
+        except TraceError as error:
+            if error.path:
+                raise
+            raise error.at(self.path, None) from None
+
+    def event_count(self, rank):
+        """Number of events of a rank, without reading them."""
+        self._checked(rank)
+        try:
+            return sum(Plan(part, self.shapes, rank).events * times for part, times in self.parts)
+        except TraceError as error:
+            raise error.at(self.path, None) from None
+
+    def facts(self):
+        """Iterates over RankFacts in rank order."""
+        rows = heapq.merge(*(self._times(part, times) for part, times in self.parts),
+                           key=attrgetter("rank"))
+        for rank, same in groupby(rows, key=attrgetter("rank")):
+            same = list(same)
+            sums = [sum(column) for column in zip(*((f.events, f.run_ns, f.tool_ns, f.paused,
+                                                     *f[7:]) for f in same))]
+            known = next((f for f in same if f.host), same[0])
+            yield RankFacts(rank, *sums[:4], known.processor, known.host, *sums[4:])
+
+    @staticmethod
+    def _times(part, times):
+        for fact in part.facts():
+            yield fact._replace(**{name: getattr(fact, name) * times for name in
+                                   fact._fields if name not in ("rank", "processor", "host")})
+
+    def frames(self, path):
+        """Frames of a call path, innermost first, as text: module+offset."""
+        result = []
+        for frame in self.paths.get(path, ()):
+            module = self.modules.get(frame.module)
+            if module is not None:
+                result.append(f"{module.path.rpartition('/')[2]}+{frame.offset:#x}")
+            elif frame.module == 0:
+                result.append(NO_FILE.get(frame.offset, "?"))
+            else:
+                result.append(f"module {frame.module:#x}+{frame.offset:#x}")
+        return result
+
+    def site(self, path):
+        """The innermost frame outside MPI's libraries, as text."""
+        frames = self.frames(path)
+        for frame in frames:
+            if not frame.startswith(("libmpi", "libchameleon")):
+                return frame
+        return frames[0] if frames else f"path {path:#x}"
+
+    def object_name(self, kind, value):
+        """MPI's name of a predefined object, or a made one: "MPI_INT", "comm 2"."""
+        if kind == "comm" and value in SMALL_COMMUNICATORS:
+            return SMALL_COMMUNICATORS[value]
+        if value == -1:
+            return "null"
+        names = self.predefined.get(kind, ())
+        return names[-2 - value].name if 0 <= -2 - value < len(names) else f"{kind} {value}"
+
+    def rows(self, name, ranks=None):
+        """Iterates over the rows, tuples of tables.COLUMNS[name], of a table: events, calls,
+        messages, matrix, clusters or phases; of some ranks."""
+        return self._told(tables.rows(self, name, ranks))
+
+    def to_pandas(self, name, ranks=None):
+        """A table as a pandas.DataFrame."""
+        return tables.to_pandas(self, name, ranks)
+
+    def __repr__(self):
+        return f"<Trace {self.path}: {self.program}, ranks {self.ranks} of {self.world_size}>"
+
+
+def read_trace(path, most_bytes=MOST_BYTES):
+    """Reads a trace file. Raises TraceError, in one line, for what is not a readable trace, or is
+    larger than `most_bytes`, as it is or when decompressed."""
+    parts, file = journal.read(path, most_bytes)
+    return Trace(parts, file, str(path))
+
+
+def parse_trace(data, name="trace", most_bytes=MOST_BYTES):
+    """The same of the bytes of a file."""
+    parts, file = journal.parse(bytes(data), name, most_bytes)
+    return Trace(parts, file, name)
+

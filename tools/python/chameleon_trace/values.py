@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Value sequences and histograms, kept as they are stored and expanded lazily."""
+
+from itertools import chain, repeat
+
+from .errors import corrupt
+from .wire import wrap
+
+MOST_VALUES = 1 << 48
+MOST_DEPTH = 64
+LEAST, MOST = -(1 << 63), (1 << 63) - 1
+
+SINGLES, RUN, STRIDED, LOOP = range(4)
+
+
+def _wrapped(start, stride, count):
+    for i in range(count):
+        yield wrap(start + i * stride)
+
+
+def _strided(start, stride, count):
+    last = start + (count - 1) * stride
+    if LEAST <= last <= MOST:
+        return iter(range(start, last + (1 if stride > 0 else -1), stride))
+    return _wrapped(start, stride, count)
+
+
+def _expand(term):
+    kind, count, what, _ = term
+    if kind == SINGLES:
+        return iter(what)
+    if kind == RUN:
+        return repeat(what, count)
+    if kind == STRIDED:
+        return _strided(what[0], what[1], count)
+    return chain.from_iterable(chain.from_iterable(map(_expand, what)) for _ in repeat(0, count))
+
+
+class ValueSequence:
+    """Values of one parameter in the order of execution. Iterating takes memory of the nesting,
+    whatever the length; ``len`` and ``[i]`` do not expand."""
+
+    __slots__ = ("count", "terms")
+
+    def __init__(self, count, terms):
+        self.count = count
+        self.terms = terms  # (kind, times, what, number of values)
+
+    @classmethod
+    def constant(cls, value, count):
+        return cls(count, [(RUN, count, value, count)] if count else [])
+
+    @classmethod
+    def decode(cls, reader):
+        head = reader.varint()
+        count = head >> 1
+        if count > MOST_VALUES:
+            raise corrupt("a sequence has too many values")
+        if not head & 1:
+            return cls.constant(reader.svarint(), count) if count else cls(0, [])
+        terms, size = _decode_terms(reader, 0)
+        if size != count:
+            raise corrupt("a sequence has another number of values than it says")
+        return cls(count, terms)
+
+    def __len__(self):
+        return self.count
+
+    def __iter__(self):
+        if len(self.terms) == 1:
+            return _expand(self.terms[0])
+        return chain.from_iterable(map(_expand, self.terms))
+
+    def __getitem__(self, index):
+        if not 0 <= index < self.count:
+            raise IndexError(index)
+        terms = self.terms
+        while True:
+            for kind, count, what, size in terms:
+                if index < size:
+                    break
+                index -= size
+            if kind == SINGLES:
+                return what[index]
+            if kind == RUN:
+                return what
+            if kind == STRIDED:
+                return wrap(what[0] + index * what[1])
+            index %= size // count
+            terms = what
+
+    def segments(self):
+        """(start, stride, count) of the stored pieces, loops taken once, for a look at them."""
+        return _segments(self.terms)
+
+    def total(self):
+        """The sum, of values that count something; None if one of them is negative."""
+        return _total(self.terms)
+
+
+def _decode_terms(reader, depth):
+    if depth > MOST_DEPTH:
+        raise corrupt("a sequence is nested too deep")
+    groups = reader.count(2)
+    if groups == 0:
+        raise corrupt("a sequence has no terms")
+    terms, size = [], 0
+    for _ in range(groups):
+        head = reader.varint()
+        count, kind = head >> 2, head & 3
+        if count == 0 or count > MOST_VALUES or (kind and count < 2):
+            raise corrupt("a sequence has a term of an impossible length")
+        values = count
+        if kind == SINGLES:
+            if count > reader.left():
+                raise corrupt("a sequence is longer than the data")
+            what = [reader.svarint() for _ in range(count)]
+        elif kind == RUN:
+            what = reader.svarint()
+        elif kind == STRIDED:
+            what = (reader.svarint(), reader.svarint())
+            if what[1] == 0:
+                raise corrupt("a sequence has a stride of 0")
+        else:
+            what, inner = _decode_terms(reader, depth + 1)
+            values = count * inner
+        size += values
+        if size > MOST_VALUES:
+            raise corrupt("a sequence has too many values")
+        terms.append((kind, count, what, values))
+    return terms, size
+
+
+def _segments(terms):
+    for kind, count, what, _ in terms:
+        if kind == SINGLES:
+            for value in what:
+                yield value, 0, 1
+        elif kind == RUN:
+            yield what, 0, count
+        elif kind == STRIDED:
+            yield what[0], what[1], count
+        else:
+            yield from _segments(what)
+
+
+def _total(terms):
+    total = 0
+    for kind, count, what, _ in terms:
+        if kind == SINGLES:
+            if min(what) < 0:
+                return None
+            total += sum(what)
+        elif kind == RUN:
+            if what < 0:
+                return None
+            total += what * count
+        elif kind == STRIDED:
+            last = what[0] + (count - 1) * what[1]
+            if what[0] < 0 or not 0 <= last <= MOST:
+                return None
+            total += (what[0] + last) * count // 2
+        else:
+            inner = _total(what)
+            if inner is None:
+                return None
+            total += inner * count
+    return total
+
+
+BINS = 252
+STORED_BINS = 16
+SHARES = 127
+MOST_SHARED = 254
+
+
+def bin_of(ns):
+    """The number of the bin a duration is in."""
+    if ns < 4:
+        return ns
+    exponent = ns.bit_length() - 1
+    return 4 * (exponent - 1) + (ns >> (exponent - 2) & 3)
+
+
+def bin_low(number):
+    """The smallest duration of a bin."""
+    return number if number < 4 else (4 + number % 4) << (number // 4 - 1)
+
+
+class Histogram:
+    """A distribution of durations in ns: count, sum, min, max, deviation, mean, and bins, a list of
+    (bin, count). Above 254 events the counts are shares of 127 (see `exact_bins`)."""
+
+    __slots__ = ("count", "sum", "min", "max", "deviation", "_bins")
+
+    def __init__(self):
+        self.count = self.sum = self.min = self.max = self.deviation = 0
+        self._bins = ()  # numbers and counts in turn; none if one bin has all
+
+    @property
+    def bins(self):
+        if self._bins or not self.count:
+            return list(zip(self._bins[::2], self._bins[1::2]))
+        return [(bin_of(self.min), self.count)]
+
+    @property
+    def exact_bins(self):
+        """Whether the counts of the bins are those of events."""
+        return not self._bins or self.count <= MOST_SHARED
+
+    @property
+    def mean(self):
+        return self.sum / self.count if self.count else 0.0
+
+    @classmethod
+    def decode(cls, reader):
+        self = cls()
+        self.count = reader.varint()
+        if self.count == 0:
+            return self
+        self.min = self.max = reader.varint()
+        if self.count > 1:
+            self.max += reader.varint()
+        if self.max >= 1 << 64:
+            raise corrupt("a histogram's maximum is too large")
+        self.sum = self.count * self.min
+        if self.min != self.max:
+            self.sum += reader.varint()
+            self.deviation = reader.varint()
+            if self.sum > self.max * self.count:
+                raise corrupt("a histogram's sum is too large")
+            self._decode_bins(reader)
+        self.sum = min(self.sum, (1 << 64) - 1)
+        return self
+
+    def _decode_bins(self, reader):
+        bins = reader.count()
+        if not 1 <= bins <= STORED_BINS:
+            raise corrupt("a histogram has an impossible number of bins")
+        left, number = self.count if self.count <= MOST_SHARED else SHARES, 0
+        numbers = []
+        for i in range(bins):
+            step = reader.varint()
+            here = reader.varint() if i + 1 < bins else left
+            if step >= BINS or (i and step == 0) or not 1 <= here <= left:
+                raise corrupt("a histogram has an impossible bin")
+            number += step
+            left -= here
+            numbers += (number, here)
+        if left or numbers[0] != bin_of(self.min) or numbers[-2] != bin_of(self.max):
+            raise corrupt("a histogram's bins are not those of its extremes")
+        self._bins = tuple(numbers)
+
+
+def decode_time(code):
+    """ns of a duration as full timing stores it."""
+    if code < 64:
+        return max(code, 0)
+    shift, low = divmod(code - 64, 64)
+    if shift > 57:
+        return (1 << 64) - 1
+    return ((64 + low) << shift) + (1 << (shift - 1) if shift else 0)
