@@ -52,6 +52,8 @@ class ByteWriter {
 /// Reads what `ByteWriter` wrote; hostile input gives `ok() == false`.
 class ByteReader {
  public:
+  static constexpr std::uint64_t kMostExpanded = std::uint64_t{1} << 25;
+
   explicit ByteReader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
 
   std::uint8_t u8() {
@@ -102,6 +104,12 @@ class ByteReader {
     position_ += size;
     return value;
   }
+  /// Counts items that take memory but no bytes of the input; too many in all are a failure.
+  bool expand(std::uint64_t items) {
+    expanded_ += items;
+    if (expanded_ > kMostExpanded) fail();
+    return ok_;
+  }
   /// Marks the input as bad; every later read gives 0.
   std::uint8_t fail() {
     ok_ = false;
@@ -116,6 +124,7 @@ class ByteReader {
  private:
   std::span<const std::uint8_t> bytes_;
   std::size_t position_ = 0;
+  std::uint64_t expanded_ = 0;
   bool ok_ = true;
 };
 

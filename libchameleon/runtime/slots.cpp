@@ -5,12 +5,15 @@
 
 namespace chameleon {
 
+// A handle is 32 bits or a pointer, so that `none` has that of no object.
 Slots::Slots(Kind kind) : first_id_(kind == Kind::kComm ? 2 : 0), buckets_(64) {
   std::size_t count = 0;
   for (const PredefinedHandle& object : predefined_handles()) count += object.kind == kind;
   PredefinedHandle none{};
   none.name = nullptr;
+  none.handle = UINT64_MAX - 1;
   none.id = kUnknown;
+  recent_ = none;
   predefined_.resize(std::bit_ceil(2 * count + 1), none);
   for (const PredefinedHandle& object : predefined_handles()) {
     if (object.kind != kind || predefined(object.handle) != kUnknown) continue;  // names of one
@@ -46,8 +49,12 @@ std::int64_t Slots::create(std::uint64_t handle) {
   return id + first_id_;
 }
 
-std::int64_t Slots::find(std::uint64_t handle) {
-  if (const std::int64_t id = predefined(handle); id != kUnknown) return id;
+std::int64_t Slots::find_anew(std::uint64_t handle) {
+  if (const std::int64_t id = predefined(handle); id != kUnknown) {
+    recent_.handle = handle;
+    recent_.id = id;
+    return id;
+  }
   if (const std::int64_t id = lookup(handle); id != kUnknown) return id;
   return create(handle);
 }

@@ -24,7 +24,9 @@ class Slots {
   /// A new object's id.
   std::int64_t create(std::uint64_t handle);
   /// The id of a handle; one never seen is taken up as a new object.
-  std::int64_t find(std::uint64_t handle);
+  std::int64_t find(std::uint64_t handle) {
+    return handle == recent_.handle ? recent_.id : find_anew(handle);
+  }
   /// Frees the id of a handle and gives it; predefined ones stay.
   std::int64_t release(std::uint64_t handle);
 
@@ -57,6 +59,7 @@ class Slots {
       if (object.name == nullptr || object.handle == handle) return object.id;
     }
   }
+  std::int64_t find_anew(std::uint64_t handle);
   std::int64_t lookup(std::uint64_t handle) const;
   void link_first(std::int32_t id);
   void link_last(std::int32_t id);
@@ -67,6 +70,7 @@ class Slots {
   static constexpr std::int64_t kUnknown = INT64_MIN;
 
   std::vector<PredefinedHandle> predefined_;  ///< free places have no name
+  PredefinedHandle recent_;                   ///< the predefined one last asked for
   std::int32_t first_id_;
   std::vector<Object> objects_;          ///< by id
   std::vector<Bucket> buckets_;          ///< chains in order of creation

@@ -273,7 +273,8 @@ bool RankList::decode(ByteReader& reader, RankList& list) {
     };
     good = expand(range, range.dims.size(), range.start, add);
   }
-  if (good && reader.ok()) return true;
+  // The lists of one input together: few bytes each can stand for a million intervals.
+  if (good && reader.ok() && reader.expand(list.intervals_.size())) return true;
   list = RankList();
   reader.fail();
   return false;

@@ -150,6 +150,13 @@ TEST_CASE("hostile rank lists are refused", "[rank_list][fuzz]") {
   ByteWriter wide;  // every second of 2^24 ranks: more intervals than allowed
   for (const std::uint64_t v : {1U, 0U, 1U, 1U << 23, 2U}) wide.varint(v);
   CHECK_FALSE(try_decode(wide.bytes()));
+  ByteWriter many;  // lists of few bytes and a million intervals each
+  for (int list = 0; list < 40; ++list)
+    for (const std::uint64_t v : {1U, 0U, 1U, 1U << 20, 2U}) many.varint(v);
+  ByteReader reader(many.bytes());
+  int lists = 0;
+  for (RankList list; RankList::decode(reader, list);) ++lists;
+  CHECK(lists == ByteReader::kMostExpanded >> 20);
   ByteWriter touching;
   for (const std::uint64_t v : {2, 3, 0, 1, 0}) touching.varint(v);
   CHECK_FALSE(try_decode(touching.bytes()));
