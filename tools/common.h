@@ -39,6 +39,7 @@ void add_export_command(CLI::App& app, int& status);
 void add_predict_command(CLI::App& app, int& status);
 void add_matrix_command(CLI::App& app, int& status);
 void add_compare_command(CLI::App& app, int& status);
+void add_report_command(CLI::App& app, int& status);
 
 /// Prints `chameleon VERB: MESSAGE` to standard error and gives back `status`.
 int fail(std::string_view verb, std::string_view message, int status);
