@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks as a map: whom a lead traces for, and what makes the clusters different.
-import { data, placeLink, timed } from "./data.js";
+import { data, placeLink, siteText, timed } from "./data.js";
 import { asTable, choice, make, note, pick, table } from "./dom.js";
-import { canvas, clusterColour, heatText, ink } from "./picture.js";
+import { canvas, clusterColour, heatText, ink, onRedraw } from "./picture.js";
 import { countText, parseRanks, ranksText, timeText } from "./text.js";
 
-const kMostWidths = 60;
+const kMostWidths = 60, kMostChips = 60;
 
 // Layouts of the ranks: [columns, rows of a layer, layers].
 function layouts() {
@@ -31,11 +31,13 @@ function differenceList(index) {
   const { clusters } = data.info;
   const found = data.differences[index];
   const items = [];
-  for (const one of found.only)
+  const byPlace = (a, b) =>
+    siteText(a.site).localeCompare(siteText(b.site), "en", { numeric: true });
+  for (const one of found.only.sort(byPlace))
     items.push(make("li", {}, `calls ${one.call} at `, placeLink(one.site),
       one.clusters === 1 ? ", as no other cluster does"
                          : `, as ${one.clusters} of ${clusters.length} clusters do`));
-  for (const one of found.partners)
+  for (const one of found.partners.sort(byPlace))
     items.push(make("li", {}, `${one.call} ${one.field} ${one.value} at `, placeLink(one.site)));
   if (found.more > 0) items.push(make("li", {}, `and ${countText(found.more)} more`));
   if (items.length === 0)
@@ -134,7 +136,7 @@ export function clustersView() {
           context.strokeRect(x + 1.5, y + 1.5, Math.max(size - line - 3, 1), Math.max(size - line - 3, 1));
         }
         if (size >= 22) {
-          context.fillStyle = by === "cluster" ? ink("oncall") : ink("text");
+          context.fillStyle = by === "cluster" && (chosen < 0 || of[rank] === chosen) ? ink("oncall") : ink("text");
           context.textAlign = "center";
           context.textBaseline = "middle";
           context.font = `${leads.has(rank) ? "bold " : ""}${size >= 34 ? 12 : 10}px system-ui, sans-serif`;
@@ -160,9 +162,12 @@ export function clustersView() {
             ArrowUp: () => move(-shape[0]), Enter: () => choose(at < 0 ? -1 : of[at]),
             Escape: () => choose(-1) },
   });
+  const swatches = clusters.slice(0, kMostChips).map(() => make("span", { class: "swatch" }));
+  onRedraw(() => swatches.forEach((one, i) => { one.style.background = clusterColour(i); }));
+  picture.element.classList.add("bare");
   return [
     clusters.length
-      ? make("p", {}, `${countText(clusters.length)} clusters of ${countText(paths.length)} Call-Paths: ranks of a cluster did the same, and its lead traced for it.`)
+      ? make("p", {}, `${countText(clusters.length)} ${clusters.length === 1 ? "cluster" : "clusters"} of ${countText(paths.length)} ${paths.length === 1 ? "Call-Path" : "Call-Paths"}: ranks of a cluster did the same, and its lead traced for it.`)
       : note("No clusters: no marker led to state C, or clustering was off."),
     make("div", { class: "controls" },
       pick("Layout", choices.map((one, i) => [String(i), one.text]), "0", (i) => {
@@ -177,9 +182,9 @@ export function clustersView() {
         }) : null),
     picture.element, told,
     clusters.length ? note("Framed: leads. Choose a rank to see what distinguishes its cluster.") : null,
-    clusters.length ? make("div", { class: "chips" }, clusters.slice(0, 60).map((one, i) =>
+    clusters.length ? make("div", { class: "chips" }, clusters.slice(0, kMostChips).map((one, i) =>
       make("button", { type: "button", class: "chip", onclick: () => choose(chosen === i ? -1 : i) },
-        make("span", { class: "swatch", style: `background:${clusterColour(i)}` }),
+        swatches[i],
         `${i + 1}: ${one.ranks.length > 24 ? `${one.ranks.slice(0, 24)}…` : one.ranks}`))) : null,
     detail,
     clusters.length ? asTable(() => table("Clusters", [
