@@ -15,8 +15,9 @@ Progress::Progress(std::string what, std::uint64_t whole)
       begin_(Clock::now()),
       last_(begin_) {}
 
-Progress::~Progress() {
+void Progress::end() {
   if (shown_) std::fputs("\r\033[K", stderr);
+  shown_ = false;
 }
 
 void Progress::look() {

@@ -14,10 +14,12 @@ class Progress {
  public:
   /// `whole`: steps in all; 0 if not known.
   Progress(std::string what, std::uint64_t whole);
-  ~Progress();
+  ~Progress() { end(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
+  /// Takes the bar away, before anything is printed.
+  void end();
   void step(std::uint64_t steps = 1) {
     done_ += steps;
     if (on_ && (left_ -= static_cast<std::int64_t>(steps)) <= 0) look();

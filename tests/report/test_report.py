@@ -193,6 +193,10 @@ def check_large(tools):
     expect(outcome.status == 0, "simulate fails", outcome)
     _, data = report(tools, trace)
     same_as_verbs(tools, trace, data)
+    # Each rank's, although one rank's distribution stands for many.
+    reduce = next(row for row in data["stats"]["rows"] if row["call"] == "Allreduce")
+    expect(near(reduce["call_seconds"], reduce["count"] * 30e-6) and
+           near(reduce["compute_seconds"], reduce["count"] * 100e-6), f"times: {reduce}")
     expect(data["grid"] == {"dims": [32, 32], "source": "distances"}, f"grid {data['grid']}")
     expect(len(data["timeline"]["detail"]["tracks"]) == 64, "ranks of the timeline")
     expect(data["timeline"]["overview"]["ranks_per_row"] == 4, "rows of the overview")

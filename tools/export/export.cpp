@@ -45,6 +45,7 @@ std::size_t common_frames(const std::vector<std::string>& a, const std::vector<s
 
 void count_event(const RankOperations& at, ExportReport& report) {
   ++report.events;
+  if (report.progress != nullptr) report.progress->step();
   for (const Operation& operation : at.operations())
     if (operation.kind == Operation::Kind::kSend) {
       ++report.messages;

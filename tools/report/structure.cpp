@@ -202,9 +202,9 @@ Json load(const Trace& trace, const Load& load, Sites& sites) {
   json["tool"] = std::move(tool);
   json["places_left_out"] = load.places_left_out;
   json["places"] = Json::array();
-  for (std::size_t i = 0; i < load.places.size() && i < kMostPlaces; ++i) {
-    const PlaceLoad& place = load.places[i];
-    if (place.most_ns <= 0) break;
+  for (const PlaceLoad& place : load.places) {
+    if (json["places"].size() == kMostPlaces) break;
+    if (place.most_ns <= 0) continue;
     const auto call = trace.calls.find(place.call);
     json["places"].push_back(
         {{"call", call == trace.calls.end() ? std::to_string(place.call) : call->second.name},
@@ -214,7 +214,7 @@ Json load(const Trace& trace, const Load& load, Sites& sites) {
          {"mean", std::llround(place.mean_ns)},
          {"least", std::llround(place.least_ns)},
          {"most", std::llround(place.most_ns)},
-         {"slowest", place.slowest.to_string()}});
+         {"slowest", place.most_ns > place.least_ns ? place.slowest.to_string() : ""}});
   }
   return json;
 }

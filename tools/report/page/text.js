@@ -9,7 +9,7 @@ function digits(value) {
 
 export function timeText(ns) {
   const units = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]];
-  for (const [unit, size] of units) if (Math.abs(ns) >= size) return `${digits(ns / size)} ${unit}`;
+  for (const [unit, size] of units) if (Math.abs(ns) >= 0.9995 * size) return `${digits(ns / size)} ${unit}`;
   return `${digits(ns)} ns`;
 }
 
