@@ -30,7 +30,7 @@ export function loadView() {
     make("h2", {}, "Time by rank"),
     of > 1 ? note(`Each point is the mean of ${of} ranks.`) : null,
     chart({ label: "Computing and MPI time of each rank", x: load.rank, series,
-            xText: (rank) => String(Math.round(rank)), yText: timeText, xLabel: "rank" }),
+            xText: (rank) => (Number.isInteger(rank) ? String(rank) : ""), yText: timeText, xLabel: "rank" }),
     asTable(() => table("Time by rank", [
       { title: of > 1 ? `first of ${of} ranks` : "rank", number: true, value: (row) => row.rank },
       { title: "computing", number: true, value: (row) => row.compute, text: (row) => timeText(row.compute) },
