@@ -13,7 +13,9 @@ import json
 import pathlib
 import re
 import shutil
+import struct
 import sys
+import zlib
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path += [str(TESTS / "mpi"), str(TESTS / "export")]
@@ -152,6 +154,36 @@ def check_program(tools, program, ranks, *arguments):
     return trace, data
 
 
+def check_picture(tools, trace):
+    """The PNG of the matrix: a pixel is white exactly where nothing was sent."""
+    path = trace.with_suffix(".png")
+    outcome = tools.chameleon("matrix", trace, "--png", path)
+    expect(outcome.status == 0 and outcome.stdout == b"", "matrix --png", outcome)
+    file, chunks = path.read_bytes(), {}
+    at = 8
+    while at < len(file):
+        size, kind = struct.unpack(">I4s", file[at:at + 8])
+        body = file[at + 8:at + 8 + size]
+        expect(struct.unpack(">I", file[at + 8 + size:at + 12 + size])[0] ==
+               zlib.crc32(kind + body), f"{kind}: checksum")
+        chunks[kind] = body
+        at += size + 12
+    side, high = struct.unpack(">II", chunks[b"IHDR"][:8])
+    rows = zlib.decompress(chunks[b"IDAT"])
+    matrix = document(tools, trace, "matrix")
+    ranks = matrix["ranks"]
+    sent = {(p["source"], p["dest"]) for p in matrix["pairs"] if p["bytes"] > 0}
+    expect(side == high >= 600 and side % ranks == 0 and len(rows) == side * (side + 1),
+           f"{side} x {high} pixels")
+    cell = side // ranks
+    for source in range(ranks):
+        for dest in range(ranks):
+            pixel = rows[(source * cell + cell // 2) * (side + 1) + 1 + dest * cell + cell // 2]
+            expect((pixel > 0) == ((source, dest) in sent), f"pixel of {source} -> {dest}")
+    outcome = tools.chameleon("matrix", trace, "--png", trace.parent / "no" / "x.png")
+    expect(outcome.status == 3 and outcome.stderr.count(b"\n") == 1, "--png", outcome)
+
+
 def check_stencil(tools, program):
     trace, data = check_program(tools, program, 4, "--iterations", "12")
     expect(data["grid"] == {"dims": [2, 2], "source": "MPI_Cart_create"}, f"grid {data['grid']}")
@@ -165,6 +197,7 @@ def check_stencil(tools, program):
     expect("source" not in json.dumps(data["sites"]), "--no-source shows lines")
     expect("left_out" in data and "matrix" not in data and "timeline" not in data,
            "--events is not heeded")
+    check_picture(tools, trace)
     # The same data on standard output.
     outcome = tools.chameleon("report", trace, "--json")
     expect(outcome.status == 0 and json.loads(outcome.stdout)["stats"] == data["stats"],

@@ -72,7 +72,7 @@ export function clustersView() {
     for (let n = 1; n <= layers; ++n) {
       const down = Math.ceil(layers / n);
       const fit = Math.min((w - (n - 1) * gap) / (n * columns), (620 - down * gap) / (down * rows), 44);
-      if (fit > best) [best, across] = [fit, n];
+      if (fit >= best) [best, across] = [fit, n];
     }
     size = Math.max(best, 0.5);
     return Math.ceil(layers / across) * (rows * size + gap) + 4;

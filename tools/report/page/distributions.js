@@ -21,7 +21,7 @@ function sizePart() {
   const power = (low) => (low > 0 ? Math.log2(low) : -1);
   const first = power(rows[0].low), last = power(rows[rows.length - 1].low);
   const x = Array.from({ length: last - first + 1 }, (_, i) => first + i);
-  const values = (key) => x.map((at) => rows.find((row) => power(row.low) === at)?.[key] ?? 0);
+  const values = (key) => x.map((at) => rows.find((row) => power(row.low) === at)?.[key] ?? null);
   const word = (at) => (at % 1 !== 0 ? "" : at < 0 ? "0 B" : bytesText(2 ** at));
   const padded = [first - 1, ...x, last + 1];
   const bars = (key) => [null, ...values(key), null];

@@ -8,9 +8,19 @@ import { bytesText, countText, timeText } from "./text.js";
 const kAmounts = { bytes: bytesText, messages: countText, wait: timeText };
 const kMostSteps = 360;
 
+function besides({ collectives, not_included: missing }) {
+  const notes = Object.entries(missing).map(([call, count]) =>
+    note(`Not in here: what ${call} ×${countText(count)} moves.`));
+  if (collectives.calls > 0)
+    notes.unshift(note(`${countText(collectives.calls)} calls of collectives are not in here, into which ${bytesText(collectives.sent_bytes)} went: how the library moves those is its own affair.`));
+  return notes;
+}
+
 export function matrixView() {
   const { matrix, info } = data;
   if (!matrix) return [note(data.left_out ?? "No messages are told.")];
+  if (matrix.pairs === 0)
+    return [note("No rank sent a message to another, point to point."), ...besides(matrix)];
   let amount = "bytes", log = true, grain = "ranks";
   const source = () => (grain === "ranks" ? matrix.cells : matrix.clusters);
   const side = () => (grain === "ranks" ? Math.ceil(matrix.ranks / matrix.ranks_per_cell)
@@ -42,7 +52,7 @@ export function matrixView() {
   const zoom = (factor, px = left + edge / 2, py = top + edge / 2) => {
     const whole = side();
     const fx = (px - left) / edge, fy = (py - top) / edge;
-    const next = Math.min(Math.max(span * factor, Math.min(4, whole)), whole);
+    const next = Math.min(Math.max(span * factor, Math.min(2, whole)), whole);
     x0 = Math.min(Math.max(x0 + fx * (span - next), 0), whole - next);
     y0 = Math.min(Math.max(y0 + fy * (span - next), 0), whole - next);
     span = next;
@@ -137,7 +147,7 @@ export function matrixView() {
         const [bx, by, length] = dragged ?? [0, 0, 0];
         dragged = null;
         if (length > 6) {
-          const next = Math.max((length / edge) * span, Math.min(4, side()));
+          const next = Math.max((length / edge) * span, Math.min(2, side()));
           const nextX = x0 + ((bx - left) / edge) * span, nextY = y0 + ((by - top) / edge) * span;
           span = next;
           look(nextX, nextY);
@@ -172,7 +182,6 @@ export function matrixView() {
     { title: "receiver's time in the calls", number: true, value: (row) => row.wait, text: (row) => timeText(row.wait) },
   ], pairs())));
   refillTable();
-  const { collectives } = matrix;
   return [
     make("p", {}, `${countText(matrix.messages)} messages of ${bytesText(matrix.bytes)} between ${countText(matrix.pairs)} pairs of ranks.`),
     make("div", { class: "controls" },
@@ -195,8 +204,7 @@ export function matrixView() {
     make("div", { class: "pair" }, make("div", { class: "grow" }, picture.element, told), heaviest),
     note("Drag a square to zoom into it. Time is what receivers spent in the calls that completed the receives."),
     together > 1 ? note(`There are too many pairs for a page: a cell is ${together} × ${together} ranks.`) : null,
-    collectives.calls > 0 ? note(`Beside them, ${countText(collectives.calls)} calls of collectives, into which ${bytesText(collectives.sent_bytes)} went: how the library moves those is its own affair.`) : null,
-    ...Object.entries(matrix.not_included).map(([call, count]) => note(`Not in here: what ${call} ×${countText(count)} moves.`)),
+    ...besides(matrix),
     tableHolder,
   ].filter(Boolean);
 }

@@ -27,7 +27,8 @@ function findings() {
   if (balance < 0.85 && worst && load.most_compute - load.mean_compute > 0.05 * load.run)
     list.push([`Work is shared unevenly (load balance ${shareText(balance)}): the rank that computes longest takes ${timeText(load.most_compute)}, the mean is ${timeText(load.mean_compute)}. `,
                view("load", "See the ranks"), "."]);
-  if (worst && worst.most - worst.mean > 0.05 * load.run)
+  // One place alone says little: what a rank does less here it may do elsewhere.
+  if (balance < 0.85 && worst && worst.most - worst.mean > 0.05 * load.run)
     list.push([`The largest difference is before ${worst.call} at `, placeLink(worst.site),
                `: ${ranksText(worst.slowest)} computed up to ${timeText(worst.most)} there, the mean of ${countText(worst.ranks)} ranks is ${timeText(worst.mean)}.`]);
   if (load.run > 0 && load.most_compute / load.run < 0.8 && balance >= 0.85)
@@ -45,10 +46,18 @@ function findings() {
 function exactness() {
   const { info, stats } = data;
   const lines = [];
-  for (const one of info.inexact)
-    lines.push(`${one.kind} of ${ranksText(one.ranks)} is not known exactly in parts of the trace` +
-               (stats.given_up[one.kind.toLowerCase()] > 0
-                 ? `: ${shareText(stats.given_up[one.kind.toLowerCase()])} of all events.` : "."));
+  // Kinds of the same ranks and share are one line.
+  const groups = new Map();
+  for (const one of info.inexact) {
+    const share = stats.given_up[one.kind.toLowerCase()] ?? 0;
+    const key = `${one.ranks} ${share}`;
+    const group = groups.get(key) ?? { ranks: one.ranks, share, kinds: [] };
+    group.kinds.push(one.kind);
+    groups.set(key, group);
+  }
+  for (const { ranks, share, kinds } of groups.values())
+    lines.push(`Of ${ranksText(ranks)} the trace does not know exactly, in parts: ${kinds.join(", ")}` +
+               (share > 0 ? ` (${shareText(share)} of all events).` : "."));
   for (const one of info.declarations) lines.push(`${one.what}: ${ranksText(one.ranks)}.`);
   if (lines.length === 0) lines.push("Calls and parameters are exact for every rank.");
   if (!stats.sent_bytes_complete)

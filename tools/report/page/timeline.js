@@ -289,7 +289,7 @@ export function timelineView() {
             ["var(--computefaint)", "computing"]]),
     make("h2", {}, "All ranks"),
     ...overviewPicture(overview, detail),
-    make("h2", {}, detail.whole ? "Call by call" : `Call by call: ${detail.tracks.length} ranks, ${timeText(detail.begin)} to ${timeText(detail.end)}`),
+    make("h2", {}, detail.whole ? (detail.tracks.length < data.load.rank.length * data.load.ranks_per_point ? `Call by call: ${detail.tracks.length} of the ranks` : "Call by call") : `Call by call: ${detail.tracks.length} ranks, ${timeText(detail.begin)} to ${timeText(detail.end)}`),
     detail.whole ? null : note("The frame above is the part shown here. Drag across it to look closer."),
     ...detailPicture(detail),
   ].filter(Boolean);
