@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/operations.h"
 #include "analysis/site_times.h"
 
 namespace chameleon {
@@ -16,38 +15,13 @@ class Reader {
       : trace_(trace), name_(name) {}
 
   Status run() {
-    if (trace_.timing != "full") {
-      walk(trace_.nodes, trace_.ranks);
-      return Unit{};
-    }
-    const TracePlan plan = plan_trace(trace_);
-    for (const std::uint32_t rank : trace_.ranks.ranks()) {
-      Result<RankOperations> at = RankOperations::make(trace_, plan, rank);
-      if (!at) return at.error();
-      while (at->next())
-        add(*at->event().node, rank, 1, static_cast<double>(at->compute_ns()),
-            static_cast<double>(at->communication_ns()));
-    }
-    return Unit{};
+    return each_rank_time(trace_, trace_.ranks, [&](const RankTime& time) {
+      add(time.node, time.rank, time.events, time.compute_ns, time.call_ns);
+    });
   }
   Profile take() { return std::move(profile_); }
 
  private:
-  void walk(const std::vector<Node>& nodes, const RankList& around) {
-    for (const Node& node : nodes) {
-      const RankList& here = node.ranks.empty() ? around : node.ranks;
-      if (node.is_loop()) {
-        walk(node.body, here);
-        continue;
-      }
-      for_each_rank_time(node, here, trace_.ranks,
-                         [&](std::uint32_t rank, const TimeEntry* entry, double count) {
-                           add(node, rank, count,
-                               entry == nullptr ? 0 : count * entry->compute.mean(),
-                               entry == nullptr ? 0 : count * entry->communication.mean());
-                         });
-    }
-  }
   void add(const Node& node, std::uint32_t rank, double count, double compute, double call_ns) {
     const auto [key, fresh] = keys_.try_emplace(node.symbol());
     if (fresh) {

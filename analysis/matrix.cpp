@@ -5,40 +5,42 @@
 
 namespace chameleon {
 
+void MatrixBuilder::add(const RankOperations& at) {
+  const std::uint32_t rank = at.rank();
+  const bool wanted = ranks_.contains(rank);
+  std::uint64_t receives = 0;
+  for (const Operation& operation : at.operations())
+    receives += operation.kind == Operation::Kind::kReceive ? 1 : 0;
+  for (const Operation& operation : at.operations()) {
+    if (operation.kind == Operation::Kind::kSend &&
+        (wanted || ranks_.contains(operation.channel.dest))) {
+      MatrixCell& cell = matrix.cells[{rank, operation.channel.dest}];
+      ++cell.messages;
+      cell.bytes += static_cast<std::uint64_t>(operation.bytes);
+    } else if (operation.kind == Operation::Kind::kReceive &&
+               (wanted || ranks_.contains(operation.channel.source))) {
+      matrix.cells[{operation.channel.source, rank}].wait_ns += at.communication_ns() / receives;
+    } else if (operation.kind == Operation::Kind::kBegin && operation.moves_data && wanted) {
+      CollectiveBytes& sums = matrix.collectives[rank];
+      ++sums.calls;
+      sums.sent += static_cast<std::uint64_t>(operation.sent);
+      sums.received += static_cast<std::uint64_t>(operation.received);
+    }
+  }
+}
+
 Result<CommunicationMatrix> communication_matrix(const Trace& trace, const RankList& ranks) {
-  CommunicationMatrix matrix;
+  MatrixBuilder builder(ranks);
   const TracePlan plan = plan_trace(trace);
   // Ranks outside send to those inside: all are read.
   for (const std::uint32_t rank : trace.ranks.ranks()) {
     Result<RankOperations> at = RankOperations::make(trace, plan, rank);
     if (!at) return at.error();
-    const bool wanted = ranks.contains(rank);
-    while (at->next()) {
-      std::uint64_t receives = 0;
-      for (const Operation& operation : at->operations())
-        receives += operation.kind == Operation::Kind::kReceive ? 1 : 0;
-      for (const Operation& operation : at->operations()) {
-        if (operation.kind == Operation::Kind::kSend &&
-            (wanted || ranks.contains(operation.channel.dest))) {
-          MatrixCell& cell = matrix.cells[{rank, operation.channel.dest}];
-          ++cell.messages;
-          cell.bytes += static_cast<std::uint64_t>(operation.bytes);
-        } else if (operation.kind == Operation::Kind::kReceive &&
-                   (wanted || ranks.contains(operation.channel.source))) {
-          matrix.cells[{operation.channel.source, rank}].wait_ns +=
-              at->communication_ns() / receives;
-        } else if (operation.kind == Operation::Kind::kBegin && operation.moves_data && wanted) {
-          CollectiveBytes& sums = matrix.collectives[rank];
-          ++sums.calls;
-          sums.sent += static_cast<std::uint64_t>(operation.sent);
-          sums.received += static_cast<std::uint64_t>(operation.received);
-        }
-      }
-    }
-    if (wanted)
-      for (const auto& [call, count] : at->unmodelled()) matrix.unmodelled[call] += count;
+    while (at->next()) builder.add(*at);
+    if (ranks.contains(rank))
+      for (const auto& [call, count] : at->unmodelled()) builder.matrix.unmodelled[call] += count;
   }
-  return matrix;
+  return std::move(builder.matrix);
 }
 
 }  // namespace chameleon

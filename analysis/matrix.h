@@ -32,6 +32,20 @@ struct CommunicationMatrix {
   std::map<std::string, std::uint64_t> unmodelled;  ///< calls whose data is not in here
 };
 
+class RankOperations;
+
+/// Adds up what events do, from any reading of the ranks, in any order.
+class MatrixBuilder {
+ public:
+  explicit MatrixBuilder(const RankList& ranks) : ranks_(ranks) {}
+  /// The present event of `at`.
+  void add(const RankOperations& at);
+  CommunicationMatrix matrix;
+
+ private:
+  const RankList& ranks_;  ///< only messages sent or received by these
+};
+
 /// Messages sent or received by `ranks`. Error: the trace is damaged.
 Result<CommunicationMatrix> communication_matrix(const Trace& trace, const RankList& ranks);
 

@@ -7,7 +7,8 @@
 
 #include <functional>
 
-#include "trace/node.h"
+#include "base/result.h"
+#include "trace/trace.h"
 
 namespace chameleon {
 
@@ -39,5 +40,18 @@ inline void for_each_rank_time(
         }
       });
 }
+
+/// What a rank spent at an event node after one predecessor: calls, ns before them, ns inside.
+struct RankTime {
+  const Node& node;
+  std::uint32_t rank = 0;
+  std::uint64_t predecessor = 0;  ///< symbol; 0: none, or no times
+  double events = 0, compute_ns = 0, call_ns = 0;
+};
+
+/// Calls f for everything the ranks in `ranks` spent: from the folded form, or event by event
+/// with full timing. O(nodes x ranks), or O(events). Error: the trace is damaged.
+Status each_rank_time(const Trace& trace, const RankList& ranks,
+                      const std::function<void(const RankTime&)>& f);
 
 }  // namespace chameleon

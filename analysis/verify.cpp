@@ -241,7 +241,8 @@ Result<Tail> find_tail(const Trace& trace, const std::string& directory, std::ui
 
 const char* column_name(Column column) { return kColumnNames[static_cast<std::size_t>(column)]; }
 
-Result<VerifyReport> verify(const Trace& trace, const std::string& raw_directory) {
+Result<VerifyReport> verify(const Trace& trace, const std::string& raw_directory,
+                            const std::function<void()>& rank_done) {
   VerifyReport report;
   report.declarations = trace.declarations;
   report.complete = trace.complete;
@@ -267,6 +268,7 @@ Result<VerifyReport> verify(const Trace& trace, const std::string& raw_directory
     if (const Status done = lockstep.run(); !done) return done.error();
     note_width(declared, lockstep.found(), rank, report);
     ++report.ranks;
+    if (rank_done) rank_done();
   }
   return report;
 }

@@ -18,6 +18,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,8 @@ struct VerifyReport {
 
 /// Compares `trace` with `raw_directory/rank.N.raw` of every rank of the job.
 /// Errors: a record that is missing, malformed, or of another job; a damaged trace.
-Result<VerifyReport> verify(const Trace& trace, const std::string& raw_directory);
+/// `rank_done` is called after each rank.
+Result<VerifyReport> verify(const Trace& trace, const std::string& raw_directory,
+                            const std::function<void()>& rank_done = {});
 
 }  // namespace chameleon

@@ -27,12 +27,30 @@ bool CallSites::is_binding(const Frame& frame) const {
   return name.substr(0, 6) == "libmpi" || name.substr(0, 12) == "libchameleon";
 }
 
+const SourceLocation& CallSites::resolve(const Frame& frame) {
+  const auto module = trace_.modules.find(frame.module);
+  return symbolizer_.resolve(module == trace_.modules.end() ? Module() : module->second, frame);
+}
+
+const Frame* CallSites::application_frame(std::uint64_t path) const {
+  const auto found = trace_.paths.find(path);
+  if (found == trace_.paths.end() || found->second.frames.empty()) return nullptr;
+  const auto& frames = found->second.frames;
+  for (const Frame& one : frames)
+    if (!is_binding(one)) return &one;
+  return &frames.front();
+}
+
+const SourceLocation* CallSites::location(std::uint64_t path) {
+  const Frame* frame = application_frame(path);
+  return frame == nullptr ? nullptr : &resolve(*frame);
+}
+
 std::string CallSites::describe(const Frame& frame) {
   const auto module = trace_.modules.find(frame.module);
   if (module == trace_.modules.end() && frame.module != 0)
     return "module " + hexadecimal(frame.module) + "+" + hexadecimal(frame.offset);
-  const SourceLocation& at =
-      symbolizer_.resolve(module == trace_.modules.end() ? Module() : module->second, frame);
+  const SourceLocation& at = resolve(frame);
   const std::string place = at.module + "+" + hexadecimal(frame.offset);
   if (at.file.empty() && (frame.module == 0 || at.function == place)) return at.function;
   std::string function = at.function;
@@ -45,13 +63,8 @@ std::string CallSites::describe(const Frame& frame) {
 }
 
 std::string CallSites::site(std::uint64_t path) {
-  const auto found = trace_.paths.find(path);
-  if (found == trace_.paths.end() || found->second.frames.empty())
-    return "path " + hexadecimal(path);
-  const auto& frames = found->second.frames;
-  for (const Frame& one : frames)
-    if (!is_binding(one)) return describe(one);
-  return describe(frames.front());
+  const Frame* frame = application_frame(path);
+  return frame == nullptr ? "path " + hexadecimal(path) : describe(*frame);
 }
 
 std::vector<std::string> CallSites::frames(std::uint64_t path) {

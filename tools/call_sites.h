@@ -22,12 +22,16 @@ class CallSites {
 
   /// The innermost frame of the application: language bindings are stepped over.
   std::string site(std::uint64_t path);
+  /// The same, with the whole name of the file; null if the path is not known.
+  const SourceLocation* location(std::uint64_t path);
   /// All frames, innermost first.
   std::vector<std::string> frames(std::uint64_t path);
 
  private:
   std::string describe(const Frame& frame);
+  const SourceLocation& resolve(const Frame& frame);
   bool is_binding(const Frame& frame) const;
+  const Frame* application_frame(std::uint64_t path) const;
 
   const Trace& trace_;
   const bool full_;

@@ -39,6 +39,7 @@ void add_export_command(CLI::App& app, int& status);
 void add_predict_command(CLI::App& app, int& status);
 void add_matrix_command(CLI::App& app, int& status);
 void add_compare_command(CLI::App& app, int& status);
+void add_report_command(CLI::App& app, int& status);
 
 /// Prints `chameleon VERB: MESSAGE` to standard error and gives back `status`.
 int fail(std::string_view verb, std::string_view message, int status);
@@ -74,6 +75,8 @@ class Style {
   std::string strong(std::string_view text) const { return wrap("1", text); }
   std::string faint(std::string_view text) const { return wrap("2", text); }
   std::string loop(std::string_view text) const { return wrap("36", text); }
+  std::string ranks(std::string_view text) const { return wrap("33", text); }
+  std::string hot(std::string_view text) const { return wrap("31;1", text); }
 
  private:
   std::string wrap(const char* code, std::string_view text) const;

@@ -37,8 +37,11 @@ struct Options {
   bool quiet = false;
 };
 
-int export_one(const Format& format, const ExportRequest& request, bool quiet) {
+int export_one(const Format& format, ExportRequest request, bool quiet) {
+  Progress progress(std::string("export ") + format.name, request.trace.event_count());
+  request.progress = &progress;
   const Result<ExportReport> report = format.exporter(request);
+  progress.end();
   if (!report) return fail("export", report.error());
   if (quiet) return kExitOk;
   std::cout << request.output << ": " << count_text(report->events) << " calls of "

@@ -8,6 +8,7 @@
 
 #include "analysis/declared.h"
 #include "common.h"
+#include "statistics.h"
 
 namespace chameleon {
 namespace {
@@ -168,7 +169,10 @@ void print_online(const Trace& trace, const Summary& summary) {
               << " sent between ranks\n";
 }
 
-void print_document(const Trace& trace, const FileFacts& file, const Summary& summary) {
+}  // namespace
+
+nlohmann::ordered_json info_document(const Trace& trace, const FileFacts& file) {
+  const Summary summary = summarize(trace);
   using Json = nlohmann::ordered_json;
   Json document = json_document("info");
   document["version"] = trace.tool_version;
@@ -203,8 +207,10 @@ void print_document(const Trace& trace, const FileFacts& file, const Summary& su
     if (!summary.inexact[i].empty())
       document["inexact"].push_back({{"kind", kInexactKinds[i].second},
                                      {"ranks", summary.inexact[i].to_string()}});
-  print_json(document);
+  return document;
 }
+
+namespace {
 
 void print_text(const Options& options, const Trace& trace, const FileFacts& file,
                 const Summary& summary) {
@@ -264,11 +270,10 @@ int info(const Options& options) {
   FileFacts file;
   const std::optional<Trace> trace = load_trace("info", options.trace, status, &file);
   if (!trace) return status;
-  const Summary summary = summarize(*trace);
   if (options.json)
-    print_document(*trace, file, summary);
+    print_json(info_document(*trace, file));
   else
-    print_text(options, *trace, file, summary);
+    print_text(options, *trace, file, summarize(*trace));
   return kExitOk;
 }
 

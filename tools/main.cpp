@@ -49,6 +49,7 @@ int run_command(int argc, char** argv) {
   chameleon::add_predict_command(app, status);
   chameleon::add_matrix_command(app, status);
   chameleon::add_compare_command(app, status);
+  chameleon::add_report_command(app, status);
 
   // The parser would only say that a verb is missing.
   if (!arguments.empty() && !arguments.front().empty() && arguments.front().front() != '-' &&

@@ -3,18 +3,20 @@
 /// list of the heaviest pairs, CSV or JSON.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iostream>
 #include <memory>
 
 #include "analysis/matrix.h"
 #include "tools/common.h"
+#include "tools/png.h"
 
 namespace chameleon {
 namespace {
 
 struct Options {
-  std::string trace, ranks, by = "bytes";
+  std::string trace, ranks, by = "bytes", png;
   bool csv = false, json = false;
 };
 
@@ -32,25 +34,72 @@ std::string amount_text(std::uint64_t amount, const std::string& by) {
                       : bytes_text(static_cast<double>(amount));
 }
 
+/// Amounts between the ranks, several of which share a bin if there are more than `most`.
+struct Bins {
+  std::size_t count = 0;
+  std::vector<double> sums;  ///< by rows: from, then to
+  double largest = 0;
+  /// 0 for nothing, to 1 for the largest, logarithmic.
+  double shade(std::size_t from, std::size_t to) const {
+    return largest <= 0 ? 0 : std::log1p(sums[from * count + to]) / std::log1p(largest);
+  }
+};
+
+Bins bins_of(const CommunicationMatrix& matrix, const std::vector<std::uint32_t>& ranks,
+             const std::string& by, std::size_t most) {
+  Bins bins;
+  bins.count = std::min(ranks.size(), most);
+  bins.sums.resize(bins.count * bins.count);
+  const auto bin = [&](std::uint32_t rank) {
+    const auto place = std::lower_bound(ranks.begin(), ranks.end(), rank);
+    if (place == ranks.end() || *place != rank) return bins.count;
+    return static_cast<std::size_t>(place - ranks.begin()) * bins.count / ranks.size();
+  };
+  for (const auto& [pair, cell] : matrix.cells) {
+    const std::size_t from = bin(pair.first), to = bin(pair.second);
+    if (from == bins.count || to == bins.count) continue;
+    double& sum = bins.sums[from * bins.count + to];
+    sum += static_cast<double>(amount(cell, by));
+    bins.largest = std::max(bins.largest, sum);
+  }
+  return bins;
+}
+
+// A square of pixels a cell, white for nothing, then from pale to dark.
+Status write_picture(const CommunicationMatrix& matrix, const std::vector<std::uint32_t>& ranks,
+                     const std::string& by, const std::string& path) {
+  constexpr std::array<Colour, 5> kStops = {
+      {{222, 235, 247}, {158, 202, 225}, {66, 146, 198}, {8, 81, 156}, {3, 24, 66}}};
+  constexpr std::size_t kMostCells = 2048, kWanted = 640, kShades = 255;
+  std::vector<Colour> palette = {{255, 255, 255}};
+  for (std::size_t i = 0; i < kShades; ++i) {
+    const double at = static_cast<double>(i) / (kShades - 1) * (kStops.size() - 1);
+    const std::size_t low = std::min(static_cast<std::size_t>(at), kStops.size() - 2);
+    Colour colour{};
+    for (std::size_t part = 0; part < colour.size(); ++part)
+      colour[part] = static_cast<std::uint8_t>(
+          kStops[low][part] + (kStops[low + 1][part] - kStops[low][part]) *
+                                  (at - static_cast<double>(low)));
+    palette.push_back(colour);
+  }
+  const Bins bins = bins_of(matrix, ranks, by, kMostCells);
+  const std::size_t cell = std::max<std::size_t>(1, kWanted / bins.count);
+  const std::size_t side = bins.count * cell;
+  std::vector<std::uint8_t> pixels(side * side);
+  for (std::size_t row = 0; row < side; ++row)
+    for (std::size_t column = 0; column < side; ++column)
+      pixels[row * side + column] = static_cast<std::uint8_t>(
+          std::ceil(bins.shade(row / cell, column / cell) * kShades));
+  return write_png(path, static_cast<std::uint32_t>(side), static_cast<std::uint32_t>(side),
+                   pixels, palette);
+}
+
 // Shades from nothing to the largest, logarithmic; several ranks share a letter if there are many.
 void print_picture(const CommunicationMatrix& matrix, const std::vector<std::uint32_t>& ranks,
                    const std::string& by) {
   constexpr std::string_view kShades = " .:-=+*#%@";
-  const std::size_t bins = std::min(ranks.size(), kMostColumns);
-  std::vector<double> sums(bins * bins);
-  const auto bin = [&](std::uint32_t rank) {
-    const auto place = std::lower_bound(ranks.begin(), ranks.end(), rank);
-    if (place == ranks.end() || *place != rank) return bins;
-    return static_cast<std::size_t>(place - ranks.begin()) * bins / ranks.size();
-  };
-  double largest = 0;
-  for (const auto& [pair, cell] : matrix.cells) {
-    const std::size_t from = bin(pair.first), to = bin(pair.second);
-    if (from == bins || to == bins) continue;
-    double& sum = sums[from * bins + to];
-    sum += static_cast<double>(amount(cell, by));
-    largest = std::max(largest, sum);
-  }
+  const Bins cells = bins_of(matrix, ranks, by, kMostColumns);
+  const std::size_t bins = cells.count;
   std::cout << "from (down) to (across)";
   if (bins < ranks.size()) std::cout << ", about " << (ranks.size() + bins - 1) / bins
                                      << " ranks a letter";
@@ -58,9 +107,8 @@ void print_picture(const CommunicationMatrix& matrix, const std::vector<std::uin
   for (std::size_t from = 0; from < bins; ++from) {
     std::string line;
     for (std::size_t to = 0; to < bins; ++to) {
-      const double share =
-          largest <= 0 ? 0 : std::log1p(sums[from * bins + to]) / std::log1p(largest);
-      const auto shade = static_cast<std::size_t>(std::ceil(share * (kShades.size() - 1)));
+      const auto shade =
+          static_cast<std::size_t>(std::ceil(cells.shade(from, to) * (kShades.size() - 1)));
       line += kShades[std::min(shade, kShades.size() - 1)];
     }
     std::cout << "  |" << line << "|\n";
@@ -139,11 +187,15 @@ int run_matrix(const Options& options) {
   }
   const Result<CommunicationMatrix> matrix = communication_matrix(*trace, ranks);
   if (!matrix) return fail("matrix", matrix.error());
+  if (!options.png.empty())
+    if (const Status written = write_picture(*matrix, ranks.ranks(), options.by, options.png);
+        !written)
+      return fail("matrix", written.error());
   if (options.csv)
     print_csv(*matrix);
   else if (options.json)
     print_document(*trace, *matrix);
-  else
+  else if (options.png.empty())
     print_text(*matrix, ranks, options.by);
   return kExitOk;
 }
@@ -159,6 +211,7 @@ void add_matrix_command(CLI::App& app, int& status) {
       ->check(CLI::IsMember({"bytes", "messages", "time"}));
   CLI::Option* csv = verb->add_flag("--csv", options->csv, "A line a pair of ranks");
   verb->add_flag("--json", options->json, "One JSON object")->excludes(csv);
+  verb->add_option("--png", options->png, "Write the picture to this file");
   verb->callback([options, &status] { status = run_matrix(*options); });
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "analysis/declared.h"
+#include "analysis/site_times.h"
 #include "call_sites.h"
 #include "common.h"
 #include "rank_events.h"
@@ -27,15 +28,49 @@ class TreePrinter {
   TreePrinter(const Trace& trace, const Options& options)
       : trace_(trace), options_(options), text_(trace, options.all), sites_(trace, options.all) {}
 
-  void print() {
+  Status print() {
     const RankList ranks =
         options_.rank ? trace_.ranks.intersection(RankList::single(*options_.rank)) : trace_.ranks;
+    const Status timed = each_rank_time(trace_, ranks, [&](const RankTime& time) {
+      Spent& spent = spent_[&time.node];
+      spent.compute_ns += time.compute_ns;
+      spent.call_ns += time.call_ns;
+    });
+    if (!timed) return timed.error();
+    all_ = sum(trace_.nodes);
     nodes(trace_.nodes, ranks, 0);
     if (left_out_ != 0)
       std::cout << "... " << count_text(left_out_) << " more nodes (--limit)\n";
+    return Unit{};
   }
 
  private:
+  /// Of all ranks that are printed.
+  struct Spent {
+    double compute_ns = 0, call_ns = 0;
+    double all() const { return compute_ns + call_ns; }
+  };
+
+  /// Also notes what each loop spends.
+  Spent sum(const std::vector<Node>& nodes) {
+    Spent sum;
+    for (const Node& node : nodes) {
+      if (node.is_loop()) spent_[&node] = this->sum(node.body);
+      const Spent& one = spent_[&node];
+      sum.compute_ns += one.compute_ns;
+      sum.call_ns += one.call_ns;
+    }
+    return sum;
+  }
+
+  /// Nothing below one percent: what is left stands out.
+  std::string share(const Node& node) {
+    const double share = all_.all() > 0 ? spent_[&node].all() / all_.all() : 0;
+    if (share < 0.01) return "";
+    const std::string text = "  " + share_text(share);
+    return share >= 0.1 ? style_.hot(text) : text;
+  }
+
   void nodes(const std::vector<Node>& nodes, const RankList& around, std::size_t depth) {
     for (const Node& node : nodes) {
       const RankList ranks = node.ranks.empty() ? around : node.ranks.intersection(around);
@@ -55,22 +90,26 @@ class TreePrinter {
     }
   }
 
-  static std::string difference(const RankList& ranks, const RankList& around) {
-    return ranks == around ? "" : "  " + ranks_text(ranks);
+  std::string difference(const RankList& ranks, const RankList& around) const {
+    return ranks == around ? "" : style_.ranks("  " + ranks_text(ranks));
   }
 
   void loop(const Node& node, const RankList& ranks, const RankList& around) {
     Field iterations;
     iterations.name = iterations.kind = "int";
     std::cout << style_.loop("loop " + text_.param(iterations, node.iterations, ranks) + " x")
-              << difference(ranks, around) << inexact(node) << "\n";
+              << difference(ranks, around) << inexact(node);
+    if (const Spent& spent = spent_[&node]; spent.all() > 0)
+      std::cout << style_.faint("  compute " + duration_text(spent.compute_ns) + "  in calls " +
+                                duration_text(spent.call_ns) + " in all");
+    std::cout << share(node) << "\n";
   }
 
-  static std::string inexact(const Node& node) {
+  std::string inexact(const Node& node) const {
     std::string text;
     for (const Inexact& entry : node.inexact)
       text += "  not exact: " + kinds_text(entry.kinds) + " of " + ranks_text(entry.ranks);
-    return text;
+    return style_.hot(text);
   }
 
   void event(const Node& node, const RankList& ranks, const RankList& around, std::size_t depth) {
@@ -103,7 +142,8 @@ class TreePrinter {
       }
     if (communication.empty()) return;
     std::cout << style_.faint("  compute " + duration_text(compute.mean()) + "  in call " +
-                              duration_text(communication.mean()));
+                              duration_text(communication.mean()))
+              << share(node);
   }
 
   const Trace& trace_;
@@ -112,6 +152,8 @@ class TreePrinter {
   ValueText text_;
   CallSites sites_;
   std::uint64_t printed_ = 0, left_out_ = 0;
+  std::unordered_map<const Node*, Spent> spent_;
+  Spent all_;
 };
 
 /// Of CHAMELEON_TIMING=full, where each event has its own.
@@ -169,8 +211,8 @@ int print(const Options& options) {
                     trace->ranks.to_string() + ")",
                 kExitUsage);
   if (options.expand) return print_events(*trace, options);
-  TreePrinter(*trace, options).print();
-  return kExitOk;
+  const Status printed = TreePrinter(*trace, options).print();
+  return printed ? kExitOk : fail("print", printed.error());
 }
 
 }  // namespace

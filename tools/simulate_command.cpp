@@ -154,6 +154,17 @@ class Simulation {
     return trace ? std::move(*trace) : Trace();
   }
 
+  /// What rank 0 spends, as its recorded times say.
+  std::uint64_t duration_ns(std::uint32_t ranks, bool start, std::uint32_t steps) const {
+    Recorded begin, step;
+    if (start) behaviour_.start({0, ranks}, begin);
+    behaviour_.step({0, ranks}, step);
+    std::uint64_t first = 0, each = 0;
+    for (const Recorded::Kept& one : begin.events) first += one.compute + one.communication;
+    for (const Recorded::Kept& one : step.events) each += one.compute + one.communication;
+    return first + steps * each;
+  }
+
   void describe(Trace& trace, const Clustering& clusters) const {
     trace.program = std::string("simulated ") + behaviour_.name;
     trace.tool_version = CHAMELEON_VERSION;
@@ -167,6 +178,12 @@ class Simulation {
     online.states = {1, 1, options_.steps - 1, 1};
     online.flushes = 2;
     online.clusterings = 1;
+    const std::uint32_t ranks = trace.world_size;
+    online.phases = {{0, 1, 1, 0, duration_ns(ranks, true, 1)},
+                     {1, 2, 1, 0, duration_ns(ranks, true, 2)}};
+    if (options_.steps > 1)
+      online.phases.push_back(
+          {2, 3, options_.steps - 1, 0, duration_ns(ranks, true, options_.steps + 1)});
     for (const MainCluster& main : clusters.main)
       for (const SubCluster& one : main.clusters)
         online.clusters.push_back({main.call_path, one.lead, one.ranks});

@@ -9,6 +9,7 @@
 
 #include "analysis/declared.h"
 #include "tools/common.h"
+#include "tools/progress.h"
 
 namespace chameleon {
 namespace {
@@ -154,7 +155,10 @@ int run_verify(const Options& options) {
   int status = kExitOk;
   const std::optional<Trace> trace = load_trace("verify", options.trace, status);
   if (!trace) return status;
-  const Result<VerifyReport> report = verify(*trace, options.raw);
+  Progress progress("verify", trace->world_size);
+  const Result<VerifyReport> report =
+      verify(*trace, options.raw, [&progress] { progress.step(); });
+  progress.end();
   if (!report) {
     // A record of another job was named wrongly; all else is unreadable input.
     const bool usage = report.error().kind == ErrorKind::kUsage;

@@ -100,7 +100,7 @@ class Chrome {
 }  // namespace
 
 Result<ExportReport> export_chrome(const ExportRequest& request) {
-  ExportReport report;
+  ExportReport report(request);
   TextFile file(request.output);
   Chrome chrome(request, file);
   chrome.head();

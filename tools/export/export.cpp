@@ -45,6 +45,7 @@ std::size_t common_frames(const std::vector<std::string>& a, const std::vector<s
 
 void count_event(const RankOperations& at, ExportReport& report) {
   ++report.events;
+  if (report.progress != nullptr) report.progress->step();
   for (const Operation& operation : at.operations())
     if (operation.kind == Operation::Kind::kSend) {
       ++report.messages;
@@ -65,37 +66,9 @@ void note_timeline(const Trace& trace, const TimelineFacts& facts, ExportReport&
 Status each_stack_time(
     const Trace& trace, const RankList& ranks,
     const std::function<void(const Node&, std::uint64_t, double, double, double)>& f) {
-  if (trace.timing == "full") {
-    const TracePlan plan = plan_trace(trace);
-    for (const std::uint32_t rank : ranks.ranks()) {
-      Result<RankOperations> at = RankOperations::make(trace, plan, rank);
-      if (!at) return at.error();
-      while (at->next())
-        f(*at->event().node, at->event().predecessor, 1, static_cast<double>(at->compute_ns()),
-          static_cast<double>(at->communication_ns()));
-    }
-    return Unit{};
-  }
-  const std::function<void(const std::vector<Node>&, const RankList&)> walk =
-      [&](const std::vector<Node>& nodes, const RankList& around) {
-        for (const Node& node : nodes) {
-          const RankList& here = node.ranks.empty() ? around : node.ranks;
-          if (node.is_loop()) {
-            walk(node.body, here);
-            continue;
-          }
-          for_each_rank_time(
-              node, here, ranks, [&](std::uint32_t, const TimeEntry* entry, double count) {
-                if (entry == nullptr)
-                  f(node, 0, count, 0, 0);
-                else
-                  f(node, entry->predecessor, count, count * entry->compute.mean(),
-                    count * entry->communication.mean());
-              });
-        }
-      };
-  walk(trace.nodes, trace.ranks);
-  return Unit{};
+  return each_rank_time(trace, ranks, [&](const RankTime& time) {
+    f(time.node, time.predecessor, time.events, time.compute_ns, time.call_ns);
+  });
 }
 
 std::unordered_map<std::uint64_t, std::uint64_t> paths_by_symbol(const Trace& trace) {

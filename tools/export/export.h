@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "tools/call_sites.h"
 #include "tools/export/text_file.h"
+#include "tools/progress.h"
 
 namespace chameleon {
 
@@ -25,9 +26,13 @@ struct ExportRequest {
   const Trace& trace;
   RankList ranks;      ///< of the trace, not empty
   std::string output;  ///< a file, or a folder made if need be
+  Progress* progress = nullptr;
 };
 
 struct ExportReport {
+  explicit ExportReport(const ExportRequest& request) : progress(request.progress) {}
+
+  Progress* progress;
   std::uint64_t events = 0;     ///< MPI calls written
   std::uint64_t messages = 0;   ///< sent by these ranks
   std::uint64_t bytes = 0;      ///< in these messages
@@ -72,7 +77,7 @@ std::string_view function_of(std::string_view frame);
 /// How many outermost frames two paths have in common: the functions, not the lines.
 std::size_t common_frames(const std::vector<std::string>& a, const std::vector<std::string>& b);
 
-/// Adds one event's messages; the notes about the whole.
+/// Adds one event and its messages, and shows how far it is; the notes about the whole.
 void count_event(const RankOperations& at, ExportReport& report);
 void note_timeline(const Trace& trace, const TimelineFacts& facts, ExportReport& report);
 

@@ -70,7 +70,7 @@ class Goal final : public ScheduleWriter {
 Result<ExportReport> export_goal(const ExportRequest& request) {
   if (!(request.ranks == request.trace.ranks))
     return Error{ErrorKind::kUsage, "a schedule needs all ranks: no --ranks with --goal", 0};
-  ExportReport report;
+  ExportReport report(request);
   TextFile file(request.output);
   file << "num_ranks " << std::to_string(request.trace.world_size) << "\n";
   Goal writer(file);

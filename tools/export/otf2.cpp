@@ -486,7 +486,7 @@ class Archive {
 }  // namespace
 
 Result<ExportReport> export_otf2(const ExportRequest& request) {
-  ExportReport report;
+  ExportReport report(request);
   Archive archive(request);
   if (const Status opened = archive.open(); !opened) return opened.error();
   const Result<TimelineFacts> facts =

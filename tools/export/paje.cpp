@@ -120,7 +120,7 @@ class Paje {
 }  // namespace
 
 Result<ExportReport> export_paje(const ExportRequest& request) {
-  ExportReport report;
+  ExportReport report(request);
   SortedLines lines;
   Paje paje(request, lines);
   const Result<TimelineFacts> facts =

@@ -193,7 +193,7 @@ class Paraver {
 }  // namespace
 
 Result<ExportReport> export_paraver(const ExportRequest& request) {
-  ExportReport report;
+  ExportReport report(request);
   Paraver paraver(request);
   const Result<TimelineFacts> facts =
       run_timeline(request.trace, request.ranks, [&](const TimedEvent& event) {

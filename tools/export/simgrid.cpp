@@ -124,7 +124,7 @@ Result<ExportReport> export_simgrid(const ExportRequest& request) {
   if (!(request.ranks == request.trace.ranks))
     return Error{ErrorKind::kUsage, "a replay needs all ranks: no --ranks with --simgrid", 0};
   if (const Status made = make_folder(request.output); !made) return made.error();
-  ExportReport report;
+  ExportReport report(request);
   SimGrid writer(request.output);
   if (const Status done = write_schedule(request.trace, writer, report); !done)
     return done.error();

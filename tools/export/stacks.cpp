@@ -61,7 +61,7 @@ std::string in_folded(std::string frame) {
 }  // namespace
 
 Result<ExportReport> export_folded(const ExportRequest& request) {
-  ExportReport report;
+  ExportReport report(request);
   const Result<Stacks> stacks = stacks_of(request, report);
   if (!stacks) return stacks.error();
   TextFile file(request.output);
@@ -76,7 +76,7 @@ Result<ExportReport> export_folded(const ExportRequest& request) {
 }
 
 Result<ExportReport> export_speedscope(const ExportRequest& request) {
-  ExportReport report;
+  ExportReport report(request);
   const Result<Stacks> stacks = stacks_of(request, report);
   if (!stacks) return stacks.error();
   std::map<std::string, std::size_t> places;

@@ -192,7 +192,7 @@ class Tables {
 
 Result<ExportReport> export_tables(const ExportRequest& request, bool json) {
   if (const Status made = make_folder(request.output); !made) return made.error();
-  ExportReport report;
+  ExportReport report(request);
   Tables tables(request, json);
   const Result<TimelineFacts> facts =
       run_timeline(request.trace, request.ranks, [&](const TimedEvent& event) {

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/load.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "analysis/site_times.h"
+
+namespace chameleon {
+namespace {
+
+constexpr double kNotThere = -1;
+
+struct Place {
+  std::uint16_t call = 0;
+  std::uint64_t path = 0;
+  std::vector<double> compute_ns;  ///< by index of the rank
+};
+
+PlaceLoad load_of(const Place& place, const std::vector<RankLoad>& ranks) {
+  PlaceLoad load;
+  load.call = place.call;
+  load.path = place.path;
+  for (const double ns : place.compute_ns) {
+    if (ns == kNotThere) continue;
+    load.least_ns = load.ranks == 0 ? ns : std::min(load.least_ns, ns);
+    load.most_ns = std::max(load.most_ns, ns);
+    load.sum_ns += ns;
+    ++load.ranks;
+  }
+  if (load.ranks != 0) load.mean_ns = load.sum_ns / static_cast<double>(load.ranks);
+  const double half = (load.mean_ns + load.most_ns) / 2;
+  for (std::size_t i = 0; i < place.compute_ns.size(); ++i)
+    if (place.compute_ns[i] != kNotThere && place.compute_ns[i] >= half)
+      load.slowest.insert(ranks[i].rank);
+  return load;
+}
+
+std::uint64_t count_places(const std::vector<Node>& nodes) {
+  std::uint64_t count = 0;
+  for (const Node& node : nodes) count += node.is_loop() ? count_places(node.body) : 1;
+  return count;
+}
+
+}  // namespace
+
+double Load::mean_compute_ns() const {
+  double sum = 0;
+  for (const RankLoad& rank : ranks) sum += rank.compute_ns;
+  return ranks.empty() ? 0 : sum / static_cast<double>(ranks.size());
+}
+
+double Load::most_compute_ns() const {
+  double most = 0;
+  for (const RankLoad& rank : ranks) most = std::max(most, rank.compute_ns);
+  return most;
+}
+
+double Load::run_ns() const {
+  double most = 0;
+  for (const RankLoad& rank : ranks) most = std::max(most, rank.compute_ns + rank.call_ns);
+  return most;
+}
+
+Result<Load> load_of(const Trace& trace) {
+  Load load;
+  std::unordered_map<std::uint32_t, std::size_t> index;
+  trace.ranks.for_each([&](std::uint32_t rank) {
+    index[rank] = load.ranks.size();
+    load.ranks.push_back({rank, 0, 0, 0});
+  });
+  load.places_left_out = count_places(trace.nodes) * load.ranks.size() > kMostPlaceTimes;
+  std::unordered_map<std::uint64_t, Place> places;  // by symbol
+  const Status read = each_rank_time(trace, trace.ranks, [&](const RankTime& time) {
+    const std::size_t at = index[time.rank];
+    RankLoad& rank = load.ranks[at];
+    rank.events += time.events;
+    rank.compute_ns += time.compute_ns;
+    rank.call_ns += time.call_ns;
+    if (load.places_left_out) return;
+    Place& place = places[time.node.symbol()];
+    if (place.compute_ns.empty()) {
+      place.call = time.node.call;
+      place.path = time.node.path;
+      place.compute_ns.resize(load.ranks.size(), kNotThere);
+    }
+    double& ns = place.compute_ns[at];
+    ns = std::max(ns, 0.0) + time.compute_ns;
+  });
+  if (!read) return read.error();
+  for (const auto& [symbol, place] : places) load.places.push_back(load_of(place, load.ranks));
+  std::sort(load.places.begin(), load.places.end(), [](const PlaceLoad& a, const PlaceLoad& b) {
+    const double da = a.most_ns - a.mean_ns, db = b.most_ns - b.mean_ns;
+    return da != db ? da > db : std::pair(a.path, a.call) < std::pair(b.path, b.call);
+  });
+  return load;
+}
+
+}  // namespace chameleon

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// How work is shared among ranks: computing and MPI time of each rank, and the places
+/// where ranks compute for different times. A rank's time at a place is its share of
+/// the distribution its ranks have in common, exact with full timing. The efficiencies
+/// are those of the POP project: load balance = mean / longest computing, communication
+/// efficiency = longest computing / run time, parallel efficiency = their product.
+/// O(nodes x ranks) time, with full timing O(events); memory O(places x ranks).
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "trace/trace.h"
+
+namespace chameleon {
+
+struct RankLoad {
+  std::uint32_t rank = 0;
+  double events = 0, compute_ns = 0, call_ns = 0;
+};
+
+/// Computing before the calls of one place, over the ranks that come there.
+struct PlaceLoad {
+  std::uint16_t call = 0;
+  std::uint64_t path = 0;
+  double sum_ns = 0, mean_ns = 0, least_ns = 0, most_ns = 0;  ///< a rank
+  std::uint64_t ranks = 0;
+  RankList slowest;  ///< nearer to the longest than to the mean
+};
+
+struct Load {
+  std::vector<RankLoad> ranks;     ///< ascending
+  std::vector<PlaceLoad> places;   ///< largest difference of longest and mean first
+  bool places_left_out = false;    ///< there would be more than kMostPlaceTimes numbers
+
+  double mean_compute_ns() const;
+  double most_compute_ns() const;
+  /// Longest computing and MPI time of a rank: the run, from its events.
+  double run_ns() const;
+};
+
+inline constexpr std::uint64_t kMostPlaceTimes = 32'000'000;
+
+/// Error: the trace is damaged.
+Result<Load> load_of(const Trace& trace);
+
+}  // namespace chameleon

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Opens pages in headless Chromium and uses every view, as a reader would:
+//
+//   node browser.mjs MODULES SCREENSHOTS CHROMIUM PAGE...
+//
+// MODULES is the folder with node_modules/playwright-core. Prints a line a page; exits 1 with the
+// reason when a view stays empty, does not react, logs an error, or asks the network for anything.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+const [modules, screenshots, chromium, ...pages] = process.argv.slice(2);
+const { chromium: browserType } = createRequire(path.join(modules, "x.js"))("playwright-core");
+
+const kViews = ["overview", "load", "phases", "clusters", "matrix", "structure", "timeline",
+                "distributions", "calls"];
+
+// Distinct colours of a canvas: one, or none, is an empty picture.
+async function colours(page, selector, number = 0) {
+  return page.locator(selector).nth(number).evaluate((canvas) => {
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const seen = new Set();
+    for (let i = 0; i < data.length && seen.size < 50; i += 4 * 7)
+      if (data[i + 3]) seen.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+    return seen.size;
+  });
+}
+
+const picture = (page, selector, number = 0) =>
+  page.locator(selector).nth(number).evaluate((canvas) => canvas.toDataURL());
+
+async function go(page, name) {
+  await page.click(`#tab-${name}`);
+  await page.waitForSelector(`#view-${name}:not([hidden])`);
+}
+
+// What the action does must show in the picture, or in `element`.
+async function changes(page, what, selector, number, action) {
+  const before = await picture(page, selector, number);
+  await action();
+  await page.waitForTimeout(60);
+  assert.notEqual(await picture(page, selector, number), before, `${what} changes nothing`);
+}
+
+async function useOverview(page, data) {
+  const text = await page.innerText("#view-overview");
+  const told = (number) => number.toLocaleString("en-US");
+  assert.ok(text.includes(told(data.stats.events)), "the number of calls is not on the overview");
+  assert.ok(text.includes(told(data.info.ranks)), "the number of ranks is not on the overview");
+  assert.ok((await page.locator("#view-overview .findings li").count()) > 0, "no findings");
+}
+
+async function useLoad(page) {
+  assert.ok((await colours(page, "#view-load .chart canvas")) > 2, "the load chart is empty");
+  const sort = page.locator("#view-load button.sort").first();
+  await sort.click();
+  assert.equal(await page.locator("#view-load th[aria-sort]").count(), 1, "sorting does nothing");
+}
+
+async function usePhases(page, data) {
+  if (data.info.phases.length === 0) return;
+  const canvas = "#view-phases canvas";
+  assert.ok((await colours(page, canvas)) > 3, "the phases are not drawn");
+  await changes(page, "an arrow key on phases", canvas, 0, async () => {
+    await page.focus(canvas);
+    await page.keyboard.press("ArrowRight");
+  });
+  assert.match(await page.innerText("#view-phases .told"), /AT/);
+  await changes(page, "the axis of phases", canvas, 0, () =>
+    page.locator("#view-phases .choice label", { hasText: "markers" }).click());
+}
+
+async function useClusters(page, data) {
+  const canvas = "#view-clusters canvas";
+  assert.ok((await colours(page, canvas)) > 2, "the map of ranks is empty");
+  const chips = page.locator("#view-clusters .chip");
+  assert.equal(await chips.count(), Math.min(60, data.info.clusters.length));
+  if (data.info.clusters.length > 1) {
+    await changes(page, "choosing a cluster", canvas, 0, () => chips.nth(1).click());
+    assert.match(await page.innerText("#view-clusters section"), /Cluster 2/);
+  }
+  if ((await page.locator("#view-clusters select option").count()) > 1)
+    await changes(page, "the layout", canvas, 0, () =>
+      page.selectOption("#view-clusters select", { index: 1 }));
+  await page.selectOption("#view-clusters select", { index: 0 });
+}
+
+async function useMatrix(page, data) {
+  const canvas = "#view-matrix canvas";
+  if (data.matrix.pairs === 0) {
+    assert.match(await page.innerText("#view-matrix"), /No rank sent a message/);
+    return;
+  }
+  assert.ok((await colours(page, canvas)) > 3, "the matrix is empty");
+  for (const word of ["messages", "linear"])
+    await page.locator("#view-matrix .choice label", { hasText: word }).first().click();
+  await changes(page, "zooming", canvas, 0, () => page.click("#view-matrix button[title='Zoom in']"));
+  await changes(page, "moving", canvas, 0, async () => {
+    await page.focus(canvas);
+    await page.keyboard.press("ArrowDown");
+  });
+  await changes(page, "showing all", canvas, 0, () => page.keyboard.press("0"));
+  if (data.info.clusters.length > 1)
+    await changes(page, "clusters", canvas, 0, () =>
+      page.locator("#view-matrix .choice label", { hasText: "clusters" }).click());
+  await page.click("#view-matrix summary");
+  assert.ok((await page.locator("#view-matrix tbody tr").count()) > 0, "no table of the matrix");
+}
+
+async function useStructure(page) {
+  const rows = "#view-structure tbody tr:visible";
+  const all = await page.locator(rows).count();
+  assert.ok(all > 0, "no structure");
+  const fold = page.locator("#view-structure .fold[aria-expanded='true']").first();
+  if (await fold.count()) {
+    const handle = await fold.elementHandle();
+    await handle.click();
+    assert.ok((await page.locator(rows).count()) < all, "closing a loop hides nothing");
+    await handle.click();
+    assert.equal(await page.locator(rows).count(), all);
+  }
+  await page.locator("#view-structure .place").last().click();
+  await page.waitForSelector("dialog[open]");
+  assert.ok((await page.locator("dialog .frames li").count()) > 0, "no call path");
+  await page.screenshot({ path: `${shot}-place.png` });
+  await page.keyboard.press("Escape");
+  assert.equal(await page.locator("dialog[open]").count(), 0, "Escape does not close");
+}
+
+async function useTimeline(page) {
+  assert.ok((await colours(page, "#view-timeline canvas", 0)) > 3, "the overview is empty");
+  assert.ok((await colours(page, "#view-timeline canvas", 1)) > 3, "the calls are not drawn");
+  await changes(page, "zooming in time", "#view-timeline canvas", 1, async () => {
+    for (let i = 0; i < 3; ++i) await page.click("#view-timeline button[title='Zoom in']");
+  });
+  await page.focus("#view-timeline canvas >> nth=1");
+  await page.keyboard.press("ArrowDown");
+  assert.match(await page.innerText("#view-timeline .told"), /rank \d+: \w+/);
+  await page.screenshot({ path: `${shot}-timeline-zoomed.png`, fullPage: true });
+  await page.click("#view-timeline button[title='Show all of it']");
+}
+
+async function useDistributions(page) {
+  const charts = await page.locator("#view-distributions .chart canvas").count();
+  for (let i = 0; i < charts; ++i)
+    assert.ok((await colours(page, "#view-distributions .chart canvas", i)) > 2, `chart ${i} is empty`);
+  const select = page.locator("#view-distributions select");
+  if ((await select.locator("option").count()) > 1)
+    await changes(page, "another call", "#view-distributions .chart canvas", charts - 1, () =>
+      select.selectOption({ index: 1 }));
+}
+
+async function useCalls(page, data) {
+  const text = await page.innerText("#view-calls");
+  for (const row of data.stats.rows)
+    assert.ok(text.includes(row.count.toLocaleString("en-US")), `${row.call}: its count is not shown`);
+}
+
+const uses = { overview: useOverview, load: useLoad, phases: usePhases, clusters: useClusters,
+               matrix: useMatrix, structure: useStructure, timeline: useTimeline,
+               distributions: useDistributions, calls: useCalls };
+
+let shot = "";
+const browser = await browserType.launch({ executablePath: chromium, args: ["--no-sandbox"] });
+for (const file of pages) {
+  const name = path.basename(file, ".html");
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 },
+                                             colorScheme: "light" });
+  const page = await context.newPage();
+  const faults = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) faults.push(message.text());
+  });
+  page.on("pageerror", (error) => faults.push(error.message));
+  page.on("request", (request) => {
+    if (!/^(file|data|blob):/.test(request.url())) faults.push(`asks for ${request.url()}`);
+  });
+  const began = Date.now();
+  await page.goto(pathToFileURL(path.resolve(file)).href);
+  await page.waitForSelector("#view-overview .cards");
+  const opened = Date.now() - began;
+  const data = JSON.parse(await page.locator("#data").textContent());
+  assert.equal(await page.locator("[role=tab]").count(), kViews.length);
+  for (const view of kViews) {
+    shot = path.join(screenshots, `${name}-${view}`);
+    await go(page, view);
+    await page.waitForTimeout(50);
+    await page.screenshot({ path: `${shot}.png`, fullPage: true });
+    await uses[view](page, data);
+  }
+  // Every picture names what it is, and every table its columns.
+  const unnamed = await page.locator("canvas[role=img]:not([aria-label]), select:not([id])").count();
+  assert.equal(unnamed, 0, "a picture or a control without a name");
+  // Tabs by keyboard alone.
+  await page.focus("#tab-calls");
+  await page.keyboard.press("Home");
+  assert.ok(await page.isVisible("#view-overview"), "Home does not go to the first tab");
+  await page.keyboard.press("ArrowRight");
+  assert.ok(await page.isVisible("#view-load"), "the arrow does not go to the next tab");
+  // Dark, then narrow.
+  await page.click("#theme");
+  await page.click("#theme");
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.shade), "dark");
+  for (const view of kViews) {
+    await go(page, view);
+    await page.waitForTimeout(50);
+    await page.screenshot({ path: path.join(screenshots, `${name}-${view}-dark.png`), fullPage: true });
+  }
+  await page.setViewportSize({ width: 480, height: 900 });
+  await page.waitForTimeout(150);
+  for (const view of ["overview", "clusters", "matrix"]) {
+    await go(page, view);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(wide <= 1, `${view} is ${wide} pixels wider than a narrow window`);
+  }
+  await page.screenshot({ path: path.join(screenshots, `${name}-narrow.png`), fullPage: true });
+  assert.deepEqual(faults, [], `${name}: the console says`);
+  console.log(`${name}: opened in ${opened} ms, every view renders and reacts`);
+  await context.close();
+}
+await browser.close();

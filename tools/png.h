@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Pictures as PNG (ISO/IEC 15948), colours by index, without a library: rows are stored,
+/// not compressed, so that a picture takes a byte a pixel.
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace chameleon {
+
+using Colour = std::array<std::uint8_t, 3>;
+
+/// `pixels`: width x height indices into `palette` (at most 256), by rows from the top.
+Status write_png(const std::string& path, std::uint32_t width, std::uint32_t height,
+                 const std::vector<std::uint8_t>& pixels, const std::vector<Colour>& palette);
+
+}  // namespace chameleon

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// One reading of all events in time: matrix, message sizes, and the timeline, which is
+/// an overview of all ranks in cells and single calls of some ranks in a part of the run.
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "analysis/timeline.h"
+#include "tools/progress.h"
+#include "tools/report/report.h"
+
+namespace chameleon::report {
+namespace {
+
+constexpr std::size_t kColumns = 512;
+constexpr std::size_t kMostRows = 256;
+constexpr std::size_t kMostTracks = 64;      ///< ranks shown call by call
+constexpr std::uint64_t kMostCalls = 30000;  ///< about so many calls shown
+constexpr std::size_t kMostArrows = 20000;
+constexpr std::size_t kMostSizes = 2000;
+
+std::string base64(const std::vector<std::uint8_t>& bytes) {
+  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  for (std::size_t at = 0; at < bytes.size(); at += 3) {
+    const auto byte = [&](std::size_t i) -> std::uint32_t {
+      return at + i < bytes.size() ? bytes[at + i] : 0U;
+    };
+    const std::uint32_t three = byte(0) << 16 | byte(1) << 8 | byte(2);
+    text += kDigits[three >> 18];
+    text += kDigits[three >> 12 & 63];
+    text += at + 1 < bytes.size() ? kDigits[three >> 6 & 63] : '=';
+    text += at + 2 < bytes.size() ? kDigits[three & 63] : '=';
+  }
+  return text;
+}
+
+/// Time in calls of each kind, by row of ranks and column of time. The width of a column
+/// doubles whenever the run turns out longer than was thought.
+class Overview {
+ public:
+  Overview(std::size_t ranks, double expected_ns)
+      : ranks_(ranks),
+        ranks_per_row_((ranks + kMostRows - 1) / kMostRows),
+        rows_((ranks + ranks_per_row_ - 1) / std::max<std::size_t>(ranks_per_row_, 1)),
+        width_(std::max<std::uint64_t>(static_cast<std::uint64_t>(expected_ns / kColumns) + 1, 1)),
+        cells_(rows_ * kColumns) {}
+
+  void add(std::size_t index, std::size_t kind, std::uint64_t begin, std::uint64_t end) {
+    while (end > width_ * kColumns) halve();
+    Cell* row = &cells_[index / ranks_per_row_ * kColumns];
+    while (begin < end) {
+      const std::uint64_t column = begin / width_;
+      const std::uint64_t until = std::min(end, (column + 1) * width_);
+      row[column][kind] += until - begin;
+      begin = until;
+    }
+  }
+
+  Json write(std::uint64_t end_ns) const {
+    const std::size_t columns =
+        std::clamp<std::uint64_t>((end_ns + width_ - 1) / width_, 1, kColumns);
+    std::vector<std::uint8_t> share, kind;
+    for (std::size_t row = 0; row < rows_; ++row) {
+      const std::size_t here = std::min(ranks_per_row_, ranks_ - row * ranks_per_row_);
+      for (std::size_t column = 0; column < columns; ++column) {
+        const Cell& cell = cells_[row * kColumns + column];
+        std::uint64_t sum = 0;
+        for (const std::uint64_t ns : cell) sum += ns;
+        const double whole = static_cast<double>(width_) * static_cast<double>(here);
+        share.push_back(static_cast<std::uint8_t>(
+            std::min(255.0, 255.0 * static_cast<double>(sum) / whole + 0.5)));
+        kind.push_back(
+            static_cast<std::uint8_t>(std::max_element(cell.begin(), cell.end()) - cell.begin()));
+      }
+    }
+    return {{"rows", rows_},           {"ranks_per_row", ranks_per_row_},
+            {"columns", columns},      {"column_ns", width_},
+            {"share", base64(share)},  {"kind", base64(kind)}};
+  }
+
+ private:
+  using Cell = std::array<std::uint64_t, kCallKinds>;
+
+  void halve() {
+    width_ *= 2;
+    for (std::size_t row = 0; row < rows_; ++row) {
+      Cell* cells = &cells_[row * kColumns];
+      for (std::size_t column = 0; column < kColumns; ++column) {
+        Cell sum{};
+        if (2 * column + 1 < kColumns)
+          for (std::size_t kind = 0; kind < kCallKinds; ++kind)
+            sum[kind] = cells[2 * column][kind] + cells[2 * column + 1][kind];
+        cells[column] = sum;
+      }
+    }
+  }
+
+  std::size_t ranks_, ranks_per_row_, rows_;
+  std::uint64_t width_;
+  std::vector<Cell> cells_;
+};
+
+/// Calls of some ranks, one by one, in a part of the run.
+class Detail {
+ public:
+  Detail(const Trace& trace, const Load& load, Sites& sites) : sites_(sites) {
+    choose(trace, load);
+    double calls = 0;
+    for (const RankLoad& one : load.ranks)
+      if (track_.contains(one.rank)) calls += one.events;
+    const double run = load.run_ns();
+    end_ = UINT64_MAX;
+    all_ = calls <= kMostCalls;
+    if (all_) return;
+    const double length = run * kMostCalls / calls;
+    begin_ = static_cast<std::uint64_t>((run - length) / 2);
+    end_ = begin_ + static_cast<std::uint64_t>(length) + 1;
+  }
+
+  void add(const TimedEvent& event) {
+    const auto track = track_.find(event.rank());
+    if (track == track_.end() || event.end_ns < begin_ || event.begin_ns >= end_) return;
+    if (++calls_ > 2 * kMostCalls) return;
+    Track& to = tracks_[track->second];
+    const CallDescription& call = event.at->call();
+    const auto [name, fresh] = names_.try_emplace(call.name, names_.size());
+    if (fresh) kinds_.push_back(call_kind(call));
+    to.begin.push_back(event.begin_ns - to.last);
+    to.length.push_back(event.end_ns - event.begin_ns);
+    to.call.push_back(name->second);
+    to.site.push_back(sites_.index(event.at->event().node->path));
+    to.last = event.begin_ns;
+    for (std::size_t i = 0; i < event.at->operations().size(); ++i) {
+      const Operation& operation = event.at->operations()[i];
+      if (operation.kind != Operation::Kind::kReceive || event.since_ns[i] < begin_ ||
+          arrows_.size() >= kMostArrows)
+        continue;
+      if (const auto from = track_.find(operation.channel.source); from != track_.end())
+        arrows_.push_back({from->second, event.since_ns[i], track->second, event.end_ns,
+                           operation.bytes});
+    }
+  }
+
+  Json write(std::uint64_t end_ns) const {
+    Json tracks = Json::array(), names = Json::array();
+    for (const Track& track : tracks_)
+      tracks.push_back({{"rank", track.rank},
+                        {"begin", track.begin},
+                        {"length", track.length},
+                        {"call", track.call},
+                        {"site", track.site}});
+    std::vector<std::string> ordered(names_.size());
+    for (const auto& [name, index] : names_) ordered[index] = name;
+    for (std::size_t i = 0; i < ordered.size(); ++i)
+      names.push_back({{"name", ordered[i]}, {"kind", kinds_[i]}});
+    return {{"begin", begin_}, {"end", std::min(end_, end_ns)}, {"whole", all_},
+            {"calls", std::move(names)}, {"tracks", std::move(tracks)},
+            {"messages", arrows_}};
+  }
+
+ private:
+  struct Track {
+    std::uint32_t rank = 0;
+    std::uint64_t last = 0;
+    std::vector<std::uint64_t> begin, length;
+    std::vector<std::size_t> call, site;
+  };
+
+  // All ranks if they are few; else leads, the ones that compute most and least, and some between.
+  void choose(const Trace& trace, const Load& load) {
+    std::set<std::uint32_t> chosen;
+    const auto add = [&](std::uint32_t rank) {
+      if (chosen.size() < kMostTracks) chosen.insert(rank);
+    };
+    if (load.ranks.size() > kMostTracks) {
+      const auto less = [](const RankLoad& a, const RankLoad& b) {
+        return a.compute_ns < b.compute_ns;
+      };
+      add(load.ranks.front().rank);
+      add(std::max_element(load.ranks.begin(), load.ranks.end(), less)->rank);
+      add(std::min_element(load.ranks.begin(), load.ranks.end(), less)->rank);
+      for (const Cluster& cluster : trace.online.clusters) {
+        if (chosen.size() > kMostTracks / 2) break;
+        if (trace.ranks.contains(cluster.lead)) add(cluster.lead);
+      }
+      for (std::size_t i = 0; i < kMostTracks; ++i)
+        add(load.ranks[i * load.ranks.size() / kMostTracks].rank);
+    } else {
+      for (const RankLoad& one : load.ranks) add(one.rank);
+    }
+    for (const std::uint32_t rank : chosen) {
+      track_[rank] = tracks_.size();
+      tracks_.emplace_back();
+      tracks_.back().rank = rank;
+    }
+  }
+
+  Sites& sites_;
+  std::map<std::uint32_t, std::size_t> track_;
+  std::vector<Track> tracks_;
+  std::map<std::string, std::size_t> names_;
+  std::vector<std::string> kinds_;
+  struct Arrow {
+    std::size_t from;
+    std::uint64_t sent;
+    std::size_t to;
+    std::uint64_t received;
+    std::int64_t bytes;
+  };
+  friend void to_json(Json& json, const Arrow& arrow) {
+    json = Json::array({arrow.from, arrow.sent, arrow.to, arrow.received, arrow.bytes});
+  }
+  std::vector<Arrow> arrows_;
+  std::uint64_t begin_ = 0, end_ = 0, calls_ = 0;
+  bool all_ = true;
+};
+
+}  // namespace
+
+Result<Events> events(const Request& request, const Load& load, Sites& sites) {
+  const Trace& trace = request.trace;
+  MatrixBuilder builder(trace.ranks);
+  std::map<std::int64_t, std::uint64_t> sizes;
+  std::unordered_map<std::uint32_t, std::size_t> index;
+  for (const RankLoad& one : load.ranks) index.emplace(one.rank, index.size());
+  std::unordered_map<const CallDescription*, std::size_t> kinds;
+  Overview overview(load.ranks.size(), load.run_ns());
+  Detail detail(trace, load, sites);
+  Progress progress("report", trace.event_count());
+
+  const Result<TimelineFacts> facts =
+      run_timeline(trace, trace.ranks, [&](const TimedEvent& event) {
+        progress.step();
+        builder.add(*event.at);
+        for (const Operation& operation : event.at->operations())
+          if (operation.kind == Operation::Kind::kSend) ++sizes[operation.bytes];
+        const auto [kind, fresh] = kinds.try_emplace(&event.at->call(), 0);
+        if (fresh) kind->second = call_kind_index(event.at->call());
+        overview.add(index[event.rank()], kind->second, event.begin_ns, event.end_ns);
+        detail.add(event);
+      });
+  if (!facts) return facts.error();
+
+  Events result;
+  builder.matrix.unmodelled = facts->unmodelled;
+  result.matrix = std::move(builder.matrix);
+  // Too many different sizes become powers of two: the page draws those anyway.
+  std::map<std::int64_t, std::uint64_t> classes;
+  const bool exact = sizes.size() <= kMostSizes;
+  if (!exact)
+    for (const auto& [size, count] : sizes) {
+      std::int64_t low = size > 0 ? 1 : 0;
+      while (low > 0 && low <= size / 2) low *= 2;
+      classes[low] += count;
+    }
+  result.sizes = {{"exact", exact}, {"sizes", Json::array()}};
+  for (const auto& [size, count] : exact ? sizes : classes)
+    result.sizes["sizes"].push_back({size, count});
+  result.timeline = {{"text", timeline_text(trace)},
+                     {"end", facts->end_ns},
+                     {"moved", facts->moved},
+                     {"unmatched", facts->unmatched},
+                     {"overview", overview.write(facts->end_ns)},
+                     {"detail", detail.write(facts->end_ns)}};
+  return result;
+}
+
+}  // namespace chameleon::report

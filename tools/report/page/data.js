@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the command put into the page, and the place in the program that a number belongs to.
+import { make, table } from "./dom.js";
+import { bytesText, countText, ranksText, timeText } from "./text.js";
+
+export const data = JSON.parse(document.getElementById("data").textContent);
+
+export const timed = data.info.timing !== "none";
+
+export function siteText(site) {
+  return data.frames[data.sites[site].site];
+}
+
+export function kindOf(call) {
+  return data.kinds[call] ?? "other";
+}
+
+export function bytesAtLeast(bytes) {
+  return `${data.stats.sent_bytes_complete ? "" : "at least "}${bytesText(bytes)}`;
+}
+
+let dialog = null;
+
+function sourceOf(site) {
+  if (!site.source) return null;
+  return make("pre", { class: "source", tabindex: "0", "aria-label": "Source around the call" },
+    site.source.map((line, i) => {
+      const number = site.first + i;
+      return make("div", { class: number === site.line ? "here" : undefined,
+                           "aria-current": number === site.line ? "true" : undefined },
+                  make("span", { class: "linenumber" }, String(number)), line || " ");
+    }));
+}
+
+// All of one place: source, call path, who calls what there and what it costs. `ranks`: of the
+// one line of the structure that led here.
+function openPlace(index, ranks) {
+  const site = data.sites[index];
+  const rows = data.paths.filter((row) => row.site === index);
+  dialog ??= document.body.appendChild(make("dialog", { "aria-labelledby": "placetitle" }));
+  dialog.replaceChildren(
+    make("div", { class: "dialoghead" },
+      make("h2", { id: "placetitle" }, siteText(index)),
+      make("button", { type: "button", onclick: () => dialog.close() }, "Close")),
+    make("p", {}, site.file ? `${site.file}:${site.line}` : "No debug information names the line."),
+    sourceOf(site) ?? "",
+    ranks ? make("p", {}, `Here: ${ranksText(ranks)}`) : "",
+    table("Calls at this place", [
+      { title: "call", value: (row) => row.call },
+      { title: "count", number: true, value: (row) => row.count, text: (row) => countText(row.count) },
+      { title: "in call", number: true, value: (row) => row.call_seconds,
+        text: (row) => timeText(row.call_seconds * 1e9) },
+      { title: "computing before", number: true, value: (row) => row.compute_seconds,
+        text: (row) => timeText(row.compute_seconds * 1e9) },
+      { title: "sent", number: true, value: (row) => row.sent_bytes,
+        text: (row) => bytesText(row.sent_bytes) },
+      { title: "ranks", value: (row) => row.ranks, class: "wrap" },
+    ], rows),
+    make("h3", {}, "Call path, innermost first"),
+    make("ol", { class: "frames" }, site.frames.map((frame) => make("li", {}, data.frames[frame]))));
+  dialog.showModal();
+}
+
+export function placeLink(index, ranks) {
+  return make("button", { type: "button", class: "place", "aria-haspopup": "dialog",
+                          onclick: () => openPlace(index, ranks) }, siteText(index));
+}
+
+// A part of `whole` as a bar behind its text.
+export function share(value, whole, text, ink = "bar") {
+  const percent = whole > 0 ? Math.max(0, Math.min(100, (100 * value) / whole)) : 0;
+  return make("span", { class: "share",
+    style: `background:linear-gradient(to left, var(--${ink}) ${percent}%, transparent ${percent}%)` },
+    text);
+}

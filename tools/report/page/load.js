@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How work is shared among ranks.
+import { data, placeLink, share, timed } from "./data.js";
+import { asTable, card, make, note, table } from "./dom.js";
+import { chart } from "./picture.js";
+import { countText, shareText, timeText } from "./text.js";
+
+export function loadView() {
+  const { load } = data;
+  if (!timed) return [note("No times were recorded (CHAMELEON_TIMING=none).")];
+  const of = load.ranks_per_point;
+  const balance = load.most_compute > 0 ? load.mean_compute / load.most_compute : 1;
+  const communication = load.run > 0 ? load.most_compute / load.run : 1;
+  const series = [
+    { label: "computing", colour: "compute", values: load.compute },
+    { label: "in MPI", colour: "wait", values: load.in_call }];
+  if (load.tool.some((ns) => ns > 0))
+    series.push({ label: "in the tool", colour: "other", values: load.tool });
+  if (load.compute_longest)
+    series.push({ label: "computing, longest", colour: "send", values: load.compute_longest });
+  const rows = load.rank.map((rank, i) => ({ rank, compute: load.compute[i],
+    in_call: load.in_call[i], tool: load.tool[i], events: load.events[i] }));
+  const most = load.places.length ? load.places[0].most - load.places[0].mean : 0;
+  return [
+    make("div", { class: "cards" },
+      card("Parallel efficiency", shareText(balance * communication), "load balance × communication"),
+      card("Load balance", shareText(balance), "mean / longest computing"),
+      card("Communication efficiency", shareText(communication), "longest computing / run"),
+      card("Longest computing", timeText(load.most_compute), `mean ${timeText(load.mean_compute)}`)),
+    make("h2", {}, "Time by rank"),
+    of > 1 ? note(`Each point is the mean of ${of} ranks.`) : null,
+    chart({ label: "Computing and MPI time of each rank", x: load.rank, series,
+            xText: (rank) => (Number.isInteger(rank) ? String(rank) : ""), yText: timeText, xLabel: "rank" }),
+    asTable(() => table("Time by rank", [
+      { title: of > 1 ? `first of ${of} ranks` : "rank", number: true, value: (row) => row.rank },
+      { title: "computing", number: true, value: (row) => row.compute, text: (row) => timeText(row.compute) },
+      { title: "in MPI", number: true, value: (row) => row.in_call, text: (row) => timeText(row.in_call) },
+      { title: "in the tool", number: true, value: (row) => row.tool, text: (row) => timeText(row.tool) },
+      { title: "calls", number: true, value: (row) => row.events, text: (row) => countText(row.events) },
+    ], rows)),
+    make("h2", {}, "Where ranks compute for different times"),
+    note("Computing is told by the call it came before. The longest less the mean is what perfect balance at that place would save."),
+    load.places_left_out
+      ? note("Too many places and ranks to compare.")
+      : table("Places, by the longest less the mean", [
+        { title: "longest − mean", number: true, value: (row) => row.most - row.mean,
+          text: (row) => share(row.most - row.mean, most, timeText(row.most - row.mean)) },
+        { title: "before", value: (row) => row.call },
+        { title: "place", value: (row) => row.site, text: (row) => placeLink(row.site) },
+        { title: "longest", number: true, value: (row) => row.most, text: (row) => timeText(row.most) },
+        { title: "mean", number: true, value: (row) => row.mean, text: (row) => timeText(row.mean) },
+        { title: "least", number: true, value: (row) => row.least, text: (row) => timeText(row.least) },
+        { title: "ranks there", number: true, value: (row) => row.ranks, text: (row) => countText(row.ranks) },
+        { title: "slowest ranks", value: (row) => row.slowest, class: "wrap" },
+      ], load.places, { shown: 20 }),
+  ].filter(Boolean);
+}

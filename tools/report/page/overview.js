@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What ran, what stands out, what is exact and what is declared.
+import { bytesAtLeast, data, placeLink, timed } from "./data.js";
+import { card, make, note } from "./dom.js";
+import { bytesText, countText, parseRanks, ranksText, shareText, timeText } from "./text.js";
+
+function runNs() {
+  return data.info.run_seconds > 0 ? data.info.run_seconds * 1e9 : data.load.run;
+}
+
+function view(name, text) {
+  return make("a", { href: `#${name}` }, text);
+}
+
+// Sentences a reader would look for, the gravest first; nothing here that the views do not show.
+function findings() {
+  const list = [];
+  const { load, info, stats } = data;
+  if (!info.complete)
+    list.push(["The run did not reach MPI_Finalize, or is still running: what is here ends at the last flush."]);
+  if (!timed) return [...list, ["No times were recorded: only counts and bytes are told."]];
+  const whole = stats.compute_seconds + stats.call_seconds;
+  if (whole > 0)
+    list.push([`${shareText(stats.call_seconds / whole)} of the ranks' time is in MPI, ${shareText(stats.compute_seconds / whole)} between calls.`]);
+  const balance = load.most_compute > 0 ? load.mean_compute / load.most_compute : 1;
+  const worst = load.places[0];
+  if (balance < 0.85 && worst && load.most_compute - load.mean_compute > 0.05 * load.run)
+    list.push([`Work is shared unevenly (load balance ${shareText(balance)}): the rank that computes longest takes ${timeText(load.most_compute)}, the mean is ${timeText(load.mean_compute)}. `,
+               view("load", "See the ranks"), "."]);
+  // One place alone says little: what a rank does less here it may do elsewhere.
+  if (balance < 0.85 && worst && worst.most - worst.mean > 0.05 * load.run)
+    list.push([`The largest difference is before ${worst.call} at `, placeLink(worst.site),
+               `: ${ranksText(worst.slowest)} computed up to ${timeText(worst.most)} there, the mean of ${countText(worst.ranks)} ranks is ${timeText(worst.mean)}.`]);
+  if (load.run > 0 && load.most_compute / load.run < 0.8 && balance >= 0.85)
+    list.push([`Even the rank that computes longest spends ${shareText(1 - load.most_compute / load.run)} of the run in MPI: communication or waiting, not unequal work. `,
+               view("timeline", "See when"), "."]);
+  const top = data.paths[0];
+  if (top && stats.call_seconds > 0)
+    list.push([`${shareText(top.call_seconds / stats.call_seconds)} of the MPI time is in ${top.call} at `,
+               placeLink(top.site), ". ", view("calls", "All calls"), "."]);
+  if (info.tool_share > 0.05)
+    list.push([`The tool itself took ${shareText(info.tool_share)} of the run, waiting at markers included; it is in no time on this page, but longer steps or a higher CHAMELEON_CALL_FREQUENCY would disturb less.`]);
+  return list;
+}
+
+function exactness() {
+  const { info, stats } = data;
+  const lines = [];
+  // Kinds of the same ranks and share are one line.
+  const groups = new Map();
+  for (const one of info.inexact) {
+    const share = stats.given_up[one.kind.toLowerCase()] ?? 0;
+    const key = `${one.ranks} ${share}`;
+    const group = groups.get(key) ?? { ranks: one.ranks, share, kinds: [] };
+    group.kinds.push(one.kind);
+    groups.set(key, group);
+  }
+  for (const { ranks, share, kinds } of groups.values())
+    lines.push(`Of ${ranksText(ranks)} the trace does not know exactly, in parts: ${kinds.join(", ")}` +
+               (share > 0 ? ` (${shareText(share)} of all events).` : "."));
+  for (const one of info.declarations) lines.push(`${one.what}: ${ranksText(one.ranks)}.`);
+  if (lines.length === 0) lines.push("Calls and parameters are exact for every rank.");
+  if (!stats.sent_bytes_complete)
+    lines.push("The size of some datatype is not known: bytes are a lower bound.");
+  lines.push(`Timeline: ${data.timing_text}.`);
+  if (info.timing === "histogram")
+    lines.push("Times of ranks that behaved alike are one distribution, whose mean counts for each of them.");
+  if (data.timeline?.unmatched > 0)
+    lines.push(`${countText(data.timeline.unmatched)} receives or collectives are without their others.`);
+  if (data.left_out) lines.push(`${data.left_out}.`);
+  return lines;
+}
+
+export function overview() {
+  const { info, stats } = data;
+  const row = (name, value) => [make("dt", {}, name), make("dd", {}, value)];
+  const hosts = info.hosts.map((host) => `${host.name} (${ranksText(host.ranks)})`);
+  return [
+    make("div", { class: "cards" },
+      card("Ranks", countText(info.ranks), `${countText(info.hosts.length || 1)} ${info.hosts.length > 1 ? "hosts" : "host"}`),
+      timed ? card("Run time", timeText(runNs()), info.run_seconds > 0 ? "MPI_Init to MPI_Finalize" : "from the events") : null,
+      card("MPI calls", countText(stats.events), `${countText(info.call_paths)} call paths`),
+      card("Sent", bytesAtLeast(stats.sent_bytes), data.matrix ? `${countText(data.matrix.messages)} messages` : null),
+      card("Trace", bytesText(stats.bytes), `${(stats.bytes / Math.max(stats.events, 1)).toPrecision(2)} bytes a call`),
+      card("Tool", info.run_seconds > 0 ? shareText(info.tool_share) : "not recorded", "of the run, kept out of all times"),
+      card("Exact", info.inexact.length + info.declarations.length === 0 ? "yes" : "in part",
+           info.fidelity ? `fidelity ${info.fidelity}` : null)),
+    make("h2", {}, "What stands out"),
+    make("ul", { class: "findings" }, findings().map((words) => make("li", {}, ...words))),
+    make("div", { class: "columns" },
+      make("section", {}, make("h2", {}, "What ran"),
+        make("dl", {},
+          row("Program", info.program || "not known"),
+          row("Started", info.started ? new Date(info.started * 1000).toISOString().replace(".000", "") : "not known"),
+          row("Finished", info.complete ? "yes" : "no"),
+          row("Hosts", hosts.length ? hosts.join(", ") : "not known"),
+          row("MPI", info.mpi || "not known"),
+          row("Tracer", `Chameleon ${info.version}, timing ${info.timing}`),
+          row("Clustering", info.clustering ? `${info.clustering}, K = ${info.k}, fidelity ${info.fidelity}` : "none"),
+          row("Markers", `${countText(info.markers)}, acted on ${countText(info.acted)}`),
+          row("Traced ranks", info.traced_ranks))),
+      make("section", {}, make("h2", {}, "What is exact"),
+        make("ul", {}, exactness().map((line) => make("li", {}, line))))),
+    parseRanks(info.traced_ranks).length < info.ranks
+      ? note("Not all ranks of the job are in the trace.") : null,
+  ].filter(Boolean);
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// When ranks were in MPI: all ranks in cells, and some ranks call by call in a part of the run.
+import { data, siteText } from "./data.js";
+import { asTable, make, note, pick, push, table, tick } from "./dom.js";
+import { canvas, ink, kindColour, legend, ticks } from "./picture.js";
+import { bytesText, countText, shareText, timeText } from "./text.js";
+
+const kKindNames = ["send", "receive", "wait", "collective", "other"];
+const kKindWords = { send: "sends", receive: "receives", wait: "waits for requests",
+                     collective: "collectives", other: "other calls" };
+const kLeft = 70;
+
+function bytesOf(text) {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+}
+
+function rgb(colour) {
+  const value = parseInt(colour.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
+}
+
+function overviewPicture(overview, detail) {
+  const share = bytesOf(overview.share), kind = bytesOf(overview.kind);
+  const { rows, columns } = overview;
+  const of = overview.ranks_per_row;
+  const end = columns * overview.column_ns;
+  const first = (row) => data.load.rank[0] + row * of;
+  let shown = { width: 1, high: 1 };
+  const top = 8;
+  const picture = canvas({
+    label: `Share of time in MPI of ${countText(data.info.ranks)} ranks over ${timeText(data.timeline.end)}`,
+    height: () => top + Math.min(Math.max(rows * 7, 90), 320) + 34,
+    draw: (context, w, h) => {
+      const width = w - kLeft - 8, high = h - 34 - top;
+      shown = { width, high };
+      context.clearRect(0, 0, w, h);
+      // One pixel a cell, then stretched.
+      const image = new ImageData(columns, rows);
+      const base = rgb(ink("computefaint")), inks = kKindNames.map((name) => rgb(kindColour(name)));
+      for (let i = 0; i < rows * columns; ++i) {
+        const part = share[i] / 255, colour = inks[kind[i]];
+        for (let c = 0; c < 3; ++c) image.data[4 * i + c] = base[c] + (colour[c] - base[c]) * part;
+        image.data[4 * i + 3] = 255;
+      }
+      const small = document.createElement("canvas");
+      small.width = columns;
+      small.height = rows;
+      small.getContext("2d").putImageData(image, 0, 0);
+      context.imageSmoothingEnabled = false;
+      context.drawImage(small, kLeft, top, width, high);
+      context.strokeStyle = ink("line");
+      context.strokeRect(kLeft - 0.5, top - 0.5, width + 1, high + 1);
+      context.fillStyle = ink("text");
+      context.textBaseline = "middle";
+      context.textAlign = "right";
+      const step = Math.max(1, Math.ceil(rows / Math.max(1, Math.floor(high / 18))));
+      for (let row = 0; row < rows; row += step)
+        context.fillText(String(first(row)), kLeft - 6, top + ((row + 0.5) / rows) * high);
+      context.textAlign = "center";
+      for (const at of ticks(0, end, Math.max(3, w / 140)))
+        if (at <= end) context.fillText(timeText(at), Math.min(kLeft + (at / end) * width, w - 26), top + high + 16);
+      if (!detail.whole) {
+        context.strokeStyle = ink("focus");
+        context.lineWidth = 2;
+        context.strokeRect(kLeft + (detail.begin / end) * width, top,
+                           Math.max(2, ((detail.end - detail.begin) / end) * width), high);
+        context.lineWidth = 1;
+      }
+    },
+    hover: (x, y) => {
+      const column = Math.floor(((x - kLeft) / shown.width) * columns);
+      const row = Math.floor(((y - top) / shown.high) * rows);
+      if (column < 0 || column >= columns || row < 0 || row >= rows) return "";
+      const i = row * columns + column;
+      const last = Math.min(first(row) + of, data.info.ranks) - 1;
+      return `${of > 1 ? `ranks ${first(row)}–${last}` : `rank ${first(row)}`}, ` +
+        `${timeText(column * overview.column_ns)} to ${timeText((column + 1) * overview.column_ns)}\n` +
+        `${shareText(share[i] / 255)} in MPI` + (share[i] > 0 ? `, most in ${kKindWords[kKindNames[kind[i]]]}` : "");
+    },
+  });
+  const sums = () => Array.from({ length: rows }, (_, row) => {
+    let sum = 0;
+    for (let column = 0; column < columns; ++column) sum += share[row * columns + column];
+    return { rank: first(row), share: sum / 255 / columns };
+  });
+  return [picture.element, asTable(() => table("Share of the run in MPI", [
+    { title: of > 1 ? `first of ${of} ranks` : "rank", number: true, value: (row) => row.rank },
+    { title: "in MPI", number: true, value: (row) => row.share, text: (row) => shareText(row.share) },
+  ], sums()))];
+}
+
+function unpack(track) {
+  const begin = new Float64Array(track.begin.length);
+  let at = 0;
+  for (let i = 0; i < begin.length; ++i) begin[i] = at += track.begin[i];
+  return { ...track, begin };
+}
+
+function detailPicture(detail) {
+  const tracks = detail.tracks.map(unpack);
+  let from = detail.begin, to = Math.max(detail.end, detail.begin + 1), arrows = detail.messages.length < 4000, at = [0, 0];
+  let picked = false;
+  const top = 8, high = Math.max(11, Math.min(26, Math.floor(620 / Math.max(tracks.length, 1))));
+  let width = 1;
+  const x = (ns) => kLeft + ((ns - from) / (to - from)) * width;
+  const firstFrom = (track, ns) => {
+    let low = 0, above = track.begin.length;
+    while (low < above) {
+      const middle = (low + above) >> 1;
+      if (track.begin[middle] + track.length[middle] < ns) low = middle + 1;
+      else above = middle;
+    }
+    return low;
+  };
+  const tell = (row, i) => {
+    const track = tracks[row];
+    return `rank ${track.rank}: ${detail.calls[track.call[i]].name}, ${timeText(track.length[i])}` +
+      `\nfrom ${timeText(track.begin[i])}\n${siteText(track.site[i])}`;
+  };
+  const told = make("p", { class: "told", "aria-live": "polite" });
+  const zoom = (factor, px = kLeft + width / 2) => {
+    const centre = from + ((px - kLeft) / width) * (to - from);
+    const length = Math.min(Math.max((to - from) * factor, 200), detail.end - detail.begin);
+    const share = (centre - from) / (to - from);
+    look(centre - share * length, length);
+  };
+  const look = (begin, length) => {
+    from = Math.min(Math.max(begin, detail.begin), detail.end - length);
+    to = from + length;
+    picture.draw();
+  };
+  const move = (rows, calls) => {
+    const row = Math.min(Math.max(at[0] + rows, 0), tracks.length - 1);
+    const track = tracks[row];
+    let i = rows ? firstFrom(track, tracks[at[0]].begin[at[1]] ?? 0) : at[1] + (picked ? calls : 0);
+    i = Math.min(Math.max(i, 0), track.begin.length - 1);
+    if (i < 0) return;
+    at = [row, i];
+    picked = true;
+    told.textContent = tell(row, i).replaceAll("\n", ", ");
+    if (track.begin[i] < from || track.begin[i] > to) look(track.begin[i] - (to - from) / 2, to - from);
+    else picture.draw();
+  };
+  const picture = canvas({
+    label: `Calls of ${tracks.length} ranks from ${timeText(detail.begin)} to ${timeText(detail.end)}. Arrow keys go from call to call and rank to rank, plus and minus zoom, 0 shows all.`,
+    height: () => top + tracks.length * high + 30,
+    draw: (context, w, h) => {
+      width = w - kLeft - 8;
+      context.clearRect(0, 0, w, h);
+      const inks = detail.calls.map((call) => kindColour(call.kind));
+      const base = ink("computefaint");
+      context.save();
+      context.beginPath();
+      context.rect(kLeft, top, width, tracks.length * high);
+      context.clip();
+      tracks.forEach((track, row) => {
+        const y = top + row * high;
+        if (track.begin.length === 0) return;
+        context.fillStyle = base;
+        context.fillRect(kLeft, y + 1, width, high - 2);
+        let last = -1;
+        for (let i = firstFrom(track, from); i < track.begin.length && track.begin[i] <= to; ++i) {
+          const x0 = x(track.begin[i]), x1 = x(track.begin[i] + track.length[i]);
+          if (x1 - x0 < 0.4 && x0 - last < 0.4) continue;  // within what is drawn already
+          last = x1;
+          context.fillStyle = inks[track.call[i]];
+          context.fillRect(x0, y + 1, Math.max(x1 - x0, 0.6), high - 2);
+          if (picked && row === at[0] && i === at[1]) {
+            context.strokeStyle = ink("focus");
+            context.lineWidth = 3;
+            context.strokeRect(x0, y + 1, Math.max(x1 - x0, 2), high - 2);
+          }
+          const name = detail.calls[track.call[i]].name;
+          if (x1 - x0 > 8 * name.length && high >= 14) {
+            context.fillStyle = ink("oncall");
+            context.textAlign = "left";
+            context.textBaseline = "middle";
+            context.font = "11px system-ui, sans-serif";
+            context.fillText(name, Math.max(x0, kLeft) + 4, y + high / 2);
+          }
+        }
+      });
+      if (arrows) {
+        context.strokeStyle = ink("text");
+        context.lineWidth = 1;
+        let drawn = detail.messages.filter(([, sent, , received]) => received >= from && sent <= to);
+        const every = Math.ceil(drawn.length / 1500);
+        drawn = drawn.filter((_, i) => i % every === 0);
+        context.globalAlpha = drawn.length > 300 ? 0.25 : 0.6;
+        context.beginPath();
+        for (const [sender, sent, receiver, received] of drawn) {
+          context.moveTo(x(sent), top + (sender + 0.5) * high);
+          context.lineTo(x(received), top + (receiver + 0.5) * high);
+        }
+        context.stroke();
+        context.globalAlpha = 1;
+      }
+      context.restore();
+      context.font = "12px system-ui, sans-serif";
+      context.fillStyle = ink("text");
+      context.textBaseline = "middle";
+      context.textAlign = "right";
+      const every = high < 13 ? 2 : 1;
+      tracks.forEach((track, row) => {
+        if (row % every === 0) context.fillText(String(track.rank), kLeft - 6, top + (row + 0.5) * high);
+      });
+      context.textAlign = "center";
+      // Close together, labels are told from the left edge.
+      const near = to - from < from / 50;
+      if (near) context.fillText(`${timeText(from)} +`, kLeft - 20, h - 10);
+      for (const value of ticks(near ? 0 : from, near ? to - from : to, Math.max(3, w / 140))) {
+        const px = x(near ? from + value : value);
+        context.fillRect(px, top + tracks.length * high, 1, 5);
+        if (!near || px > kLeft + 30) context.fillText(timeText(value), Math.min(px, w - 26), h - 10);
+      }
+    },
+    hover: (px, py) => {
+      const row = Math.floor((py - top) / high);
+      if (row < 0 || row >= tracks.length || px < kLeft) return "";
+      const track = tracks[row], ns = from + ((px - kLeft) / width) * (to - from);
+      const i = firstFrom(track, ns);
+      if (i < track.begin.length && track.begin[i] <= ns) return tell(row, i);
+      return `rank ${track.rank}: computing`;
+    },
+    press: (px, py) => {
+      const row = Math.floor((py - top) / high);
+      if (row < 0 || row >= tracks.length) return;
+      at = [row, firstFrom(tracks[row], from + ((px - kLeft) / width) * (to - from))];
+      picked = true;
+      move(0, 0);
+    },
+    wheel: (px, py, turn) => zoom(turn > 0 ? 1.4 : 1 / 1.4, px),
+    drag: {
+      move: () => {},
+      end: (fromX, fromY, px) => {
+        const a = from + ((Math.min(fromX, px) - kLeft) / width) * (to - from);
+        const b = from + ((Math.max(fromX, px) - kLeft) / width) * (to - from);
+        look(a, Math.max(b - a, 200));
+      },
+    },
+    keys: { ArrowRight: () => move(0, 1), ArrowLeft: () => move(0, -1), ArrowDown: () => move(1, 0),
+            ArrowUp: () => move(-1, 0), "+": () => zoom(0.5), "=": () => zoom(0.5), "-": () => zoom(2),
+            0: () => look(detail.begin, detail.end - detail.begin),
+            PageDown: () => look(from + (to - from) / 2, to - from),
+            PageUp: () => look(from - (to - from) / 2, to - from) },
+  });
+  let rank = String(tracks[0]?.rank ?? 0);
+  const calls = make("div");
+  const fill = () => {
+    const track = tracks.find((one) => String(one.rank) === rank);
+    const rows = Array.from(track?.begin ?? [], (begin, i) => ({ begin, i }));
+    calls.replaceChildren(table(`Calls of rank ${rank}`, [
+      { title: "begin", number: true, value: (row) => row.begin, text: (row) => timeText(row.begin) },
+      { title: "call", value: (row) => detail.calls[track.call[row.i]].name },
+      { title: "in call", number: true, value: (row) => track.length[row.i], text: (row) => timeText(track.length[row.i]) },
+      { title: "place", value: (row) => siteText(track.site[row.i]) },
+    ], rows));
+  };
+  return [
+    make("div", { class: "controls" },
+      make("span", { class: "buttons" }, push("+", () => zoom(0.5), "Zoom in"), push("−", () => zoom(2), "Zoom out"),
+        push("◂", () => look(from - (to - from) / 2, to - from), "Earlier"),
+        push("▸", () => look(from + (to - from) / 2, to - from), "Later"),
+        push("All", () => look(detail.begin, detail.end - detail.begin), "Show all of it")),
+      detail.messages.length ? tick("messages", arrows, (value) => {
+        arrows = value;
+        picture.draw();
+      }) : null),
+    picture.element, told,
+    asTable(() => {
+      fill();
+      return make("div", {}, pick("Rank", tracks.map((one) => [String(one.rank), String(one.rank)]), rank, (value) => {
+        rank = value;
+        fill();
+      }), calls);
+    }),
+  ];
+}
+
+export function timelineView() {
+  const { timeline } = data;
+  if (!timeline) return [note(data.left_out ?? "No timeline.")];
+  const { overview, detail } = timeline;
+  return [
+    make("p", {}, `The times are ${timeline.text.replace(/^times /, "")}. ` +
+      (timeline.moved > 0 ? `${countText(timeline.moved)} calls were moved. ` : "") +
+      (timeline.unmatched > 0 ? `${countText(timeline.unmatched)} receives or collectives are without their others.` : "")),
+    legend([...Object.entries(kKindWords).map(([kind, words]) => [`var(--${kind})`, words]),
+            ["var(--computefaint)", "computing"]]),
+    make("h2", {}, "All ranks"),
+    ...overviewPicture(overview, detail),
+    make("h2", {}, detail.whole ? (detail.tracks.length < data.load.rank.length * data.load.ranks_per_point ? `Call by call: ${detail.tracks.length} of the ranks` : "Call by call") : `Call by call: ${detail.tracks.length} ranks, ${timeText(detail.begin)} to ${timeText(detail.end)}`),
+    detail.whole ? null : note("The frame above is the part shown here. Drag across it to look closer."),
+    ...detailPicture(detail),
+  ].filter(Boolean);
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The page before and after its data, as bundle.py writes it at build time.
+
+#include <string_view>
+
+namespace chameleon::report {
+
+std::string_view page_head();
+std::string_view page_tail();
+
+}  // namespace chameleon::report

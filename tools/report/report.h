@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The data of `chameleon report`: one JSON object, read by the page that is built into
+/// the command (page/). A part of it is a function in a file here. Numbers are those of
+/// `info` and `stats`; nothing grows with the number of events, and what grows with ranks
+/// is put together beyond a bound, so that a page stays within some megabytes.
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/load.h"
+#include "analysis/matrix.h"
+#include "base/result.h"
+#include "tools/call_sites.h"
+#include "tools/statistics.h"
+#include "trace/file.h"
+
+namespace chameleon::report {
+
+using Json = nlohmann::ordered_json;
+
+struct Request {
+  const Trace& trace;
+  const FileFacts& file;
+  std::string name;                ///< of the file, for the title
+  bool sources = true;             ///< lines of the program around each call
+  std::uint64_t most_events = 0;   ///< beyond, no timeline and no matrix
+};
+
+/// All of it. Error: the trace is damaged.
+Result<Json> document(const Request& request);
+
+/// Call paths as the page has them: an index into `sites`, whose frames are indices into
+/// `frames`, with the lines of the program around the innermost.
+class Sites {
+ public:
+  Sites(const Trace& trace, bool sources) : names_(trace), sources_(sources) {}
+  std::size_t index(std::uint64_t path);
+  void write(Json& document);
+
+ private:
+  std::size_t frame(const std::string& text);
+  void add_source(Json& site, const SourceLocation& location);
+
+  CallSites names_;
+  const bool sources_;
+  std::unordered_map<std::uint64_t, std::size_t> known_;
+  std::unordered_map<std::string, std::size_t> frame_index_;
+  std::map<std::string, std::vector<std::string>> files_;
+  Json sites_ = Json::array(), frames_ = Json::array();
+};
+
+/// The folded trace: `tree`, with times and counts of every node.
+Json tree(const Trace& trace, const Statistics& statistics, Sites& sites);
+/// Distributions of times by call.
+Json times(const Trace& trace);
+/// Computing and MPI time by rank, and where ranks differ.
+Json load(const Trace& trace, const Load& load, Sites& sites);
+/// What the ranks of one cluster do and others do not.
+Json differences(const Trace& trace, Sites& sites);
+
+/// What one reading of all events in time gives: the matrix, sizes, the timeline.
+struct Events {
+  CommunicationMatrix matrix;
+  Json sizes, timeline;
+};
+Result<Events> events(const Request& request, const Load& load, Sites& sites);
+/// The matrix by ranks (or equal numbers of ranks) and by clusters.
+Json matrix(const Trace& trace, const CommunicationMatrix& matrix);
+
+/// `send`, `receive`, `wait`, `collective` or `other`.
+const char* call_kind(const CallDescription& call);
+inline constexpr std::size_t kCallKinds = 5;
+std::size_t call_kind_index(const CallDescription& call);
+
+/// The page with this data in it: complete, without references to anything outside.
+std::string page(const Json& document);
+
+}  // namespace chameleon::report

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// `chameleon report TRACE -o report.html`: the trace as one page for a browser.
+
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "tools/common.h"
+#include "tools/report/report.h"
+
+namespace chameleon {
+namespace {
+
+struct Options {
+  std::string trace, output;
+  std::uint64_t events = 50'000'000;
+  bool no_source = false, data = false, quiet = false;
+};
+
+/// `runs/app.cham` as `app.cham`.
+std::string base_name(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+/// `app.cham` as `app.html`.
+std::string output_name(const std::string& trace) {
+  constexpr std::string_view kSuffix = ".cham";
+  return (trace.ends_with(kSuffix) ? trace.substr(0, trace.size() - kSuffix.size()) : trace) +
+         ".html";
+}
+
+int run_report(const Options& options) {
+  int status = kExitOk;
+  FileFacts file;
+  const std::optional<Trace> trace = load_trace("report", options.trace, status, &file);
+  if (!trace) return status;
+  const std::string path =
+      options.output.empty() ? output_name(options.trace) : options.output;
+  struct stat input{}, output{};
+  if (::stat(options.trace.c_str(), &input) == 0 && ::stat(path.c_str(), &output) == 0 &&
+      input.st_dev == output.st_dev && input.st_ino == output.st_ino)
+    return fail("report", path + ": this is the trace itself", kExitUsage);
+  const Result<report::Json> document = report::document(
+      {*trace, file, base_name(options.trace), !options.no_source, options.events});
+  if (!document) return fail("report", document.error());
+  if (options.data) {
+    print_json(*document);
+    return kExitOk;
+  }
+  const std::string page = report::page(*document);
+  errno = 0;
+  std::ofstream stream(path, std::ios::binary);
+  stream << page;
+  stream.close();
+  if (!stream) {
+    const char* why = errno != 0 ? std::strerror(errno) : "cannot be written";
+    return fail("report", path + ": " + why, kExitUnreadable);
+  }
+  if (!options.quiet)
+    std::cout << path << ": " << bytes_text(static_cast<double>(page.size())) << ", "
+              << count_text(trace->event_count()) << " calls of " << count_text(trace->ranks.size())
+              << " ranks\n";
+  if (!options.quiet && document->contains("left_out"))
+    std::cout << "  " << (*document)["left_out"].get<std::string>() << "\n";
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app, int& status) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("report", "Write the trace as one page for a browser");
+  verb->add_option("trace", options->trace, "Trace file")->required();
+  verb->add_option("-o,--output", options->output, "The page; default: the trace's name, .html");
+  verb->add_option("--events", options->events,
+                   "Read every call (for matrix and timeline) of traces of at most so many")
+      ->capture_default_str();
+  verb->add_flag("--no-source", options->no_source, "Without lines of the program's source");
+  CLI::Option* data = verb->add_flag("--json", options->data, "Print the page's data instead");
+  verb->add_flag("-q,--quiet", options->quiet, "Print nothing unless something fails")
+      ->excludes(data);
+  verb->callback([options, &status] { status = run_report(*options); });
+}
+
+}  // namespace chameleon

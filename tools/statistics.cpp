@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/statistics.h"
+
+#include "analysis/site_times.h"
+#include "tools/call_sites.h"
+#include "tools/common.h"
+
+namespace chameleon {
+namespace {
+
+/// How often an event was executed, over all ranks: every execution left a
+/// value of what it returned.
+std::uint64_t executions(const Node& node, const RankList& ranks) {
+  std::uint64_t count = 0;
+  if (!node.params.empty())
+    node.params.front().for_each_group(
+        ranks, [&](const RankList& of, EndPointForm, const ValueSequence& values) {
+          count += of.intersection(ranks).size() * values.size();
+        });
+  return count;
+}
+
+}  // namespace
+
+void StatisticsRow::add(const StatisticsRow& other) {
+  count += other.count;
+  compute_ns += other.compute_ns;
+  call_ns += other.call_ns;
+  bytes += other.bytes;
+  ranks.merge(other.ranks);
+}
+
+bool Statistics::exact() const {
+  return std::all_of(given_up.begin(), given_up.end(), [](auto count) { return count == 0; });
+}
+
+double Statistics::given_up_share(std::size_t kind) const {
+  return total.count == 0
+             ? 0
+             : static_cast<double>(given_up[kind]) / static_cast<double>(total.count);
+}
+
+void Statistics::give_up(const Node& node, const RankList& ranks,
+                         const std::vector<Inexact>& inexact) {
+  for (std::size_t i = 0; i < kInexactKinds.size() && !inexact.empty(); ++i) {
+    RankList these;  // where events differ, all else does
+    for (const Inexact& entry : inexact)
+      if ((entry.kinds & (kInexactKinds[i].first | kInexactEvents)) != 0)
+        these.merge(entry.ranks.intersection(ranks));
+    if (!these.empty()) given_up[i] += executions(node, these);
+  }
+}
+
+void Statistics::add(const Trace& trace, const SentBytes& sent, const std::vector<Node>& list,
+                     const RankList& around, const std::vector<Inexact>& declared_around) {
+  for (const Node& node : list) {
+    ++node_count;
+    const RankList& ranks = node.ranks.empty() ? around : node.ranks;
+    std::vector<Inexact> inexact = declared_around;
+    merge_inexact(inexact, node.inexact);
+    if (node.is_loop()) {
+      add(trace, sent, node.body, ranks, inexact);
+      continue;
+    }
+    give_up(node, ranks, inexact);
+    StatisticsRow& row = nodes[&node];  // has its times already
+    const auto call = trace.calls.find(node.call);
+    row.call =
+        call == trace.calls.end() ? "call " + std::to_string(node.call) : call->second.name;
+    row.path = node.path;
+    row.ranks = ranks;
+    row.count = executions(node, ranks);
+    if (const auto bytes = sent.bytes.find(&node); bytes != sent.bytes.end())
+      row.bytes = bytes->second;
+    total.add(row);
+    const auto fresh = [&](std::uint64_t path) {
+      StatisticsRow empty;
+      empty.call = row.call;
+      empty.path = path;
+      return empty;
+    };
+    calls.try_emplace(row.call, fresh(0)).first->second.add(row);
+    paths.try_emplace({row.path, row.call}, fresh(row.path)).first->second.add(row);
+  }
+}
+
+Result<Statistics> Statistics::make(const Trace& trace) {
+  Statistics statistics;
+  const Status timed = each_rank_time(trace, trace.ranks, [&](const RankTime& time) {
+    StatisticsRow& row = statistics.nodes[&time.node];
+    row.compute_ns += time.compute_ns;
+    row.call_ns += time.call_ns;
+  });
+  if (!timed) return timed.error();
+  const SentBytes sent = sent_bytes(trace);
+  statistics.bytes_complete = sent.complete;
+  statistics.add(trace, sent, trace.nodes, trace.ranks, {});
+  return statistics;
+}
+
+nlohmann::ordered_json statistics_document(const Trace& trace, const FileFacts& file,
+                                           const Statistics& statistics, const std::string& by) {
+  using Json = nlohmann::ordered_json;
+  CallSites sites(trace);
+  const auto facts = [](const StatisticsRow& row) {
+    Json object;
+    object["call"] = row.call;
+    object["count"] = row.count;
+    object["compute_seconds"] = row.compute_ns * 1e-9;
+    object["call_seconds"] = row.call_ns * 1e-9;
+    object["sent_bytes"] = row.bytes;
+    object["ranks"] = row.ranks.to_string();
+    return object;
+  };
+  Json document = json_document("stats");
+  document["ranks"] = trace.world_size;
+  document["by"] = by;
+  document["timing"] = trace.timing;
+  document["events"] = statistics.total.count;
+  document["nodes"] = statistics.node_count;
+  document["bytes"] = file.bytes;
+  document["call_seconds"] = statistics.total.call_ns * 1e-9;
+  document["compute_seconds"] = statistics.total.compute_ns * 1e-9;
+  document["sent_bytes"] = statistics.total.bytes;
+  document["sent_bytes_complete"] = statistics.bytes_complete;
+  document["given_up"] = Json::object();
+  constexpr std::array<const char*, kInexactKinds.size()> kKeys = {"events", "count", "src",
+                                                                   "dest",   "tag",   "other"};
+  for (std::size_t i = 0; i < kKeys.size(); ++i)
+    document["given_up"][kKeys[i]] = statistics.given_up_share(i);
+  document["rows"] = Json::array();
+  if (by == "path") {
+    for (const StatisticsRow& row : sorted_rows(statistics.paths)) {
+      Json object = facts(row);
+      object["path"] = sites.frames(row.path);
+      document["rows"].push_back(std::move(object));
+    }
+  } else {
+    for (const StatisticsRow& row : sorted_rows(statistics.calls)) document["rows"].push_back(facts(row));
+  }
+  document["declarations"] = Json::array();
+  for (const Declaration& declaration : trace.declarations)
+    document["declarations"].push_back(
+        {{"what", declaration.what}, {"ranks", declaration.ranks.to_string()}});
+  return document;
+}
+
+}  // namespace chameleon
