@@ -86,6 +86,11 @@ class MarkerFrequency {
     return true;
   }
 
+  /// From the next marker on.
+  constexpr void act_on_every(std::uint64_t every) { every_ = every > 0 ? every : 1; }
+
+  /// The number of the next marker that is acted on.
+  constexpr std::uint64_t next() const { return seen_ - since_ + every_; }
   constexpr std::uint64_t seen() const { return seen_; }
   constexpr std::uint64_t acted() const { return acted_; }
 

@@ -66,14 +66,23 @@ void Online::mark() {
 
 void Online::act() {
   SignatureVector interval;
+  Governor::Spent spent;
   Vote vote;
   {
     const auto held = tracer_.lock();
     interval = tracer_.rank_trace().close_interval(tracer_.ns_per_tick());
-    const bool changed = machine_.acted() != 0 && interval.call_path != previous_;
-    vote = Vote(changed ? 1 : 0, 0, 0, mix(interval.call_path));
+    // What was left out, or of another length, says nothing of a change; nor are leads elected
+    // by what was left out.
+    bool changed = machine_.acted() != 0 && !regained_ && interval.call_path != previous_;
+    if (tracer_.leaves_out()) changed = machine_.recluster();
+    if (settings_.budget > 0) spent = tracer_.spent();
+    const Governor::Cause cause = tracer_.governor().over(spent);
+    vote = Vote(changed ? 1 : 0, 0, 0, mix(interval.call_path),
+                cause == Governor::Cause::kEvents ? 1 : 0,
+                cause == Governor::Cause::kMarkers ? 0 : 1);
   }
-  previous_ = interval.call_path;
+  if (!tracer_.leaves_out()) previous_ = interval.call_path;
+  regained_ = false;
   // Rank 0 gives up first and says so; the others then need not.
   const double patience = settings_.marker_timeout + (tracer_.rank() == 0 ? 0.0 : 1.0);
   std::uint32_t missing = 0;
@@ -83,8 +92,29 @@ void Online::act() {
   ++since_flush_;
   note(decision, vote);
   if (decision.action == Action::kStop && vote.finalizing() > 0)
-    say_uneven(vote.finalizing(), machine_.acted());
+    say_uneven(vote.finalizing(), frequency_.seen());
   perform(decision.action, interval);
+  if (settings_.budget > 0 && decision.action != Action::kStop) govern(vote, spent);
+}
+
+// All ranks have the same vote and take the same step.
+void Online::govern(const Vote& vote, const Governor::Spent& spent) {
+  const auto held = tracer_.lock();
+  Governor& governor = tracer_.governor();
+  const Governor::Cause cause = vote.dear_events() > 0      ? Governor::Cause::kEvents
+                                : vote.cheap_markers() == 0 ? Governor::Cause::kMarkers
+                                                            : Governor::Cause::kNone;
+  const std::uint64_t every = governor.every();
+  tracer_.govern(cause, spent);
+  regained_ = governor.every() != every;
+  facts_.call_frequency = settings_.call_frequency * governor.every();
+  frequency_.act_on_every(facts_.call_frequency);
+  tracer_.leave_out(governor.one_of() > 1 && ++intervals_ % governor.one_of() != 0);
+}
+
+std::string Online::place() const {
+  return machine_.acted() == 0 ? "before any marker"
+                               : "from marker " + std::to_string(frequency_.seen()) + " on";
 }
 
 void Online::perform(Action action, const SignatureVector& interval) {
@@ -210,11 +240,11 @@ void Online::give_up(std::uint32_t missing) {
   perform(Action::kStop, {});
 }
 
-void Online::say_uneven(std::uint32_t finalizing, std::uint64_t acted) const {
+void Online::say_uneven(std::uint32_t finalizing, std::uint64_t marker) const {
   if (tracer_.rank() == 0)
     say("markers are not called equally often: " + std::to_string(finalizing) + " of " +
         std::to_string(tracer_.size()) + " ranks are in MPI_Finalize at marker " +
-        std::to_string(acted * settings_.call_frequency) +
+        std::to_string(marker) +
         " of the others; markers stop, the trace stays complete");
 }
 
@@ -227,7 +257,7 @@ void Online::finish() {
     const auto add = [](Vote& mine, Vote&& theirs) { combine(mine, theirs); };
     if (!world_.small_all_reduce(vote, add, votes_++, kForever, missing)) gave_up_ = true;
     else if (vote.finalizing() < static_cast<std::uint32_t>(tracer_.size()))
-      say_uneven(vote.finalizing(), machine_.acted() + 1);
+      say_uneven(vote.finalizing(), frequency_.next());
   }
   const auto more = [](std::uint64_t& mine, std::uint64_t&& theirs) { mine = std::max(mine, theirs); };
   const std::uint64_t acted = last_.all_reduce(MpiWorld::PerRank<std::uint64_t>{machine_.acted()}, more);

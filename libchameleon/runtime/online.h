@@ -16,6 +16,7 @@
 #include "cluster/clustering.h"
 #include "cluster/flush.h"
 #include "markers/marker.h"
+#include "runtime/governor.h"
 #include "runtime/settings.h"
 #include "statemachine/state_machine.h"
 #include "trace/file.h"
@@ -36,16 +37,19 @@ class Online {
   void finish();
 
   OnlineFacts facts() const;
+  /// Where the run is, for people: the marker.
+  std::string place() const;
 
  private:
   void act();
+  void govern(const Vote& vote, const Governor::Spent& spent);
   void perform(Action action, const SignatureVector& interval);
   void elect(const SignatureVector& interval);
   void flush(const Clustering& clustering, bool keeps);
   void flush_history();
   void commit(Trace merged);
   void give_up(std::uint32_t missing);
-  void say_uneven(std::uint32_t finalizing, std::uint64_t acted) const;
+  void say_uneven(std::uint32_t finalizing, std::uint64_t marker) const;
   void note(const Decision& decision, const Vote& vote);
   void merge_everything();
   void collect_facts();
@@ -64,6 +68,8 @@ class Online {
   std::uint64_t previous_ = 0;
   std::uint32_t votes_ = 0;
   std::uint64_t since_flush_ = 0;
+  std::uint64_t intervals_ = 0;  ///< since not all are recorded
+  bool regained_ = false;        ///< the frequency has just changed: intervals cannot be compared
   bool gave_up_ = false;
   bool lost_ = false;  ///< a flush failed
   long marker_thread_ = 0;

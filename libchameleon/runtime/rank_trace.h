@@ -26,6 +26,12 @@ class RankTrace {
   /// Makes room in a full log; not between closing an interval and joining or dropping it.
   void spill(double ns_per_tick);
 
+  /// Times are kept no longer, from the present interval on.
+  void drop_times() {
+    open_.keep_times(false);
+    partial_.keep_times(false);
+  }
+
   /// Ends the present interval: its signature. `join` or `drop` must follow; what is
   /// appended before that belongs to the next interval.
   SignatureVector close_interval(double ns_per_tick);

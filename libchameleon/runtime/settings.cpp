@@ -102,6 +102,17 @@ bool set_timeout(Settings& settings, const std::string& value) {
   return true;
 }
 
+/// A share above 0 and below 1, as such or in percent.
+bool set_budget(Settings& settings, const std::string& value) {
+  double share = 0;
+  const char* end = value.data() + value.size();
+  auto [rest, error] = std::from_chars(value.data(), end, share);
+  if (rest != end && *rest == '%') share /= 100, ++rest;
+  if (error != std::errc() || rest != end || !(share > 0) || share >= 1) return false;
+  settings.budget = share;
+  return true;
+}
+
 const std::map<std::string, Variable>& variables() {
   static const std::map<std::string, Variable> list{
       {"ENABLE", {"0 or 1", [](Settings& s, const std::string& v) {
@@ -132,6 +143,7 @@ const std::map<std::string, Variable>& variables() {
                                                                   {"xor", CallPathForm::kXor}})}},
       {"CALL_FREQUENCY", {"a number of markers from 1 on", at_least_one(&Settings::call_frequency)}},
       {"FLUSH_EVERY", {"a number of markers from 1 on", at_least_one(&Settings::flush_every)}},
+      {"BUDGET", {"a share of the run time such as 1%", set_budget}},
       {"MARKER_TIMEOUT", {"seconds above 0", set_timeout}},
       {"VERBOSE", {"0, 1 or 2", [](Settings& s, const std::string& v) {
          s.verbose = v.size() == 1 ? v[0] - '0' : -1;

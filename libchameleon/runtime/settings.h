@@ -32,6 +32,7 @@ struct Settings {
   std::uint64_t call_frequency = 1;  ///< every n-th marker is acted on
   std::uint64_t flush_every = 100;   ///< acted-on markers
   double marker_timeout = 60;        ///< seconds
+  double budget = 0;                 ///< the tool's share of the run time; 0: as it comes
   std::vector<std::string> warnings;
 
   bool excludes(const std::string& call) const;

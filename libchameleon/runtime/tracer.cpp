@@ -115,12 +115,24 @@ void Tracer::keep_array(std::uint64_t id, std::span<const std::int64_t> array) {
 }
 
 void Tracer::pause(bool paused) {
-  paused_ = paused;
+  stopped_ = paused;
+  paused_ = stopped_ || left_out_;
   was_paused_ = was_paused_ || paused;
+}
+
+void Tracer::leave_out(bool interval) {
+  left_out_ = interval;
+  paused_ = stopped_ || left_out_;
+  was_paused_ = was_paused_ || interval;
 }
 
 void Tracer::spill() {
   rank_trace_.spill(ns_per_tick());
+  // Where there are no markers, nothing can be agreed on: only what concerns this rank alone.
+  if (settings_.budget > 0 && marker_ticks_ == 0 && !governor_.drops_times()) {
+    const Governor::Spent now = spent();
+    if (governor_.may_drop_times()) govern(governor_.over(now), now);
+  }
   unusual_ = true;
 }
 
@@ -138,8 +150,23 @@ void Tracer::spent_at_marker(std::uint64_t begin, State state) {
   const auto held = lock();
   last_exit_ += spent;  // computation goes on as if there had been no marker
   tool_ticks_ += spent;
+  marker_ticks_ += spent;
   facts_.state_ns[static_cast<std::size_t>(state)] +=
       static_cast<std::uint64_t>(static_cast<double>(spent) * ns_per_tick_);
+}
+
+Governor::Spent Tracer::spent() {
+  const auto ns = [scale = ns_per_tick()](std::uint64_t ticks) {
+    return static_cast<std::uint64_t>(static_cast<double>(ticks) * scale);
+  };
+  return {ns(clock_.now() - start_), ns(tool_ticks_ - marker_ticks_), ns(marker_ticks_)};
+}
+
+void Tracer::govern(Governor::Cause cause, const Governor::Spent& now) {
+  const std::string changed = governor_.step(cause, now);
+  if (changed.empty()) return;
+  if (governor_.drops_times()) rank_trace_.drop_times();
+  governed_.push_back("CHAMELEON_BUDGET, " + online_->place() + ": " + changed);
 }
 
 void Tracer::describe_calls(Trace& trace) const {
@@ -225,6 +252,7 @@ Trace Tracer::own_facts(bool lost) {
   };
   declare(was_paused_, kPausedDeclaration);
   declare(!settings_.exclude.empty(), "calls were left out with CHAMELEON_EXCLUDE");
+  for (const std::string& step : governed_) declare(true, step.c_str());
   declare(threaded_, "calls of all threads of a rank are in one stream, in order of completion");
   declare(lost, "a flush failed: the events of its intervals are missing");
   trace.facts.emplace(static_cast<std::uint32_t>(rank_), facts_);

@@ -25,6 +25,7 @@
 #include "mpi/call_table.h"
 #include "runtime/arguments.h"
 #include "runtime/clock.h"
+#include "runtime/governor.h"
 #include "runtime/rank_trace.h"
 #include "runtime/settings.h"
 #include "runtime/slots.h"
@@ -103,7 +104,11 @@ class Tracer {
       spill();
   }
   void count_paused() { ++facts_.paused; }
+  /// MPI_Pcontrol.
   void pause(bool paused);
+  /// For the budget: calls of the interval that begins are left out, or not.
+  void leave_out(bool interval);
+  bool leaves_out() const { return left_out_; }
 
   // -- markers
   void mark(const MarkerCall& call) {
@@ -139,6 +144,10 @@ class Tracer {
   std::uint64_t elapsed_ns();
   /// Time since `begin` was the tool's: neither computation nor communication.
   void spent_at_marker(std::uint64_t begin, State state);
+  Governor& governor() { return governor_; }
+  Governor::Spent spent();
+  /// The step all ranks take, or this one where there are no markers.
+  void govern(Governor::Cause cause, const Governor::Spent& now);
 
   // -- what is kept
   RankTrace& rank_trace() { return rank_trace_; }
@@ -195,7 +204,9 @@ class Tracer {
 
   std::array<bool, kCallIdEnd> records_{};
   std::array<bool, kCallIdEnd> seen_{};
-  bool paused_ = false;
+  bool paused_ = false;    ///< by the program, or left out
+  bool stopped_ = false;   ///< by the program
+  bool left_out_ = false;
   bool was_paused_ = false;
   bool threaded_ = false;
   callpath::Engine engine_;
@@ -207,6 +218,9 @@ class Tracer {
   std::uint64_t start_ = 0;
   std::uint64_t last_exit_ = 0;
   std::uint64_t tool_ticks_ = 0;
+  std::uint64_t marker_ticks_ = 0;  ///< of these, at markers
+  Governor governor_{settings_.budget, settings_.timing == Timing::kHistogram};
+  std::vector<std::string> governed_;  ///< its steps
   struct Epilogue {
     std::uint32_t calls = 0;
     std::uint32_t ticks = 0;

@@ -30,6 +30,9 @@ class Folder {
  public:
   explicit Folder(bool keep_times = true) : keep_times_(keep_times) {}
 
+  /// Whether times are kept of what comes from here on.
+  void keep_times(bool keep) { keep_times_ = keep; }
+
   /// Appends one event.
   void push(const Event& event);
 

@@ -52,7 +52,7 @@ struct Declaration {
 };
 
 inline constexpr const char* kPausedDeclaration =
-    "tracing was switched off for a while with MPI_Pcontrol: calls are missing";
+    "tracing was switched off for a while (MPI_Pcontrol, CHAMELEON_BUDGET): calls are missing";
 
 /// An object every MPI program has from the start: its symbolic id is -2 minus
 /// its place in the list of its kind.

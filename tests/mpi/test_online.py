@@ -321,6 +321,21 @@ def switched_off(online):
     expect(facts["acted"] == 12, f"{what}: {facts['acted']} markers")
 
 
+@test
+def budget(online):
+    # Nothing is as cheap as that: step by step all that can be given up is, the same on all ranks.
+    program = online.example("stencil2d", "--iterations", 5000, "--compute", 400)
+    what, path, facts, _ = online.exact(2, program, BUDGET="0.0001%")
+    declared = {one["what"]: one["ranks"] for one in facts["declarations"]}
+    for step in ("markers is acted on", "times of events are no longer kept",
+                 "intervals is recorded", "calls are missing"):
+        expect(any(step in one for one in declared), f"{what}: no '{step}' in {declared}")
+    expect(set(declared.values()) == {"0-1"}, f"{what}: {declared}")
+    expect(facts["markers"] == 5000 and facts["acted"] < 2500, f"{what}: {facts['acted']} acted on")
+    outcome = online.tools.chameleon("stats", path)
+    expect(b"CHAMELEON_BUDGET" in outcome.stdout, f"{what}: stats", outcome)
+
+
 # -- jobs that do not end well
 
 def killed(online, number):

@@ -50,6 +50,11 @@ TEST_CASE("what markers and clustering take") {
   CHECK(none->call_frequency == 1);
   CHECK(none->flush_every == 100);
   CHECK(none->marker_timeout == 60.0);
+  CHECK(none->budget == 0);
+  CHECK(parse({"CHAMELEON_BUDGET=2.5%"})->budget == 0.025);
+  CHECK(parse({"CHAMELEON_BUDGET=0.5"})->budget == 0.5);
+  for (const char* bad : {"", "0", "1", "100%", "-1%", "1%%", "%", "1x"})
+    CHECK_FALSE(parse({(std::string("CHAMELEON_BUDGET=") + bad).c_str()}));
   const auto settings =
       parse({"CHAMELEON_CLUSTERING=k-medoid", "CHAMELEON_K=4", "CHAMELEON_SEED=7",
              "CHAMELEON_DISTANCE=euclidean", "CHAMELEON_FIDELITY=checked",

@@ -263,7 +263,8 @@ TEST_CASE("votes add up in any order, and saturate", "[statemachine][vote]") {
       Vote(0, 1, 0, 1),
       Vote(Vote::kMostRanks, 2, Vote::kMostFaults, 5),
       Vote(Vote::kMostRanks - 1, Vote::kMostRanks, 3),
-      Vote(12345, 0, Vote::kMostFaults - 1, 1ull << 63),
+      Vote(12345, 0, Vote::kMostFaults - 1, 1ull << 63, 1, 0),
+      Vote(3, 0, 0, 9, Vote::kMostCosts, 1),
   };
   const auto sum = [](Vote a, const Vote& b) {
     combine(a, b);
@@ -276,6 +277,8 @@ TEST_CASE("votes add up in any order, and saturate", "[statemachine][vote]") {
       for (const Vote& c : votes) CHECK(sum(sum(a, b), c) == sum(a, sum(b, c)));
       if (a.changed() > 0) CHECK(sum(a, b).changed() > 0);
       if (a.faults() > 0) CHECK(sum(a, b).faults() > 0);
+      if (a.dear_events() > 0) CHECK(sum(a, b).dear_events() > 0);
+      if (a.cheap_markers() > 0) CHECK(sum(a, b).cheap_markers() > 0);
       if (a.finalizing() > 0) CHECK(sum(a, b).finalizing() > 0);
     }
   }
@@ -295,9 +298,9 @@ TEST_CASE("a million ranks' votes are counted, one by one", "[statemachine][vote
 }
 
 TEST_CASE("a vote is two 64-bit words on the wire", "[statemachine][vote]") {
-  const Vote vote(0x123456, 0x789abc, 0xdef0, 42);
+  const Vote vote(0x123456, 0x789abc, 0xde, 42, 5, 6);
   std::uint64_t words[2];
   std::memcpy(words, &vote, sizeof vote);
-  CHECK(words[0] == 0xdef0789abc123456u);
+  CHECK(words[0] == 0x65de789abc123456u);
   CHECK(words[1] == 42);
 }

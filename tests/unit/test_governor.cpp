@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/governor.h"
+
+#include <catch2/catch.hpp>
+
+namespace chameleon {
+namespace {
+
+using Cause = Governor::Cause;
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+TEST_CASE("without a budget nobody is over it") {
+  const Governor governor(0, true);
+  CHECK(governor.over({kSecond, kSecond, kSecond}) == Cause::kNone);
+}
+
+TEST_CASE("over is who spends too much, of late and in all") {
+  Governor governor(0.01, true);
+  CHECK(governor.over({kSecond / 20, kSecond / 20, 0}) == Cause::kNone);  // too early to tell
+  CHECK(governor.over({kSecond, kSecond / 100, 0}) == Cause::kNone);
+  CHECK(governor.over({kSecond, kSecond / 99, 0}) == Cause::kEvents);
+  CHECK(governor.over({kSecond, kSecond / 300, kSecond / 100}) == Cause::kMarkers);
+  CHECK(!governor.step(Cause::kMarkers, {kSecond, 0, kSecond / 10}).empty());
+  // The first second stays above; what came after it does not.
+  CHECK(governor.over({2 * kSecond, 0, kSecond / 10 + kSecond / 200}) == Cause::kNone);
+  CHECK(governor.over({2 * kSecond, 0, kSecond / 10 + kSecond / 50}) == Cause::kMarkers);
+  // After a cheap start, what is dear of late is within the budget of the whole.
+  CHECK(governor.over({100 * kSecond, 0, kSecond / 10 + kSecond / 50}) == Cause::kNone);
+}
+
+TEST_CASE("steps go from what costs little to what loses events, and end") {
+  Governor governor(0.01, true);
+  for (std::uint64_t every = 2; every <= Governor::kMost; every *= 2) {
+    CHECK(!governor.step(Cause::kMarkers, {}).empty());
+    CHECK(governor.every() == every);
+    CHECK(!governor.drops_times());
+  }
+  CHECK(!governor.step(Cause::kEvents, {}).empty());
+  CHECK(governor.drops_times());
+  CHECK(governor.one_of() == 1);
+  for (std::uint64_t one_of = 2; one_of <= Governor::kMost; one_of *= 2) {
+    CHECK(governor.step(Cause::kMarkers, {}).find("calls are missing") != std::string::npos);
+    CHECK(governor.one_of() == one_of);
+  }
+  CHECK(governor.step(Cause::kEvents, {}).empty());
+  CHECK(governor.step(Cause::kNone, {}).empty());
+
+  Governor full(0.01, false);
+  CHECK(full.step(Cause::kEvents, {}).find("intervals") != std::string::npos);
+  CHECK(!full.drops_times());
+}
+
+}  // namespace
+}  // namespace chameleon
