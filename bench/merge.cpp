@@ -58,12 +58,12 @@ Trace trace_of(std::uint32_t rank, std::uint32_t size, Differs differs) {
   return trace;
 }
 
-struct Result {
+struct Figures {
   double slowest_level = 1e30, critical_path = 1e30;
   std::size_t largest_message = 0, bytes = 0;
 };
 
-void measure(std::uint32_t size, Differs differs, Result& best) {
+void measure(std::uint32_t size, Differs differs, Figures& best) {
   std::vector<Trace> traces;
   for (std::uint32_t rank = 0; rank < size; ++rank) traces.push_back(trace_of(rank, size, differs));
   double slowest = 0, path = 0;
@@ -102,7 +102,7 @@ int main() {
                {Differs::kManyEvents, "20 events, eight kinds"}};
   for (const std::uint32_t size : {4U, 16U, 64U, 256U, 1024U})
     for (const auto& [differs, name] : cases) {
-      Result best;
+      Figures best;
       for (int repeat = 0; repeat < 5; ++repeat) measure(size, differs, best);
       std::printf("%6u %-28s %14.3f %14.3f %14zu %12zu\n", size, name, best.slowest_level,
                   best.critical_path, best.largest_message, best.bytes);
