@@ -7,7 +7,7 @@
 #include "tools/common.h"
 
 namespace chameleon {
-namespace {
+namespace check_verb {
 
 struct Options {
   std::string trace;
@@ -97,9 +97,10 @@ int run_check(const Options& options) {
   return report->ok ? kExitOk : kExitMismatch;
 }
 
-}  // namespace
+}  // namespace check_verb
 
 void add_check_command(CLI::App& app, int& status) {
+  using namespace check_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
       "check", "Prove that each send has its receive and that collectives agree");

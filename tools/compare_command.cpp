@@ -11,7 +11,7 @@
 #include "tools/export/export.h"
 
 namespace chameleon {
-namespace {
+namespace compare_verb {
 
 struct Options {
   std::string before, after;
@@ -133,9 +133,10 @@ int run_compare(const Options& options) {
   return changes.empty() ? kExitOk : kExitMismatch;
 }
 
-}  // namespace
+}  // namespace compare_verb
 
 void add_compare_command(CLI::App& app, int& status) {
+  using namespace compare_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb =
       app.add_subcommand("compare", "Say what was added, lost, slowed between two traces");

@@ -9,7 +9,7 @@
 #include "program_file.h"
 
 namespace chameleon {
-namespace {
+namespace doctor_verb {
 
 struct Options {
   std::string program;
@@ -77,9 +77,10 @@ int doctor(const Options& options) {
   return diagnosis->traceable ? kExitOk : kExitMismatch;
 }
 
-}  // namespace
+}  // namespace doctor_verb
 
 void add_doctor_command(CLI::App& app, int& status) {
+  using namespace doctor_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("doctor", "Tell whether a program can be traced");
   verb->add_option("program", options->program, "File, or name found in PATH")->required();

@@ -10,7 +10,7 @@
 #include "tools/export/export.h"
 
 namespace chameleon {
-namespace {
+namespace export_verb {
 
 struct Format {
   const char* name;
@@ -77,9 +77,10 @@ int run_export(const Options& options) {
   return kExitOk;
 }
 
-}  // namespace
+}  // namespace export_verb
 
 void add_export_command(CLI::App& app, int& status) {
+  using namespace export_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("export", "Write the trace for other tools");
   verb->add_option("trace", options->trace, "Trace file")->required();

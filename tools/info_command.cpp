@@ -11,7 +11,7 @@
 #include "statistics.h"
 
 namespace chameleon {
-namespace {
+namespace info_verb {
 
 struct Options {
   std::string trace;
@@ -169,9 +169,10 @@ void print_online(const Trace& trace, const Summary& summary) {
               << " sent between ranks\n";
 }
 
-}  // namespace
+}  // namespace info_verb
 
 nlohmann::ordered_json info_document(const Trace& trace, const FileFacts& file) {
+  using namespace info_verb;
   const Summary summary = summarize(trace);
   using Json = nlohmann::ordered_json;
   Json document = json_document("info");
@@ -210,7 +211,7 @@ nlohmann::ordered_json info_document(const Trace& trace, const FileFacts& file) 
   return document;
 }
 
-namespace {
+namespace info_verb {
 
 void print_text(const Options& options, const Trace& trace, const FileFacts& file,
                 const Summary& summary) {
@@ -277,9 +278,10 @@ int info(const Options& options) {
   return kExitOk;
 }
 
-}  // namespace
+}  // namespace info_verb
 
 void add_info_command(CLI::App& app, int& status) {
+  using namespace info_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("info", "Summarize a trace");
   verb->add_option("trace", options->trace, "Trace file")->required();

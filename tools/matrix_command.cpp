@@ -13,7 +13,7 @@
 #include "tools/png.h"
 
 namespace chameleon {
-namespace {
+namespace matrix_verb {
 
 struct Options {
   std::string trace, ranks, by = "bytes", png;
@@ -200,9 +200,10 @@ int run_matrix(const Options& options) {
   return kExitOk;
 }
 
-}  // namespace
+}  // namespace matrix_verb
 
 void add_matrix_command(CLI::App& app, int& status) {
+  using namespace matrix_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("matrix", "Show who sends how much to whom");
   verb->add_option("trace", options->trace, "Trace file")->required();

@@ -13,7 +13,7 @@
 #include "tools/export/export.h"
 
 namespace chameleon {
-namespace {
+namespace predict_verb {
 
 struct Options {
   std::string trace, platform, hostfile, smpirun = "smpirun", keep;
@@ -131,9 +131,10 @@ int run_predict(const Options& options) {
   return status;
 }
 
-}  // namespace
+}  // namespace predict_verb
 
 void add_predict_command(CLI::App& app, int& status) {
+  using namespace predict_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb =
       app.add_subcommand("predict", "Simulate the trace on another machine, with SimGrid");

@@ -12,7 +12,7 @@
 #include "value_text.h"
 
 namespace chameleon {
-namespace {
+namespace print_verb {
 
 struct Options {
   std::string trace;
@@ -215,9 +215,10 @@ int print(const Options& options) {
   return printed ? kExitOk : fail("print", printed.error());
 }
 
-}  // namespace
+}  // namespace print_verb
 
 void add_print_command(CLI::App& app, int& status) {
+  using namespace print_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("print", "Print a trace as a tree of loops, or expanded");
   verb->add_option("trace", options->trace, "Trace file")->required();

@@ -11,7 +11,7 @@
 #include "common.h"
 
 namespace chameleon {
-namespace {
+namespace recover_verb {
 
 namespace fs = std::filesystem;
 
@@ -99,9 +99,10 @@ int run_recover(const Options& options) {
   return kExitOk;
 }
 
-}  // namespace
+}  // namespace recover_verb
 
 void add_recover_command(CLI::App& app, int& status) {
+  using namespace recover_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb =
       app.add_subcommand("recover", "Join the trace of a killed job with what its ranks left");

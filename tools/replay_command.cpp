@@ -11,7 +11,7 @@
 #include "launch.h"
 
 namespace chameleon {
-namespace {
+namespace replay_verb {
 
 struct Options {
   std::string trace;
@@ -70,9 +70,10 @@ int replay(const Options& options) {
                                       options.settings, program));
 }
 
-}  // namespace
+}  // namespace replay_verb
 
 void add_replay_command(CLI::App& app, int& status) {
+  using namespace replay_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("replay", "Run a trace as an MPI job");
   verb->add_option("trace", options->trace, "Trace file")->required();

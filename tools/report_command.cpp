@@ -13,7 +13,7 @@
 #include "tools/report/report.h"
 
 namespace chameleon {
-namespace {
+namespace report_verb {
 
 struct Options {
   std::string trace, output;
@@ -70,9 +70,10 @@ int run_report(const Options& options) {
   return kExitOk;
 }
 
-}  // namespace
+}  // namespace report_verb
 
 void add_report_command(CLI::App& app, int& status) {
+  using namespace report_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("report", "Write the trace as one page for a browser");
   verb->add_option("trace", options->trace, "Trace file")->required();

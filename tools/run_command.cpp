@@ -12,7 +12,7 @@
 #include "program_file.h"
 
 namespace chameleon {
-namespace {
+namespace run_verb {
 
 namespace fs = std::filesystem;
 
@@ -119,9 +119,10 @@ int run(const Options& options) {
               status);
 }
 
-}  // namespace
+}  // namespace run_verb
 
 void add_run_command(CLI::App& app, const std::vector<std::string>& application, int& status) {
+  using namespace run_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
       "run", "Run an MPI application and trace it: run [OPTIONS] -- PROGRAM [ARGUMENTS...]");

@@ -14,7 +14,7 @@
 #include "world/virtual_world.h"
 
 namespace chameleon {
-namespace {
+namespace simulate_verb {
 
 struct Options {
   std::string behaviour;
@@ -263,9 +263,10 @@ int run_simulate(const Options& options) {
   return kExitOk;
 }
 
-}  // namespace
+}  // namespace simulate_verb
 
 void add_simulate_command(CLI::App& app, int& status) {
+  using namespace simulate_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
       "simulate", "Cluster and merge an example's behaviour on virtual ranks, in this process");

@@ -11,7 +11,7 @@
 #include "statistics.h"
 
 namespace chameleon {
-namespace {
+namespace stats_verb {
 
 constexpr std::size_t kTopSites = 10;
 
@@ -104,9 +104,10 @@ int stats(const Options& options) {
   return kExitOk;
 }
 
-}  // namespace
+}  // namespace stats_verb
 
 void add_stats_command(CLI::App& app, int& status) {
+  using namespace stats_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("stats", "Count calls, times and bytes");
   verb->add_option("trace", options->trace, "Trace file")->required();

@@ -12,7 +12,7 @@
 #include "tools/progress.h"
 
 namespace chameleon {
-namespace {
+namespace verify_verb {
 
 struct Options {
   std::string trace;
@@ -174,9 +174,10 @@ int run_verify(const Options& options) {
   return ok ? kExitOk : kExitMismatch;
 }
 
-}  // namespace
+}  // namespace verify_verb
 
 void add_verify_command(CLI::App& app, int& status) {
+  using namespace verify_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb =
       app.add_subcommand("verify", "Compare a trace with raw records of the same run");
