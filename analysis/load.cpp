@@ -36,6 +36,20 @@ PlaceLoad load_of(const Place& place, const std::vector<RankLoad>& ranks) {
   return load;
 }
 
+/// Where every rank tells its time in MPI, and recorded all the time.
+void take_measured(const Trace& trace, Load& load) {
+  for (const RankLoad& rank : load.ranks) {
+    const auto fact = trace.facts.find(rank.rank);
+    if (fact == trace.facts.end() || measured_compute_ns(fact->second) == 0) return;
+  }
+  load.measured = !load.ranks.empty();
+  for (RankLoad& rank : load.ranks) {
+    const RankFacts& fact = trace.facts.at(rank.rank);
+    rank.compute_ns = static_cast<double>(measured_compute_ns(fact));
+    rank.call_ns = static_cast<double>(fact.call_ns);
+  }
+}
+
 std::uint64_t count_places(const std::vector<Node>& nodes) {
   std::uint64_t count = 0;
   for (const Node& node : nodes) count += node.is_loop() ? count_places(node.body) : 1;
@@ -43,6 +57,11 @@ std::uint64_t count_places(const std::vector<Node>& nodes) {
 }
 
 }  // namespace
+
+std::uint64_t measured_compute_ns(const RankFacts& facts) {
+  const std::uint64_t other = facts.tool_ns + facts.call_ns;
+  return facts.call_ns == 0 || facts.paused != 0 || other > facts.run_ns ? 0 : facts.run_ns - other;
+}
 
 double Load::mean_compute_ns() const {
   double sum = 0;
@@ -88,6 +107,7 @@ Result<Load> load_of(const Trace& trace) {
     ns = std::max(ns, 0.0) + time.compute_ns;
   });
   if (!read) return read.error();
+  take_measured(trace, load);
   for (const auto& [symbol, place] : places) load.places.push_back(load_of(place, load.ranks));
   std::sort(load.places.begin(), load.places.end(), [](const PlaceLoad& a, const PlaceLoad& b) {
     const double da = a.most_ns - a.mean_ns, db = b.most_ns - b.mean_ns;

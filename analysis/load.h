@@ -2,7 +2,8 @@
 #pragma once
 
 /// How work is shared among ranks: computing and MPI time of each rank, and the places
-/// where ranks compute for different times. A rank's time at a place is its share of
+/// where ranks compute for different times. A rank's whole times are those it measured itself
+/// (`RankFacts::call_ns`), where the trace has them; else, and at a place, they are its share of
 /// the distribution its ranks have in common, exact with full timing. The efficiencies
 /// are those of the POP project: load balance = mean / longest computing, communication
 /// efficiency = longest computing / run time, parallel efficiency = their product.
@@ -33,6 +34,7 @@ struct PlaceLoad {
 struct Load {
   std::vector<RankLoad> ranks;     ///< ascending
   std::vector<PlaceLoad> places;   ///< largest difference of longest and mean first
+  bool measured = false;           ///< the times in `ranks` are what each rank measured
   bool places_left_out = false;    ///< there would be more than kMostPlaceTimes numbers
 
   double mean_compute_ns() const;
@@ -40,6 +42,9 @@ struct Load {
   /// Longest computing and MPI time of a rank: the run, from its events.
   double run_ns() const;
 };
+
+/// What a rank measured of its run outside MPI and the tool; 0: not known.
+std::uint64_t measured_compute_ns(const RankFacts& facts);
 
 inline constexpr std::uint64_t kMostPlaceTimes = 32'000'000;
 

@@ -30,9 +30,11 @@ struct Row {
 
   RankOperations operations;
   bool has_event = false, done = false, blocked = false, forced = false;
+  double drift = 0;           ///< what to add to a ns of this rank's clock
+  double owed = 0;            ///< of that, less than a ns not yet added
   std::uint64_t clock = 0;    ///< end of the last event
   std::uint64_t nominal = 0;  ///< the same without what causality moved
-  std::uint64_t begin = 0;
+  std::uint64_t compute = 0, begin = 0;
   std::uint64_t cause = 0;    ///< earliest end so far of the present event
   bool waits = false;         ///< the present event waits for others
   std::size_t next = 0;       ///< operation of the event not yet dealt with
@@ -60,6 +62,7 @@ class Pass {
       rows_.emplace_back(std::move(*operations));
       ready_.push_back(rank);
     }
+    if (clocks_known(trace_)) align_clocks();
     return Unit{};
   }
 
@@ -78,6 +81,27 @@ class Pass {
   }
 
  private:
+  void align_clocks() {
+    std::int64_t first = INT64_MAX;
+    for (const auto& [rank, facts] : trace_.facts) first = std::min(first, facts.clock.begin_ns);
+    for (const auto& [rank, facts] : trace_.facts) {
+      if (!present(rank)) continue;
+      row(rank).clock = row(rank).nominal = static_cast<std::uint64_t>(facts.clock.begin_ns - first);
+      row(rank).drift = static_cast<double>(facts.clock.drift_ppb) * 1e-9;
+    }
+  }
+
+  /// A duration on a rank's clock, on rank 0's.
+  static std::uint64_t aligned(Row& row, std::uint64_t ns) {
+    if (row.drift == 0) return ns;
+    row.owed += row.drift * static_cast<double>(ns);
+    const auto whole = static_cast<std::int64_t>(row.owed);
+    const std::int64_t sum = static_cast<std::int64_t>(ns) + whole;
+    if (sum < 0) return ns;
+    row.owed -= static_cast<double>(whole);
+    return static_cast<std::uint64_t>(sum);
+  }
+
   Row& row(std::uint32_t rank) { return rows_[static_cast<std::size_t>(index_[rank])]; }
   bool present(std::int64_t rank) const {
     return rank >= 0 && static_cast<std::size_t>(rank) < index_.size() &&
@@ -104,7 +128,8 @@ class Pass {
     row.has_event = true;
     row.waits = false;
     row.next = 0;
-    row.begin = row.clock + row.operations.compute_ns();
+    row.compute = aligned(row, row.operations.compute_ns());
+    row.begin = row.clock + row.compute;
     row.cause = 0;
     row.since.assign(row.operations.operations().size(), row.begin);
     // What this rank gives to others is there before it waits itself.
@@ -133,8 +158,8 @@ class Pass {
 
   void end_event(Row& row) {
     const RankOperations& at = row.operations;
-    const std::uint64_t time = std::max<std::uint64_t>(at.communication_ns(), 1);
-    row.nominal += at.compute_ns() + time;
+    const std::uint64_t time = std::max<std::uint64_t>(aligned(row, at.communication_ns()), 1);
+    row.nominal += row.compute + time;
     std::uint64_t end = row.begin + time;
     // A rank that is late makes up in what waits: it would have waited less.
     if (row.waits && row.nominal < end)
@@ -297,11 +322,13 @@ Result<TimelineFacts> run_timeline(const Trace& trace, const RankList& ranks,
 }
 
 std::string timeline_text(const Trace& trace) {
-  if (trace.timing == "full")
-    return "times as recorded (full timing), moved where an effect would precede its cause";
   if (trace.timing == "none") return "no times recorded: only the order of events is meant";
-  return "times reconstructed from histograms (means), moved where an effect would precede its "
-         "cause";
+  const std::string clocks = clocks_known(trace) ? ", clocks of ranks aligned" : "";
+  if (trace.timing == "full")
+    return "times as recorded (full timing)" + clocks +
+           ", moved where an effect would precede its cause";
+  return "times reconstructed from histograms (means)" + clocks +
+         ", moved where an effect would precede its cause";
 }
 
 std::uint64_t message_id(const Operation& operation) {

@@ -7,11 +7,13 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "trace/file.h"
@@ -50,25 +52,31 @@ Shape varying() {
   };
 }
 
-struct Recorded {
-  Event event;
-  std::vector<std::int64_t> values;
-};
-
 double cpu_ns() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 
-template <class Push>
-void measure(const char* name, std::uint64_t events, Push push) {
+/// Folds events given by their places among the distinct ones, as the tracer does its log.
+void measure(const char* name, const std::vector<Event>& distinct,
+             const std::vector<std::uint32_t>& log) {
+  const std::size_t events = log.size();
   double best = 1e30;
   std::size_t nodes = 0;
   for (int repeat = 0; repeat < 3; ++repeat) {
     Folder folder;
     const double begin = cpu_ns();
-    push(folder);
+    for (std::size_t at = 0; at < events;) {
+      const std::size_t repeated = folder.repeat(
+          events - at, [&](std::size_t i) { return distinct[log[at + i]].identity; },
+          [&](std::size_t i) {
+            const Event& event = distinct[log[at + i]];
+            return std::pair(event.compute, event.communication);
+          });
+      at += repeated;
+      if (repeated == 0) folder.push(distinct[log[at++]]);
+    }
     best = std::min(best, (cpu_ns() - begin) / static_cast<double>(events));
     nodes = folder.node_count();
   }
@@ -77,15 +85,15 @@ void measure(const char* name, std::uint64_t events, Push push) {
 }
 
 void measure_shape(const char* name, const Shape& shape) {
-  std::uint64_t events = 0;
   const std::int64_t values[] = {0, 1000, -2, 4294967297, 7, 0, 1, 1000, 2, 0, 7, 0, 3, 0};
-  shape(4'000'000, [&](int) { ++events; });
-  measure(name, events, [&](Folder& folder) {
-    shape(4'000'000, [&](int site) {
-      folder.push({1, static_cast<std::uint64_t>(site), 250, 900, values,
-                   static_cast<std::uint64_t>(site) + 1});
-    });
+  std::vector<Event> distinct;
+  std::vector<std::uint32_t> log;
+  shape(4'000'000, [&](int site) {
+    for (auto next = distinct.size(); next <= static_cast<std::size_t>(site); ++next)
+      distinct.push_back({1, next, 250, 900, values, next + 1});
+    log.push_back(static_cast<std::uint32_t>(site));
   });
+  measure(name, distinct, log);
 }
 
 /// What one rank of a recorded run did, as often as makes a million events.
@@ -101,27 +109,29 @@ void measure_trace(const char* path) {
     std::fprintf(stderr, "fold: %s\n", view.error().message.c_str());
     std::exit(1);
   }
-  std::vector<Recorded> events;
-  std::map<std::tuple<std::uint16_t, std::uint64_t, std::vector<std::int64_t>>, std::uint64_t> known;
+  std::deque<std::vector<std::int64_t>> values;  // stay where they are
+  std::vector<Event> distinct;
+  std::vector<std::uint32_t> log;
+  std::map<std::tuple<std::uint16_t, std::uint64_t, std::vector<std::int64_t>>, std::uint32_t> known;
   chameleon::EventView seen;
-  while (events.size() < 1'000'000 && view->next(seen)) {
+  while (log.size() < 1'000'000 && view->next(seen)) {
+    const auto [place, added] =
+        known.try_emplace({seen.node->call, seen.node->path, seen.values},
+                          static_cast<std::uint32_t>(known.size()));
+    log.push_back(place->second);
+    if (!added) continue;
     const auto& times = seen.node->times;
     const auto mean = [&](auto part) {
       return times.empty() ? 0 : static_cast<std::uint64_t>((times.front().*part).mean());
     };
-    const std::uint64_t identity = known.try_emplace(
-        {seen.node->call, seen.node->path, seen.values}, known.size() + 1).first->second;
-    events.push_back({{seen.node->call, seen.node->path, mean(&chameleon::TimeEntry::compute),
-                       mean(&chameleon::TimeEntry::communication), {}, identity},
-                      seen.values});
+    distinct.push_back({seen.node->call, seen.node->path, mean(&chameleon::TimeEntry::compute),
+                        mean(&chameleon::TimeEntry::communication),
+                        values.emplace_back(seen.values), known.size()});
   }
-  for (Recorded& recorded : events) recorded.event.values = recorded.values;
-  const std::uint64_t rounds = 1 + 1'000'000 / (events.size() + 1);
+  const std::size_t once = log.size();
+  for (std::size_t i = 0; once != 0 && log.size() < 1'000'000; ++i) log.push_back(log[i % once]);
   const std::string name = std::filesystem::path(path).stem();
-  measure(name.c_str(), rounds * events.size(), [&](Folder& folder) {
-    for (std::uint64_t i = 0; i < rounds; ++i)
-      for (const Recorded& recorded : events) folder.push(recorded.event);
-  });
+  measure(name.c_str(), distinct, log);
 }
 
 }  // namespace

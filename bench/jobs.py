@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI jobs as the benchmarks here run them; `options` has mpiexec, ranks, preload, timeout."""
+"""MPI jobs as the benchmarks here run them; `options` has mpiexec, ranks, preload, timeout, and
+for `watched` also build, tool and chameleon."""
 
+import argparse
+import json
 import os
+import pathlib
 import re
+import shutil
 import subprocess
+import time
 
 
 class Failure(Exception):
@@ -22,6 +28,55 @@ def launch(options, command, preload=(), environment=None):
         lines = (job.stderr or job.stdout).strip().splitlines() or ["no output"]
         raise Failure(f"{command[0]}: exit status {job.returncode}: {lines[0]}")
     return job.stdout
+
+
+def watched(options, folder, command, variables=None):
+    """Runs a job, traced with these variables or, if there are none, untraced: `output`, `wall`
+    seconds from start to end, `peak_kib` and `cpu_seconds` of the rank that needed most, and if
+    traced `trace` and `info`."""
+    trace, peaks = pathlib.Path(folder) / "t.cham", pathlib.Path(folder) / "peaks"
+    for path in (trace, peaks):
+        path.unlink(missing_ok=True)
+    libraries = [str(options.preload)] if options.preload else []
+    environment = {}
+    if variables is not None:
+        libraries.append(str(options.tool))
+        environment = {"CHAMELEON_OUTPUT": str(trace), **variables}
+    environment["PEAK_PRELOAD"] = ":".join(libraries)  # into the ranks, not what watches them
+    plain = argparse.Namespace(**{**vars(options), "preload": None})
+    begin = time.monotonic()
+    output = launch(plain, [options.build / "bench" / "peak", peaks, *command],
+                    environment=environment)
+    rows = [list(map(int, line.split())) for line in peaks.read_text().splitlines()]
+    result = {"output": output, "wall": time.monotonic() - begin,
+              "peak_kib": max(row[0] for row in rows),
+              "cpu_seconds": max(row[1] for row in rows) * 1e-6}
+    if variables is not None:
+        result["trace"] = str(trace)
+        result["info"] = json.loads(subprocess.run(
+            [options.chameleon, "info", "--json", trace], text=True, capture_output=True,
+            check=True).stdout)
+    return result
+
+
+def add_common(parser):
+    parser.add_argument("--build", type=pathlib.Path, default=pathlib.Path("build"))
+    parser.add_argument("--mpiexec", default=shutil.which("mpiexec.mpich") or "mpiexec")
+    parser.add_argument("--preload", type=pathlib.Path, help="a library for all runs")
+    parser.add_argument("--timeout", type=float, default=600, help="seconds a run may take")
+
+
+def parse_common(parser):
+    """Options with `tool`, `replay` and `chameleon`, the programs of the build."""
+    options = parser.parse_args()
+    options.build = options.build.resolve()
+    options.tool = first_file(options.build, "libchameleon.so*")
+    options.replay = first_file(options.build, "chameleon-replay")
+    options.chameleon = options.build / "tools" / "chameleon"
+    if not options.tool or not options.replay or not options.chameleon.exists():
+        parser.error(f"no libchameleon.so, chameleon-replay or chameleon under {options.build}")
+    options.preload = options.preload.resolve() if options.preload else None
+    return options
 
 
 def application_seconds(output):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a program and appends the largest resident set it had, in KiB, to a file:
- * `peak FILE PROGRAM ARGS...`. Gives the program's exit status. */
+/* Runs a program and appends a line to a file: the largest resident set it had, in KiB, and the
+ * processor time it took, in microseconds. `peak FILE PROGRAM ARGS...`; gives its exit status. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +21,10 @@ int main(int argc, char** argv) {
   int status = 0;
   struct rusage usage;
   if (child < 0 || wait4(child, &status, 0, &usage) != child) return 127;
-  char line[32];
-  const int length = snprintf(line, sizeof line, "%ld\n", usage.ru_maxrss);
+  char line[64];
+  const long long cpu = (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000LL +
+                        usage.ru_utime.tv_usec + usage.ru_stime.tv_usec;
+  const int length = snprintf(line, sizeof line, "%ld %lld\n", usage.ru_maxrss, cpu);
   const int file = open(argv[1], O_WRONLY | O_CREAT | O_APPEND, 0644);
   if (file >= 0 && write(file, line, (size_t)length) == length) close(file);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

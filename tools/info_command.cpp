@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analysis/declared.h"
+#include "analysis/load.h"
 #include "common.h"
 #include "statistics.h"
 
@@ -24,11 +25,23 @@ struct Summary {
   std::uint64_t run_ns = 0, longest_ns = 0, tool_ns = 0, paused = 0;
   std::map<std::string, RankList> hosts;
   std::array<std::uint64_t, 4> state_ns{};
+  std::uint64_t compute_ns = 0, longest_compute_ns = 0;  ///< of all, and of `slowest`; 0: not known
+  std::uint32_t slowest = 0;
+  std::uint64_t memory = 0;  ///< of the rank that used most
+  bool clocks_known = false;
+  std::int64_t first_ns = 0, last_ns = 0;  ///< ranks' starts on rank 0's clock
+  std::int64_t drift_ppb = 0;              ///< the largest
+  std::uint64_t clock_error_ns = 0;
   DeclaredRanks inexact;
   bool exact() const {
     for (const RankList& ranks : inexact)
       if (!ranks.empty()) return false;
     return true;
+  }
+  /// Mean computing time of a rank / longest (POP's load balance).
+  double load_balance(std::size_t ranks) const {
+    return static_cast<double>(compute_ns) / static_cast<double>(ranks) /
+           static_cast<double>(longest_compute_ns);
   }
   double tool_share() const {
     return run_ns == 0 ? 0 : static_cast<double>(tool_ns) / static_cast<double>(run_ns);
@@ -49,6 +62,7 @@ Summary summarize(const Trace& trace) {
   Summary summary;
   summary.inexact = declared_at_nodes(trace);
   add_nodes(trace.nodes, summary);
+  bool all_measured = true;
   for (const auto& [rank, facts] : trace.facts) {
     summary.run_ns += facts.run_ns;
     summary.longest_ns = std::max(summary.longest_ns, facts.run_ns);
@@ -56,8 +70,23 @@ Summary summarize(const Trace& trace) {
     summary.paused += facts.paused;
     for (std::size_t i = 0; i < summary.state_ns.size(); ++i)
       summary.state_ns[i] += facts.state_ns[i];
+    const std::uint64_t compute = measured_compute_ns(facts);
+    all_measured = all_measured && compute != 0;
+    summary.compute_ns += compute;
+    if (compute > summary.longest_compute_ns) {
+      summary.longest_compute_ns = compute;
+      summary.slowest = rank;
+    }
+    summary.memory = std::max(summary.memory, facts.memory);
+    const RankClock& clock = facts.clock;
+    summary.clocks_known = clocks_known(trace);
+    summary.first_ns = std::min(summary.first_ns, clock.begin_ns);
+    summary.last_ns = std::max(summary.last_ns, clock.begin_ns);
+    if (std::abs(clock.drift_ppb) > std::abs(summary.drift_ppb)) summary.drift_ppb = clock.drift_ppb;
+    summary.clock_error_ns = std::max(summary.clock_error_ns, clock.error_ns);
     if (!facts.host.empty()) summary.hosts[facts.host].insert(rank);
   }
+  if (!all_measured) summary.compute_ns = summary.longest_compute_ns = 0;
   return summary;
 }
 
@@ -195,6 +224,25 @@ nlohmann::ordered_json info_document(const Trace& trace, const FileFacts& file) 
   document["ignored_bytes"] = file.ignored;
   document["tool_seconds"] = static_cast<double>(summary.tool_ns) * 1e-9;
   document["tool_share"] = summary.tool_share();
+  document["tool_bytes"] = summary.memory;
+  if (summary.longest_compute_ns != 0)
+    document["load"] = {{"balance", summary.load_balance(trace.facts.size())},
+                        {"slowest_rank", summary.slowest},
+                        {"longest_compute_seconds",
+                         static_cast<double>(summary.longest_compute_ns) * 1e-9}};
+  document["clocks"] = Json::object();
+  if (summary.clocks_known) {
+    document["clocks"] = {{"starts_within_ns", summary.last_ns - summary.first_ns},
+                          {"largest_drift_ppb", summary.drift_ppb},
+                          {"largest_error_ns", summary.clock_error_ns},
+                          {"ranks", Json::array()}};
+    for (const auto& [rank, facts] : trace.facts)
+      document["clocks"]["ranks"].push_back({{"rank", rank},
+                                             {"samples", facts.clock.samples},
+                                             {"begin_ns", facts.clock.begin_ns},
+                                             {"drift_ppb", facts.clock.drift_ppb},
+                                             {"error_ns", facts.clock.error_ns}});
+  }
   add_online(trace, summary, document);
   document["hosts"] = Json::array();
   for (const auto& [name, ranks] : summary.hosts)
@@ -241,6 +289,13 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
   if (summary.longest_ns != 0) {
     line("run time     ", duration_text(static_cast<double>(summary.longest_ns)));
     line("tool time    ", share_text(summary.tool_share()) + " of it");
+    if (summary.longest_compute_ns != 0)
+      line("load balance ", share_text(summary.load_balance(trace.facts.size())) +
+                                ": longest computing " +
+                                duration_text(static_cast<double>(summary.longest_compute_ns)) +
+                                ", rank " + std::to_string(summary.slowest));
+    if (summary.memory != 0)
+      line("tool memory  ", "at most " + bytes_text(static_cast<double>(summary.memory)) + " a rank");
   }
   line("events       ", count_text(trace.event_count()) + " in " + count_text(summary.nodes) +
                             " nodes, " + count_text(summary.paths.size()) + " call paths");
@@ -248,6 +303,13 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
     line("not recorded ", count_text(summary.paused) + " calls while tracing was switched off");
   print_online(trace, summary);
   line("timing       ", trace.timing);
+  if (summary.clocks_known && trace.facts.size() > 1)
+    line("clocks       ",
+         "ranks began within " +
+             duration_text(static_cast<double>(summary.last_ns - summary.first_ns)) +
+             ", drift up to " + std::to_string(std::abs(summary.drift_ppb) / 1000) +
+             " ppm, known to within " +
+             duration_text(static_cast<double>(summary.clock_error_ns)));
   line("written by   ", "Chameleon " + trace.tool_version + ", " + trace.mpi);
   for (const auto& [name, ranks] : summary.hosts)
     line("host         ", name + ": " + ranks_text(ranks));

@@ -230,7 +230,9 @@ std::vector<RankFacts> TraceReader::facts() const {
   std::vector<RankFacts> facts;
   for (const auto& [rank, fact] : state_->trace.facts)
     facts.push_back({rank, fact.events, fact.run_ns, fact.tool_ns, fact.paused, fact.host,
-                     fact.processor});
+                     fact.processor, fact.clock.samples, fact.clock.begin_ns,
+                     fact.clock.drift_ppb, fact.clock.error_ns, fact.memory,
+                     fact.call_ns});
   return facts;
 }
 

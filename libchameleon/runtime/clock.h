@@ -4,7 +4,7 @@
 /// Time stamps of the traced process: the time-stamp counter where it is
 /// invariant, else the monotonic clock; the simulator's under SMPI. A tick is
 /// turned into nanoseconds with a factor measured over the run so far (at least a
-/// millisecond).
+/// millisecond). What it shows on different ranks is compared by clock_fit.h.
 
 #include <cpuid.h>
 #include <time.h>
@@ -18,8 +18,9 @@ namespace chameleon {
 
 class Clock {
  public:
-  Clock()
-      : has_counter_(!kSimulated && invariant_counter()),
+  /// With `counter`: where it is invariant.
+  explicit Clock(bool counter = true)
+      : has_counter_(counter && !kSimulated && invariant_counter()),
         first_tick_(now()),
         first_ns_(monotonic()) {}
 

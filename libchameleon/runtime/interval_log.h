@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "runtime/event_table.h"
@@ -66,7 +67,10 @@ class IntervalLog {
     if (size_ == 0 && table_.bytes() > most_table_bytes_) table_.clear();
   }
 
-  /// Calls f(record) in order, up to the seal if there is one.
+  /// All records in order, up to the seal if there is one.
+  std::span<const Record> records() const { return {records_.get(), end()}; }
+
+  /// Calls f(record) for each of them.
   template <class F>
   void for_each(F f) const {
     for (std::size_t i = 0; i < end(); ++i) f(records_[i]);

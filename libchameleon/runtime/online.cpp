@@ -190,9 +190,16 @@ void Online::flush(const Clustering& clustering, bool keeps) {
   since_flush_ = 0;
   auto merged = chameleon::flush(*present_, share, clustering, settings_.fidelity,
                                  [&](Share& sent) { tracer_.complete_share(sent); });
+  compare_clocks(*present_, kFewRounds);
   lost_ = lost_ || present_->failed();
   ++facts_.flushes;
   if (merged) commit(std::move(*merged));
+}
+
+void Online::compare_clocks(MpiWorld& world, unsigned rounds) {
+  const double scale = tracer_.ns_per_tick();
+  const ClockSample sample = world.sample_clock([&] { return tracer_.local_ns(scale); }, rounds);
+  if (!world.failed()) tracer_.clock_fit().add(sample);
 }
 
 void Online::commit(Trace merged) {
@@ -261,6 +268,7 @@ void Online::finish() {
   }
   const auto more = [](std::uint64_t& mine, std::uint64_t&& theirs) { mine = std::max(mine, theirs); };
   const std::uint64_t acted = last_.all_reduce(MpiWorld::PerRank<std::uint64_t>{machine_.acted()}, more);
+  compare_clocks(last_, kManyRounds);
   const bool leading = machine_.state() == State::kLead;
   const Decision decision = machine_.finalize();
   if (decision.state == State::kFinalize && acted != 0) note(decision, Vote());

@@ -36,11 +36,18 @@ class Online {
   /// Merges what is left and completes the trace; in MPI_Finalize, on every rank.
   void finish();
 
+  /// The first comparison of the ranks' clocks; collective.
+  void compare_clocks() { compare_clocks(world_, kManyRounds); }
+
   OnlineFacts facts() const;
   /// Where the run is, for people: the marker.
   std::string place() const;
 
  private:
+  /// Questions a rank asks in a comparison of clocks. At a flush the first answer may have
+  /// waited for another rank's.
+  static constexpr unsigned kManyRounds = 10, kFewRounds = 2;
+
   void act();
   void govern(const Vote& vote, const Governor::Spent& spent);
   void perform(Action action, const SignatureVector& interval);
@@ -48,6 +55,7 @@ class Online {
   void flush(const Clustering& clustering, bool keeps);
   void flush_history();
   void commit(Trace merged);
+  void compare_clocks(MpiWorld& world, unsigned rounds);
   void give_up(std::uint32_t missing);
   void say_uneven(std::uint32_t finalizing, std::uint64_t marker) const;
   void note(const Decision& decision, const Vote& vote);

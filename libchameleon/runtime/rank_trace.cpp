@@ -191,11 +191,24 @@ void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
   };
   const EventTable& table = log_.table();
   const std::uint64_t generation = std::uint64_t{table.generation()} << 32;
-  log_.for_each([&](const IntervalLog::Record& record) {
-    const EventTable::Entry& entry = table[record.event()];
-    Event event{entry.call, entry.path, ns(record.compute()), ns(record.communication()),
-                table.values(entry), generation | record.event()};
-    if (settings_.timing == Timing::kFull) {
+  const std::span<const IntervalLog::Record> records = log_.records();
+  const bool full_times = settings_.timing == Timing::kFull;
+  for (std::size_t at = 0; at < records.size();) {
+    const IntervalLog::Record* const next = &records[at];
+    const std::size_t repeated =
+        full_times ? 0
+                   : folder.repeat(
+                         records.size() - at,
+                         [&](std::size_t i) { return generation | next[i].event(); },
+                         [&](std::size_t i) {
+                           return std::pair(ns(next[i].compute()), ns(next[i].communication()));
+                         });
+    at += repeated;
+    if (repeated != 0) continue;
+    const EventTable::Entry& entry = table[next->event()];
+    Event event{entry.call, entry.path, ns(next->compute()), ns(next->communication()),
+                table.values(entry), generation | next->event()};
+    if (full_times) {
       with_times.assign(event.values.begin(), event.values.end());
       with_times.push_back(static_cast<std::int64_t>(encode_time(event.compute)));
       with_times.push_back(static_cast<std::int64_t>(encode_time(event.communication)));
@@ -203,7 +216,8 @@ void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
       event.identity = 0;
     }
     folder.push(event);
-  });
+    ++at;
+  }
   log_.clear();
 }
 

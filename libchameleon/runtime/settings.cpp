@@ -127,6 +127,9 @@ const std::map<std::string, Variable>& variables() {
       {"EVENTS", {"communication or all", set_events}},
       {"EXCLUDE", {"call names or globs, separated by commas", set_exclude}},
       {"BUFFER", {"a size of at least 64K, such as 8M", size_of(&Settings::buffer)}},
+      {"CLOCK", {"counter or monotonic",
+                 word(&Settings::counter, {{"counter", true}, {"monotonic", false}})}},
+      {"MEMORY", {"a size of at least 64K, such as 512M", size_of(&Settings::memory)}},
       {"RAW", {"a directory", [](Settings& s, const std::string& v) {
          s.raw = v;
          return !v.empty();

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/memory.h"
 #include "mpi/event_layout.h"
 #include "runtime/online.h"
 #include "runtime/say.h"
@@ -116,18 +117,38 @@ void Tracer::keep_array(std::uint64_t id, std::span<const std::int64_t> array) {
 
 void Tracer::pause(bool paused) {
   stopped_ = paused;
-  paused_ = stopped_ || left_out_;
+  paused_ = stopped_ || left_out_ || out_of_memory_;
   was_paused_ = was_paused_ || paused;
 }
 
 void Tracer::leave_out(bool interval) {
   left_out_ = interval;
-  paused_ = stopped_ || left_out_;
+  paused_ = stopped_ || left_out_ || out_of_memory_;
   was_paused_ = was_paused_ || interval;
+}
+
+void Tracer::watch_memory() {
+  const std::uint64_t bytes = memory_use().now;
+  if (bytes <= settings_.memory || out_of_memory_) return;
+  out_of_memory_ = paused_ = was_paused_ = true;
+  const auto mebibytes = [](std::uint64_t size) { return std::to_string(size >> 20) + " MiB"; };
+  governed_.push_back("CHAMELEON_MEMORY=" + mebibytes(settings_.memory) + " was used up, " +
+                      online_->place() + ": later calls are missing");
+  say("rank " + std::to_string(rank_) + ": the trace needs " + mebibytes(bytes) +
+      " of memory, more than CHAMELEON_MEMORY=" + mebibytes(settings_.memory) +
+      ": recording stops here; what was recorded stays");
+}
+
+void Tracer::start_clock() {
+  start_ = clock_.now();
+  online_->compare_clocks();
+  last_exit_ = clock_.now();
+  tool_ticks_ += last_exit_ - start_;
 }
 
 void Tracer::spill() {
   rank_trace_.spill(ns_per_tick());
+  watch_memory();
   // Where there are no markers, nothing can be agreed on: only what concerns this rank alone.
   if (settings_.budget > 0 && marker_ticks_ == 0 && !governor_.drops_times()) {
     const Governor::Spent now = spent();
@@ -153,6 +174,7 @@ void Tracer::spent_at_marker(std::uint64_t begin, State state) {
   marker_ticks_ += spent;
   facts_.state_ns[static_cast<std::size_t>(state)] +=
       static_cast<std::uint64_t>(static_cast<double>(spent) * ns_per_tick_);
+  watch_memory();
 }
 
 Governor::Spent Tracer::spent() {
@@ -239,9 +261,14 @@ void Tracer::complete_share(Share& share) const {
 
 Trace Tracer::own_facts(bool lost) {
   facts_.run_ns = elapsed_ns();
-  facts_.tool_ns =
-      static_cast<std::uint64_t>(static_cast<double>(tool_ticks_) * ns_per_tick_);
+  const auto ns = [this](std::uint64_t ticks) {
+    return static_cast<std::uint64_t>(static_cast<double>(ticks) * ns_per_tick_);
+  };
+  facts_.tool_ns = ns(tool_ticks_);
+  facts_.call_ns = ns(call_ticks_);
   facts_.events = rank_trace_.all_events();
+  facts_.clock = clock_fit_.clock();
+  facts_.memory = memory_use().most;
   if (!was_paused_) facts_.paused = 0;
   Trace trace;
   trace.world_size = static_cast<std::uint32_t>(size_);

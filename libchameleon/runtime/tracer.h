@@ -25,6 +25,7 @@
 #include "mpi/call_table.h"
 #include "runtime/arguments.h"
 #include "runtime/clock.h"
+#include "runtime/clock_fit.h"
 #include "runtime/governor.h"
 #include "runtime/rank_trace.h"
 #include "runtime/settings.h"
@@ -106,6 +107,8 @@ class Tracer {
   void count_paused() { ++facts_.paused; }
   /// MPI_Pcontrol.
   void pause(bool paused);
+  /// Stops recording for good when the tool has more memory than it may: said once, declared.
+  void watch_memory();
   /// For the budget: calls of the interval that begins are left out, or not.
   void leave_out(bool interval);
   bool leaves_out() const { return left_out_; }
@@ -138,8 +141,15 @@ class Tracer {
     }
     last_exit_ = after + spent;
     tool_ticks_ += (before - entry) + spent;
+    call_ticks_ += after - before;
   }
-  void start_clock() { start_ = last_exit_ = clock_.now(); }
+  /// Collective: compares the ranks' clocks.
+  void start_clock();
+  ClockFit& clock_fit() { return clock_fit_; }
+  /// What this rank's clock shows, with a scale that `ns_per_tick` gave.
+  std::int64_t local_ns(double scale) const {
+    return static_cast<std::int64_t>(static_cast<double>(clock_.now() - start_) * scale);
+  }
   double ns_per_tick() { return ns_per_tick_ = clock_.ns_per_tick(); }
   std::uint64_t elapsed_ns();
   /// Time since `begin` was the tool's: neither computation nor communication.
@@ -207,6 +217,7 @@ class Tracer {
   bool paused_ = false;    ///< by the program, or left out
   bool stopped_ = false;   ///< by the program
   bool left_out_ = false;
+  bool out_of_memory_ = false;  ///< CHAMELEON_MEMORY is used up
   bool was_paused_ = false;
   bool threaded_ = false;
   callpath::Engine engine_;
@@ -214,10 +225,12 @@ class Tracer {
   std::unique_ptr<Online> online_;
   MarkerSource markers_;
   std::uint64_t marker_comm_ = 0;
-  Clock clock_;
+  Clock clock_{settings_.counter};
+  ClockFit clock_fit_;
   std::uint64_t start_ = 0;
   std::uint64_t last_exit_ = 0;
   std::uint64_t tool_ticks_ = 0;
+  std::uint64_t call_ticks_ = 0;    ///< in MPI
   std::uint64_t marker_ticks_ = 0;  ///< of these, at markers
   Governor governor_{settings_.budget, settings_.timing == Timing::kHistogram};
   std::vector<std::string> governed_;  ///< its steps

@@ -25,6 +25,7 @@ enum Section : std::uint64_t {
   kNodes = 9,
   kOnline = 10,
   kStateTimes = 11,
+  kClocks = 12,
 };
 
 template <class F>
@@ -265,27 +266,51 @@ void read_online(ByteReader& in, OnlineFacts& online) {
   }
 }
 
-// Tool time by state, four columns over the ranks of the facts.
-void write_state_times(ByteWriter& w, const Trace& trace) {
-  for (std::size_t state = 0; state < 4; ++state) {
-    ValueSequence column;
-    for (const auto& [rank, fact] : trace.facts)
-      column.append(static_cast<std::int64_t>(fact.state_ns[state]));
-    column.encode(w);
+/// A column over the ranks of the facts: `value(fact)` of each.
+template <class F>
+void write_column(ByteWriter& w, const Trace& trace, F value) {
+  ValueSequence column;
+  for (const auto& [rank, fact] : trace.facts)
+    column.append(static_cast<std::int64_t>(value(fact)));
+  column.encode(w);
+}
+
+template <class F>
+void read_column(ByteReader& in, Trace& trace, F value) {
+  ValueSequence column;
+  if (!in.ok() || !ValueSequence::decode(in, column) || column.size() != trace.facts.size()) {
+    in.fail();
+    return;
+  }
+  ValueSequence::Cursor cursor(column);
+  for (auto& [rank, fact] : trace.facts) {
+    auto& field = value(fact);
+    field = static_cast<std::remove_reference_t<decltype(field)>>(cursor.next());
   }
 }
 
-void read_state_times(ByteReader& in, Trace& trace) {
-  for (std::size_t state = 0; state < 4; ++state) {
-    ValueSequence column;
-    if (!ValueSequence::decode(in, column) || column.size() != trace.facts.size()) {
-      in.fail();
-      return;
-    }
-    ValueSequence::Cursor cursor(column);
-    for (auto& [rank, fact] : trace.facts)
-      fact.state_ns[state] = static_cast<std::uint64_t>(cursor.next());
-  }
+// Tool time by state.
+template <class Column>
+void state_times(Column column) {
+  for (std::size_t state = 0; state < 4; ++state)
+    column([state](auto& fact) -> auto& { return fact.state_ns[state]; });
+}
+
+/// Sums and differences of such do not overflow.
+bool possible(const RankClock& clock) {
+  constexpr std::int64_t kMostNs = 1LL << 60, kMostPpb = 500'000'000;
+  return clock.begin_ns <= kMostNs && clock.begin_ns >= -kMostNs && clock.drift_ppb <= kMostPpb &&
+         clock.drift_ppb >= -kMostPpb;
+}
+
+template <class Column>
+void clocks(Column column) {
+  column([](auto& fact) -> auto& { return fact.clock.samples; });
+  column([](auto& fact) -> auto& { return fact.clock.begin_ns; });
+  column([](auto& fact) -> auto& { return fact.clock.drift_ppb; });
+  column([](auto& fact) -> auto& { return fact.clock.error_ns; });
+  column([](auto& fact) -> auto& { return fact.memory; });
+  column([](auto& fact) -> auto& { return fact.call_ns; });
 }
 
 }  // namespace
@@ -306,7 +331,11 @@ Bytes encode_trace(const Trace& trace) {
     }
   });
   section(out, kFacts, [&](ByteWriter& w) { write_facts(w, trace); });
-  section(out, kStateTimes, [&](ByteWriter& w) { write_state_times(w, trace); });
+  const auto columns = [&trace](ByteWriter& w) {
+    return [&](auto value) { write_column(w, trace, value); };
+  };
+  section(out, kStateTimes, [&](ByteWriter& w) { state_times(columns(w)); });
+  section(out, kClocks, [&](ByteWriter& w) { clocks(columns(w)); });
   section(out, kOnline, [&](ByteWriter& w) { write_online(w, trace.online); });
   section(out, kDeclarations, [&](ByteWriter& w) {
     w.varint(trace.declarations.size());
@@ -333,6 +362,7 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
     const auto body = in.raw(in.varint());
     if (!in.ok()) return corrupt("a section is longer than the data");
     ByteReader part(body);
+    const auto column = [&](auto value) { read_column(part, trace, value); };
     switch (tag) {
       case kRun: read_run(part, trace); break;
       case kCalls: read_calls(part, trace); break;
@@ -360,7 +390,12 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
         break;
       }
       case kFacts: read_facts(part, trace); break;
-      case kStateTimes: read_state_times(part, trace); break;
+      case kStateTimes: state_times(column); break;
+      case kClocks:
+        clocks(column);
+        for (const auto& [rank, fact] : trace.facts)
+          if (!possible(fact.clock)) part.fail();
+        break;
       case kOnline: read_online(part, trace.online); break;
       case kDeclarations: {
         const std::uint64_t count = part.count(2);

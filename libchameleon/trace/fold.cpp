@@ -11,13 +11,6 @@ constexpr std::size_t kWindows[] = {4, 16, 64};
 /// The loop that ends `loop`, or null.
 Node* loop_at_end(Node& loop) { return loop.body.back().is_loop() ? &loop.body.back() : nullptr; }
 
-TimeEntry& time_entry(Node& leaf, std::uint64_t predecessor) {
-  for (TimeEntry& entry : leaf.times)
-    if (entry.predecessor == predecessor) return entry;
-  leaf.times.emplace_back().predecessor = predecessor;
-  return leaf.times.back();
-}
-
 /// Events of an iteration that are waited for, unless its loop has more places.
 constexpr std::size_t kMostPending = 4096;
 
@@ -39,6 +32,7 @@ void Folder::predict(Node* loop) {
   places_.clear();
   steps_.clear();
   begins_.clear();
+  whole_repeats_ = false;
   plan(*loop);
   at_ = static_cast<std::uint32_t>(places_.size() - 1);
   places_.back().end_step = static_cast<std::uint32_t>(steps_.size());
@@ -86,7 +80,7 @@ bool Folder::predicted(const Event& event) {
                  place.leaf->params.size() == event.values.size()))
       break;
   }
-  Pending pending{event.compute, event.communication, step, kSame};
+  Pending pending{event.compute, event.communication, event.identity, step, kSame};
   at_ = steps_[step].to;
   Place& place = places_[at_];
   if (!same) {
@@ -107,17 +101,13 @@ bool Folder::predicted(const Event& event) {
 }
 
 void Folder::commit_prediction() {
-  constexpr std::size_t kAhead = 6;
   std::uint64_t predecessor = before_;
+  whole_repeats_ = true;
   for (std::size_t i = 0; i < pending_.size(); ++i) {
-    if (i + kAhead < pending_.size())
-      __builtin_prefetch(places_[steps_[pending_[i + kAhead].step].to].time);
+    if (i + kAhead < pending_.size()) prefetch(places_[steps_[pending_[i + kAhead].step].to]);
     const Pending& pending = pending_[i];
-    const Step& step = steps_[pending.step];
-    if (step.again != nullptr) ++step.again->current;
-    for (std::uint32_t loop = step.first_entered; loop < step.end_entered; ++loop)
-      begin_visit(*begins_[loop]);
-    Place& place = places_[step.to];
+    Place& place = enter(steps_[pending.step]);
+    if (pending.identity == 0 || pending.identity != place.identity) whole_repeats_ = false;
     if (pending.first == kSame) {
       ++place.repeats;
     } else {
@@ -125,16 +115,20 @@ void Folder::commit_prediction() {
       const std::int64_t* values = pending_values_.data() + pending.first;
       for (Param& param : place.leaf->params) param.values().append(*values++);
     }
-    if (keep_times_) {
-      if (place.time == nullptr || place.time->predecessor != predecessor) [[unlikely]]
-        place.time = &time_entry(*place.leaf, predecessor);
-      place.time->compute.add(pending.compute);
-      place.time->communication.add(pending.communication);
-    }
+    if (keep_times_) add_times(place, predecessor, pending.compute, pending.communication);
     predecessor = place.symbol;
   }
+  whole_.swap(pending_);
   pending_.clear();
   pending_values_.clear();
+}
+
+TimeEntry& Folder::time_entry(Place& place, std::uint64_t predecessor) {
+  std::vector<TimeEntry>& times = place.leaf->times;
+  for (TimeEntry& entry : times)
+    if (entry.predecessor == predecessor) return entry;
+  times.emplace_back().predecessor = predecessor;
+  return times.back();
 }
 
 /// The values that were only counted join the leaf.

@@ -11,7 +11,8 @@
 ///
 /// Once a loop has gone round, its next iteration is *predicted*: events that follow its body
 /// (inner loops as often as they go round) need no node of their own; they wait until the
-/// iteration is whole and join it at once. What deviates takes the ordinary way.
+/// iteration is whole and join it at once. What deviates takes the ordinary way. Where the caller
+/// can look ahead, an iteration of the same events as the one before only adds its times.
 ///
 /// Cost: amortised O(nesting depth) per event whatever the length of the loop's
 /// body. Memory: the folded trace, and an index of a small multiple of it. The
@@ -36,6 +37,24 @@ class Folder {
   /// Appends one event.
   void push(const Event& event);
 
+  /// Appends the next events as long as they are, iteration by iteration, those of the whole
+  /// iteration that ended last: of `available` ones, which have `identity(i)`, `time(i)` being a
+  /// pair {compute, communication}. Gives how many they were; 0: what is next is something else.
+  template <class Identity, class Time>
+  std::size_t repeat(std::size_t available, Identity identity, Time time) {
+    if (!predicts_ || !pending_.empty() || !whole_repeats_) return 0;
+    const std::size_t count = whole_.size();
+    std::size_t done = 0;
+    for (; available - done >= count; done += count) {
+      std::size_t same = 0;
+      while (same < count && whole_[same].identity == identity(done + same)) ++same;
+      if (same < count) break;
+      count_iteration([&](std::size_t i) { return time(done + i); });
+    }
+    events_ += done;
+    return done;
+  }
+
   /// Appends what the same rank did next, folded by another folder.
   void append(std::vector<Node> nodes, std::uint64_t events);
 
@@ -58,10 +77,12 @@ class Folder {
   /// An event that went the expected way, in an iteration that is not whole yet.
   struct Pending {
     std::uint64_t compute, communication;
+    std::uint64_t identity;
     std::uint32_t step;
     std::uint32_t first;  ///< of its values in `pending_values_`; kSame: as before at its place
   };
   static constexpr std::uint32_t kSame = UINT32_MAX;
+  static constexpr std::size_t kAhead = 12;  ///< events whose times are fetched beforehand
   /// A way on from a place: to the next, or round a loop that ends there once more.
   struct Step {
     std::uint32_t to = 0;
@@ -85,6 +106,41 @@ class Folder {
   void plan(Node& loop);
   bool predicted(const Event& event);
   void commit_prediction();
+  TimeEntry& time_entry(Place& place, std::uint64_t predecessor);
+  /// The whole iteration once more, with other times.
+  template <class Time>
+  void count_iteration(Time time) {
+    const std::size_t count = whole_.size();
+    std::uint64_t predecessor = last_symbol_;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (i + kAhead < count) prefetch(places_[steps_[whole_[i + kAhead].step].to]);
+      Place& place = enter(steps_[whole_[i].step]);
+      ++place.repeats;
+      if (keep_times_) {
+        const auto [compute, communication] = time(i);
+        add_times(place, predecessor, compute, communication);
+      }
+      predecessor = place.symbol;
+    }
+  }
+  static void prefetch(const Place& place) {
+    const char* const time = reinterpret_cast<const char*>(place.time);
+    for (std::size_t line = 0; line < sizeof(TimeEntry); line += 64) __builtin_prefetch(time + line);
+  }
+  /// Takes a step of an iteration that is whole.
+  Place& enter(const Step& step) {
+    if (step.again != nullptr) ++step.again->current;
+    for (std::uint32_t loop = step.first_entered; loop < step.end_entered; ++loop)
+      begin_visit(*begins_[loop]);
+    return places_[step.to];
+  }
+  void add_times(Place& place, std::uint64_t predecessor, std::uint64_t compute,
+                 std::uint64_t communication) {
+    if (place.time == nullptr || place.time->predecessor != predecessor) [[unlikely]]
+      place.time = &time_entry(place, predecessor);
+    place.time->compute.add(compute);
+    place.time->communication.add(communication);
+  }
   void settle(Place& place);
   void withdraw_prediction();
 
@@ -120,6 +176,8 @@ class Folder {
   std::uint64_t before_ = 0;   ///< symbol before the first pending event
   std::uint64_t too_long_ = 0; ///< shape of a loop whose iterations are not waited for
   std::vector<Pending> pending_;
+  std::vector<Pending> whole_;  ///< the iteration before, of the loop that is predicted
+  bool whole_repeats_ = false;  ///< known events, at each place one: their values can be counted
   std::vector<std::int64_t> pending_values_;
 };
 

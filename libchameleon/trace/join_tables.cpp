@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "trace/join_tables.h"
 
+#include <algorithm>
+
 namespace chameleon {
 namespace {
 
@@ -8,12 +10,15 @@ void add(RankFacts& mine, const RankFacts& more) {
   mine.events += more.events;
   mine.run_ns += more.run_ns;
   mine.tool_ns += more.tool_ns;
+  mine.call_ns += more.call_ns;
   mine.paused += more.paused;
   for (std::size_t i = 0; i < mine.state_ns.size(); ++i) mine.state_ns[i] += more.state_ns[i];
   if (mine.host.empty()) {
     mine.host = more.host;
     mine.processor = more.processor;
   }
+  if (mine.clock.samples < more.clock.samples) mine.clock = more.clock;
+  mine.memory = std::max(mine.memory, more.memory);
 }
 
 }  // namespace

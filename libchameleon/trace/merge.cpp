@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <unordered_set>
 
 #include "trace/join_tables.h"
 
@@ -17,14 +18,38 @@ bool same(const Node& a, const Node& b) {
   return a.shape == b.shape && alignable({&a, 1}, {&b, 1});
 }
 
-void greedy(std::span<const Node> a, std::span<const Node> b, std::size_t offset,
-            std::vector<Match>& matches) {
+/// Nodes to align, by their places in a list.
+struct Places {
+  std::span<const Node> nodes;
+  std::vector<std::size_t> places;
+
+  std::size_t size() const { return places.size(); }
+  const Node& operator[](std::size_t i) const { return nodes[places[i]]; }
+
+  /// Of `nodes` from `first` up to `last` those whose shape `others` has: only they can match.
+  static Places of(std::span<const Node> nodes, std::size_t first, std::size_t last,
+                   const std::unordered_set<std::uint64_t>& others) {
+    Places result{nodes, {}};
+    for (std::size_t i = first; i < last; ++i)
+      if (others.contains(nodes[i].shape.hash)) result.places.push_back(i);
+    return result;
+  }
+};
+
+std::unordered_set<std::uint64_t> shapes_of(std::span<const Node> nodes) {
+  std::unordered_set<std::uint64_t> shapes;
+  shapes.reserve(nodes.size());
+  for (const Node& node : nodes) shapes.insert(node.shape.hash);
+  return shapes;
+}
+
+void greedy(const Places& a, const Places& b, std::vector<Match>& matches) {
   std::size_t i = 0;
   for (std::size_t j = 0; j < b.size() && i < a.size(); ++j) {
     const std::size_t reach = std::min(a.size(), i + kGreedyReach);
     for (std::size_t k = i; k < reach; ++k)
       if (same(a[k], b[j])) {
-        matches.emplace_back(offset + k, offset + j);
+        matches.emplace_back(a.places[k], b.places[j]);
         i = k + 1;
         break;
       }
@@ -33,8 +58,7 @@ void greedy(std::span<const Node> a, std::span<const Node> b, std::size_t offset
 
 /// Matches of a shortest edit script, ascending (Myers, "An O(ND) Difference
 /// Algorithm", 1986, with its history kept to read the path back).
-void shortest_edit(std::span<const Node> a, std::span<const Node> b, std::size_t offset,
-                   std::vector<Match>& matches) {
+void shortest_edit(const Places& a, const Places& b, std::vector<Match>& matches) {
   const auto n = static_cast<std::ptrdiff_t>(a.size());
   const auto m = static_cast<std::ptrdiff_t>(b.size());
   const auto limit = std::min<std::ptrdiff_t>(n + m, kMostDifferences);
@@ -68,8 +92,8 @@ void shortest_edit(std::span<const Node> a, std::span<const Node> b, std::size_t
           start = down ? old(previous) : old(previous) + 1;
         }
         for (std::ptrdiff_t q = px - 1; q >= start; --q)
-          matches.emplace_back(offset + static_cast<std::size_t>(q),
-                               offset + static_cast<std::size_t>(q - diagonal));
+          matches.emplace_back(a.places[static_cast<std::size_t>(q)],
+                               b.places[static_cast<std::size_t>(q - diagonal)]);
         if (step > 0) px = old(previous);
         diagonal = previous;
       }
@@ -77,7 +101,7 @@ void shortest_edit(std::span<const Node> a, std::span<const Node> b, std::size_t
       return;
     }
   }
-  greedy(a, b, offset, matches);
+  greedy(a, b, matches);
 }
 
 std::vector<Match> align(std::span<const Node> a, std::span<const Node> b) {
@@ -91,9 +115,13 @@ std::vector<Match> align(std::span<const Node> a, std::span<const Node> b) {
   while (tail < a.size() - head && tail < b.size() - head &&
          same(a[a.size() - 1 - tail], b[b.size() - 1 - tail]))
     ++tail;
-  const auto middle_a = a.subspan(head, a.size() - head - tail);
-  const auto middle_b = b.subspan(head, b.size() - head - tail);
-  if (!middle_a.empty() && !middle_b.empty()) shortest_edit(middle_a, middle_b, head, matches);
+  const std::size_t end_a = a.size() - tail, end_b = b.size() - tail;
+  if (head < end_a && head < end_b) {
+    // What only one of them has needs no search: ranks that differ much cost what they share.
+    const Places left = Places::of(a, head, end_a, shapes_of(b.subspan(head, end_b - head)));
+    const Places right = Places::of(b, head, end_b, shapes_of(a.subspan(head, end_a - head)));
+    if (left.size() != 0 && right.size() != 0) shortest_edit(left, right, matches);
+  }
   for (std::size_t i = tail; i > 0; --i) matches.emplace_back(a.size() - i, b.size() - i);
   return matches;
 }
@@ -109,15 +137,13 @@ class Merger {
       return a;
     }
     std::vector<Node> merged;
+    merged.reserve(a.size() + b.size());
     std::size_t i = 0;
     std::size_t j = 0;
     for (const auto& [next_a, next_b] : align(a, b)) {
       gap(merged, std::span(a).subspan(i, next_a - i), std::span(b).subspan(j, next_b - j), mine,
           theirs);
-      std::vector<Node> pair;
-      pair.push_back(std::move(a[next_a]));
-      merge_ranks(pair, {&b[next_b], 1}, mine, theirs, schema_);
-      merged.push_back(std::move(pair.front()));
+      merged.push_back(merge_pair(std::move(a[next_a]), b[next_b], mine, theirs));
       i = next_a + 1;
       j = next_b + 1;
     }
@@ -126,6 +152,17 @@ class Merger {
   }
 
  private:
+  Node merge_pair(Node a, Node& b, const RankList& mine, const RankList& theirs) {
+    if (a.is_loop() == b.is_loop()) {
+      merge_node(a, b, mine, theirs, schema_);
+      return a;
+    }
+    std::vector<Node> pair;
+    pair.push_back(std::move(a));
+    merge_ranks(pair, {&b, 1}, mine, theirs, schema_);
+    return std::move(pair.front());
+  }
+
   /// Between two matches: loops that run equally often and share most of their
   /// bodies become one; everything else stays with the ranks it came from.
   void gap(std::vector<Node>& merged, std::span<Node> a, std::span<Node> b, const RankList& mine,

@@ -87,30 +87,8 @@ void append_lists(std::vector<Node>& nodes, std::vector<Node>& later, const Rank
 
 void merge_lists(std::vector<Node>& nodes, std::vector<Node>& other, const RankList& mine,
                  const RankList& theirs, const CallSchema& schema) {
-  walk(
-      nodes, other, false,
-      [&](Node& a, Node& b) {
-        merge_inexact(a.inexact, b.inexact);
-        const RankList& left = a.ranks.empty() ? mine : a.ranks;
-        const RankList& right = b.ranks.empty() ? theirs : b.ranks;
-        for (std::size_t i = 0; i < a.params.size(); ++i)
-          a.params[i].merge(std::move(b.params[i]), left, right, schema.field_kind(a.call, i));
-        merge_times(a.times, std::move(b.times), left, right);
-        if (a.ranks.empty() && b.ranks.empty()) return;
-        RankList all = left;
-        all.merge(right);
-        a.ranks = std::move(all);
-      },
-      [&](Node& a, Node& b) {
-        merge_inexact(a.inexact, b.inexact);
-        RankList left = a.ranks.empty() ? mine : a.ranks;
-        const RankList right = b.ranks.empty() ? theirs : b.ranks;
-        merge_lists(a.body, b.body, left, right, schema);
-        a.iterations.merge(std::move(b.iterations), left, right, FieldKind::kPlain);
-        if (a.ranks.empty() && b.ranks.empty()) return;
-        left.merge(right);
-        a.ranks = std::move(left);
-      });
+  const auto pair = [&](Node& a, Node& b) { merge_node(a, b, mine, theirs, schema); };
+  walk(nodes, other, false, pair, pair);
 }
 
 bool alike(const Histogram& a, const Histogram& b) {
@@ -155,6 +133,25 @@ void append_execution(std::vector<Node>& nodes, std::span<Node> later, const Ran
   std::vector<Node> list(std::make_move_iterator(later.begin()),
                          std::make_move_iterator(later.end()));
   append_lists(nodes, list, ranks);
+}
+
+void merge_node(Node& a, Node& b, const RankList& mine, const RankList& theirs,
+                const CallSchema& schema) {
+  merge_inexact(a.inexact, b.inexact);
+  const RankList& left = a.ranks.empty() ? mine : a.ranks;
+  const RankList& right = b.ranks.empty() ? theirs : b.ranks;
+  if (a.is_loop()) {
+    merge_lists(a.body, b.body, left, right, schema);
+    a.iterations.merge(std::move(b.iterations), left, right, FieldKind::kPlain);
+  } else {
+    for (std::size_t i = 0; i < a.params.size(); ++i)
+      a.params[i].merge(std::move(b.params[i]), left, right, schema.field_kind(a.call, i));
+    merge_times(a.times, std::move(b.times), left, right);
+  }
+  if (a.ranks.empty() && b.ranks.empty()) return;
+  RankList all = left;
+  all.merge(right);
+  a.ranks = std::move(all);
 }
 
 void merge_ranks(std::vector<Node>& nodes, std::span<Node> other, const RankList& mine,

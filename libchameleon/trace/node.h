@@ -121,6 +121,10 @@ void close_loops(std::span<Node> nodes);
 /// Takes that back: the last visit of every loop goes on. For nodes of one rank.
 void reopen_loops(std::span<Node> nodes);
 
+/// Joins `b` of other ranks into `a`: both events, or both loops. Requires `alignable`.
+void merge_node(Node& a, Node& b, const RankList& mine, const RankList& theirs,
+                const CallSchema& schema);
+
 /// Merges histograms of like means; beyond `kMostTimeGroups` a predecessor the nearest.
 void merge_times(std::vector<TimeEntry>& times, std::vector<TimeEntry>&& other,
                  const RankList& mine, const RankList& theirs);

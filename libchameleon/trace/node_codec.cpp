@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "trace/node_codec.h"
 
+#include <algorithm>
+
 #include "trace/rank_formula.h"
 
 namespace chameleon {
 namespace {
 
 constexpr unsigned kDeepestNesting = 200;
+/// A node takes many times its bytes in a file: what a file claims is believed up to here.
+constexpr std::uint64_t kMostReserved = 256;
 
 using Symbols = std::map<std::uint64_t, std::pair<std::uint16_t, std::uint64_t>>;
 
@@ -170,6 +174,7 @@ class NodeReader {
     std::vector<Node> nodes;
     if (depth > kDeepestNesting) in_.fail();
     const std::uint64_t count = in_.count(3);
+    nodes.reserve(std::min(count, kMostReserved));
     for (std::uint64_t i = 0; i < count && in_.ok(); ++i) nodes.push_back(read(depth));
     return nodes;
   }
@@ -226,6 +231,7 @@ class NodeReader {
     const std::uint64_t params = in_.count(2);
     const auto call = calls_.find(node.call);
     if (call == calls_.end() || params != call->second.fields.size()) in_.fail();
+    if (in_.ok()) node.params.reserve(std::min(params, kMostReserved));
     for (std::uint64_t i = 0; i < params && in_.ok(); ++i) node.params.push_back(param());
     times(node);
     return node;

@@ -12,15 +12,16 @@
 namespace chameleon {
 namespace {
 
-ValueSequence project(const ParamGroup& group, EndPointForm form) {
-  return group.values.map_linear(ProjectEndPoint{form});
+/// Values of form `present` read as `form`, if they still have that reading.
+std::optional<ValueSequence> reading(const ValueSequence& values, EndPointForm present,
+                                     EndPointForm form) {
+  if (present == form) return values;
+  if (present == EndPointForm::kBoth) return values.map_linear(ProjectEndPoint{form});
+  return std::nullopt;
 }
 
-/// The values of `group` read as `form`, if it still has that reading.
 std::optional<ValueSequence> reading(const ParamGroup& group, EndPointForm form) {
-  if (group.form == form) return group.values;
-  if (group.form == EndPointForm::kBoth) return project(group, form);
-  return std::nullopt;
+  return reading(group.values, group.form, form);
 }
 
 constexpr EndPointForm kReadings[] = {EndPointForm::kBoth, EndPointForm::kRelative,
@@ -290,8 +291,21 @@ void Param::extend_last(const Param& more, const RankList& mine, const RankList&
   if (!groups.empty()) set_groups(std::move(groups));
 }
 
+bool Param::share_reading(const Param& other) {
+  for (const EndPointForm form : kReadings) {
+    auto mine = reading(values_, form_, form);
+    const auto theirs = reading(other.values_, other.form_, form);
+    if (!mine || !theirs || !(*mine == *theirs)) continue;
+    values_ = std::move(*mine);
+    form_ = form;
+    return true;
+  }
+  return false;
+}
+
 void Param::merge(Param&& other, const RankList& mine, const RankList& theirs, FieldKind kind) {
   if (!groups_ && !other.groups_ && form_ == other.form_ && values_ == other.values_) return;
+  if (!groups_ && !other.groups_ && kind == FieldKind::kEndPoint && share_reading(other)) return;
   std::vector<ParamGroup> groups = take_groups(mine);
   GroupIndex index(groups, kind);
   for (ParamGroup& group : other.take_groups(theirs)) index.absorb(std::move(group));
@@ -309,7 +323,7 @@ void Param::canonicalize(bool prefer_relative) {
   GroupIndex index(merged, FieldKind::kEndPoint);
   for (ParamGroup& group : *groups_) {
     if (group.form == EndPointForm::kBoth) {
-      group.values = project(group, form);
+      group.values = group.values.map_linear(ProjectEndPoint{form});
       group.form = form;
     }
     index.absorb(std::move(group));

@@ -87,6 +87,8 @@ class Param {
 
  private:
   struct Common;
+  /// Of two that have no groups: takes the first reading in which the values are the same.
+  bool share_reading(const Param& other);
   std::vector<ParamGroup> take_groups(const RankList& ranks);
   std::vector<Common> take_common(const Param& later, const RankList& mine,
                                   const RankList& theirs);

@@ -49,4 +49,11 @@ std::uint64_t Trace::event_count() const {
 
 void canonicalize(Trace& trace) { canonicalize(trace.nodes, trace.ranks, trace); }
 
+bool clocks_known(const Trace& trace) {
+  if (trace.facts.size() < trace.ranks.size()) return false;
+  for (const auto& [rank, fact] : trace.facts)
+    if (fact.clock.samples == 0) return false;
+  return !trace.facts.empty();
+}
+
 }  // namespace chameleon

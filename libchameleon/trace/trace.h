@@ -33,15 +33,28 @@ struct CallDescription {
   bool operator==(const CallDescription&) const = default;
 };
 
+/// A rank's clock beside rank 0's: where it shows t ns, rank 0's shows
+/// begin_ns + t + t * drift_ppb / 10^9, to within error_ns.
+struct RankClock {
+  std::uint64_t samples = 0;  ///< times it was compared; 0: not known
+  std::int64_t begin_ns = 0;
+  std::int64_t drift_ppb = 0;
+  std::uint64_t error_ns = 0;
+  bool operator==(const RankClock&) const = default;
+};
+
 /// What one rank says of itself.
 struct RankFacts {
   std::uint64_t events = 0;
   std::uint64_t run_ns = 0;   ///< from the end of MPI_Init to the start of MPI_Finalize
   std::uint64_t tool_ns = 0;  ///< of that, spent in the tool
+  std::uint64_t call_ns = 0;  ///< of that, inside MPI calls; 0: not known
   std::uint64_t paused = 0;   ///< calls not recorded because tracing was switched off
   std::array<std::uint64_t, 4> state_ns{};  ///< tool time at markers, by the state they led to
   std::string host;
   std::uint32_t processor = 0;
+  RankClock clock;
+  std::uint64_t memory = 0;  ///< most bytes the tool had allocated; 0: not known
   bool operator==(const RankFacts&) const = default;
 };
 
@@ -95,6 +108,9 @@ struct Trace final : CallSchema {
   /// Adds up to `events` of all ranks.
   std::uint64_t event_count() const;
 };
+
+/// Whether the clocks of all ranks that the trace has events of were compared with rank 0's.
+bool clocks_known(const Trace& trace);
 
 /// Content hash of an array: its id in every trace.
 std::uint64_t array_id(std::span<const std::int64_t> array);

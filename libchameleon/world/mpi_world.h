@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "world/clock_sample.h"
 #include "world/tree.h"
 #include "world/world.h"
 
@@ -179,6 +180,43 @@ class MpiWorld {
     return incoming;
   }
 
+  /// Compares every rank's clock with rank 0's, which a rank learns from its parent in the
+  /// tree: it asks `rounds` times what that clock shows and believes the quickest answer
+  /// (Cristian, Distributed Computing 3, 1989). Errors add up along ceil(log2 size) levels;
+  /// 2 * rounds messages a rank. `now()` is this rank's clock in ns.
+  template <class Now>
+  ClockSample sample_clock(Now now, unsigned rounds) {
+    begin_operation(tree_depth(size_) * 2 * rounds);
+    ClockSample best;
+    const auto ask = [&](std::uint32_t parent) {
+      std::int64_t least = INT64_MAX;
+      for (unsigned i = 0; i < rounds && !failed_; ++i) {
+        ClockReading theirs;
+        const std::int64_t asked = now();
+        send(parent, {});
+        if (!receive_value(parent, theirs)) return;
+        const std::int64_t took = now() - asked;
+        if (took >= least) continue;
+        least = took;
+        best = {asked + took / 2, theirs.root - (asked + took / 2), theirs.error + (took + 1) / 2};
+      }
+    };
+    std::uint32_t children[32], count = 0, above = rank_;
+    walk_up(
+        rank_, size_, [&](std::uint32_t child) { children[count++] = child; },
+        [&](std::uint32_t parent) { above = parent; });
+    if (above != rank_) ask(above);
+    else best.local = now();
+    while (count > 0) {  // those with the most below them first
+      const std::uint32_t child = children[--count];
+      for (unsigned i = 0; i < rounds && !failed_; ++i) {
+        Bytes nothing;
+        if (receive(child, nothing)) send_value(child, ClockReading{now() + best.offset, best.error});
+      }
+    }
+    return best;
+  }
+
   /// All ranks' values combined on all ranks, for a vote: no allocation, messages
   /// of sizeof(T). `sequence` numbers the votes and must be equal on all ranks.
   /// False after `timeout` seconds without an answer, `missing` being a rank that
@@ -211,6 +249,10 @@ class MpiWorld {
   struct Parcel {
     std::uint32_t rank = 0;
     Bytes bytes;
+  };
+  struct ClockReading {
+    std::int64_t root = 0;  ///< rank 0's clock now, ns
+    std::int64_t error = 0;
   };
   struct SmallVote {
     int tag;

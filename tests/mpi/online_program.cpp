@@ -8,6 +8,8 @@
 //   pause    rank 1 records nothing from a third of the steps to two thirds
 //   early, handler  a SIGTERM handler of its own, set before or after MPI_Init; rank 1 raises it
 //   abort    rank 1 calls MPI_Abort with 7 after half of the steps
+//   slow     rank 1 computes five times as long: 5 ms of a step
+//   vary     tags that never repeat, and no markers
 //   report   rank 0 prints the time of a step and the size of the trace before MPI_Finalize
 #include <mpi.h>
 #include <sys/stat.h>
@@ -43,13 +45,14 @@ void shift(const Program& run, int step) {
   const int previous = (run.rank + run.ranks - 1) % run.ranks;
   int out = run.rank + step;
   int in = -1;
-  MPI_Sendrecv(&out, 1, MPI_INT, next, 0, &in, 1, MPI_INT, previous, 0, MPI_COMM_WORLD,
+  const int tag = run.mode == "vary" ? step * 7919 % 32749 : 0;
+  MPI_Sendrecv(&out, 1, MPI_INT, next, tag, &in, 1, MPI_INT, previous, tag, MPI_COMM_WORLD,
                MPI_STATUS_IGNORE);
   if (in != previous + step) MPI_Abort(MPI_COMM_WORLD, 99);
 }
 
 void end_of_step(const Program& run, int step) {
-  if (run.mode == "absent" && run.odd()) return;
+  if (run.mode == "vary" || (run.mode == "absent" && run.odd())) return;
   if (run.mode == "fewer" && run.odd() && step == run.steps - 1) return;
   int token = 0;
   if (run.mode == "late" && step == run.steps / 2 && run.odd())
@@ -84,6 +87,7 @@ void run_steps(const Program& run) {
   for (int step = 0; step < run.steps; ++step) {
     happen(run, step);
     shift(run, step);
+    if (run.mode == "slow") ::usleep(run.odd() ? 5000 : 1000);
     if (run.sleep_ms > 0) ::usleep(static_cast<useconds_t>(run.sleep_ms) * 1000);
     end_of_step(run, step);
   }

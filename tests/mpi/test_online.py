@@ -336,6 +336,83 @@ def budget(online):
     expect(b"CHAMELEON_BUDGET" in outcome.stdout, f"{what}: stats", outcome)
 
 
+@test
+def memory(online):
+    # What never repeats needs memory without end: recording stops at the limit, the program
+    # goes on, and what was recorded is exact.
+    what, path, facts, outcome = online.trace(2, online.program("vary", 60000), lines=3,
+                                              BUFFER="64K", MEMORY="1M")
+    expect(outcome.stderr.count(b"CHAMELEON_MEMORY=1 MiB: recording stops") == 2, what, outcome)
+    declared = {one["what"]: one["ranks"] for one in facts["declarations"]}
+    expect(any("CHAMELEON_MEMORY=1 MiB was used up" in one for one in declared), f"{what}: {declared}")
+    expect(facts["paused_calls"] > 1000, f"{what}: {facts['paused_calls']} calls not recorded")
+    expect(1 << 20 < facts["tool_bytes"], f"{what}: {facts['tool_bytes']} bytes")
+    online.tools.verify(path, path.parent / "raw")
+    what, _, facts, _ = online.trace(2, online.program("vary", 60000), BUFFER="64K")
+    expect(facts["paused_calls"] == 0 and not facts["declarations"], f"{what}: {facts}")
+
+
+# -- time on several machines
+
+@test
+def own_times(online):
+    # Ranks that do the same share one distribution of times; how long each computed is its own.
+    what, _, facts, _ = online.trace(3, online.program("slow", 40), raw=False)
+    load = facts["load"]
+    expect(load["slowest_rank"] == 1, f"{what}: {load}")
+    expect(0.4 < load["balance"] < 0.65, f"{what}: {load}")  # (1 + 5 + 1) / 3 / 5
+    expect(0.2 <= load["longest_compute_seconds"] < 0.4, f"{what}: {load}")
+
+
+@test
+def clocks(online):
+    # 2 s on clocks that are apart and run apart: each is found to within what is claimed.
+    offset_ns, drift_ppm, ranks = 30_000_000, 2000, 5
+    folder = online.tools.fresh("clocks")
+    path = folder / "t.cham"
+    program = online.program("loop", 40, 50)
+    outcome = online.tools.job(ranks, program,
+                               preload=[online.tools.skewed_clock, online.tools.library],
+                               CHAMELEON_OUTPUT=path, CHAMELEON_CLOCK="monotonic",
+                               CHAMELEON_TIMING="full", CHAMELEON_FLUSH_EVERY=10,
+                               SKEW_OFFSET_NS=offset_ns, SKEW_DRIFT_PPM=drift_ppm)
+    expect(outcome.status == 0, "clocks: the job fails", outcome)
+    found = {one["rank"]: one for one in online.info(path)["clocks"]["ranks"]}
+    expect(sorted(found) == list(range(ranks)), f"clocks: {found}")
+    for rank, clock in found.items():
+        # One's own t is (1 + d) true ns, so rank 0's is t / (1 + d).
+        gains = rank * drift_ppm * 1e-6
+        drift = -gains / (1 + gains) * 1e9
+        slack = 1e9 * 2 * clock["error_ns"] / 1.5e9 + 20_000
+        expect(abs(clock["drift_ppb"] - drift) <= slack,
+               f"clocks: rank {rank} drifts by {clock['drift_ppb']} ppb, not {drift:.0f}: {clock}")
+        expect(clock["samples"] >= 4, f"clocks: rank {rank}: {clock}")
+        expect(clock["error_ns"] < 20_000_000, f"clocks: rank {rank}: {clock}")
+    # The same moment on all: a rank leaves the last shift when its neighbours do.
+    ends = shift_ends(online, path, ranks)
+    worst = max(ends) - min(ends)
+    error = 2 * max(clock["error_ns"] for clock in found.values())
+    expect(worst < max(error, 5_000_000),
+           f"clocks: ranks leave the last shift within {worst} ns, error {error}: {ends}")
+
+
+def shift_ends(online, path, ranks):
+    """When each rank leaves its last shift, from the exported table."""
+    table = path.parent / "tables"
+    outcome = online.tools.chameleon("export", path, "--csv", table)
+    expect(outcome.status == 0, "clocks: export", outcome)
+    ends = [0] * ranks
+    with open(table / "events.csv", encoding="utf-8") as lines:
+        columns = next(lines).rstrip("\n").split(",")
+        rank, call, end = (columns.index(name) for name in ("rank", "call", "end_ns"))
+        for line in lines:
+            values = line.split(",")
+            if values[call] == "Sendrecv":
+                ends[int(values[rank])] = int(values[end])
+    expect(min(ends) > 0, f"clocks: {ends}")
+    return ends
+
+
 # -- jobs that do not end well
 
 def killed(online, number):

@@ -121,16 +121,35 @@ inline Stream noise(std::uint64_t seed, int length, int sites) {
   return stream;
 }
 
-inline Trace fold_stream(const Stream& stream, int rank, int size) {
+/// How events come to the folder: with what tells it that it has seen an event before, for
+/// some or for all of them, and as whole iterations where it can take them.
+enum class Feed { kSomeKnown, kKnown, kAhead };
+
+inline Trace fold_stream(const Stream& stream, int rank, int size, Feed feed) {
   Folder folder;
   std::map<std::tuple<std::uint16_t, std::uint64_t, std::vector<std::int64_t>>, std::uint64_t> known;
+  std::vector<std::vector<std::int64_t>> values;
+  std::vector<std::uint64_t> identities;
   for (const Record& record : stream) {
-    std::vector<std::int64_t> values = record.values;
-    values[2] = pack_rank(static_cast<std::int32_t>(values[2]), rank, size);
-    // Some events come without the identity that spares comparing them.
+    values.push_back(record.values);
+    values.back()[2] = pack_rank(static_cast<std::int32_t>(record.values[2]), rank, size);
     const std::uint64_t identity =
-        known.try_emplace({record.call, record.path, values}, known.size() + 1).first->second;
-    folder.push({record.call, record.path, 100, 50, values, identity % 5 == 0 ? 0 : identity});
+        known.try_emplace({record.call, record.path, values.back()}, known.size() + 1).first->second;
+    identities.push_back(feed == Feed::kSomeKnown && identity % 5 == 0 ? 0 : identity);
+  }
+  const auto time = [](std::size_t i) { return std::pair<std::uint64_t, std::uint64_t>(100 + i % 977, 50 + i % 31); };
+  for (std::size_t at = 0; at < stream.size();) {
+    const std::size_t repeated =
+        feed != Feed::kAhead ? 0
+                             : folder.repeat(stream.size() - at,
+                                             [&](std::size_t i) { return identities[at + i]; },
+                                             [&](std::size_t i) { return time(at + i); });
+    at += repeated;
+    if (repeated != 0) continue;
+    const auto [compute, communication] = time(at);
+    folder.push({stream[at].call, stream[at].path, compute, communication, values[at],
+                 identities[at]});
+    ++at;
   }
   Trace trace;
   trace.ranks = RankList::single(static_cast<std::uint32_t>(rank));
@@ -142,6 +161,10 @@ inline Trace fold_stream(const Stream& stream, int rank, int size) {
                           {"count", "count", FieldKind::kPlain},
                           {"dest", "dest", FieldKind::kEndPoint}}};
   return trace;
+}
+
+inline Trace fold_stream(const Stream& stream, int rank, int size) {
+  return fold_stream(stream, rank, size, static_cast<Feed>(rank % 3));
 }
 
 /// A rank's events read back; a `Record` with call 0 stands for a failure.

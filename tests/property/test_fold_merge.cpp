@@ -50,6 +50,20 @@ TEST_CASE("expand(merge(fold(x))) = x on every rank, through the file format", "
   }
 }
 
+TEST_CASE("events known beforehand, and whole iterations of them, fold as any, with their times") {
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    const std::uint64_t seed = base_seed() + i;
+    INFO("CHAMELEON_TEST_SEED=" << seed);
+    ProgramMaker program(seed, 4);
+    Stream stream;
+    for (int run = 0; run < 3; ++run)  // so that it goes round
+      for (const Record& record : program.run(2)) stream.push_back(record);
+    const Bytes plain = encode_trace(fold_stream(stream, 2, 4, Feed::kSomeKnown));
+    REQUIRE(encode_trace(fold_stream(stream, 2, 4, Feed::kKnown)) == plain);
+    REQUIRE(encode_trace(fold_stream(stream, 2, 4, Feed::kAhead)) == plain);
+  }
+}
+
 TEST_CASE("what deviates from a predicted iteration is kept, and long iterations fold") {
   const auto event = [](std::uint64_t path, std::int64_t value = 1) {
     return Record{1, path, {0, value, 0}};

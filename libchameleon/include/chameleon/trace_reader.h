@@ -89,6 +89,14 @@ struct RankFacts {
   std::uint64_t not_recorded = 0;         ///< calls while recording was switched off
   std::string host;
   std::uint32_t processor = 0;
+  /// Comparisons with rank 0's clock; 0: none, and the next three say nothing.
+  std::uint64_t clock_samples = 0;
+  /// Where this rank's clock shows t ns, rank 0's shows begin + t + t * drift / 10^9, to within
+  /// the error.
+  std::int64_t clock_begin_ns = 0, clock_drift_ppb = 0;
+  std::uint64_t clock_error_ns = 0;
+  std::uint64_t tool_bytes = 0;  ///< most memory the tracer had; 0: not known
+  std::uint64_t call_ns = 0;     ///< of the run time, inside recorded MPI calls; 0: not known
 };
 
 /// What is not recorded exactly, and for whom.

@@ -18,7 +18,8 @@ Frame = namedtuple("Frame", "module offset")
 Predefined = namedtuple("Predefined", "name size")
 Declaration = namedtuple("Declaration", "what ranks")
 RankFacts = namedtuple("RankFacts", "rank events run_ns tool_ns paused processor host tool_at_ns "
-                       "tool_c_ns tool_l_ns tool_f_ns")
+                       "tool_c_ns tool_l_ns tool_f_ns clock_samples clock_begin_ns "
+                       "clock_drift_ppb clock_error_ns tool_bytes call_ns")
 Cluster = namedtuple("Cluster", "call_path lead ranks")
 Phase = namedtuple("Phase", "state first markers changed end_ns")
 Online = namedtuple("Online", "clustering fidelity call_frequency k markers acted count_at count_c "
@@ -44,7 +45,7 @@ class Part:
         self.path_order = []
         self.array_sequences = []
         self.fact_ranks, self.fact_columns, self.hosts = RankList(), None, []
-        self.state_columns = None
+        self.state_columns = self.clock_columns = None
         self.declarations = []
         self.online = NO_ONLINE
         self.nodes = []
@@ -147,15 +148,24 @@ class Part:
     def read_state_times(self, reader):
         self.state_columns = self.columns(reader, 4)
 
+    def read_clocks(self, reader):
+        self.clock_columns = self.columns(reader, 6)
+        for column, most in zip(self.clock_columns[1:3], (1 << 60, 500_000_000)):
+            for start, stride, count in column.segments():
+                if max(abs(start), abs(start + stride * (count - 1))) > most:
+                    raise corrupt("a rank's clock is out of range")
+
     def facts(self):
         """RankFacts in rank order."""
         columns = list(self.fact_columns or ())
-        columns += self.state_columns or [ValueSequence.constant(0, len(self.fact_ranks))] * 4
+        none = ValueSequence.constant(0, len(self.fact_ranks))
+        columns += self.state_columns or [none] * 4
+        columns += self.clock_columns or [none] * 6
         if self.fact_columns is None:
             return
-        for rank, (events, run, tool, paused, processor, host, *states) in zip(
+        for rank, (events, run, tool, paused, processor, host, *rest) in zip(
                 self.fact_ranks, zip(*columns)):
-            yield RankFacts(rank, events, run, tool, paused, processor, self.hosts[host], *states)
+            yield RankFacts(rank, events, run, tool, paused, processor, self.hosts[host], *rest)
 
     def read_declarations(self, reader):
         for _ in range(reader.count(2)):
@@ -181,4 +191,4 @@ class Part:
 
     SECTIONS = {1: read_run, 2: read_calls, 3: read_arrays, 4: read_modules, 5: read_paths,
                 6: read_predefined, 7: read_facts, 8: read_declarations, 9: read_nodes,
-                10: read_online, 11: read_state_times}
+                10: read_online, 11: read_state_times, 12: read_clocks}

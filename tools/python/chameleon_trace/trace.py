@@ -16,6 +16,9 @@ MOST_WORK = 1 << 22
 # Frames of module 0 say why there is no code in a file.
 NO_FILE = {0: "generated code", 1: "outer frames not kept", 2: "no unwinder"}
 SMALL_COMMUNICATORS = {0: "MPI_COMM_WORLD", 1: "MPI_COMM_SELF"}
+# What adds up of the facts of a rank in several parts of a trace.
+SUMMED = ("events", "run_ns", "tool_ns", "paused", "tool_at_ns", "tool_c_ns", "tool_l_ns",
+          "tool_f_ns", "call_ns")
 
 
 class Trace:
@@ -114,15 +117,17 @@ class Trace:
         for rank, same in groupby(rows, key=attrgetter("rank")):
             same = list(same)
             sums = [sum(column) for column in zip(*((f.events, f.run_ns, f.tool_ns, f.paused,
-                                                     *f[7:]) for f in same))]
+                                                     *f[7:11]) for f in same))]
             known = next((f for f in same if f.host), same[0])
-            yield RankFacts(rank, *sums[:4], known.processor, known.host, *sums[4:])
+            clock = max(same, key=attrgetter("clock_samples"))
+            yield RankFacts(rank, *sums[:4], known.processor, known.host, *sums[4:],
+                            *clock[11:15], max(f.tool_bytes for f in same),
+                            sum(f.call_ns for f in same))
 
     @staticmethod
     def _times(part, times):
         for fact in part.facts():
-            yield fact._replace(**{name: getattr(fact, name) * times for name in
-                                   fact._fields if name not in ("rank", "processor", "host")})
+            yield fact._replace(**{name: getattr(fact, name) * times for name in SUMMED})
 
     def frames(self, path):
         """Frames of a call path, innermost first, as text: module+offset."""

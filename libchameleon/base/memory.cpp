@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Counts in libchameleon.so only: libstdc++ is static there and all names are hidden, so that
+// these operators are the library's own and never the application's. Elsewhere it knows nothing.
+#include "base/memory.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+namespace chameleon {
+namespace {
+
+constexpr std::size_t kHeader = alignof(std::max_align_t);
+static_assert(kHeader >= sizeof(std::size_t));
+
+std::atomic<std::uint64_t> g_now{0}, g_most{0};
+
+[[maybe_unused]] void* allocate(std::size_t size) {
+  if (size > SIZE_MAX - kHeader) return nullptr;
+  auto* block = static_cast<unsigned char*>(std::malloc(size + kHeader));
+  if (block == nullptr) return nullptr;
+  *reinterpret_cast<std::size_t*>(block) = size;
+  const std::uint64_t now = g_now.fetch_add(size, std::memory_order_relaxed) + size;
+  // Of two threads at once the smaller may stay: a figure for people and a limit, no more.
+  if (now > g_most.load(std::memory_order_relaxed)) g_most.store(now, std::memory_order_relaxed);
+  return block + kHeader;
+}
+
+[[maybe_unused]] void release(void* pointer) noexcept {
+  if (pointer == nullptr) return;
+  unsigned char* block = static_cast<unsigned char*>(pointer) - kHeader;
+  g_now.fetch_sub(*reinterpret_cast<std::size_t*>(block), std::memory_order_relaxed);
+  std::free(block);
+}
+
+}  // namespace
+
+MemoryUse memory_use() {
+  return {g_now.load(std::memory_order_relaxed), g_most.load(std::memory_order_relaxed)};
+}
+
+}  // namespace chameleon
+
+#ifdef CHAMELEON_COUNTS_MEMORY
+// The forms for arrays and without exceptions call these.
+void* operator new(std::size_t size) {
+  for (;;) {
+    if (void* block = chameleon::allocate(size)) return block;
+    const std::new_handler handler = std::get_new_handler();
+    if (handler == nullptr) throw std::bad_alloc();
+    handler();
+  }
+}
+void operator delete(void* pointer) noexcept { chameleon::release(pointer); }
+void operator delete(void* pointer, std::size_t) noexcept { chameleon::release(pointer); }
+#endif
