@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the command put into the page, and the place in the program that a number belongs to.
 import { make, table } from "./dom.js";
-import { bytesText, countText, ranksText, timeText } from "./text.js";
+import { bytesText, countText, listText, ranksText, timeText } from "./text.js";
 
 export const data = JSON.parse(document.getElementById("data").textContent);
 
@@ -54,7 +54,7 @@ function openPlace(index, ranks) {
         text: (row) => timeText(row.compute_seconds * 1e9) },
       { title: "sent", number: true, value: (row) => row.sent_bytes,
         text: (row) => bytesText(row.sent_bytes) },
-      { title: "ranks", value: (row) => row.ranks, class: "wrap" },
+      { title: "ranks", value: (row) => row.ranks, text: (row) => listText(row.ranks), class: "wrap" },
     ], rows),
     make("h3", {}, "Call path, innermost first"),
     make("ol", { class: "frames" }, site.frames.map((frame) => make("li", {}, data.frames[frame]))));

@@ -3,7 +3,7 @@
 import { data, placeLink, share, timed } from "./data.js";
 import { asTable, card, make, note, table } from "./dom.js";
 import { chart } from "./picture.js";
-import { countText, shareText, timeText } from "./text.js";
+import { countText, listText, shareText, timeText } from "./text.js";
 
 export function loadView() {
   const { load } = data;
@@ -51,7 +51,7 @@ export function loadView() {
         { title: "mean", number: true, value: (row) => row.mean, text: (row) => timeText(row.mean) },
         { title: "least", number: true, value: (row) => row.least, text: (row) => timeText(row.least) },
         { title: "ranks there", number: true, value: (row) => row.ranks, text: (row) => countText(row.ranks) },
-        { title: "slowest ranks", value: (row) => row.slowest, class: "wrap" },
+        { title: "slowest ranks", value: (row) => row.slowest, text: (row) => listText(row.slowest), class: "wrap" },
       ], load.places, { shown: 20 }),
   ].filter(Boolean);
 }
