@@ -99,6 +99,10 @@ def linked(here, found):
                      CHAMELEON_OUTPUT=str(trace), CHAMELEON_ENABLE=enabled)
             if trace.exists() != there:
                 sys.exit(f"{program}: CHAMELEON_ENABLE={enabled}, trace: {trace.exists()}")
+        # Init, ten steps, Finalize.
+        info = json.loads(here.run([here.command, "info", "--json", trace]))
+        if info["events"] != RANKS * 12 or info["markers"] != 10:
+            sys.exit(f"{program}: {info['events']} events, {info['markers']} markers")
 
 
 def from_source(here, found):

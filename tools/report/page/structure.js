@@ -21,6 +21,12 @@ function titleOf(node) {
           make("strong", {}, node.call), ` ${node.line ?? ""}`];
 }
 
+// Between ranges a line may end, not within one.
+function unbroken(ranks) {
+  return listText(ranks).split(" ").flatMap((part) =>
+    [make("span", { class: "unbroken" }, part), " "]);
+}
+
 export function structureView() {
   const whole = data.stats.compute_seconds * 1e9 + data.stats.call_seconds * 1e9;
   const body = make("tbody");
@@ -70,7 +76,7 @@ export function structureView() {
           row.button ?? null, ...titleOf(node),
           node.inexact ? make("em", { class: "inexact" }, ` not exact: ${node.inexact}`) : null)),
       make("td", { class: "wrap" }, node.site === undefined ? "" : placeLink(node.site, node.ranks)),
-      make("td", { class: "wrap ranks" }, ranks === "all" ? ranks : listText(ranks)),
+      make("td", { class: "wrap ranks" }, ranks === "all" ? ranks : unbroken(ranks)),
       make("td", { class: "number" }, countText(node.count)),
       make("td", { class: "number" }, timed ? timeText(node.compute) : ""),
       make("td", { class: "number" }, timed ? timeText(node.in_call) : ""),
