@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Reads a Perfetto trace with Google's protobuf, by a description built here, and prints it as JSON.
+"""Reads a Perfetto trace with Google's protobuf, by a description built here; prints it as JSON.
 
     read_perfetto.py FILE
 

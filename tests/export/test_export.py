@@ -25,8 +25,8 @@ import harness  # noqa: E402
 from harness import expect  # noqa: E402
 
 FORMATS = {"csv": "csv", "json": "json", "folded": "t.folded", "speedscope": "t.speedscope.json",
-           "chrome": "t.json", "perfetto": "t.pftrace", "otf2": "otf2", "simgrid": "ti", "paje": "t.paje",
-           "paraver": "t.prv", "goal": "t.goal"}
+           "chrome": "t.json", "perfetto": "t.pftrace", "otf2": "otf2", "simgrid": "ti",
+           "paje": "t.paje", "paraver": "t.prv", "goal": "t.goal"}
 SYSTEM_PYTHON = "/usr/bin/python3"  # has Debian's modules
 READ_PERFETTO = pathlib.Path(__file__).resolve().parent / "read_perfetto.py"
 SENDS = {"Send", "Isend", "Ssend", "Sendrecv"}
