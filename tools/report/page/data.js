@@ -7,6 +7,12 @@ export const data = JSON.parse(document.getElementById("data").textContent);
 
 export const timed = data.info.timing !== "none";
 
+// Of ranks that behave alike one sends its times, for all of them: unequal work among them is not
+// in the trace, and nothing here may say that there is none.
+export const timesShared = data.info.timing === "histogram" && data.info.count_l > 0 &&
+  data.info.clusters.some((one) => !/^\d+$/.test(one.ranks));
+export const kTimesShared = "Of ranks that behaved alike the times are those of one of them: whether they share work evenly is not known. CHAMELEON_TIMING=full or CHAMELEON_CLUSTERING=off keeps those of each.";
+
 export function siteText(site) {
   return data.frames[data.sites[site].site];
 }
