@@ -3,11 +3,32 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
+#include <span>
 
 #include "analysis/communicators.h"
 
 namespace chameleon {
 namespace {
+
+/// Instances of one call that are looked at.
+constexpr std::uint64_t kMostInstances = 64;
+
+/// Dimensions, those of one left out, if they are of all ranks and can be drawn.
+std::optional<std::vector<std::uint32_t>> drawn(std::span<const std::int64_t> listed,
+                                                std::uint64_t ranks) {
+  std::vector<std::uint32_t> dims;
+  std::uint64_t product = 1;
+  for (const std::int64_t one : listed) {
+    // Beyond the world's size, or of a call that failed.
+    if (one < 1 || static_cast<std::uint64_t>(one) > ranks) return std::nullopt;
+    product *= static_cast<std::uint64_t>(one);
+    if (product > ranks) return std::nullopt;
+    if (one > 1) dims.push_back(static_cast<std::uint32_t>(one));
+  }
+  if (product != ranks || dims.empty() || dims.size() > 3) return std::nullopt;
+  return dims;
+}
 
 bool cartesian(const Trace& trace, std::uint64_t ranks, std::vector<std::uint32_t>& dims) {
   const std::function<bool(const std::vector<Node>&)> walk = [&](const std::vector<Node>& nodes) {
@@ -23,20 +44,13 @@ bool cartesian(const Trace& trace, std::uint64_t ranks, std::vector<std::uint32_
       EndPointForm form{};
       const ValueSequence* values =
           node.params[static_cast<std::size_t>(field)].find(trace.ranks.first(), form);
-      if (values == nullptr || values->size() == 0) continue;
-      const auto listed = array_of(trace, ValueSequence::Cursor(*values).next());
-      std::uint64_t product = 1;
-      std::vector<std::uint32_t> here;
-      for (const std::int64_t one : listed) {
-        if (one < 1 || static_cast<std::uint64_t>(one) > ranks) return false;
-        product *= static_cast<std::uint64_t>(one);
-        if (product > ranks) break;
-        if (one > 1) here.push_back(static_cast<std::uint32_t>(one));
-      }
-      if (product == ranks && !here.empty() && here.size() <= 3) {
-        dims = here;
-        return true;
-      }
+      if (values == nullptr) continue;
+      ValueSequence::Cursor cursor(*values);
+      for (std::uint64_t i = 0; i < std::min<std::uint64_t>(values->size(), kMostInstances); ++i)
+        if (auto found = drawn(array_of(trace, cursor.next()), ranks)) {
+          dims = std::move(*found);
+          return true;
+        }
     }
     return false;
   };

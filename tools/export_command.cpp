@@ -18,12 +18,13 @@ struct Format {
   Exporter exporter;
 };
 
-constexpr std::array<Format, 10> kFormats = {{
+constexpr std::array<Format, 11> kFormats = {{
     {"csv", "Folder of tables: events, calls, messages, matrix, clusters, phases", export_csv},
     {"json", "The same tables, each an array of records", export_json},
     {"folded", "Folded stacks, a line a stack, for flame graphs", export_folded},
     {"speedscope", "Speedscope's JSON", export_speedscope},
     {"chrome", "Trace events as JSON, for Perfetto and chrome://tracing", export_chrome},
+    {"perfetto", "Perfetto's protocol buffers: as --chrome, for large traces", export_perfetto},
     {"otf2", "Folder with an OTF2 archive, traces.otf2", export_otf2},
     {"simgrid", "Folder with a time-independent trace for smpirun -replay", export_simgrid},
     {"paje", "Paje trace, for pj_dump and ViTE", export_paje},

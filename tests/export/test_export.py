@@ -7,11 +7,13 @@
 Programs are traced with raw records and without clustering. Calls a rank and function, and bytes
 sent a rank, must be those of the raw records in every format that has them; no message arrives
 before it was sent; collectives overlap. Consumers that are not installed are named and passed
-over (--need: they must be there): python3-pandas, python3-otf2, otf2-print, pj_dump, smpirun."""
+over (--need: they must be there): python3-pandas, python3-otf2, python3-protobuf, otf2-print,
+pj_dump, vite, smpirun."""
 
 import collections
 import csv
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -23,9 +25,10 @@ import harness  # noqa: E402
 from harness import expect  # noqa: E402
 
 FORMATS = {"csv": "csv", "json": "json", "folded": "t.folded", "speedscope": "t.speedscope.json",
-           "chrome": "t.json", "otf2": "otf2", "simgrid": "ti", "paje": "t.paje",
-           "paraver": "t.prv", "goal": "t.goal"}
+           "chrome": "t.json", "perfetto": "t.pftrace", "otf2": "otf2", "simgrid": "ti",
+           "paje": "t.paje", "paraver": "t.prv", "goal": "t.goal"}
 SYSTEM_PYTHON = "/usr/bin/python3"  # has Debian's modules
+READ_PERFETTO = pathlib.Path(__file__).resolve().parent / "read_perfetto.py"
 SENDS = {"Send", "Isend", "Ssend", "Sendrecv"}
 
 PLATFORM = """<?xml version='1.0'?>
@@ -188,6 +191,44 @@ def check_chrome(job):
             last[event["tid"]] = event["ts"] + event["dur"]
 
 
+def check_perfetto(job):
+    """What Google's protobuf reads is what is in Chrome's JSON, which has more to compare with."""
+    read = subprocess.run([SYSTEM_PYTHON, READ_PERFETTO, job.path("perfetto")],
+                          capture_output=True, check=False)
+    expect(read.returncode == 0, f"{job.name}: python3-protobuf",
+           harness.Outcome(read.returncode, read.stdout, read.stderr))
+    trace = json.loads(read.stdout)
+    expect(trace["tracks"] == [f"rank {rank}" for rank in range(job.ranks)] and
+           trace["order"] == list(range(job.ranks)), f"{job.name}: perfetto: {trace['tracks']}")
+    expect(trace["description"].startswith("times "), f"{job.name}: perfetto: says of the times "
+           f"{trace['description']!r}")
+    slices = trace["slices"]
+    job.same_calls(by_rank(job, ((int(s["track"][5:]), s["name"][4:]) for s in slices)),
+                   "perfetto")
+    sent = collections.Counter()
+    for part in slices:
+        sent[int(part["track"][5:])] += part["arguments"].get("bytes_sent", 0)
+    job.same_bytes(sent, "perfetto")
+    begins = {flow: part["begin"] for part in slices for flow in part["flows"]}
+    ends = {flow: part["end"] for part in slices for flow in part["ended"]}
+    expect(begins.keys() == ends.keys() and all(begins[f] < ends[f] for f in ends),
+           f"{job.name}: perfetto: flows")
+    expect(sum(len(part["flows"]) for part in slices) == len(begins),
+           f"{job.name}: perfetto: two messages are one flow")
+    events = json.loads(job.path("chrome").read_text())["traceEvents"]
+    expect([[s["track"], s["name"], s["category"], s["begin"], s["end"], s["arguments"]]
+            for s in slices] ==
+           [[f"rank {e['tid']}", e["name"], e["cat"], round(1000 * e["ts"]),
+             round(1000 * (e["ts"] + e["dur"])), e["args"]] for e in events if e["ph"] == "X"],
+           f"{job.name}: perfetto: the slices are not those of --chrome")
+    places = len({s["arguments"]["at"] for s in slices})
+    expect(trace["names"]["debug_annotation_string_values"] == places and
+           trace["names"]["event_names"] == len({s["name"] for s in slices}),
+           f"{job.name}: perfetto: interned {trace['names']}, {places} places")
+    expect(job.path("perfetto").stat().st_size < job.path("chrome").stat().st_size,
+           f"{job.name}: perfetto: not smaller than JSON")
+
+
 def check_stacks(job):
     weights = 0
     for line in job.path("folded").read_text().splitlines():
@@ -268,6 +309,24 @@ def check_paje(job):
     links = sum(1 for words in lines if words[0] == "Link")
     messages = len((job.path("csv") / "messages.csv").read_text().splitlines()) - 1
     expect(links == messages, f"{job.name}: paje: {links} links, {messages} messages")
+
+
+def check_vite(job):
+    """Drawn without a complaint: every message is an arrow, every call has a colour."""
+    picture = job.folder / "paje.svg"
+    drawn = subprocess.run(["vite", "-f", job.path("paje"), "-e", picture], capture_output=True,
+                           cwd=job.folder, env=dict(os.environ, QT_QPA_PLATFORM="offscreen"),
+                           check=False)
+    outcome = harness.Outcome(drawn.returncode, drawn.stdout, drawn.stderr)
+    expect(drawn.returncode == 0 and picture.exists() and
+           b"0 errors and 0 warnings" in drawn.stdout + drawn.stderr, f"{job.name}: vite", outcome)
+    text = picture.read_text()
+    arrows = len(re.findall(r"<polygon ", text))
+    messages = len((job.path("csv") / "messages.csv").read_text().splitlines()) - 1
+    expect(arrows == messages, f"{job.name}: vite: {arrows} arrows, {messages} messages")
+    expect(all(f">rank {rank}<" in text for rank in range(job.ranks)), f"{job.name}: vite: ranks")
+    # Black is a state that has no colour.
+    expect("<rect" in text and 'fill="rgb(0,0,0)"' not in text, f"{job.name}: vite: colours")
 
 
 def check_paraver(job):
@@ -403,7 +462,11 @@ CONSUMERS = [
     ("python3-otf2", check_python_otf2, lambda: subprocess.run(
         [SYSTEM_PYTHON, "-c", "import otf2"], capture_output=True, check=False).returncode == 0),
     ("otf2-print", check_otf2, lambda: shutil.which("otf2-print")),
+    ("python3-protobuf", check_perfetto, lambda: subprocess.run(
+        [SYSTEM_PYTHON, "-c", "import google.protobuf"], capture_output=True,
+        check=False).returncode == 0),
     ("pj_dump", check_paje, lambda: shutil.which("pj_dump")),
+    ("vite", check_vite, lambda: shutil.which("vite")),
     ("smpirun", check_simgrid, lambda: shutil.which("smpirun")),
 ]
 

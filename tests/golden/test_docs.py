@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs the commands of the documentation: every ```sh block of the files given.
 
-    test_docs.py --build BUILD [--preload LIBRARY] FILE...
+    test_docs.py --build BUILD [--preload LIBRARY] [--prepare SCRIPT] [--stand-ins FOLDER] FILE...
 
 The blocks of a file run in their order as one script, in an empty folder, with the built commands
-and examples in PATH; a command that fails fails the test. A block is left out when the line before
-it is a comment of this form, and the reason is printed:
+and examples in PATH; a command that fails fails the test. A script that prepares the folder is
+sourced before them (with BUILD, and its own folder as HERE), and programs that stand in for those
+that are not there (a batch system, a container engine) come first in PATH. A block is left out when
+the line before it is a comment of this form, and the reason is printed:
 
     <!-- not run: it runs this test -->
 """
@@ -44,12 +46,17 @@ def blocks(path):
 
 def run(path, options):
     script = ["set -euo pipefail"]
+    if options.prepare:
+        script.append(f". '{options.prepare}'")
+    if options.stand_ins:
+        script.append(f"PATH='{options.stand_ins}':$PATH")
+    without = len(script)
     for number, text, reason in blocks(path):
         if reason:
             print(f"{path.name}:{number}: not run: {reason}")
         else:
             script += [f"echo '== {path.name}:{number}'", text]
-    if len(script) == 1:
+    if len(script) == without:
         sys.exit(f"{path}: no command to run")
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith("CHAMELEON_")}
@@ -57,6 +64,9 @@ def run(path, options):
         environment["CHAMELEON_LIBRARY"] = os.environ["CHAMELEON_LIBRARY"]
     folders = [str(options.build / "tools"), str(options.build / "examples")]
     environment["PATH"] = os.pathsep.join(folders + [environment["PATH"]])
+    environment["BUILD"] = str(options.build)
+    if options.prepare:
+        environment["HERE"] = str(options.prepare.parent)
     if options.preload:
         environment["LD_PRELOAD"] = str(options.preload)
     with tempfile.TemporaryDirectory() as folder:
@@ -71,6 +81,10 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=lambda name: pathlib.Path(name).resolve(), required=True)
     parser.add_argument("--preload", help="a library for every command")
+    parser.add_argument("--prepare", type=lambda name: pathlib.Path(name).resolve(),
+                        help="a script sourced before the commands of each file")
+    parser.add_argument("--stand-ins", type=lambda name: pathlib.Path(name).resolve(),
+                        help="a folder of programs, first in PATH")
     parser.add_argument("files", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     for path in options.files:

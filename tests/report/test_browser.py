@@ -5,11 +5,9 @@ a simulated job of 1,024 ranks. Screenshots of all views stay in the output fold
 
     test_browser.py --tools TOOLS.json --wavefront P --stencil P --output FOLDER
 
-Needs Debian's `chromium` and `nodejs`, and `playwright-core` from the npm registry: what is missing
-is installed (as root; else the test says what to install and fails)."""
+Needs what scripts/packages-all names, and takes `playwright-core` from the npm registry."""
 
 import json
-import os
 import pathlib
 import shutil
 import subprocess
@@ -25,16 +23,9 @@ SLOWEST_OPEN = 1000  # ms, on an idle machine of 2 cores; test machines are not 
 TRIES = 3
 
 
-def need(programs, package):
-    found = next((path for path in map(shutil.which, programs) if path), None)
-    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
-        subprocess.run(["apt-get", "update", "-qq"], check=False, stdin=subprocess.DEVNULL)
-        subprocess.run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", package,
-                        "fonts-dejavu-core"], check=False, env=environment,
-                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-        found = next((path for path in map(shutil.which, programs) if path), None)
-    expect(found, f"this test needs Debian's package {package}")
+def need(program, package):
+    found = shutil.which(program)
+    expect(found, f"this test needs Debian's package {package} (scripts/packages-all)")
     return found
 
 
@@ -43,7 +34,7 @@ def playwright(folder):
     if not (folder / "node_modules" / "playwright-core").exists():
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "package.json").write_text(json.dumps({"private": True}))
-        done = subprocess.run([need(["npm"], "npm"), "install", "--no-audit", "--no-fund",
+        done = subprocess.run([need("npm", "npm"), "install", "--no-audit", "--no-fund",
                                PLAYWRIGHT], cwd=folder, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, check=False)
         expect(done.returncode == 0, f"npm install {PLAYWRIGHT}: {done.stderr[-300:]}")
@@ -58,7 +49,7 @@ def main():
     options = arguments.parse_args()
 
     def body(tools):
-        node, chromium = need(["node"], "nodejs"), need(["chromium"], "chromium")
+        node, chromium = need("node", "nodejs"), need("chromium", "chromium")
         output = options.output.resolve()
         modules = playwright(output / "npm")
         shutil.rmtree(output / "screenshots", ignore_errors=True)

@@ -38,9 +38,10 @@ class TraceBuilder {
   }
 
   /// An event that returned 0; its path follows from its call.
-  void push(std::uint32_t rank, std::uint16_t call, std::vector<std::int64_t> values) {
+  void push(std::uint32_t rank, std::uint16_t call, std::vector<std::int64_t> values,
+            std::uint64_t compute_ns = 1, std::uint64_t call_ns = 1) {
     values.insert(values.begin(), 0);
-    folders_[rank].push({call, 100U + call, 1, 1, values});
+    folders_[rank].push({call, 100U + call, compute_ns, call_ns, values});
   }
 
   std::int64_t array(std::vector<std::int64_t> values) {

@@ -66,35 +66,21 @@ class Chrome {
     file_ << ",\n{" << phase << ",\"cat\":\"message\",\"name\":\"message\",\"id\":\"" << id << "\""
           << track << ",\"ts\":" << microseconds(ns) << "}";
   }
-  static std::string arguments(const RankOperations& at) {
-    std::string text, to, from;
-    std::int64_t sent = 0, received = 0;
-    const auto list = [](std::string& names, std::uint32_t rank) {
-      names += (names.empty() ? "" : ",") + std::to_string(rank);
-    };
-    for (const Operation& operation : at.operations()) {
-      if (operation.kind == Operation::Kind::kSend) {
-        list(to, operation.channel.dest);
-        sent += operation.bytes;
-      } else if (operation.kind == Operation::Kind::kReceive) {
-        list(from, operation.channel.source);
-        received += operation.bytes;
-      } else if (operation.kind == Operation::Kind::kEnd) {
-        text += ",\"ranks\":" + std::to_string(operation.members) +
-                ",\"sent\":" + std::to_string(operation.sent) +
-                ",\"received\":" + std::to_string(operation.received);
-        if (operation.root_world >= 0) text += ",\"root\":" + std::to_string(operation.root_world);
-      }
+  std::string arguments(const RankOperations& at) {
+    std::string text;
+    call_arguments(at, arguments_);
+    for (const CallArgument& argument : arguments_) {
+      (text += ",\"").append(argument.name) += "\":";
+      text += argument.text.empty() ? std::to_string(argument.number)
+                                    : "\"" + argument.text + "\"";
     }
-    if (!to.empty()) text += ",\"to\":\"" + to + "\",\"bytes_sent\":" + std::to_string(sent);
-    if (!from.empty())
-      text += ",\"from\":\"" + from + "\",\"bytes_received\":" + std::to_string(received);
     return text;
   }
 
   const ExportRequest& request_;
   TextFile& file_;
   PathNames names_;
+  std::vector<CallArgument> arguments_;
 };
 
 }  // namespace

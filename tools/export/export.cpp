@@ -43,6 +43,44 @@ std::size_t common_frames(const std::vector<std::string>& a, const std::vector<s
   return n;
 }
 
+void call_arguments(const RankOperations& at, std::vector<CallArgument>& arguments) {
+  arguments.clear();
+  std::string to, from;
+  std::int64_t bytes_sent = 0, bytes_received = 0, ranks = 0, sent = 0, received = 0, root = -1;
+  const auto list = [](std::string& names, std::uint32_t rank) {
+    names += (names.empty() ? "" : ",") + std::to_string(rank);
+  };
+  for (const Operation& operation : at.operations()) {
+    if (operation.kind == Operation::Kind::kSend) {
+      list(to, operation.channel.dest);
+      bytes_sent += operation.bytes;
+    } else if (operation.kind == Operation::Kind::kReceive) {
+      list(from, operation.channel.source);
+      bytes_received += operation.bytes;
+    } else if (operation.kind == Operation::Kind::kEnd) {
+      // A call may complete several: their bytes in sum, the rest of the last.
+      ranks = operation.members;
+      sent += operation.sent;
+      received += operation.received;
+      root = operation.root_world;
+    }
+  }
+  if (ranks > 0) {
+    arguments.push_back({"ranks", {}, ranks});
+    arguments.push_back({"sent", {}, sent});
+    arguments.push_back({"received", {}, received});
+    if (root >= 0) arguments.push_back({"root", {}, root});
+  }
+  if (!to.empty()) {
+    arguments.push_back({"to", std::move(to)});
+    arguments.push_back({"bytes_sent", {}, bytes_sent});
+  }
+  if (!from.empty()) {
+    arguments.push_back({"from", std::move(from)});
+    arguments.push_back({"bytes_received", {}, bytes_received});
+  }
+}
+
 void count_event(const RankOperations& at, ExportReport& report) {
   ++report.events;
   if (report.progress != nullptr) report.progress->step();

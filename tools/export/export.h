@@ -47,6 +47,7 @@ Result<ExportReport> export_json(const ExportRequest& request);
 Result<ExportReport> export_folded(const ExportRequest& request);
 Result<ExportReport> export_speedscope(const ExportRequest& request);
 Result<ExportReport> export_chrome(const ExportRequest& request);
+Result<ExportReport> export_perfetto(const ExportRequest& request);
 Result<ExportReport> export_otf2(const ExportRequest& request);
 Result<ExportReport> export_simgrid(const ExportRequest& request);
 Result<ExportReport> export_paje(const ExportRequest& request);
@@ -76,6 +77,15 @@ std::string_view function_of(std::string_view frame);
 
 /// How many outermost frames two paths have in common: the functions, not the lines.
 std::size_t common_frames(const std::vector<std::string>& a, const std::vector<std::string>& b);
+
+/// What viewers show of a call beside its name and place: whom it sent to and received from,
+/// bytes, and of collectives the ranks, their bytes and the root.
+struct CallArgument {
+  std::string_view name;
+  std::string text;  ///< empty: it is the number
+  std::int64_t number = 0;
+};
+void call_arguments(const RankOperations& at, std::vector<CallArgument>& arguments);
 
 /// Adds one event and its messages, and shows how far it is; the notes about the whole.
 void count_event(const RankOperations& at, ExportReport& report);

@@ -2,7 +2,7 @@
 // The calls that cost most, as `chameleon stats` counts them.
 import { data, placeLink, share, timed } from "./data.js";
 import { make, table } from "./dom.js";
-import { bytesText, countText, timeText } from "./text.js";
+import { bytesText, countText, listText, timeText } from "./text.js";
 
 export function callsView() {
   const { stats, paths } = data;
@@ -17,7 +17,7 @@ export function callsView() {
       { title: "computing before", number: true, value: (row) => row.compute_seconds,
         text: (row) => timeText(row.compute_seconds * 1e9) }] : []),
     { title: "sent", number: true, value: (row) => row.sent_bytes, text: (row) => bytesText(row.sent_bytes) },
-    { title: "ranks", value: (row) => row.ranks, class: "wrap" },
+    { title: "ranks", value: (row) => row.ranks, text: (row) => listText(row.ranks), class: "wrap" },
   ];
   return [
     make("p", {}, `${countText(stats.events)} calls` + (timed

@@ -3,7 +3,7 @@
 import { data, placeLink, siteText, timed } from "./data.js";
 import { asTable, choice, make, note, pick, table } from "./dom.js";
 import { canvas, clusterColour, heatText, ink, onRedraw } from "./picture.js";
-import { countText, parseRanks, ranksText, timeText } from "./text.js";
+import { countText, listNote, listText, parseRanks, ranksText, timeText } from "./text.js";
 
 const kMostWidths = 60, kMostChips = 60;
 
@@ -26,6 +26,8 @@ function layouts() {
   for (const width of widths) list.push({ shape: [width, ranks / width, 1], text: `2-D, ${ranks / width} × ${width}` });
   return list;
 }
+
+const shortened = (text) => (text.length > 24 ? `${text.slice(0, 24)}…` : text);
 
 function differenceList(index) {
   const { clusters } = data.info;
@@ -181,18 +183,20 @@ export function clustersView() {
           picture.draw();
         }) : null),
     picture.element, told,
-    clusters.length ? note("Framed: leads. Choose a rank to see what distinguishes its cluster.") : null,
+    clusters.length
+      ? note("Framed: leads. Choose a rank to see what distinguishes its cluster. ",
+             listNote(clusters.map((one) => one.ranks))) : null,
     clusters.length ? make("div", { class: "chips" }, clusters.slice(0, kMostChips).map((one, i) =>
       make("button", { type: "button", class: "chip", onclick: () => choose(chosen === i ? -1 : i) },
         swatches[i],
-        `${i + 1}: ${one.ranks.length > 24 ? `${one.ranks.slice(0, 24)}…` : one.ranks}`))) : null,
+        `${i + 1}: ${shortened(listText(one.ranks))}`))) : null,
     detail,
     clusters.length ? asTable(() => table("Clusters", [
       { title: "cluster", number: true, value: (row) => row.i + 1 },
       { title: "Call-Path", value: (row) => row.call_path },
       { title: "lead", number: true, value: (row) => row.lead },
       { title: "how many", number: true, value: (row) => row.size, text: (row) => countText(row.size) },
-      { title: "ranks", value: (row) => row.ranks, class: "wrap" },
+      { title: "ranks", value: (row) => row.ranks, text: (row) => listText(row.ranks), class: "wrap" },
     ], clusters.map((one, i) => ({ ...one, i, size: parseRanks(one.ranks).length })))) : null,
   ].filter(Boolean);
 }

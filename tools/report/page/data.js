@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the command put into the page, and the place in the program that a number belongs to.
 import { make, table } from "./dom.js";
-import { bytesText, countText, ranksText, timeText } from "./text.js";
+import { bytesText, countText, listText, ranksText, timeText } from "./text.js";
 
 export const data = JSON.parse(document.getElementById("data").textContent);
 
 export const timed = data.info.timing !== "none";
+
+// Of ranks that behave alike one sends its times, for all of them: unequal work among them is not
+// in the trace, and nothing here may say that there is none.
+export const timesShared = data.info.timing === "histogram" && data.info.count_l > 0 &&
+  data.info.clusters.some((one) => !/^\d+$/.test(one.ranks));
+export const kTimesShared = "Of ranks that behaved alike the times are those of one of them: whether they share work evenly is not known. CHAMELEON_TIMING=full or CHAMELEON_CLUSTERING=off keeps those of each.";
 
 export function siteText(site) {
   return data.frames[data.sites[site].site];
@@ -54,7 +60,7 @@ function openPlace(index, ranks) {
         text: (row) => timeText(row.compute_seconds * 1e9) },
       { title: "sent", number: true, value: (row) => row.sent_bytes,
         text: (row) => bytesText(row.sent_bytes) },
-      { title: "ranks", value: (row) => row.ranks, class: "wrap" },
+      { title: "ranks", value: (row) => row.ranks, text: (row) => listText(row.ranks), class: "wrap" },
     ], rows),
     make("h3", {}, "Call path, innermost first"),
     make("ol", { class: "frames" }, site.frames.map((frame) => make("li", {}, data.frames[frame]))));

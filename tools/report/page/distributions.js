@@ -28,7 +28,7 @@ function sizePart() {
   return [
     chart({ label: "Messages by size", x: padded, xText: word, yText: countText, height: 220, xLabel: "size, from", xSplits: x,
             series: [{ label: "messages", colour: "send", values: bars("messages"), bars: true }] }),
-    chart({ label: "Bytes in messages by size", x: padded, xText: word, yText: bytesText, height: 220, xLabel: "size, from", xSplits: x,
+    chart({ label: "Bytes in messages by size", x: padded, xText: word, yText: bytesText, yBinary: true, height: 220, xLabel: "size, from", xSplits: x,
             series: [{ label: "bytes", colour: "collective", values: bars("bytes"), bars: true }] }),
     asTable(() => table(sizes.exact ? "Sizes of messages" : "Sizes of messages, from powers of two", [
       { title: "size", number: true, value: (row) => row[0], text: (row) => `${countText(row[0])} B` },

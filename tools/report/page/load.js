@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How work is shared among ranks.
-import { data, placeLink, share, timed } from "./data.js";
+import { data, kTimesShared, placeLink, share, timed, timesShared } from "./data.js";
 import { asTable, card, make, note, table } from "./dom.js";
 import { chart } from "./picture.js";
-import { countText, shareText, timeText } from "./text.js";
+import { countText, listText, shareText, timeText } from "./text.js";
 
 export function loadView() {
   const { load } = data;
@@ -27,6 +27,7 @@ export function loadView() {
       card("Load balance", shareText(balance), "mean / longest computing"),
       card("Communication efficiency", shareText(communication), "longest computing / run"),
       card("Longest computing", timeText(load.most_compute), `mean ${timeText(load.mean_compute)}`)),
+    timesShared ? note(kTimesShared) : null,
     make("h2", {}, "Time by rank"),
     of > 1 ? note(`Each point is the mean of ${of} ranks.`) : null,
     chart({ label: "Computing and MPI time of each rank", x: load.rank, series,
@@ -51,7 +52,7 @@ export function loadView() {
         { title: "mean", number: true, value: (row) => row.mean, text: (row) => timeText(row.mean) },
         { title: "least", number: true, value: (row) => row.least, text: (row) => timeText(row.least) },
         { title: "ranks there", number: true, value: (row) => row.ranks, text: (row) => countText(row.ranks) },
-        { title: "slowest ranks", value: (row) => row.slowest, class: "wrap" },
+        { title: "slowest ranks", value: (row) => row.slowest, text: (row) => listText(row.slowest), class: "wrap" },
       ], load.places, { shown: 20 }),
   ].filter(Boolean);
 }

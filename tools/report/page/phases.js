@@ -71,11 +71,19 @@ export function phasesView() {
         const x0 = x(from), x1 = Math.max(x(to), x0 + 1.5);
         context.fillStyle = ink(kStateInks[span.state] ?? "other");
         context.fillRect(x0, top, x1 - x0, band);
-        // One line a marker, as far as lines can be told apart.
+        // One line a marker, as far as lines can be told apart; not through the words.
         const step = (x1 - x0) / Math.max(span.markers, 1);
         if (span.markers > 1 && step >= 4) {
           context.fillStyle = ink("panel");
-          for (let n = 1; n < span.markers; ++n) context.fillRect(x0 + n * step, top, 1, band);
+          for (let n = 1; n < span.markers; ++n) {
+            const where = x0 + n * step;
+            if (x1 - x0 <= 26 || Math.abs(where - (x0 + x1) / 2) > 22) {
+              context.fillRect(where, top, 1, band);
+            } else {
+              context.fillRect(where, top, 1, 10);
+              context.fillRect(where, top + 50, 1, band - 50);
+            }
+          }
         }
         if (x1 - x0 > 26) {
           context.fillStyle = ink("onstate");

@@ -140,9 +140,11 @@ export function ticks(low, high, wanted) {
   return list;
 }
 
-// A chart of series over x. series: [{label, colour, values, bars}], scales as uPlot has them.
+const kPowersOfTwo = Array.from({ length: 60 }, (_, i) => 2 ** i);
+
+// A chart of series over x, with yBinary at round numbers of KiB or MiB. series: [{label, colour, values, bars}], scales as uPlot has them.
 export function chart({ label, height = 260, x, series, xText, yText, xLog = false, yLog = false,
-                        xLabel, yLabel, xSplits }) {
+                        xLabel, yLabel, xSplits, yBinary = false }) {
   const holder = make("div", { class: "chart", role: "img", "aria-label": label });
   let plot = null;
   const draw = () => {
@@ -160,7 +162,7 @@ export function chart({ label, height = 260, x, series, xText, yText, xLog = fal
                 y: { distr: yLog ? 3 : 1, range: yLog ? undefined : (self, low, high) =>
                   [0, high > 0 ? high * 1.05 : 1] } },
       axes: [{ ...axis(xText, xLabel, 42), splits: xSplits ? () => xSplits : undefined },
-             axis(yText, yLabel, 70)],
+             { ...axis(yText, yLabel, 70), incrs: yBinary ? kPowersOfTwo : undefined }],
       series: [{ label: xLabel, value: (self, value) => (value === null ? "" : xText(value)) },
         ...series.map((one) => ({
           label: one.label, stroke: ink(one.colour), width: 1.5,

@@ -2,7 +2,7 @@
 // The program as loops of calls. Rows are made when the loop around them is opened.
 import { data, kindOf, placeLink, timed } from "./data.js";
 import { make, note, push } from "./dom.js";
-import { bytesText, countText, timeText } from "./text.js";
+import { bytesText, countText, listNote, listText, timeText } from "./text.js";
 
 const kOpenAtFirst = 80;  // rows
 
@@ -19,6 +19,12 @@ function titleOf(node) {
     return [make("strong", { class: "loop" }, `loop ${node.loop} ×`)];
   return [make("span", { class: "dot", style: `background:var(--${kindOf(node.call)})`, "aria-hidden": "true" }),
           make("strong", {}, node.call), ` ${node.line ?? ""}`];
+}
+
+// Between ranges a line may end, not within one.
+function unbroken(ranks) {
+  return listText(ranks).split(" ").flatMap((part) =>
+    [make("span", { class: "unbroken" }, part), " "]);
 }
 
 export function structureView() {
@@ -70,7 +76,7 @@ export function structureView() {
           row.button ?? null, ...titleOf(node),
           node.inexact ? make("em", { class: "inexact" }, ` not exact: ${node.inexact}`) : null)),
       make("td", { class: "wrap" }, node.site === undefined ? "" : placeLink(node.site, node.ranks)),
-      make("td", { class: "wrap ranks" }, ranks),
+      make("td", { class: "wrap ranks" }, ranks === "all" ? ranks : unbroken(ranks)),
       make("td", { class: "number" }, countText(node.count)),
       make("td", { class: "number" }, timed ? timeText(node.compute) : ""),
       make("td", { class: "number" }, timed ? timeText(node.in_call) : ""),
@@ -126,6 +132,7 @@ export function structureView() {
       make("thead", {}, make("tr", {}, heads.map((head, i) =>
         make("th", { scope: "col", class: i >= 3 && i <= 6 ? "number" : undefined }, head)))), body)),
     data.tree.left_out > 0 ? note(`${countText(data.tree.left_out)} more nodes are not on this page (chameleon print shows them).`) : null,
-    note("Ranks stand where not all of the enclosing loop take part. -> is a destination, <- a source, +1 one rank up from the caller."),
+    note("Ranks stand where not all of the enclosing loop take part. -> is a destination, <- a source, +1 one rank up from the caller. ",
+         listNote(rows.map((row) => row.node.ranks))),
   ].filter(Boolean);
 }

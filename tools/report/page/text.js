@@ -53,6 +53,36 @@ export function parseRanks(text) {
   return ranks;
 }
 
+const kMostRuns = 6;
+
+// Ranks to read: "5-6, 9-10" for "5-6+4*2". What would take too many words stays as it is.
+export function listText(ranks) {
+  const asItIs = ranks.replaceAll(",", ", "), runs = [];
+  for (const term of ranks.split(",")) {
+    const match = /^(\d+)(?:-(\d+)(?::(\d+))?)?((?:\+\d+\*\d+)*)$/.exec(term.trim());
+    if (!match) return asItIs;
+    const first = Number(match[1]), last = Number(match[2] ?? first), step = Number(match[3] ?? 1);
+    if (step > 1 && (last - first) / step >= kMostRuns) return asItIs;
+    let some = [];
+    if (step > 1) for (let rank = first; rank <= last; rank += step) some.push([rank, rank]);
+    else some.push([first, last]);
+    for (const [, stride, count] of match[4].matchAll(/\+(\d+)\*(\d+)/g)) {
+      if (some.length * Number(count) > kMostRuns) return asItIs;
+      some = Array.from({ length: Number(count) }, (_, i) =>
+        some.map(([from, to]) => [from + i * stride, to + i * stride])).flat();
+    }
+    runs.push(...some);
+    if (runs.length > kMostRuns) return asItIs;
+  }
+  return runs.map(([from, to]) => (from === to ? `${from}` : `${from}-${to}`)).join(", ");
+}
+
+// What "+8*4" says, where `lists` have it.
+export function listNote(lists) {
+  return lists.some((ranks) => /[+]/.test(listText(ranks)))
+    ? "0-3+8*4 are the ranks 0-3 and the same 8 ranks on, four times in all." : "";
+}
+
 export function ranksText(ranks) {
-  return /^\d+$/.test(ranks) ? `rank ${ranks}` : `ranks ${ranks}`;
+  return `${/^\d+$/.test(ranks) ? "rank" : "ranks"} ${listText(ranks)}`;
 }
