@@ -6,7 +6,9 @@
 #include <optional>
 
 #include "runtime/call_record.h"
+#include "runtime/callers.h"
 #include "runtime/raw.h"
+#include "runtime/stack_room.h"
 #include "runtime/tracer.h"
 
 #define CHAMELEON_EXPORT __attribute__((visibility("default")))
@@ -63,6 +65,9 @@ template <CallId C, class... P>
   return code;
 }
 
+/// Whether the wrapper that returns to `site` was called by MPI, inside a call that is recorded.
+bool within_mpi(const void* site) { return t_depth > 0 && called_by_mpi(site); }
+
 template <CallId C, class R, class... P, class... A>
 [[gnu::always_inline]] inline R traced(R (*pmpi)(P...), A... a) {
   constexpr const CallInfo& call = *find_call(C);
@@ -79,10 +84,17 @@ template <CallId C, class R, class... P, class... A>
     return code;
   } else {
     Tracer* tracer = g_tracer.load(std::memory_order_acquire);
-    if (tracer == nullptr || t_depth > 0) return pmpi(a...);
+    if constexpr (C == CallId::kSessionFinalize)
+      if (tracer == nullptr) note_untraced_session();
+    if (tracer == nullptr || within_mpi(__builtin_return_address(0))) return pmpi(a...);
     if constexpr (has(call, Attribute::kLocal)) {
       if (!tracer->records(C)) return pmpi(a...);
     }
+    if constexpr (!has(call, Attribute::kFinalize | Attribute::kAbort))
+      if (!has_room_to_record()) [[unlikely]] {
+        tracer->count_squeezed();
+        return pmpi(a...);
+      }
     const int code = record<C, P...>(*tracer, __builtin_return_address(0), pmpi, a...);
     if constexpr (has(call, Attribute::kFinalize)) {
       const DepthGuard guard;
@@ -111,7 +123,7 @@ using chameleon::traced;
 extern "C" CHAMELEON_EXPORT int MPI_Pcontrol(const int level, ...) {
   using namespace chameleon;
   Tracer* tracer = g_tracer.load(std::memory_order_acquire);
-  if (tracer != nullptr && t_depth == 0) {
+  if (tracer != nullptr && !within_mpi(__builtin_return_address(0))) {
     const DepthGuard guard;
     if (level == 0 || level == 1) tracer->pause(level == 0);
     tracer->mark(MarkerCall::pcontrol(level));
