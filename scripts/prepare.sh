@@ -2,19 +2,25 @@
 # shellcheck shell=sh
 # Sourced by the scripts here, in the root of the checkout: what they share.
 
-# Installs the packages of scripts/packages that are missing, if any.
+# install_missing LIST...: installs the packages that these files name and that are missing, if any.
+# A line is a package and, maybe, a command that makes it needless.
 install_missing() {
     if ! command -v dpkg >/dev/null; then
-        echo "not a Debian system: install what scripts/packages names" >&2
+        echo "not a Debian system: install what these name: $*" >&2
         return 0
     fi
     missing=
-    for package in $(sed 's/#.*//' scripts/packages); do
+    while read -r package command; do
+        if [ -z "$package" ] || { [ -n "$command" ] && command -v "$command" >/dev/null; }; then
+            continue
+        fi
         case $(dpkg -s "$package" 2>/dev/null) in
         *'Status: install ok installed'*) ;;
         *) missing="$missing $package" ;;
         esac
-    done
+    done <<EOF
+$(sed 's/#.*//' "$@")
+EOF
     [ -n "$missing" ] || return 0
     echo "installing:$missing"
     as_root=

@@ -207,8 +207,9 @@ def loaded_later(harm):
 
     # The tracer comes in by dlopen, too, linked with the plug-in.
     library = pathlib.Path(harm.tools.library)
-    linked = harm.build("linked.so", "plugin.c", "-DPLUGIN", "-shared", "-fPIC", "-Wl,--no-as-needed",
-                        f"-L{library.parent}", "-lchameleon", f"-Wl,-rpath,{library.parent}")
+    linked = harm.build("linked.so", "plugin.c", "-DPLUGIN", "-shared", "-fPIC",
+                        "-Wl,--no-as-needed", f"-L{library.parent}", "-lchameleon",
+                        f"-Wl,-rpath,{library.parent}")
     folder = harm.tools.fresh("linked_plugin")
     (folder / "raw").mkdir()
     outcome = harm.tools.job(RANKS, [loader, "plugin", linked], CHAMELEON_RAW=folder / "raw",
@@ -301,6 +302,48 @@ def static_mpi(harm):
     outcome = harm.tools.chameleon("run", "-n", RANKS, "--", program, **environment)
     expect(outcome.status == 5 and b"runs untraced" in outcome.stderr and b"statically"
            in outcome.stderr, "run: static MPI", outcome)
+
+
+@test
+def other_mpi(harm):
+    """A program of another MPI in which the tracer is preloaded: one line, then out of the way.
+    The other one is small, has pointers as handles, and comes with the program or by dlopen."""
+    header = harm.tools.fresh("other") / "mpi.h"
+    folder = header.parent
+    header.write_text(
+        "#include <stddef.h>\ntypedef struct comm* MPI_Comm;\nextern struct comm other_world;\n"
+        "#define MPI_COMM_WORLD (&other_world)\n"
+        "int MPI_Init(int*, char***); int MPI_Comm_rank(MPI_Comm, int*); int MPI_Finalize(void);\n"
+        "int MPI_Initialized(int*); int PMPI_Comm_rank(MPI_Comm, int*);\n")
+    (folder / "mpi.c").write_text(
+        '#include "mpi.h"\nstruct comm { long mark; int ready; } other_world = {12345, 0};\n'
+        "int MPI_Init(int* c, char*** v) { (void)c; (void)v; other_world.ready = 1; return 0; }\n"
+        "int PMPI_Comm_rank(MPI_Comm c, int* r) { *r = c->mark == 12345 ? 7 : -1; return 0; }\n"
+        "int MPI_Comm_rank(MPI_Comm c, int* r) { return PMPI_Comm_rank(c, r); }\n"
+        "int MPI_Initialized(int* f) { *f = other_world.ready; return 0; }\n"
+        "int MPI_Finalize(void) { return other_world.ready ? 0 : 9; }\n")
+    (folder / "use.c").write_text(
+        '#include <stdio.h>\n#include "mpi.h"\n'
+        "int run(void) { int rank = 0, flag = 0; MPI_Initialized(&flag);\n"
+        "  if (!flag) MPI_Init(NULL, NULL);\n"
+        "  MPI_Initialized(&flag); MPI_Comm_rank(MPI_COMM_WORLD, &rank); MPI_Finalize();\n"
+        '  printf("rank %d, initialized %d\\n", rank, flag); return 5; }\n'
+        "#ifndef PLUGIN\nint main(void) { return run(); }\n#endif\n")
+    link = ["./libmpi.so.40", "-Wl,-rpath,$ORIGIN"]
+    for line in (["-shared", "-fPIC", "-Wl,-soname,libmpi.so.40", "mpi.c", "-o", "libmpi.so.40"],
+                 ["use.c", *link, "-o", "now"], ["use.c", *link, "-Wl,-z,now", "-o", "at_once"],
+                 ["-DPLUGIN", "-shared", "-fPIC", "use.c", *link, "-o", "use.so"],
+                 [harm.sources / "loader.c", "-ldl", "-o", "loader"]):
+        outcome = harm.tools.run(["cc", *line], cwd=folder)
+        expect(outcome.status == 0, "building the other MPI", outcome)
+    for command in (["./now"], ["./at_once"], ["./loader", "plugin", "./use.so"]):
+        plain = harm.tools.run(command, cwd=folder)
+        traced = harm.tools.run(command, cwd=folder, LD_PRELOAD=harm.tools.library)
+        expect(plain.status == 5 and b"rank 7, initialized 1" in plain.stdout, "other MPI", plain)
+        harm.same(f"other MPI: {command[0]}", plain, traced)
+        lines = traced.stderr.splitlines()
+        expect(len(lines) == 1 and b"libmpi.so.40" in lines[0], "other MPI: not one line", traced)
+        expect(not list(folder.glob("*.cham")), "other MPI: a trace")
 
 
 @test
