@@ -7,6 +7,7 @@
 
 #include "runtime/call_record.h"
 #include "runtime/callers.h"
+#include "runtime/other_mpi.h"
 #include "runtime/raw.h"
 #include "runtime/stack_room.h"
 #include "runtime/tracer.h"
@@ -53,13 +54,14 @@ template <CallId C, class... P>
     event.after(code);
     if (raw) raw->after(event.args(), event.comm(), code, tracer.raw());
     if (tracer.records(C))
-      tracer.append(C, site, begun ? 0 : tracer.computed_until(entry), ends || begun ? 0 : after - before,
-                    event.values());
+      tracer.append(C, site, begun ? 0 : tracer.computed_until(entry),
+                    ends || begun ? 0 : after - before, event.values());
     else
       tracer.count_paused();
     tracer.leave(C, entry, before, after);
   }
-  if constexpr (C == CallId::kCommSetName) tracer.name_comm(std::get<0>(event.args()), std::get<1>(event.args()));
+  if constexpr (C == CallId::kCommSetName)
+    tracer.name_comm(std::get<0>(event.args()), std::get<1>(event.args()));
   if constexpr (C == CallId::kBarrier)
     tracer.mark(MarkerCall::barrier(tracer.is_marker_comm(std::get<0>(event.args()))));
   return code;
@@ -74,6 +76,8 @@ template <CallId C, class R, class... P, class... A>
   if constexpr (!std::is_same_v<R, int> || has(call, Attribute::kMpit)) {
     return pmpi(a...);
   } else if constexpr (has(call, Attribute::kInit)) {
+    if constexpr (!kSimulated)
+      if (void* other = in_other_mpi(call.name)) return reinterpret_cast<R (*)(P...)>(other)(a...);
     const int code = pmpi(a...);
     if (code != MPI_SUCCESS || t_depth > 0) return code;
     int level = MPI_THREAD_SINGLE;
