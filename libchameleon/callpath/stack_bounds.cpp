@@ -46,7 +46,7 @@ class LineReader {
   std::size_t at_ = 0;
   std::size_t end_ = 0;
   char line_[256];
-  char buffer_[4096];
+  char buffer_[512];  // threads' stacks may be small
 };
 
 bool read_hex(std::string_view& text, std::uintptr_t& value) {

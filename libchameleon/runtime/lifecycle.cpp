@@ -10,7 +10,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <utility>
 
+#include "runtime/callers.h"
+#include "runtime/fortran_binding.h"
 #include "runtime/say.h"
 #include "runtime/tracer.h"
 #include "trace/file.h"
@@ -226,9 +229,26 @@ void start_tracer(bool threaded) {
     say("rank " + std::to_string(rank) + " is process " + std::to_string(::getpid()) + " on " +
         host);
   }
-  if constexpr (!kSimulated) watch_termination(leave_on_termination);
+  if constexpr (!kSimulated) {
+    watch_termination(leave_on_termination);
+    redirect_fortran_binding();  // a plug-in may have loaded one since
+    look_around();
+    if (rank == 0 && !other_tool().empty()) say(other_tool());
+  }
   tracer->start_clock();
   g_tracer.store(tracer, std::memory_order_release);
+}
+
+void note_untraced_session() {
+  static bool said = false;
+  int initialized = 0;
+  PMPI_Initialized(&initialized);
+  const char* number = std::getenv("PMI_RANK");
+  const char* enabled = std::getenv("CHAMELEON_ENABLE");
+  if (initialized != 0 || std::exchange(said, true)) return;
+  if (number != nullptr && std::strcmp(number, "0") != 0) return;
+  if (enabled != nullptr && std::strcmp(enabled, "0") == 0) return;
+  say("sessions without MPI_Init are not traced");
 }
 
 void finish_tracer() {

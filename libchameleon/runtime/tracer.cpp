@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/tracer.h"
 
+#include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,9 +13,12 @@
 #include <utility>
 
 #include "base/memory.h"
+#include "base/size_limit.h"
 #include "mpi/event_layout.h"
+#include "runtime/callers.h"
 #include "runtime/online.h"
 #include "runtime/say.h"
+#include "runtime/stack_room.h"
 #include "trace/append.h"
 #include "trace/file.h"
 
@@ -20,6 +26,34 @@ namespace chameleon {
 
 std::atomic<Tracer*> g_tracer{nullptr};
 CHAMELEON_PER_THREAD int t_depth = 0;
+
+namespace {
+
+std::FILE* g_raw = nullptr;
+
+/// Else a child made by fork writes what is buffered a second time when it exits.
+void flush_raw() {
+  if (g_raw != nullptr) std::fflush(g_raw);
+}
+
+/// fopen(path, "w") whose writes cannot end the process.
+std::FILE* open_for_records(const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) return nullptr;
+  cookie_io_functions_t functions{};
+  functions.write = [](void* cookie, const char* data, std::size_t size) -> ssize_t {
+    const NoSizeSignal guard;
+    const int file = static_cast<int>(reinterpret_cast<std::intptr_t>(cookie));
+    const ssize_t done = ::write(file, data, size);
+    return done < 0 ? 0 : done;
+  };
+  functions.close = [](void* cookie) {
+    return ::close(static_cast<int>(reinterpret_cast<std::intptr_t>(cookie)));
+  };
+  return ::fopencookie(reinterpret_cast<void*>(static_cast<std::intptr_t>(file)), "w", functions);
+}
+
+}  // namespace
 
 Tracer::Tracer(Settings settings, int rank, int size, MPI_Comm votes, MPI_Comm last,
                std::string path, std::unique_ptr<TraceWriter> writer)
@@ -43,13 +77,15 @@ Tracer::Tracer(Settings settings, int rank, int size, MPI_Comm votes, MPI_Comm l
 }
 
 Tracer::~Tracer() {
+  g_raw = nullptr;
   if (raw_ != nullptr) std::fclose(raw_);
 }
 
 bool Tracer::open_raw() {
   if (settings_.raw.empty()) return true;
   const std::string path = settings_.raw + "/rank." + std::to_string(rank_) + ".raw";
-  raw_ = std::fopen(path.c_str(), "w");
+  raw_ = g_raw = open_for_records(path);
+  if (raw_ != nullptr && !kSimulated) ::pthread_atfork(flush_raw, nullptr, nullptr);
   if (raw_ == nullptr) {
     std::fprintf(stderr, "chameleon: %s: cannot write raw records: %s; set CHAMELEON_RAW to a "
                          "folder that exists\n", path.c_str(), std::strerror(errno));
@@ -146,8 +182,34 @@ void Tracer::start_clock() {
   tool_ticks_ += last_exit_ - start_;
 }
 
+namespace {
+
+/// Runs `work` on a thread of its own while this one, whose stack is small, waits; if no thread
+/// can be had, here.
+template <class Work>
+void on_own_stack(Work work) {
+  pthread_t thread;
+  const auto run = [](void* given) -> void* {
+    (*static_cast<Work*>(given))();
+    return nullptr;
+  };
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool started = ::pthread_create(&thread, nullptr, run, &work) == 0;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (started) ::pthread_join(thread, nullptr);
+  else work();
+}
+
+}  // namespace
+
 void Tracer::spill() {
-  rank_trace_.spill(ns_per_tick());
+  const double scale = ns_per_tick();
+  if (stack_left(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))) < kRoomToFold)
+    on_own_stack([&] { rank_trace_.spill(scale); });
+  else
+    rank_trace_.spill(scale);
   watch_memory();
   // Where there are no markers, nothing can be agreed on: only what concerns this rank alone.
   if (settings_.budget > 0 && marker_ticks_ == 0 && !governor_.drops_times()) {
@@ -281,8 +343,11 @@ Trace Tracer::own_facts(bool lost) {
   declare(!settings_.exclude.empty(), "calls were left out with CHAMELEON_EXCLUDE");
   for (const std::string& step : governed_) declare(true, step.c_str());
   declare(threaded_, "calls of all threads of a rank are in one stream, in order of completion");
+  declare(squeezed_ != 0, "calls with less than 16 KiB of stack left were not recorded");
+  declare(!other_tool().empty(), other_tool().c_str());
   declare(lost, "a flush failed: the events of its intervals are missing");
   trace.facts.emplace(static_cast<std::uint32_t>(rank_), facts_);
+  g_raw = nullptr;
   if (raw_ != nullptr) std::fclose(std::exchange(raw_, nullptr));
   return trace;
 }

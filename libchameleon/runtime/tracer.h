@@ -105,6 +105,8 @@ class Tracer {
       spill();
   }
   void count_paused() { ++facts_.paused; }
+  /// A call had too little stack for being recorded. Any thread.
+  void count_squeezed() { squeezed_.fetch_add(1, std::memory_order_relaxed); }
   /// MPI_Pcontrol.
   void pause(bool paused);
   /// Stops recording for good when the tool has more memory than it may: said once, declared.
@@ -242,6 +244,7 @@ class Tracer {
   bool unusual_ = false;  ///< the present call's recording took long
   double ns_per_tick_ = 1;
   bool said_write_ = false;
+  std::atomic<std::uint64_t> squeezed_{0};
   RankFacts facts_;
   std::FILE* raw_ = nullptr;
   std::mutex mutex_;
@@ -257,6 +260,8 @@ extern CHAMELEON_PER_THREAD int t_depth CHAMELEON_FAST_TLS;
 void start_tracer(bool threaded);
 /// Merges all ranks' traces and writes the file; called inside MPI_Finalize.
 void finish_tracer();
+/// A session ends and nothing is traced: says so once, on the first rank, if MPI_Init never was.
+void note_untraced_session();
 /// Leaves this rank's trace beside the file; called inside MPI_Abort.
 void abandon_tracer();
 

@@ -6,7 +6,10 @@
 #include <optional>
 
 #include "runtime/call_record.h"
+#include "runtime/callers.h"
+#include "runtime/other_mpi.h"
 #include "runtime/raw.h"
+#include "runtime/stack_room.h"
 #include "runtime/tracer.h"
 
 #define CHAMELEON_EXPORT __attribute__((visibility("default")))
@@ -51,17 +54,21 @@ template <CallId C, class... P>
     event.after(code);
     if (raw) raw->after(event.args(), event.comm(), code, tracer.raw());
     if (tracer.records(C))
-      tracer.append(C, site, begun ? 0 : tracer.computed_until(entry), ends || begun ? 0 : after - before,
-                    event.values());
+      tracer.append(C, site, begun ? 0 : tracer.computed_until(entry),
+                    ends || begun ? 0 : after - before, event.values());
     else
       tracer.count_paused();
     tracer.leave(C, entry, before, after);
   }
-  if constexpr (C == CallId::kCommSetName) tracer.name_comm(std::get<0>(event.args()), std::get<1>(event.args()));
+  if constexpr (C == CallId::kCommSetName)
+    tracer.name_comm(std::get<0>(event.args()), std::get<1>(event.args()));
   if constexpr (C == CallId::kBarrier)
     tracer.mark(MarkerCall::barrier(tracer.is_marker_comm(std::get<0>(event.args()))));
   return code;
 }
+
+/// Whether the wrapper that returns to `site` was called by MPI, inside a call that is recorded.
+bool within_mpi(const void* site) { return t_depth > 0 && called_by_mpi(site); }
 
 template <CallId C, class R, class... P, class... A>
 [[gnu::always_inline]] inline R traced(R (*pmpi)(P...), A... a) {
@@ -69,6 +76,8 @@ template <CallId C, class R, class... P, class... A>
   if constexpr (!std::is_same_v<R, int> || has(call, Attribute::kMpit)) {
     return pmpi(a...);
   } else if constexpr (has(call, Attribute::kInit)) {
+    if constexpr (!kSimulated)
+      if (void* other = in_other_mpi(call.name)) return reinterpret_cast<R (*)(P...)>(other)(a...);
     const int code = pmpi(a...);
     if (code != MPI_SUCCESS || t_depth > 0) return code;
     int level = MPI_THREAD_SINGLE;
@@ -79,10 +88,17 @@ template <CallId C, class R, class... P, class... A>
     return code;
   } else {
     Tracer* tracer = g_tracer.load(std::memory_order_acquire);
-    if (tracer == nullptr || t_depth > 0) return pmpi(a...);
+    if constexpr (C == CallId::kSessionFinalize)
+      if (tracer == nullptr) note_untraced_session();
+    if (tracer == nullptr || within_mpi(__builtin_return_address(0))) return pmpi(a...);
     if constexpr (has(call, Attribute::kLocal)) {
       if (!tracer->records(C)) return pmpi(a...);
     }
+    if constexpr (!has(call, Attribute::kFinalize | Attribute::kAbort))
+      if (!has_room_to_record()) [[unlikely]] {
+        tracer->count_squeezed();
+        return pmpi(a...);
+      }
     const int code = record<C, P...>(*tracer, __builtin_return_address(0), pmpi, a...);
     if constexpr (has(call, Attribute::kFinalize)) {
       const DepthGuard guard;
@@ -111,7 +127,7 @@ using chameleon::traced;
 extern "C" CHAMELEON_EXPORT int MPI_Pcontrol(const int level, ...) {
   using namespace chameleon;
   Tracer* tracer = g_tracer.load(std::memory_order_acquire);
-  if (tracer != nullptr && t_depth == 0) {
+  if (tracer != nullptr && !within_mpi(__builtin_return_address(0))) {
     const DepthGuard guard;
     if (level == 0 || level == 1) tracer->pause(level == 0);
     tracer->mark(MarkerCall::pcontrol(level));

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/hash.h"
+#include "base/size_limit.h"
 #include "trace/commit.h"
 #include "trace/file.h"
 
@@ -22,6 +23,7 @@ File::~File() {
 }
 
 bool File::write(std::span<const std::uint8_t> bytes) const {
+  const NoSizeSignal guard;
   while (!bytes.empty()) {
     const ssize_t done = ::write(fd_, bytes.data(), bytes.size());
     if (done < 0 && errno == EINTR) continue;

@@ -152,7 +152,7 @@ def switched_off(harm):
 
 @test
 def unwritable_output(harm):
-    for path in ("/no-such-folder/x.cham", "/dev/null/x.cham"):
+    for path in ("/no-such-folder/x.cham", "/dev/null/x.cham", "/proc/x.cham"):
         outcome = harm.tools.traced(2, harm.multigrid, path)
         harm.same_result(f"output {path}", outcome, 1)
         expect(path.encode() in outcome.stderr, f"output {path}: not named", outcome)

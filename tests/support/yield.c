@@ -18,6 +18,10 @@ unsigned ucp_worker_progress(void* worker)
     progress_function* progress = next;
     if (progress == NULL) {
         *(void**)&progress = dlsym(RTLD_NEXT, "ucp_worker_progress");
+        if (progress == NULL) {  // where MPI was loaded in a scope of its own
+            void* library = dlopen("libucp.so.0", RTLD_LAZY | RTLD_NOLOAD);
+            if (library != NULL) *(void**)&progress = dlsym(library, "ucp_worker_progress");
+        }
         if (progress == NULL) return 0;
         next = progress;
     }

@@ -1,0 +1,388 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What programs do around MPI goes on as without the tracer, and is traced.
+
+    test_harmless.py --tools TOOLS.json --programs FOLDER --sources FOLDER [--only NAME]
+
+FOLDER has oddities.c, built; the other sources here are built in many ways by the test. Each case
+runs untraced and traced: exit status and output must agree; where a trace appears every value of
+it must verify, and its calls be those an independent library counts."""
+
+import collections
+import json
+import pathlib
+import re
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "mpi"))
+sys.dont_write_bytecode = True
+import harness  # noqa: E402  (the path has to be set first)
+from harness import expect  # noqa: E402
+
+TESTS = []
+RANKS = 2
+PLUGIN_EVENTS = 2 * (20 * 3 + 3)  # of plugin.c: Init, Barrier, Finalize and 20 times three
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+def own_lines(outcome):
+    return sorted(outcome.stdout.splitlines())
+
+
+class Harmless:
+    def __init__(self, tools, programs, sources):
+        self.tools = tools
+        self.oddities = pathlib.Path(programs) / "oddities"
+        self.sources = pathlib.Path(sources)
+        self.compiler = shutil.which("mpicc.mpich") or "mpicc"
+        self.folder = tools.fresh("built")
+        self.built = {}
+
+    def build(self, name, source, *options):
+        """Compiles and links; the path of what came out."""
+        output = self.folder / name
+        outcome = self.tools.run([self.compiler, self.sources / source, "-o", output, *options])
+        expect(outcome.status == 0, f"building {name}", outcome)
+        return output
+
+    def both(self, name, program, preload=(), raw=True, ranks=RANKS, **variables):
+        """Untraced and traced; their results agree. The folder, and what the traced one said."""
+        folder = self.tools.fresh(name)
+        (folder / "raw").mkdir()
+        plain = self.tools.job(ranks, program, preload=preload, cwd=folder)
+        traced = self.tools.job(ranks, program, preload=[self.tools.library, *preload], cwd=folder,
+                                CHAMELEON_OUTPUT=folder / "x.cham",
+                                **({"CHAMELEON_RAW": folder / "raw"} if raw else {}), **variables)
+        self.same(name, plain, traced)
+        return folder, traced
+
+    def same(self, name, plain, traced):
+        expect(plain.status == traced.status, f"{name}: exit status changes", plain, traced)
+        expect(own_lines(plain) == own_lines(traced), f"{name}: output changes", plain, traced)
+
+    def events(self, folder):
+        """Verified; the number of events."""
+        report = self.tools.verify(folder / "x.cham", folder / "raw")
+        self.tools.check(folder / "x.cham")
+        return report["trace_events"]
+
+    def counted(self, name, program, folder, ranks=RANKS):
+        """The recorded calls are those that the counting library sees."""
+        counts = self.tools.fresh(name + "_counts")
+        self.tools.job(ranks, program, preload=[self.tools.count_calls], COUNT_CALLS_DIR=counts)
+        local = self.tools.local_calls()
+        for rank in range(ranks):
+            lines = (counts / f"rank.{rank}.txt").read_text().splitlines()
+            witness = {call: int(count) for call, count in map(str.split, lines)
+                       if call not in local}
+            recorded = {call: count
+                        for call, count in harness.raw_counts(folder / "raw", rank).items()
+                        if call not in local}
+            expect(witness == recorded and witness,
+                   f"{name}, rank {rank}: counted {witness}, recorded {recorded}")
+
+    def declarations(self, folder):
+        outcome = self.tools.chameleon("info", "--json", folder / "x.cham")
+        expect(outcome.status == 0, "info", outcome)
+        return json.dumps(json.loads(outcome.stdout)["declarations"])
+
+
+@test
+def around_calls(harm):
+    """longjmp out of calls, calls back, children, the end."""
+    for mode in ("longjmp", "callbacks", "fork", "atexit"):
+        program = [harm.oddities, mode]
+        folder, traced = harm.both(mode, program)
+        expect(traced.status == 0, f"{mode}: fails", traced)
+        harm.events(folder)
+        if mode != "longjmp":  # what a jump leaves is not recorded
+            harm.counted(mode, program, folder)
+    folder, traced = harm.both("finalize", [harm.oddities, "finalize"])
+    expect(b"at finalize" in traced.stdout and traced.status == 0, "finalize", traced)
+    harm.events(folder)
+
+
+@test
+def signals(harm):
+    folder, traced = harm.both("signals", [harm.oddities, "signals"])
+    expect(traced.status == 0, "signals: something is wrong", traced)
+    harm.events(folder)
+
+
+@test
+def sessions(harm):
+    folder, traced = harm.both("sessions", [harm.oddities, "sessions"], raw=False)
+    lines = traced.stderr.splitlines()
+    expect(len(lines) == 1 and b"sessions" in lines[0], "sessions: not one line", traced)
+    expect(not (folder / "x.cham").exists(), "sessions: a trace all the same")
+
+
+@test
+def little_stack(harm):
+    """With 4 KiB left calls pass through, with 32 KiB they are recorded."""
+    for room, squeezed in ((4096, True), (32768, False)):
+        program = [harm.oddities, "stack", room]
+        folder, traced = harm.both(f"stack{room}", program, ranks=1, raw=False)
+        expect(traced.status == 0, f"{room} bytes of stack", traced)
+        said = "stack left" in harm.declarations(folder)
+        expect(said == squeezed, f"{room} bytes of stack: declared: {said}", traced)
+        info = json.loads(harm.tools.chameleon("info", "--json", folder / "x.cham").stdout)
+        expect((info["events"] > 400) != squeezed, f"{room} bytes of stack: {info['events']}")
+    # A log that is full is folded elsewhere.
+    folder, traced = harm.both("stack_full", [harm.oddities, "deep", 32768], ranks=1,
+                               CHAMELEON_BUFFER="64K")
+    expect(harm.events(folder) > 5000 * 3, "a full log on a small stack: events are missing")
+
+
+@test
+def flood(harm):
+    """More distinct events than the buffer holds: slower, and complete."""
+    folder, traced = harm.both("flood", [harm.oddities, "flood"], CHAMELEON_BUFFER="64K")
+    expect(harm.events(folder) == 2 * (2 * 30000 + 10 + 10 + 2), "flood: events are missing")
+
+
+@test
+def limits(harm):
+    """A limit on the size of files, which would end the program, costs the records."""
+    folder, traced = harm.both("limit", [harm.oddities, "limit"])
+    expect(traced.status == 0, "a limit of file size", traced)
+    expect(b"File too large" in traced.stderr, "a limit of file size: not named", traced)
+    size = max(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    expect(size <= 8192, f"a file of {size} bytes")
+
+
+@test
+def vanishing_folder(harm):
+    folder = harm.tools.fresh("vanish")
+    output = folder / "gone"
+    output.mkdir()
+    plain = harm.tools.job(RANKS, [harm.oddities, "vanish", output])
+    output.mkdir()
+    traced = harm.tools.traced(RANKS, [harm.oddities, "vanish", output], output / "x.cham")
+    harm.same("a folder that vanishes", plain, traced)
+    expect(traced.stderr.count(b"\n") == 1 and str(output).encode() in traced.stderr,
+           "a folder that vanishes: not one line that names it", traced)
+    expect(not output.exists(), "the folder is back")
+
+
+@test
+def ways_to_build(harm):
+    """Levels of optimization, frame pointers, position-independent or not; and ranks that run
+    different builds of a program."""
+    ways = {"o0": ["-O0"], "o3": ["-O3", "-march=native", "-fomit-frame-pointer"],
+            "fp": ["-O2", "-fno-omit-frame-pointer"], "nopie": ["-O2", "-fno-pie", "-no-pie"],
+            "stripped": ["-O2", "-s", "-fno-asynchronous-unwind-tables", "-Wl,-z,now"]}
+    built = [harm.build(f"plugin_{name}", "plugin.c", *options) for name, options in ways.items()]
+    for program in built:
+        folder, traced = harm.both(program.name, [program])
+        expect(traced.status == 5, f"{program.name}: fails", traced)
+        expect(harm.events(folder) == PLUGIN_EVENTS, f"{program.name}: events are missing")
+    folder = harm.tools.fresh("mixed")
+    (folder / "raw").mkdir()
+    environment = ["env", f"LD_PRELOAD={harm.tools.library}:{harm.tools.test_yield}",
+                   f"CHAMELEON_OUTPUT={folder / 'x.cham'}", f"CHAMELEON_RAW={folder / 'raw'}"]
+    line = [harm.tools.mpiexec]
+    for program in built[:3]:
+        line += [":"] * (len(line) > 1) + ["-n", 1, *environment, program]
+    outcome = harm.tools.run(line)
+    expect(outcome.status == 5, "ranks of different builds", outcome)
+    expect(harm.events(folder) == PLUGIN_EVENTS // 2 * 3, "different builds: events are missing")
+
+
+@test
+def loaded_later(harm):
+    """MPI in a scope of its own, as interpreters load it."""
+    plugin = harm.build("plugin.so", "plugin.c", "-DPLUGIN", "-shared", "-fPIC")
+    loader = harm.folder / "loader"
+    outcome = harm.tools.run(["cc", harm.sources / "loader.c", "-o", loader, "-ldl"])
+    expect(outcome.status == 0, "building the loader", outcome)
+    folder, traced = harm.both("plugin", [loader, "plugin", plugin])
+    expect(traced.status == 5, "plug-in", traced)
+    expect(harm.events(folder) == PLUGIN_EVENTS, "plug-in: events are missing")
+
+    # The tracer comes in by dlopen, too, linked with the plug-in.
+    library = pathlib.Path(harm.tools.library)
+    linked = harm.build("linked.so", "plugin.c", "-DPLUGIN", "-shared", "-fPIC",
+                        "-Wl,--no-as-needed", f"-L{library.parent}", "-lchameleon",
+                        f"-Wl,-rpath,{library.parent}")
+    folder = harm.tools.fresh("linked_plugin")
+    (folder / "raw").mkdir()
+    outcome = harm.tools.job(RANKS, [loader, "plugin", linked], CHAMELEON_RAW=folder / "raw",
+                             CHAMELEON_OUTPUT=folder / "x.cham")
+    expect(outcome.status == 5, "a plug-in linked with the tracer", outcome)
+    expect(harm.events(folder) == PLUGIN_EVENTS, "linked plug-in: events are missing")
+
+    # Looked up in the library itself there is nothing to stand before; the program runs.
+    folder, traced = harm.both("direct", [loader, "direct", "libmpich.so.12"], raw=False)
+    expect(traced.status == 0 and not (folder / "x.cham").exists(), "direct", traced)
+    outcome = harm.tools.run([harm.tools.command, "run", "-n", 1, "--", loader, "direct",
+                              "libmpich.so.12"], cwd=folder, CHAMELEON_LIBRARY=harm.tools.library)
+    expect(outcome.status == 0 and b"no trace appeared" in outcome.stderr, "direct: run", outcome)
+
+
+@test
+def other_tools(harm):
+    program = [harm.build("plugin_tools", "plugin.c")]
+    pmpi = harm.build("tool_pmpi.so", "tool.c", "-shared", "-fPIC")
+    following = harm.build("tool_next.so", "tool.c", "-DNEXT", "-shared", "-fPIC")
+    for name, tool, missing in (("tool_pmpi", pmpi, RANKS * 21), ("tool_next", following, 0)):
+        plain = harm.tools.job(RANKS, program, preload=[tool])
+        for order in ("before", "after"):
+            folder = harm.tools.fresh(f"{name}_{order}")
+            (folder / "raw").mkdir()
+            libraries = [tool, harm.tools.library]
+            traced = harm.tools.job(RANKS, program,
+                                    preload=libraries if order == "before" else libraries[::-1],
+                                    CHAMELEON_OUTPUT=folder / "x.cham",
+                                    CHAMELEON_RAW=folder / "raw")
+            expect(traced.status == 5, f"{name} {order}: fails", traced)
+            if order == "before":  # it sees what it saw
+                harm.same(f"{name} {order}", plain, traced)
+            found = harm.events(folder)
+            lost = missing if order == "before" else 0
+            expect(found == PLUGIN_EVENTS - lost, f"{name} {order}: {found} events", traced)
+            said = [f"{name}.so" in text for text in (traced.stderr.decode(),
+                                                      harm.declarations(folder))]
+            expect(said == [order == "before"] * 2, f"{name} {order}: said {said}", traced)
+
+
+@test
+def link_orders(harm):
+    library = pathlib.Path(harm.tools.library)
+    where = [f"-L{library.parent}", f"-Wl,-rpath,{library.parent}", "-Wl,--no-as-needed"]
+    right = harm.build("linked_right", "plugin.c", *where, "-lchameleon", "-lmpich")
+    wrong = harm.folder / "linked_wrong"
+    outcome = harm.tools.run([harm.compiler, "-c", harm.sources / "plugin.c", "-o",
+                              harm.folder / "plugin.o"])
+    expect(outcome.status == 0, "compiling", outcome)
+    outcome = harm.tools.run(["cc", harm.folder / "plugin.o", "-o", wrong, *where, "-lmpich",
+                              "-lchameleon"])
+    expect(outcome.status == 0, "linking in the wrong order", outcome)
+    for program, status, word in ((right, 0, b"before the MPI library"),
+                                  (wrong, 0, b"after the MPI library")):
+        outcome = harm.tools.chameleon("doctor", program, CHAMELEON_LIBRARY=harm.tools.library)
+        expect(outcome.status == status and word in outcome.stdout, f"doctor {program.name}",
+               outcome)
+        folder = harm.tools.fresh(program.name)
+        outcome = harm.tools.job(RANKS, [program], CHAMELEON_OUTPUT=folder / "x.cham")
+        expect(outcome.status == 5, f"{program.name}: fails", outcome)
+        expect((folder / "x.cham").exists() == (program is right), f"{program.name}: trace?")
+        outcome = harm.tools.chameleon("run", "-n", RANKS, "-o", folder / "run.cham", "--", program,
+                                       CHAMELEON_LIBRARY=harm.tools.library)
+        expect(outcome.status == 5 and (folder / "run.cham").exists(),
+               f"run {program.name}: preloaded it is traced in any order", outcome)
+
+
+@test
+def static_mpi(harm):
+    archive = pathlib.Path("/usr/lib/x86_64-linux-gnu/libmpich.a")
+    if not archive.exists():
+        print("static_mpi: not tested: there is no libmpich.a")
+        return
+    # The program's own libraries as the shared MPI library names them.
+    listing = harm.tools.run(["readelf", "-d", archive.with_suffix(".so")]).stdout.decode()
+    needed = [f"-l:{name}" for name in re.findall(r"NEEDED.*\[(.+)\]", listing)
+              if not name.startswith("ld-linux")]
+    expect(needed, "readelf shows no libraries")
+    include = [f"-I{harm.include}"] if hasattr(harm, "include") else []
+    program = harm.folder / "static"
+    outcome = harm.tools.run(["cc", *include, harm.folder / "plugin.o", "-o", program, archive,
+                              *needed, "-lm", "-lpthread"])
+    expect(outcome.status == 0, "linking MPI statically", outcome)
+    folder, traced = harm.both("static", [program], raw=False)
+    expect(traced.status == 5 and not (folder / "x.cham").exists(), "static MPI", traced)
+    environment = {"CHAMELEON_LIBRARY": harm.tools.library}
+    outcome = harm.tools.chameleon("doctor", program, **environment)
+    expect(outcome.status == 1 and b"statically" in outcome.stdout, "doctor: static MPI", outcome)
+    outcome = harm.tools.chameleon("run", "-n", RANKS, "--", program, **environment)
+    expect(outcome.status == 5 and b"runs untraced" in outcome.stderr and b"statically"
+           in outcome.stderr, "run: static MPI", outcome)
+
+
+@test
+def other_mpi(harm):
+    """A program of another MPI in which the tracer is preloaded: one line, then out of the way.
+    The other one is small, has pointers as handles, and comes with the program or by dlopen."""
+    header = harm.tools.fresh("other") / "mpi.h"
+    folder = header.parent
+    header.write_text(
+        "#include <stddef.h>\ntypedef struct comm* MPI_Comm;\nextern struct comm other_world;\n"
+        "#define MPI_COMM_WORLD (&other_world)\n"
+        "int MPI_Init(int*, char***); int MPI_Comm_rank(MPI_Comm, int*); int MPI_Finalize(void);\n"
+        "int MPI_Initialized(int*); int PMPI_Comm_rank(MPI_Comm, int*);\n")
+    (folder / "mpi.c").write_text(
+        '#include "mpi.h"\nstruct comm { long mark; int ready; } other_world = {12345, 0};\n'
+        "int MPI_Init(int* c, char*** v) { (void)c; (void)v; other_world.ready = 1; return 0; }\n"
+        "int PMPI_Comm_rank(MPI_Comm c, int* r) { *r = c->mark == 12345 ? 7 : -1; return 0; }\n"
+        "int MPI_Comm_rank(MPI_Comm c, int* r) { return PMPI_Comm_rank(c, r); }\n"
+        "int MPI_Initialized(int* f) { *f = other_world.ready; return 0; }\n"
+        "int MPI_Finalize(void) { return other_world.ready ? 0 : 9; }\n")
+    (folder / "use.c").write_text(
+        '#include <stdio.h>\n#include "mpi.h"\n'
+        "int run(void) { int rank = 0, flag = 0; MPI_Initialized(&flag);\n"
+        "  if (!flag) MPI_Init(NULL, NULL);\n"
+        "  MPI_Initialized(&flag); MPI_Comm_rank(MPI_COMM_WORLD, &rank); MPI_Finalize();\n"
+        '  printf("rank %d, initialized %d\\n", rank, flag); return 5; }\n'
+        "#ifndef PLUGIN\nint main(void) { return run(); }\n#endif\n")
+    link = ["./libmpi.so.40", "-Wl,-rpath,$ORIGIN"]
+    for line in (["-shared", "-fPIC", "-Wl,-soname,libmpi.so.40", "mpi.c", "-o", "libmpi.so.40"],
+                 ["use.c", *link, "-o", "now"], ["use.c", *link, "-Wl,-z,now", "-o", "at_once"],
+                 ["-DPLUGIN", "-shared", "-fPIC", "use.c", *link, "-o", "use.so"],
+                 [harm.sources / "loader.c", "-ldl", "-o", "loader"]):
+        outcome = harm.tools.run(["cc", *line], cwd=folder)
+        expect(outcome.status == 0, "building the other MPI", outcome)
+    for command in (["./now"], ["./at_once"], ["./loader", "plugin", "./use.so"]):
+        plain = harm.tools.run(command, cwd=folder)
+        traced = harm.tools.run(command, cwd=folder, LD_PRELOAD=harm.tools.library)
+        expect(plain.status == 5 and b"rank 7, initialized 1" in plain.stdout, "other MPI", plain)
+        harm.same(f"other MPI: {command[0]}", plain, traced)
+        lines = traced.stderr.splitlines()
+        expect(len(lines) == 1 and b"libmpi.so.40" in lines[0], "other MPI: not one line", traced)
+        expect(not list(folder.glob("*.cham")), "other MPI: a trace")
+
+
+@test
+def exports(harm):
+    """Nothing but MPI, Fortran's names and ours is visible; nothing of an unwinder is needed."""
+    lines = harm.tools.run(["nm", "-D", "--defined-only", harm.tools.library]).stdout.decode()
+    names = [line.split()[-1].split("@")[0] for line in lines.splitlines()]
+    odd = [name for name in names if not re.match(r"(MPI_[A-Z]|mpi_|chameleon_)", name)]
+    expect(len(names) > 500 and not odd, f"exported: {odd[:5]} of {len(names)}")
+    kinds = collections.Counter(line.split()[1] for line in lines.splitlines())
+    expect(set(kinds) <= {"T", "W"}, f"kinds of symbols exported: {dict(kinds)}")
+    lines = harm.tools.run(["readelf", "-d", harm.tools.library]).stdout.decode()
+    needed = re.findall(r"NEEDED.*\[(.+)\]", lines)
+    foreign = [name for name in needed if re.match(r"lib(unwind|stdc\+\+|mpichfort)", name)]
+    expect(needed and not foreign, f"needed: {foreign}")
+
+
+def main():
+    arguments = harness.parser(__doc__)
+    arguments.add_argument("--programs", required=True, help="folder of oddities")
+    arguments.add_argument("--sources", required=True, help="folder of the other sources")
+    arguments.add_argument("--only", help="one test, by name")
+    options = arguments.parse_args()
+    chosen = [one for one in TESTS if options.only in (None, one.__name__)]
+
+    def body(tools):
+        harm = Harmless(tools, options.programs, options.sources)
+        failed = [] if chosen else [f"no test is called {options.only}"]
+        for function in chosen:
+            try:
+                function(harm)
+                print(f"{function.__name__}: ok")
+            except harness.Failure as failure:
+                failed.append(f"{function.__name__}: {failure}")
+            sys.stdout.flush()
+        expect(not failed, "\n".join(failed))
+
+    harness.main("test_harmless", options, body)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A matrix of real programs from Debian packages: each runs with and without the tracer.
+
+    matrix.py --tools TOOLS.json [--only NAME...] [--table FILE] FAMILY...
+
+Families: scalapack, coarrays, nwchem, bagel, yorick, hdf5, examples, tachyon. Exit status and
+output must agree (numbers with a decimal point masked, lines sorted, for some vary by themselves;
+a program whose untraced result varies too is run until both have shown the same result).
+A program that ends well untraced must leave a trace of which every value verifies against raw
+records, none of its events missing, and whose sends and receives match. A family whose package is
+not installed is skipped with a line that names it. A table of what was run comes last."""
+
+import dataclasses
+import pathlib
+import re
+import shutil
+import sys
+import time
+from typing import Callable, Dict, List, Optional
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "mpi"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.dont_write_bytecode = True
+import harness  # noqa: E402  (the path has to be set first)
+import run_real  # noqa: E402
+from harness import expect  # noqa: E402
+
+SOURCES = pathlib.Path(__file__).resolve().parent
+LIBRARIES = pathlib.Path("/usr/lib/x86_64-linux-gnu")
+COARRAYS = LIBRARIES / "open-coarrays/mpich/bin/OpenCoarrays-2.10.1-tests"
+EXAMPLES = pathlib.Path("/usr/share/doc/mpich/examples")
+SIZES = re.compile(r"^([3-9])(\s+number of (?:problems? sizes|N?B?RHS's|NB's|blocking sizes|"
+                   r"process(?:or)? grids))", re.M | re.I)
+HANGS = "hangs"
+PATIENCE = 30  # seconds for a small program; some of the coarray tests never end
+TRIES = 5      # untraced, of a program whose status is another when traced
+
+
+class Missing(Exception):
+    """The package that a family needs."""
+
+
+@dataclasses.dataclass
+class Program:
+    name: str
+    command: List[str]
+    ranks: int = 2
+    files: Dict[str, str] = dataclasses.field(default_factory=dict)
+    prepare: Optional[Callable] = None  # of the work folder
+    lines: bytes = b""                  # only lines of output with this word are compared
+    patience: int = 300
+    matches: bool = True                # every send has its receive
+    ends: bool = True                   # every rank reaches MPI_Finalize
+
+
+def need(path, package):
+    found = shutil.which(str(path)) or (str(path) if pathlib.Path(path).exists() else None)
+    if not found:
+        raise Missing(package)
+    return found
+
+
+def compiled(tools, compiler, source, name, *options):
+    output = tools.folder / "built" / name
+    output.parent.mkdir(exist_ok=True)
+    outcome = tools.run([compiler, "-w", "-O1", "-g", source, "-o", output, *options])
+    expect(outcome.status == 0, f"{source}: does not compile", outcome)
+    return str(output)
+
+
+def scalapack(tools):
+    folder = run_real.SCALAPACK
+    need(folder / "xdlu", "scalapack-mpi-test")
+
+    def copy_data(work):
+        """At most two sizes, blockings and grids: as they come, the tests take minutes each."""
+        for data in folder.glob("*.dat"):
+            (work / data.name).write_text(SIZES.sub(r"2\2", data.read_text()))
+
+    names = [prefix + rest for prefix in ("xs", "xd", "xc", "xz")
+             for rest in ("lu", "llt", "qr", "brd", "trd", "hrd", "inv", "gblu", "dblu", "dtlu",
+                          "pbllt", "ptllt")]
+    names += ["xsls", "xdsvd", "xdsyevr", "xzevc", "xdhseqr", "xdnep"]
+    return [Program(f"scalapack {name}", [str(folder / name)], 4, prepare=copy_data, patience=90)
+            for name in names if (folder / name).exists()]
+
+
+def coarrays(tools):
+    need(COARRAYS / "co_sum_test", "libcoarrays-mpich-dev")
+    # At the end ranks tell each other that they stop, by messages that nobody receives.
+    return [Program(f"coarrays {path.name}", [str(path)], 4, matches=False,
+                    ends=not path.name.startswith("image_fail"),
+                    patience=300 if "burgers" in path.name else PATIENCE)
+            for path in sorted(COARRAYS.iterdir()) if path.is_file()]
+
+
+WATER = """start water
+geometry units angstrom
+ O 0 0 0.1173
+ H 0 0.7572 -0.4692
+ H 0 -0.7572 -0.4692
+end
+basis
+ * library 6-31g
+end
+dft
+ xc b3lyp
+end
+task dft
+"""
+
+
+def nwchem(tools):
+    return [Program("nwchem water DFT", [need("nwchem.mpich", "nwchem-mpich"), "water.nw"],
+                    files={"water.nw": WATER}, lines=b"nergy")]
+
+
+def bagel(tools):
+    program = need("BAGEL", "bagel")
+    examples = pathlib.Path("/usr/share/doc/bagel/examples")
+    names = ("hf_svp_hf", "hf_sto3g_fci_dist", "hhe_svp_ras_full", "oh_svp_uhf")
+    return [Program(f"bagel {name}", [program, str(examples / f"{name}.json")], lines=b"nergy")
+            for name in names]
+
+
+
+
+def yorick(tools):
+    program = need("mpy.mpich2", "yorick-mpy-mpich2")
+    script = pathlib.Path("/usr/share/doc/yorick-mpy-common/examples/testmp.i.gz")
+
+    def unpack(work):
+        with open(work / "testmp.i", "wb") as out:
+            out.write(tools.run(["zcat", script]).stdout)
+
+    line = f"printf 'testmp\\nquit\\n' | {program} -j testmp.i"
+    return [Program(f"yorick task pool, {ranks} ranks", ["sh", "-c", line], ranks, prepare=unpack)
+            for ranks in (3, 4)]
+
+
+def hdf5(tools):
+    compiler = need("h5pcc.mpich", "libhdf5-mpich-dev")
+    program = compiled(tools, compiler, SOURCES / "hdf5_program.c", "hdf5_program")
+    return [Program(f"hdf5 {mode}", [program, mode], 4) for mode in ("collective", "independent")]
+
+
+def examples(tools):
+    need(EXAMPLES / "cpi.c", "mpich-doc, mpich")
+    compiler = need("mpicc.mpich", "libmpich-dev")
+    programs = []
+    for name in ("cpi", "hellow", "srtest"):
+        programs.append(Program(f"mpich {name}", [compiled(tools, compiler, EXAMPLES / f"{name}.c",
+                                                           name, "-lm")], 3))
+    for name in ("pmandel", "pmandel_fence"):
+        program = compiled(tools, compiler, EXAMPLES / f"{name}.c", name, "-lm")
+        # One picture, and the end: rank 0 reads what to draw.
+        line = f"printf '%s\\n' '-1 -1 1 1 50' '0 0 0 0 0' | {program} -i -nosave " \
+               "-xscale 40 -yscale 40"
+        programs.append(Program(f"mpich {name}", ["sh", "-c", line], 4, lines=b"x0,y0"))
+    fortran = need("mpifort.mpich", "libmpich-dev")
+    for folder, source in (("f77", "fpi.f"), ("f90", "pi3f90.f90"), ("f77", "hellow.f")):
+        path = EXAMPLES / folder / source
+        if path.exists():
+            program = compiled(tools, fortran, path, source + ".x", "-fallow-argument-mismatch")
+            line = f"printf '%s\\n' 500 0 | {program}"
+            programs.append(Program(f"mpich {source}", ["sh", "-c", line], 2))
+    return programs
+
+
+def tachyon(tools):
+    need("/usr/include/tachyon.h", "libtachyon-mpich-0-dev")
+    compiler = need("mpicc.mpich", "libmpich-dev")
+    program = compiled(tools, compiler, SOURCES / "tachyon_program.c", "tachyon_program",
+                       "-ltachyon-mpich", "-lm")
+    return [Program("tachyon", [program], 3)]
+
+
+FAMILIES = {one.__name__: one for one in (scalapack, coarrays, nwchem, bagel, yorick, hdf5,
+                                          examples, tachyon)}
+
+
+def run(tools, program, folder, traced):
+    work = folder / ("traced" if traced else "plain")
+    work.mkdir()
+    for name, text in program.files.items():
+        (work / name).write_text(text)
+    if program.prepare:
+        program.prepare(work)
+    begin = time.monotonic()
+    try:
+        if traced:
+            outcome = tools.traced(program.ranks, program.command, folder / "x.cham",
+                                   raw=folder / "raw", cwd=work, timeout=program.patience,
+                                   CHAMELEON_CLUSTERING="off")
+        else:
+            outcome = tools.job(program.ranks, program.command, cwd=work,
+                                timeout=program.patience)
+    except harness.Failure as failure:
+        expect("not done after" in str(failure), str(failure))
+        outcome = harness.Outcome(HANGS, b"", b"")
+    return outcome, time.monotonic() - begin
+
+
+def shown(program, outcome):
+    # UCX warns, with addresses, of messages that were not received.
+    text = b"\n".join(line for line in outcome.stdout.splitlines() if program.lines in line
+                      and b" UCX " not in line)
+    return run_real.masked(text)
+
+
+def compare(tools, program):
+    """One row of the table."""
+    folder = tools.fresh("program")
+    (folder / "raw").mkdir()
+    plain, seconds = run(tools, program, folder, traced=False)
+    traced, traced_seconds = run(tools, program, folder, traced=True)
+    seen = [plain.status]
+    while plain.status != traced.status and len(seen) < TRIES:
+        shutil.rmtree(folder / "plain")
+        plain, seconds = run(tools, program, folder, traced=False)
+        seen.append(plain.status)
+    if len(set(seen)) > 1:
+        print(f"{program.name}: varies untraced: {seen}")
+    row = [program.name, str(program.ranks), str(plain.status), str(traced.status)]
+    expect(plain.status == traced.status, f"{program.name}: exit status changes", plain, traced)
+    if plain.status == HANGS:
+        return row + ["", "", "", ""]
+    events = verified = ""
+    # Some abort with status 0, or end a rank by a signal: no whole trace can be asked of those.
+    aborts = [b"called MPI_Abort" in one.stdout + one.stderr for one in (plain, traced)]
+    expect(aborts[0] == aborts[1], f"{program.name}: aborts, or no more", plain, traced)
+    if plain.status == 0 and program.ends and not aborts[0]:
+        before, after = shown(program, plain), shown(program, traced)
+        gone = [line for line in before if line not in set(after)][:3]
+        come = [line for line in after if line not in set(before)][:3]
+        expect(before == after, f"{program.name}: output changes: {gone} became {come}")
+        expect((folder / "x.cham").exists(), f"{program.name}: no trace", traced)
+        report = tools.verify(folder / "x.cham", folder / "raw", timeout=900)
+        expect(report["trace_events"] == report["raw_events"], f"{program.name}: events missing")
+        if program.matches:
+            tools.check(folder / "x.cham", timeout=900)
+        events, verified = str(report["trace_events"]), "100 %"
+    size = (folder / "x.cham").stat().st_size if (folder / "x.cham").exists() else 0
+    return row + [f"{seconds:.1f}", f"{traced_seconds:.1f}", events,
+                  f"{size} bytes" if events else "", verified]
+
+
+def main():
+    arguments = harness.parser(__doc__)
+    arguments.add_argument("--only", nargs="*", help="words: programs whose names have one")
+    arguments.add_argument("--table", type=pathlib.Path, help="write the table here")
+    arguments.add_argument("families", nargs="+", choices=sorted(FAMILIES))
+    options = arguments.parse_args()
+
+    def body(tools):
+        rows, failed = [], []
+        for family in options.families:
+            try:
+                programs = FAMILIES[family](tools)
+            except Missing as package:
+                print(f"{family}: skipped: not installed: {package}")
+                continue
+            for program in programs:
+                if options.only and not any(word in program.name for word in options.only):
+                    continue
+                try:
+                    rows.append(compare(tools, program))
+                    print(" | ".join(rows[-1]))
+                except harness.Failure as failure:
+                    failed.append(str(failure))
+                    print(f"{program.name}: FAILED")
+                sys.stdout.flush()
+        head = ["program", "ranks", "status", "traced", "s", "s traced", "events", "trace",
+                "verified"]
+        table = "\n".join("| " + " | ".join(row) + " |" for row in
+                          [head, ["---"] * len(head), *rows])
+        if options.table:
+            options.table.write_text(table + "\n")
+        expect(not failed, f"{len(failed)} of {len(failed) + len(rows)} programs:\n" +
+               "\n".join(failed))
+
+    harness.main("matrix", options, body)
+
+
+if __name__ == "__main__":
+    main()
