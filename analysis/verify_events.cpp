@@ -365,7 +365,8 @@ void Comparison::statuses(const RawEvent& raw, const RawValue& token, const Para
                 (told ? end_point_matches(got.source, source, posted->comm, Kind::kSource)
                       : got.source == posted->source);
     tag_ok = tag_ok && got.tag == (tag != kNotRecorded ? tag : posted->tag);
-    const bool as_posted = !probes && (posted->bytes == -1 || got.bytes == posted->bytes);
+    const std::int64_t wanted = nobody ? 0 : posted->bytes;  // from nobody comes nothing
+    const bool as_posted = !probes && (wanted == -1 || got.bytes == wanted);
     bytes_ok = bytes_ok && (bytes != kNotRecorded ? bytes == got.bytes : as_posted);
   }
   const auto judge = [&](const char* part, Column column, bool matched, std::size_t offset) {
