@@ -56,6 +56,8 @@ Status Simulation::prepare() {
   for (const auto& [id, call] : trace_.calls) calls = std::max<std::size_t>(calls, id + 1U);
   plans_.resize(calls);
   unmodelled_.resize(calls);
+  called_.resize(calls);
+  failed_.resize(calls);
   for (const auto& [id, call] : trace_.calls) plans_[id] = plan_call(call);
   std::uint32_t world = trace_.world_size;
   for (const RankList::Interval& interval : trace_.ranks.intervals())
@@ -85,10 +87,15 @@ CheckReport Simulation::run() {
       sweep_channels();
     }
   } while (goes_on_ && resolve_stall());
-  for (std::size_t call = 0; call < unmodelled_.size(); ++call)
-    if (unmodelled_[call] > 0)
-      report_.unchecked[trace_.calls.at(static_cast<std::uint16_t>(call)).name] +=
-          unmodelled_[call];
+  const auto name_all = [this](const std::vector<std::uint64_t>& counts,
+                               std::map<std::string, std::uint64_t>& named) {
+    for (std::size_t call = 0; call < counts.size(); ++call)
+      if (counts[call] > 0)
+        named[trace_.calls.at(static_cast<std::uint16_t>(call)).name] += counts[call];
+  };
+  name_all(unmodelled_, report_.unchecked);
+  name_all(called_, report_.calls);
+  name_all(failed_, report_.failed);
   report_stuck();
   report_leftovers();
   report_.ok = report_.problem_count == 0;
@@ -110,6 +117,11 @@ void Simulation::run_rank(std::uint32_t rank) {
       }
       ++self.number;
       ++report_.events;
+      if (const std::uint16_t call = self.event.node->call;
+          call < called_.size() && trace_.calls.contains(call)) {
+        ++called_[call];
+        if (!self.event.values.empty() && self.event.values[0] != 0) ++failed_[call];
+      }
       self.has_event = true;
       self.phase = 0;
       self.pending = -1;
@@ -173,8 +185,12 @@ bool Simulation::step(std::uint32_t rank) {
     case Action::kDatatype: datatype(rank, plan); break;
     case Action::kOtherRequest:
       ++unmodelled_[call];
-      if (plan.request >= 0 && value(self, plan.request) >= 0)
-        new_request(rank, value(self, plan.request), Request::Kind::kDone);
+      if (plan.request >= 0 && value(self, plan.request) >= 0) {
+        Request& made =
+            self.pool[new_request(rank, value(self, plan.request), Request::Kind::kDone)];
+        made.persistent = plan.persistent;
+        made.active = !plan.persistent;
+      }
       break;
   }
   if (over && plan.changes_communicators && plan.members < 0)

@@ -53,6 +53,8 @@ struct CheckReport {
   std::uint64_t open_requests = 0;   ///< at the cut, not completed; unmatched receives apart
   Unmatched declared_unmatched;      ///< left by declared parts
   std::map<std::string, std::uint64_t> unchecked;  ///< calls without a model, and how often
+  std::map<std::string, std::uint64_t> calls;      ///< all, and how often
+  std::map<std::string, std::uint64_t> failed;     ///< calls that returned an error
   std::uint64_t events = 0;
   std::uint64_t messages = 0;     ///< point to point, sent
   std::uint64_t bytes = 0;        ///< in those whose datatype is known

@@ -38,9 +38,10 @@ bool Simulation::send_part(std::uint32_t rank, const CallPlan& plan, Request* re
             blame(false, declared(rank)));
     return false;
   }
-  const ChannelKey key{comm->context, rank, static_cast<std::uint32_t>(comm->peers()[to]),
+  const ChannelKey key{channel_context(plan, comm->context), rank, static_cast<std::uint32_t>(comm->peers()[to]),
                        value(self, plan.send_tag)};
-  const Value bytes = amount(self, value(self, plan.send_count), value(self, plan.send_type));
+  Value bytes = amount(self, value(self, plan.send_count), value(self, plan.send_type));
+  if (plan.partitions >= 0) bytes = all_partitions(bytes, value(self, plan.partitions));
   if (request != nullptr) {
     request->channel = key;
     request->capacity = bytes;
@@ -131,10 +132,12 @@ Request Simulation::receive_part(std::uint32_t rank, const CallPlan& plan,
   request.part = plan.action == Action::kSendrecv ? 1 : 0;
   request.call = self.event.node->call;
   request.comm = comm;
-  request.channel.context = comm.context;
+  request.channel.context = channel_context(plan, comm.context);
   request.channel.dest = rank;
   if (plan.recv_count >= 0 && plan.recv_type >= 0)
     request.capacity = amount(self, value(self, plan.recv_count), value(self, plan.recv_type));
+  if (plan.partitions >= 0)
+    request.capacity = all_partitions(request.capacity, value(self, plan.partitions));
   request.channel.tag = value(self, plan.recv_tag);
   // No MPI has valid tags below zero: this is MPI_ANY_TAG.
   request.any_tag = request.channel.tag < 0;
@@ -272,7 +275,8 @@ bool Simulation::complete(std::uint32_t rank, std::uint32_t place, const CallPla
     self.waiting_request = place;
     return false;
   }
-  judge_size(rank, request, request.received);
+  // A completion that failed has said so itself.
+  if (value(self, 0) == 0) judge_size(rank, request, request.received);
   return true;
 }
 

@@ -106,6 +106,7 @@ void find_arguments(const CallDescription& call, CallPlan& plan) {
   plan.recv_buffer = at("recvbuf", "buffer", "buf");
   plan.recv_count = at("recvcounts", "recvcount", "count");
   plan.recv_type = at("recvtypes", "recvtype", "datatype");
+  plan.partitions = at("partitions");
   plan.request = at("request");
   plan.requests = at("array_of_requests");
   plan.flag = at("flag");
@@ -126,9 +127,10 @@ Action action_of(const CallInfo* info, const CallDescription& call, const CallPl
   if (plan.name.rfind("Type_", 0) == 0 && field_index(call, "newtype") >= 0)
     return Action::kDatatype;
   if (info == nullptr) return Action::kUnchecked;
-  if (has(*info, Attribute::kPartitioned))
-    return plan.request >= 0 && has(*info, Attribute::kPersistent) ? Action::kOtherRequest
-                                                                   : Action::kUnchecked;
+  // A partitioned message counts as sent when it is started; what marks its partitions is not
+  // followed.
+  if (has(*info, Attribute::kPartitioned) && !has(*info, Attribute::kPersistent))
+    return Action::kUnchecked;
   if (has(*info, Attribute::kCollective))
     return plan.comm >= 0 || plan.object >= 0 ? Action::kCollective : Action::kUnchecked;
   if (has(*info, Attribute::kSend) && has(*info, Attribute::kRecv)) return Action::kSendrecv;

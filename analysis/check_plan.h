@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/hash.h"
 #include "trace/trace.h"
 
 namespace chameleon {
@@ -60,6 +61,7 @@ struct CallPlan {
   Waits waits = Waits::kForAll;
   Amounts amounts = Amounts::kNone;
   int comm = -1, object = -1, new_comm = -1, members = -1;
+  int partitions = -1;  ///< of a partitioned message: so many times the count
   int dest = -1, source = -1, send_tag = -1, recv_tag = -1, root = -1, op = -1;
   int send_buffer = -1, send_count = -1, send_type = -1;
   int recv_buffer = -1, recv_count = -1, recv_type = -1;
@@ -68,6 +70,18 @@ struct CallPlan {
 };
 
 CallPlan plan_call(const CallDescription& call);
+
+/// The context of a channel: partitioned messages match only each other.
+inline std::uint64_t channel_context(const CallPlan& plan, std::uint64_t communicator) {
+  return plan.partitions < 0 ? communicator : combine(communicator, 3);
+}
+
+/// Bytes of a message of which one partition has `bytes` (below 0: unknown); -1 of a damaged one.
+inline std::int64_t all_partitions(std::int64_t bytes, std::int64_t partitions) {
+  std::int64_t all = 0;
+  if (bytes < 0) return bytes;
+  return __builtin_mul_overflow(bytes, partitions, &all) || all < 0 ? -1 : all;
+}
 
 /// The name without MPI_ and _c: "Send_c" is "Send".
 std::string_view base_name(std::string_view call);

@@ -118,6 +118,7 @@ class Simulation {
   bool goes_on_ = false;  ///< past what holds everyone up
   std::vector<CallPlan> plans_;        ///< by call id
   std::vector<std::uint64_t> unmodelled_;  ///< by call id: how often
+  std::vector<std::uint64_t> called_, failed_;  ///< likewise
   std::deque<RankState> ranks_;        ///< those in the trace
   std::vector<std::int64_t> index_;    ///< world rank -> place in ranks_, or -1
   std::deque<std::uint32_t> ready_;

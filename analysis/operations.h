@@ -8,8 +8,8 @@
 /// of a channel match receives in the order these were posted). A wildcard knows
 /// its source only when it completes, so a rank whose receives need it is read
 /// twice. Memory of the folded trace, of open requests and of distinct channels;
-/// O(depth) an event. What has no model here (one-sided data, partitioned
-/// requests) is counted in `unmodelled`.
+/// O(depth) an event. What has no model here (one-sided data, the
+/// partitions of a message) is counted in `unmodelled`.
 
 #include <map>
 #include <span>

@@ -3,6 +3,8 @@
 
 #include "analysis/operations.h"
 
+#include <algorithm>
+
 namespace chameleon {
 
 using Kind = Operation::Kind;
@@ -36,10 +38,13 @@ void RankOperations::send() {
   const bool to_somebody = end.special() == 0 && to >= 0 && to < comm->peers().count;
   if (to_somebody) {
     operation.peer = to;
-    operation.channel = {comm->context, rank(), static_cast<std::uint32_t>(comm->peers()[to]),
+    operation.channel = {channel_context(plan, comm->context), rank(), static_cast<std::uint32_t>(comm->peers()[to]),
                          plan.send_tag < 0 ? 0 : value(plan.send_tag)};
     if (plan.send_count >= 0 && plan.send_type >= 0)
       operation.bytes = amount(value(plan.send_count), value(plan.send_type));
+    if (plan.partitions >= 0)
+      operation.bytes = std::max<std::int64_t>(
+          0, all_partitions(operation.bytes, value(plan.partitions)));
   }
   if (plan.request < 0 || plan.action == Action::kSendrecv) {
     if (!to_somebody) return;
@@ -66,7 +71,7 @@ Operation RankOperations::receive_from(const Communicator& comm, bool& any_sourc
   Operation operation;
   operation.kind = Kind::kPost;
   operation.context = comm.context;
-  operation.channel.context = comm.context;
+  operation.channel.context = channel_context(plan, comm.context);
   operation.channel.dest = rank();
   operation.channel.tag = plan.recv_tag < 0 ? 0 : value(plan.recv_tag);
   operation.sequence = kNoSequence;
@@ -75,6 +80,9 @@ Operation RankOperations::receive_from(const Communicator& comm, bool& any_sourc
   any_source = end.special() == static_cast<std::int32_t>(SpecialRank::kAnySource);
   if (plan.recv_count >= 0 && plan.recv_type >= 0)
     operation.bytes = amount(value(plan.recv_count), value(plan.recv_type));
+  if (plan.partitions >= 0)
+    operation.bytes =
+        std::max<std::int64_t>(0, all_partitions(operation.bytes, value(plan.partitions)));
   if (any_source) return operation;
   const std::int32_t from = end.rank(comm.self, comm.peers().count);
   if (end.special() != 0 || from < 0 || from >= comm.peers().count) {

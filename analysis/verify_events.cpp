@@ -2,6 +2,7 @@
 #include "analysis/verify_events.h"
 
 #include "analysis/communicators.h"
+#include "mpi/event_layout.h"
 
 namespace chameleon {
 namespace {
@@ -149,7 +150,8 @@ void Comparison::both(const RawEvent& raw, const EventView& seen, Place place,
     const RawValue& token = raw.values[i];
     if (param.kind == Kind::kStatus) {
       const bool told = info != nullptr && param.field >= 0 &&
-                        has(*info, Attribute::kRecv | Attribute::kProbe | Attribute::kCompletes);
+                        (has(*info, Attribute::kRecv | Attribute::kProbe | Attribute::kCompletes) ||
+                         transfers_file_data(*info));
       if (told && token.shape != RawValue::Shape::kNothing) statuses(raw, token, param, seen);
     } else if (token.shape == RawValue::Shape::kNothing ||
                (failed && param.direction == Direction::kOut)) {
@@ -350,12 +352,21 @@ void Comparison::statuses(const RawEvent& raw, const RawValue& token, const Para
     }
     const bool nobody = posted->source == model_.proc_null;
     // Some MPIs leave the status of a receive from MPI_PROC_NULL as it was.
-    if (nobody && !told && tag == kNotRecorded && bytes == kNotRecorded) continue;
+    if (nobody && !told && tag == kNotRecorded && (bytes == kNotRecorded || bytes == got.bytes))
+      continue;
+    if (posted->transfers) {
+      source_ok = source_ok && !told;
+      tag_ok = tag_ok && tag == kNotRecorded;
+      const std::int64_t said = bytes != kNotRecorded ? bytes : posted->bytes;
+      bytes_ok = bytes_ok && (said == -1 || said == got.bytes);
+      continue;
+    }
     source_ok = source_ok &&
                 (told ? end_point_matches(got.source, source, posted->comm, Kind::kSource)
                       : got.source == posted->source);
     tag_ok = tag_ok && got.tag == (tag != kNotRecorded ? tag : posted->tag);
-    const bool as_posted = !probes && (posted->bytes == -1 || got.bytes == posted->bytes);
+    const std::int64_t wanted = nobody ? 0 : posted->bytes;  // from nobody comes nothing
+    const bool as_posted = !probes && (wanted == -1 || got.bytes == wanted);
     bytes_ok = bytes_ok && (bytes != kNotRecorded ? bytes == got.bytes : as_posted);
   }
   const auto judge = [&](const char* part, Column column, bool matched, std::size_t offset) {
@@ -404,7 +415,10 @@ void Comparison::follow(const RawEvent& raw, const Plan& plan, const EventView* 
         model_.create(param.kind, handle, RawModel::kUnknownId);
       if (param.kind == Kind::kRequest && posts && !model_.is_null(Kind::kRequest, handle)) {
         RawRequest request;
-        if (has(info, Attribute::kRecv)) request = model_.posted(raw);
+        // The status of an Isendrecv's request says nothing: MPICH leaves it as it was.
+        if ((has(info, Attribute::kRecv) && !has(info, Attribute::kSend)) ||
+            transfers_file_data(info))
+          request = model_.posted(raw);
         request.id = id;
         request.persistent = has(info, Attribute::kPersistent);
         request.active = !request.persistent;

@@ -177,6 +177,8 @@ RawRequest RawModel::posted(const RawEvent& event) const {
   const std::int64_t count = either("recvcount", "count");
   const std::int64_t size = type_size(either("recvtype", "datatype"));
   request.bytes = count == 0 ? 0 : size == kUnknownSize ? -1 : count * size;
+  request.transfers = event.find("fh") != nullptr;
+  if (request.transfers && event.find("count") == nullptr) request.bytes = -1;
   if (const RawValue* message = event.find("message"); message && !event.find("source")) {
     const auto found = messages.find(event.scalar(*message));
     if (found != messages.end()) {

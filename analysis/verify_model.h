@@ -28,7 +28,8 @@ struct RawShape {
 struct RawRequest {
   std::int64_t id = -1;
   bool persistent = false, active = false, cancelled = false;
-  bool receives = false;  ///< the rest is of receives
+  bool receives = false;   ///< the rest is of receives
+  bool transfers = false;  ///< data of a file: only the bytes of its status count
   std::int64_t source = 0, tag = 0;
   std::int64_t bytes = -1;  ///< posted; -1: of a datatype whose size is not known
   RawShape comm;

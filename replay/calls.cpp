@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "analysis/reissue.h"
+
 // Programs use calls that MPI has deprecated, so their replay does.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
@@ -56,58 +58,22 @@ constexpr Entries make_entries() {
   CHAMELEON_REPLAY(CallId::kPackExternal, MPI_Pack_external, 7)
   CHAMELEON_REPLAY(CallId::kUnpackExternal, MPI_Unpack_external, 7)
   CHAMELEON_REPLAY(CallId::kReduceLocal, MPI_Reduce_local, 5)
+  CHAMELEON_REPLAY(CallId::kPackC, MPI_Pack_c, 7)
+  CHAMELEON_REPLAY(CallId::kUnpackC, MPI_Unpack_c, 7)
+  CHAMELEON_REPLAY(CallId::kPackExternalC, MPI_Pack_external_c, 7)
+  CHAMELEON_REPLAY(CallId::kUnpackExternalC, MPI_Unpack_external_c, 7)
+  CHAMELEON_REPLAY(CallId::kReduceLocalC, MPI_Reduce_local_c, 5)
 #undef CHAMELEON_REPLAY
   return entries;
 }
 
 constexpr Entries kEntries = make_entries();
 
-constexpr Attribute kMeaningless =
-    Attribute::kRma | Attribute::kIo | Attribute::kSessions | Attribute::kMpit;
-
-bool has_meaning(const CallInfo& call) {
-  if (has(call, kMeaningless)) return false;
-  switch (static_cast<CallId>(call.id)) {
-    case CallId::kGrequestComplete:   // its request was never made
-    case CallId::kCommCallErrhandler: // nothing is wrong in the replay
-    case CallId::kCommJoin:           // needs the socket
-      return false;
-    case CallId::kOpCreate:
-    case CallId::kOpCreateC:
-    case CallId::kBufferDetach:
-      return true;
-    default:
-      break;
-  }
-  for (const ParamInfo& param : params(call)) {
-    switch (param.kind) {
-      case Kind::kWin:
-      case Kind::kFile:
-      case Kind::kSession:
-      case Kind::kKeyval:
-      case Kind::kErrhandler:
-      case Kind::kArgc:
-      case Kind::kArgv:
-      case Kind::kFunction:
-      case Kind::kPointer:
-      case Kind::kOther:
-        return false;
-      case Kind::kString:
-        if (param.direction != Direction::kIn) return false;
-        if (std::string_view(param.name) == "port_name") return false;
-        break;
-      default:
-        break;
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
 const CallEntry* find_entry(const CallInfo& call) {
   const CallEntry& entry = kEntries[call.id];
-  return entry.invoke != nullptr && has_meaning(call) ? &entry : nullptr;
+  return entry.invoke != nullptr && why_not_reissued(call) == nullptr ? &entry : nullptr;
 }
 
 }  // namespace chameleon::replay

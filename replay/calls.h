@@ -15,8 +15,7 @@ struct CallEntry {
   const std::uint8_t* widths = nullptr;  ///< bytes of an element, an argument each
 };
 
-/// The entry of a call that has a meaning in a replay, or null: one-sided communication, files,
-/// sessions, processes, attributes and error handlers have none.
+/// The entry of a call that a replay re-issues (analysis/reissue.h), or null.
 const CallEntry* find_entry(const CallInfo& call);
 
 }  // namespace chameleon::replay

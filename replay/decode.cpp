@@ -17,9 +17,8 @@ constexpr std::int64_t kMostSpan = std::int64_t{1} << 30;
 
 bool is_array(const ParamInfo& info) { return info.length.rule != Length::Rule::kScalar; }
 
-// A user-defined op does nothing: what it computed is not in the trace.
-void no_op(void*, void*, int*, MPI_Datatype*) {}
-void no_op_large(void*, void*, MPI_Count*, MPI_Datatype*) {}
+/// Longer than any string MPI gives back.
+constexpr std::uint64_t kMostText = 8192;
 
 }  // namespace
 
@@ -119,13 +118,16 @@ bool Interpreter::decode_scalar(std::size_t at) {
   const ParamPlan& param = plan_->params[at];
   const ParamInfo& info = param.info;
   if (info.kind == Kind::kFunction) {
-    words_[at] = static_cast<CallId>(plan_->info->id) == CallId::kOpCreate
-                     ? to_word(&no_op)
-                     : to_word(&no_op_large);
+    words_[at] = function_for(at);
     return true;
   }
   if (info.direction == Direction::kOut || info.kind == Kind::kPointer) {
-    words_[at] = to_word(&storage_[at]);
+    const bool none = info.direction == Direction::kIn && value(static_cast<int>(at)) == 0;
+    words_[at] = none ? 0 : to_word(&storage_[at]);
+    return true;
+  }
+  if (info.kind == Kind::kArgc || info.kind == Kind::kArgv) {
+    words_[at] = 0;  // the program's, which are not recorded
     return true;
   }
   if (param.field < 0) return false;
@@ -191,7 +193,17 @@ bool Interpreter::decode_array(std::size_t at) {
   const ParamPlan& param = plan_->params[at];
   const ParamInfo& info = param.info;
   const unsigned width = plan_->entry->widths[at];
-  const auto& elements = array(static_cast<int>(at));
+  if (info.kind == Kind::kString && info.direction == Direction::kOut) {
+    words_[at] = to_word(take(arrays_, kMostText));
+    return true;
+  }
+  std::vector<std::int64_t> renamed;
+  if (info.kind == Kind::kString && plan_->scratch && std::string_view(info.name) == "filename") {
+    const auto& name = array(static_cast<int>(at));
+    const std::string path = files_.path_of(std::string(name.begin(), name.end()));
+    renamed.assign(path.begin(), path.end());
+  }
+  const auto& elements = renamed.empty() ? array(static_cast<int>(at)) : renamed;
   std::int64_t length = std::max(expected_length(param), std::int64_t(elements.size()));
   if (info.kind == Kind::kRequest) length = std::max(length, std::int64_t{1});
   // Indices of completed requests: as many as there are requests.
@@ -237,6 +249,11 @@ bool Interpreter::span_of(const BufferPlan& plan, std::int64_t& low, std::int64_
                               type.true_extent);
     bytes += count * type.size;
   };
+  if (plan.single) {
+    const TypeFacts* type = objects_.type(value(plan.type));
+    if (type != nullptr) extend(*type, 1, 0);
+    return type != nullptr;
+  }
   const ParamPlan& counts = plan_->params[static_cast<std::size_t>(plan.count)];
   const ParamPlan& types = plan_->params[static_cast<std::size_t>(plan.type)];
   if (!is_array(counts.info)) {
@@ -294,15 +311,29 @@ bool Interpreter::decode_buffer(std::size_t at) {
     words_[at] = to_word(MPI_IN_PLACE);
     return true;
   }
-  Pool& pool = param.info.direction == Direction::kIn ? payload_ : received_;
+  if (static_cast<CallId>(plan_->info->id) == CallId::kWinDetach) {
+    void* memory = windows_.oldest(value(plan_->win));
+    words_[at] = to_word(memory);
+    return memory != nullptr;
+  }
+  // What others put into a window is written, too.
+  const bool read = param.info.direction == Direction::kIn &&
+                    (plan_->win < 0 || plan_->target >= 0);
+  Pool& pool = read ? payload_ : received_;
   const BufferPlan& plan = param.buffer;
   std::int64_t low = 0;
   std::int64_t high = 0;
   std::int64_t bytes = 0;
-  if (plan.count >= 0 && plan.type >= 0) {
+  if (plan.type >= 0 && (plan.count >= 0 || plan.single)) {
     if (!span_of(plan, low, high, bytes)) return false;
   } else if (plan.bytes >= 0) {
     high = value(plan.bytes);
+    // A window of nothing has a place, too.
+    if (plan_->win >= 0 && kind != BufferClass::kNull) high = std::max(high, std::int64_t{1});
+  } else if (plan_->file >= 0) {
+    void* buffer = files_.split_buffer(value(plan_->file));  // the end of a split collective
+    words_[at] = to_word(buffer == nullptr ? storage_.data() : buffer);
+    return true;
   } else {
     return false;
   }

@@ -111,7 +111,8 @@ void Interpreter::step(const EventView& event) {
   const bool list = partly && plan_ != nullptr && plan_->info != nullptr &&
                     static_cast<CallId>(plan_->info->id) == CallId::kStartall;
   if (partly && whole && plan_->entry != nullptr && !exchange && !list) return omit_event();
-  if (!whole || plan_->entry == nullptr || event.values[0] != MPI_SUCCESS || !decode()) {
+  if (!whole || plan_->entry == nullptr || event.values[0] != MPI_SUCCESS ||
+      (plan_->scratch && !files_.usable()) || !decode()) {
     if (plan_ == nullptr || !plan_->local()) ++left_out_[event.node->call];
     return;
   }
@@ -127,6 +128,7 @@ void Interpreter::step(const EventView& event) {
     check(code);
     if (static_cast<CallId>(plan_->info->id) == CallId::kCommSplitType) restore_split();
     note_objects();
+    note_target();
     update_requests();
   }
   pace_.resume();
@@ -186,8 +188,9 @@ void Interpreter::note_objects() {
     }
   }
   const auto call = static_cast<CallId>(plan_->info->id);
-  if (call == CallId::kBufferAttach && !owned_.empty()) attached_ = std::move(owned_.front());
-  if (call == CallId::kBufferDetach) attached_ = {};
+  const bool attaches = call == CallId::kBufferAttach || call == CallId::kBufferAttachC;
+  if (attaches && !owned_.empty()) attached_ = std::move(owned_.front());
+  if (call == CallId::kBufferDetach || call == CallId::kBufferDetachC) attached_ = {};
 }
 
 }  // namespace chameleon::replay

@@ -4,19 +4,23 @@
 /// Re-issues one rank's traced calls. Every event goes through the same three steps: its values
 /// become words by their kinds (decode.cpp), the call is made, and what it made or freed is noted.
 /// Only completion, starting and freeing of requests, and probes, differ (requests.cpp): they must
-/// end as they did in the traced run. Memory is that of live objects and of buffers in use.
+/// end as they did in the traced run; and windows and files need memory and scratch files
+/// (targets.cpp). Memory is that of live objects and of buffers in use.
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "analysis/check.h"
+#include "replay/files.h"
 #include "replay/matches.h"
 #include "replay/objects.h"
 #include "replay/pace.h"
 #include "replay/pool.h"
+#include "replay/windows.h"
 
 namespace chameleon::replay {
 
@@ -26,6 +30,8 @@ class Interpreter {
 
   /// Operations not to re-issue, ascending.
   void leave_out(std::vector<Omission> omissions) { omissions_ = std::move(omissions); }
+  /// Where files are; without, calls on files are left out.
+  void use(Files files) { files_ = std::move(files); }
   /// A failed call is left out instead of ending the job.
   void tolerate_failures() { tolerant_ = true; }
   /// After the last event: completes requests still open as far as possible; how many are left.
@@ -50,6 +56,7 @@ class Interpreter {
     MPI_Request dormant = MPI_REQUEST_NULL;  ///< of a persistent wildcard receive
     bool persistent = false;
     bool active = false;
+    bool large = false;            ///< counts of the receive are MPI_Count
     std::vector<Word> receive;     ///< arguments of a persistent wildcard receive
     std::int64_t receive_comm = 0; ///< id
     std::vector<Pool::Block> blocks;
@@ -69,6 +76,22 @@ class Interpreter {
   bool send_as_bytes(const BufferPlan& plan, std::int64_t bytes);
   bool at_root() const;
   void* take(Pool& pool, std::uint64_t bytes);
+
+  // functions.cpp
+  Word function_for(std::size_t at) const;
+
+  // targets.cpp
+  bool prepare_target();
+  bool place_in_window();
+  bool test_window();
+  void prepare_file();
+  void note_target();
+  void note_window(CallId call);
+  void note_file(CallId call);
+  void set_errhandler(MPI_Errhandler handler);
+  bool on_errhandler() const;
+  std::uint64_t largest_attached() const;
+  int find_param(std::string_view name) const;
 
   // requests.cpp
   bool prepare();
@@ -105,6 +128,8 @@ class Interpreter {
   Objects objects_;
   std::vector<RequestState> requests_;
   std::vector<RequestState> orphans_;  ///< freed while active
+  Windows windows_;
+  Files files_;
   Pool::Block attached_;               ///< of MPI_Buffer_attach
   std::map<std::uint16_t, std::uint64_t> left_out_;
   std::uint64_t number_ = 0;

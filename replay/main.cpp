@@ -5,12 +5,17 @@
 #include <sys/prctl.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "analysis/declared.h"
+#include "analysis/reissue.h"
 #include "replay/interpreter.h"
 #include "replay/options.h"
 #include "replay/watchdog.h"
@@ -49,6 +54,7 @@ struct Job {
   bool lenient = false;  ///< something may have been left out
   Bytes trace;
   Bytes omissions;
+  Bytes scratch;  ///< path of the folder for files
 };
 
 Bytes write_omissions(const Omissions& omissions) {
@@ -94,6 +100,20 @@ int find_omissions(const Options& options, const Trace& trace, Job& job) {
   return kDone;
 }
 
+/// A new folder in the one the user named, which goes when the replay ends.
+int make_scratch(const Options& options, Job& job) {
+  if (options.scratch.empty()) return kDone;
+  std::error_code error;
+  std::string folder = std::filesystem::absolute(options.scratch, error).string();
+  folder += "/chameleon-replay.XXXXXX";
+  if (mkdtemp(folder.data()) == nullptr)
+    return refuse(kRefused, options.scratch + ": cannot make a folder in it: " +
+                                std::strerror(errno) + "; --scratch takes a folder that all "
+                                "ranks see and can write to");
+  job.scratch.assign(folder.begin(), folder.end());
+  return kDone;
+}
+
 /// On rank 0: the trace, or a status other than kDone.
 int load(const Options& options, const World& world, Job& job) {
   const Result<Trace> trace = read_trace(options.trace);
@@ -108,7 +128,7 @@ int load(const Options& options, const World& world, Job& job) {
   }
   if (const int status = find_omissions(options, *trace, job); status != kDone) return status;
   job.trace = encode_trace(*trace);
-  return kDone;
+  return make_scratch(options, job);
 }
 
 struct Totals {
@@ -142,7 +162,7 @@ Totals total(const Trace& trace, const Interpreter& interpreter, double seconds,
   return totals;
 }
 
-void print(const Totals& totals, int ranks, bool json) {
+void print(const Totals& totals, int ranks, bool json, bool with_scratch) {
   if (json) {
     std::string calls;
     for (const auto& [name, count] : totals.left_out_calls) {
@@ -161,6 +181,12 @@ void print(const Totals& totals, int ranks, bool json) {
     for (const auto& [name, count] : totals.left_out_calls)
       calls += (calls.empty() ? "" : ", ") + name + " " + std::to_string(count);
     if (!calls.empty()) std::printf("left out: %s\n", calls.c_str());
+    bool files = false;
+    for (const auto& [name, count] : totals.left_out_calls) {
+      const CallInfo* call = find_call(name);
+      files |= call != nullptr && needs_scratch(*call) && !with_scratch;
+    }
+    if (files) std::printf("calls on files need --scratch=FOLDER, a folder for scratch files\n");
   }
   std::fflush(stdout);
 }
@@ -221,6 +247,8 @@ int replay(const Options& options, const World& world) {
   PMPI_Bcast(&lenient, 1, MPI_INT, 0, world.comm);
   broadcast(job.trace, world);
   broadcast(job.omissions, world);
+  broadcast(job.scratch, world);
+  const std::string scratch(job.scratch.begin(), job.scratch.end());
   Result<Trace> trace = decode_trace(job.trace);
   job.trace = {};
   std::string fault = trace ? "" : trace.error().message;
@@ -242,6 +270,7 @@ int replay(const Options& options, const World& world) {
   Pace pace(trace->timing == "none" ? Compute::kNone : options.compute, options.time_scale);
   Interpreter interpreter(*trace, plans, std::move(*ahead), pace);
   interpreter.leave_out(read_omissions(job.omissions, static_cast<std::uint32_t>(world.rank)));
+  interpreter.use(Files(scratch));
   if (options.best_effort) interpreter.tolerate_failures();
   std::unique_ptr<Watchdog> watchdog;
   PMPI_Barrier(world.comm);
@@ -250,9 +279,12 @@ int replay(const Options& options, const World& world) {
                                           patience_of(options, *trace));
   const double seconds = run(plans, *view, interpreter, pace);
   if (lenient != 0) end_requests(interpreter, world);
+  PMPI_Barrier(world.comm);
+  std::error_code ignored;
+  if (world.rank == 0 && !scratch.empty()) std::filesystem::remove_all(scratch, ignored);
   watchdog.reset();
   const Totals totals = total(*trace, interpreter, seconds, world);
-  if (world.rank == 0) print(totals, world.size, options.json);
+  if (world.rank == 0) print(totals, world.size, options.json, !scratch.empty());
   return kDone;
 }
 

@@ -67,6 +67,11 @@ bool Objects::keeps(Kind kind) {
     case Kind::kOp:
     case Kind::kInfo:
     case Kind::kMessage:
+    case Kind::kWin:
+    case Kind::kFile:
+    case Kind::kErrhandler:
+    case Kind::kKeyval:
+    case Kind::kSession:
       return true;
     default:
       return false;
@@ -87,6 +92,16 @@ Word Objects::null(Kind kind) {
       return to_word(MPI_INFO_NULL);
     case Kind::kMessage:
       return to_word(MPI_MESSAGE_NULL);
+    case Kind::kWin:
+      return to_word(MPI_WIN_NULL);
+    case Kind::kFile:
+      return to_word(MPI_FILE_NULL);
+    case Kind::kErrhandler:
+      return to_word(MPI_ERRHANDLER_NULL);
+    case Kind::kKeyval:
+      return to_word(MPI_KEYVAL_INVALID);
+    case Kind::kSession:
+      return to_word(MPI_SESSION_NULL);
     default:
       return to_word(MPI_REQUEST_NULL);
   }

@@ -8,6 +8,10 @@ namespace chameleon::replay {
 namespace {
 
 bool set_option(Options& options, std::string_view name, const std::string& value) {
+  if (name == "--scratch") {
+    options.scratch = value;
+    return !value.empty();
+  }
   if (name == "--compute") {
     if (value == "sleep") {
       options.compute = Compute::kSleep;
@@ -45,7 +49,8 @@ Result<Options> parse_options(int argc, char** argv) {
     } else if (argument.starts_with("--")) {
       const std::size_t equals = argument.find('=');
       const std::string_view name = argument.substr(0, equals);
-      if (name != "--compute" && name != "--time-scale" && name != "--patience") {
+      if (name != "--compute" && name != "--time-scale" && name != "--patience" &&
+          name != "--scratch") {
         return usage("unknown option " + std::string(name));
       }
       if (equals == std::string_view::npos && ++i == argc) {

@@ -12,10 +12,11 @@ namespace chameleon::replay {
 
 inline constexpr const char* kUsage =
     "usage: mpiexec -n RANKS chameleon-replay [--compute=sleep|spin|none] [--time-scale=X] "
-    "[--best-effort] [--no-check] [--patience=SECONDS] [--json] TRACE";
+    "[--scratch=FOLDER] [--best-effort] [--no-check] [--patience=SECONDS] [--json] TRACE";
 
 struct Options {
   std::string trace;
+  std::string scratch;       ///< folder for files; empty: calls on files are left out
   Compute compute = Compute::kSleep;
   double time_scale = 1;
   double patience = 60;      ///< s without progress, beyond the time of the traced run

@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "analysis/reissue.h"
+
 namespace chameleon::replay {
 namespace {
 
@@ -52,6 +54,7 @@ BufferPlan plan_buffer(const CallPlan& call, std::size_t at) {
       }
     }
   }
+  plan.single = plan.type >= 0 && plan.count < 0 && has(*call.info, Attribute::kRma);
   bool first = true;
   for (std::size_t i = 0; i < at; ++i) first &= params[i].info.kind != Kind::kBuffer;
   const bool counts = plan.count >= 0 && is_array(params[static_cast<std::size_t>(plan.count)].info);
@@ -69,6 +72,7 @@ CallPlan make_plan(const CallDescription& description) {
   plan.compute = find_field(description, "compute");
   if (plan.info == nullptr) return plan;
   plan.entry = find_entry(*plan.info);
+  plan.scratch = needs_scratch(*plan.info);
   for (const ParamInfo& info : params(*plan.info)) {
     ParamPlan param;
     param.info = info;
@@ -76,12 +80,22 @@ CallPlan make_plan(const CallDescription& description) {
     if (info.kind == Kind::kStatus) {
       param.status_source = find_field(description, std::string(info.name) + ".source");
       param.status_tag = find_field(description, std::string(info.name) + ".tag");
+      param.status_bytes = find_field(description, std::string(info.name) + ".bytes");
       plan.status = place;
     } else {
       param.field = find_field(description, info.name);
     }
     if (info.kind == Kind::kComm && info.direction == Direction::kIn && plan.comm < 0) {
       plan.comm = place;
+    }
+    if (info.kind == Kind::kWin) plan.win = place;
+    if (info.kind == Kind::kFile) plan.file = place;
+    if (has(*plan.info, Attribute::kRma)) {
+      const std::string_view name = info.name;
+      if (name == "target_rank") plan.target = place;
+      if (name == "target_disp") plan.target_disp = place;
+      if (name == "target_count") plan.target_count = place;
+      if (name == "target_datatype" || name == "datatype") plan.target_type = place;
     }
     if (info.kind == Kind::kRoot) plan.root = place;
     if (info.kind == Kind::kRequest) plan.request = place;

@@ -23,13 +23,14 @@ struct BufferPlan {
   int displacements = -1;  ///< parameter
   int bytes = -1;          ///< parameter that tells the size in bytes instead
   int partitions = -1;     ///< parameter
+  bool single = false;     ///< one element of the type: there is no count
   Repeat repeat = Repeat::kOnce;
 };
 
 struct ParamPlan {
   ParamInfo info{};
   int field = -1;  ///< in the event's values; -1: not recorded
-  int status_source = -1, status_tag = -1;
+  int status_source = -1, status_tag = -1, status_bytes = -1;
   bool end_point = false;  ///< recorded as one
   BufferPlan buffer;
 };
@@ -40,6 +41,9 @@ struct CallPlan {
   std::vector<ParamPlan> params;
   std::size_t fields = 0;  ///< values every event must have
   int comm = -1, root = -1, status = -1, request = -1, flag = -1, index = -1;  ///< parameters
+  int win = -1, file = -1;                      ///< parameters
+  int target = -1, target_disp = -1, target_count = -1, target_type = -1;  ///< of one-sided calls
+  bool scratch = false;  ///< re-issued only on scratch files
   int members = -1;  ///< field: world ranks of the communicator made
   int compute = -1;  ///< field of the instance's own compute time
   bool local() const { return info != nullptr && has(*info, Attribute::kLocal); }

@@ -44,6 +44,7 @@ bool Interpreter::prepare() {
   if (has(call, Attribute::kCompletes)) return prepare_completion();
   if (has(call, Attribute::kStarts)) return start_wildcards();
   if (static_cast<CallId>(call.id) == CallId::kRequestFree) return free_active();
+  if (has(call, Attribute::kRma | Attribute::kIo) || on_errhandler()) return prepare_target();
   if (plan_->flag >= 0 && (has(call, Attribute::kProbe) || has(call, Attribute::kPartitioned))) {
     return prepare_probe();
   }
@@ -136,9 +137,12 @@ bool Interpreter::start_wildcards() {
       }
       if (tag == MPI_ANY_TAG && match->tag >= 0) tag = static_cast<int>(match->tag);
     }
-    check(MPI_Irecv(from_word<void*>(receive[0]), static_cast<int>(receive[1]),
-                    from_word<MPI_Datatype>(receive[2]), source, tag,
-                    from_word<MPI_Comm>(receive[5]), &state->handle));
+    const auto buffer = from_word<void*>(receive[0]);
+    const auto type = from_word<MPI_Datatype>(receive[2]);
+    const auto on = from_word<MPI_Comm>(receive[5]);
+    check(state->large ? MPI_Irecv_c(buffer, receive[1], type, source, tag, on, &state->handle)
+                       : MPI_Irecv(buffer, static_cast<int>(receive[1]), type, source, tag, on,
+                                   &state->handle));
   }
   return false;
 }
@@ -208,7 +212,10 @@ void Interpreter::update_requests() {
     state.active = !state.persistent;
     state.blocks = std::move(owned_);
     owned_.clear();
-    if (static_cast<CallId>(call.id) == CallId::kRecvInit && posts_wildcard(*plan_, *event_)) {
+    const bool large = static_cast<CallId>(call.id) == CallId::kRecvInitC;
+    if ((large || static_cast<CallId>(call.id) == CallId::kRecvInit) &&
+        posts_wildcard(*plan_, *event_)) {
+      state.large = large;
       state.dormant = state.handle;
       state.receive.assign(words_.begin(), words_.begin() + 6);
       state.receive_comm = comm_id_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/check.h"
+#include "analysis/reissue.h"
 
 #include <iostream>
 #include <memory>
@@ -50,6 +51,10 @@ nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report
   document["declared_unmatched"] = counts_of(report.declared_unmatched);
   document["unchecked"] = nlohmann::ordered_json::object();
   for (const auto& [call, count] : report.unchecked) document["unchecked"][call] = count;
+  document["replay_leaves_out"] = nlohmann::ordered_json::array();
+  for (const auto& [why, calls] : find_left_out(report, false))
+    for (const auto& [call, count] : calls)
+      document["replay_leaves_out"].push_back({{"call", call}, {"count", count}, {"why", why}});
   return document;
 }
 
@@ -77,6 +82,11 @@ void print_text(const Trace& trace, const CheckReport& report) {
     std::cout << "not checked:";
     for (const auto& [call, count] : report.unchecked) std::cout << " " << call << " x" << count;
     std::cout << "\n";
+  }
+  for (const auto& [why, calls] : find_left_out(report, false)) {
+    std::cout << "replay leaves out:";
+    for (const auto& [call, count] : calls) std::cout << " " << call << " x" << count;
+    std::cout << ": " << why << "\n";
   }
   std::cout << (report.ok ? "the trace hangs together: " : "the trace does not hang together: ")
             << count_text(report.events) << " events, " << count_text(report.messages)

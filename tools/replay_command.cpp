@@ -19,6 +19,7 @@ struct Options {
   std::string compute = "sleep";
   double time_scale = 1;
   std::string launcher;
+  std::string scratch;
   std::vector<std::string> settings;
   bool no_check = false;
   bool best_effort = false;
@@ -62,6 +63,8 @@ int replay(const Options& options) {
   std::snprintf(scale, sizeof scale, "%.17g", options.time_scale);
   std::vector<std::string> program = {replayer, "--compute=" + options.compute,
                                       std::string("--time-scale=") + scale};
+  if (!options.scratch.empty())
+    program.push_back("--scratch=" + std::filesystem::absolute(options.scratch).string());
   if (options.json) program.emplace_back("--json");
   if (options.best_effort) program.emplace_back("--best-effort");
   if (options.no_check) program.emplace_back("--no-check");
@@ -88,6 +91,10 @@ void add_replay_command(CLI::App& app, int& status) {
   verb->add_option("--env", options->settings, "NAME=VALUE for the job; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb->add_option("--scratch", options->scratch,
+                   "Folder for scratch files, seen by all ranks; without, calls on files are left "
+                   "out")
+      ->check(CLI::ExistingDirectory);
   verb->add_flag("--no-check", options->no_check, "Do not check first: it may hang");
   verb->add_flag("--best-effort", options->best_effort,
                  "Leave out what has no counterpart, and replay the rest");

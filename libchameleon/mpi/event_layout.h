@@ -10,6 +10,14 @@
 
 namespace chameleon {
 
+/// Whether a call reads or writes data of a file, at once or through a request.
+constexpr bool transfers_file_data(const CallInfo& call) {
+  if (!has(call, Attribute::kIo)) return false;
+  for (const ParamInfo& param : params(call))
+    if (param.kind == Kind::kBuffer) return true;
+  return false;
+}
+
 /// How many values a parameter takes in an event.
 constexpr std::size_t stored_values(const ParamInfo& param) {
   switch (param.kind) {

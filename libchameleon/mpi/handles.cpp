@@ -47,6 +47,9 @@ std::vector<PredefinedHandle> build() {
   b.null(Kind::kErrhandler, "MPI_ERRHANDLER_NULL", MPI_ERRHANDLER_NULL);
   b.next(Kind::kErrhandler, "MPI_ERRORS_ARE_FATAL", MPI_ERRORS_ARE_FATAL, MPI_ERRHANDLER_NULL);
   b.next(Kind::kErrhandler, "MPI_ERRORS_RETURN", MPI_ERRORS_RETURN, MPI_ERRHANDLER_NULL);
+#ifdef MPI_ERRORS_ABORT
+  b.next(Kind::kErrhandler, "MPI_ERRORS_ABORT", MPI_ERRORS_ABORT, MPI_ERRHANDLER_NULL);
+#endif
   b.null(Kind::kMessage, "MPI_MESSAGE_NULL", MPI_MESSAGE_NULL);
   b.next(Kind::kMessage, "MPI_MESSAGE_NO_PROC", MPI_MESSAGE_NO_PROC, MPI_MESSAGE_NULL);
   b.add(Kind::kKeyval, "MPI_KEYVAL_INVALID", MPI_KEYVAL_INVALID, -1);

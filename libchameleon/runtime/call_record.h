@@ -58,6 +58,8 @@ class CallRecord {
   static constexpr bool kCompletes = has(kCall, Attribute::kCompletes);
   static constexpr bool kPosts = has(kCall, Attribute::kNonblocking | Attribute::kPersistent);
   static constexpr bool kFrees = has(kCall, Attribute::kFrees);
+  /// Moves data of a file: its status tells the bytes.
+  static constexpr bool kTransfers = transfers_file_data(kCall);
   static constexpr int kComm = first_of(kCall, Kind::kComm);
   static constexpr int kRequest = first_of(kCall, Kind::kRequest);
   static constexpr int kStatus = output_of(kCall, Kind::kStatus);
@@ -84,7 +86,7 @@ class CallRecord {
     each([&]<int I>() {
       constexpr const ParamInfo& param = params(kCall)[I];
       if constexpr (param.kind == Kind::kStatus && param.direction == Direction::kOut &&
-                    (kReceives || kProbes || kCompletes) && !kPosts)
+                    (kReceives || kProbes || kCompletes || kTransfers) && !kPosts)
         own_status<I>();
     });
   }
@@ -105,7 +107,7 @@ class CallRecord {
     values_[0] = code;
     if constexpr (kCompletes && kRequest >= 0) complete(code);
     each([&]<int I>() { this->template after_param<I>(code == MPI_SUCCESS); });
-    if constexpr (kReceives && !kPosts) receive(code == MPI_SUCCESS);
+    if constexpr ((kReceives || kTransfers) && !kPosts) receive(code == MPI_SUCCESS);
     if constexpr (kProbes) probe(code == MPI_SUCCESS);
     if constexpr (has(kCall, Attribute::kStarts)) start(code == MPI_SUCCESS);
     if constexpr (creates_communicator(kCall)) new_communicator(code == MPI_SUCCESS);
@@ -147,8 +149,11 @@ class CallRecord {
     if constexpr (!std::is_void_v<std::remove_pointer_t<decltype(array)>>) {
       const std::int64_t length = readable_length<C, I>(args_, comm_);
       elements.reserve(static_cast<std::size_t>(length));
+      // An array of arrays (the triplets of Group_range_incl) is one list.
+      using Row = std::remove_cvref_t<decltype(*array)>;
+      const auto* flat = reinterpret_cast<const std::remove_all_extents_t<Row>*>(array);
       for (std::int64_t i = 0; i < length; ++i)
-        elements.push_back(encode_element<I>(array[i]));
+        elements.push_back(encode_element<I>(flat[i]));
     }
     return interned(elements);
   }
@@ -271,6 +276,8 @@ class CallRecord {
     if constexpr (tag >= 0 && source >= 0) facts.any_tag = scalar<C, tag>(args_) == MPI_ANY_TAG;
     if constexpr (count >= 0 && type >= 0)
       facts.bytes = scalar<C, count>(args_) * tracer_.type_bytes(std::get<type>(args_));
+    else if constexpr (kTransfers)
+      facts.bytes = kNotRecorded;  // the end of a split collective does not repeat its count
     if constexpr (source >= 0)
       if (scalar<C, source>(args_) == MPI_PROC_NULL) facts.bytes = 0;
     return facts;
@@ -279,8 +286,11 @@ class CallRecord {
   void post(std::int64_t id) {
     if (id < 0) return;
     RequestFacts& facts = tracer_.request(id);
-    if constexpr (kReceives) facts = posted_receive();
-    else facts = RequestFacts{};
+    // The status of an Isendrecv's request says nothing: MPICH leaves it as it was.
+    if constexpr ((kReceives && !has(kCall, Attribute::kSend)) || kTransfers)
+      facts = posted_receive();
+    else
+      facts = RequestFacts{};
     facts.persistent = has(kCall, Attribute::kPersistent);
     facts.active = !facts.persistent;
   }
@@ -387,6 +397,7 @@ class CallRecord {
       statuses_.resize(static_cast<std::size_t>(request_count()), boost::container::default_init);
       if (!statuses_.empty()) status = statuses_.data();
     } else if (status == MPI_STATUS_IGNORE) {
+      if constexpr (kTransfers) statuses_ = MPI_Status{};  // MPI-IO may leave it as it was
       status = &statuses_;
     }
   }

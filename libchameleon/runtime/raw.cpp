@@ -6,18 +6,16 @@
 namespace chameleon {
 namespace {
 
-/// Only what completes a request says whether it was cancelled: MPICH leaves that bit of a status
-/// as it was in a probe.
-std::string status_text(const MPI_Status* status, bool completes) {
+std::string status_text(const MPI_Status* status, bool may_be_cancelled) {
   if (status == MPI_STATUS_IGNORE) return "(?)";
   int cancelled = 0;
-  if (completes) PMPI_Test_cancelled(status, &cancelled);
+  if (may_be_cancelled) PMPI_Test_cancelled(status, &cancelled);
   return "(" + std::to_string(status->MPI_SOURCE) + "," + std::to_string(status->MPI_TAG) + "," +
          std::to_string(cancelled != 0 ? 0 : status_bytes(*status)) + "," +
          std::to_string(cancelled) + ")";
 }
 
-std::string element_text(const RawArgument& argument, std::int64_t i, bool completes) {
+std::string element_text(const RawArgument& argument, std::int64_t i, bool may_be_cancelled) {
   switch (argument.form) {
     case RawArgument::Form::kInts:
       return std::to_string(static_cast<const std::int32_t*>(argument.data)[i]);
@@ -26,21 +24,21 @@ std::string element_text(const RawArgument& argument, std::int64_t i, bool compl
     case RawArgument::Form::kText:
       return std::to_string(static_cast<int>(static_cast<const char*>(argument.data)[i]));
     default:
-      return status_text(static_cast<const MPI_Status*>(argument.data) + i, completes);
+      return status_text(static_cast<const MPI_Status*>(argument.data) + i, may_be_cancelled);
   }
 }
 
-std::string raw_text(const RawArgument& argument, bool completes) {
+std::string raw_text(const RawArgument& argument, bool may_be_cancelled) {
   if (argument.form == RawArgument::Form::kInsignificant) return "?";
   if (argument.form == RawArgument::Form::kNumber) return std::to_string(argument.number);
-  if (!argument.list) return element_text(argument, 0, completes);
+  if (!argument.list) return element_text(argument, 0, may_be_cancelled);
   std::int64_t length = argument.number;
   if (argument.form == RawArgument::Form::kText && argument.data != nullptr)
     length = static_cast<std::int64_t>(std::strlen(static_cast<const char*>(argument.data)));
   std::string text = "[";
   for (std::int64_t i = 0; i < length; ++i) {
     if (i > 0) text += ",";
-    text += element_text(argument, i, completes);
+    text += element_text(argument, i, may_be_cancelled);
   }
   return text + "]";
 }
@@ -52,7 +50,8 @@ RawTexts::~RawTexts() = default;
 
 void RawTexts::put(int param, const RawArgument& argument) {
   std::string& text = texts_[static_cast<std::size_t>(param)];
-  if (text.empty()) text = raw_text(argument, has(call_, Attribute::kCompletes));
+  // Only a request is cancelled; elsewhere (Mprobe) MPICH leaves that bit of a status as it was.
+  if (text.empty()) text = raw_text(argument, has(call_, Attribute::kCompletes | Attribute::kLocal));
 }
 
 void RawTexts::write(std::FILE* file, int code, const MPI_Comm* made) const {

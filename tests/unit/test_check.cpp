@@ -4,6 +4,7 @@
 #include "analysis/check.h"
 #include "analysis/communicators.h"
 #include "analysis/datatype_size.h"
+#include "analysis/reissue.h"
 #include "unit/trace_builder.h"
 
 using namespace chameleon;
@@ -15,7 +16,7 @@ constexpr std::int64_t kInt = -3, kSum = -2, kMax = -3;
 enum : std::uint16_t {
   kSend = 1, kRecv, kIrecv, kIsend, kWaitall, kBarrier, kBcast, kAllreduce, kFinalize, kCommSplit,
   kWait, kRecvInit, kSendInit, kStartall, kAlltoallv, kCommDup, kContiguous, kPut, kCancel,
-  kSendrecv, kIbarrier,
+  kSendrecv, kIbarrier, kPsendInit, kPrecvInit, kFileOpen, kSpawn,
 };
 
 /// Two or more ranks and the calls used here.
@@ -61,6 +62,15 @@ struct Job : TraceBuilder {
           "recvbuf:buffer", "recvcount:count", "recvtype:datatype", "source:source:e",
           "recvtag:tag", "comm:comm", "status.source:source:e", "status.tag:tag",
           "status.bytes:bytes"});
+    call(kPsendInit, "Psend_init",
+         {"buf:buffer", "partitions:int", "count:count", "datatype:datatype", "dest:dest:e",
+          "tag:tag", "comm:comm", "info:info", "request:request"});
+    call(kPrecvInit, "Precv_init",
+         {"buf:buffer", "partitions:int", "count:count", "datatype:datatype", "source:source:e",
+          "tag:tag", "comm:comm", "info:info", "request:request"});
+    call(kFileOpen, "File_open", {"comm:comm", "filename:string:a", "amode:int", "info:info",
+                                  "fh:file"});
+    call(kSpawn, "Comm_join", {"fd:int", "intercomm:comm", "members:members:a"});
     call(kFinalize, "Finalize", {});
   }
   std::int64_t at(int rank, int self) const {
@@ -467,4 +477,57 @@ TEST_CASE("half of an exchange can be left out") {
   CHECK(now.report.ok);
   CHECK(now.omissions[0] == std::vector<Omission>{{1, 1}});
   CHECK(now.omissions[1].empty());
+}
+
+namespace {
+
+/// Rank 0 sends `sent` partitions of one int, twice; rank 1 receives `received` of two.
+CheckReport partitioned(int sent, int received) {
+  Job job(2);
+  job.push(0, kPsendInit, {0, sent, 1, kInt, job.at(1, 0), 5, 0, -1, 0});
+  job.push(1, kPrecvInit, {0, received, 2, kInt, job.at(0, 1), 5, 0, -1, 0});
+  for (int round = 0; round < 2; ++round)
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      job.push(rank, kStartall, {1, job.array({0})});
+      job.push(rank, kWaitall,
+               {1, job.array({0}), job.array({}), job.array({}), job.array({})});
+    }
+  job.finalize();
+  return job.checked();
+}
+
+}  // namespace
+
+TEST_CASE("partitioned messages are of all their partitions") {
+  const CheckReport report = partitioned(4, 2);
+  CHECK(report.ok);
+  CHECK(report.messages == 2);
+  CHECK(report.bytes == 32);
+  CHECK(names(partitioned(6, 2), "truncation", "receives at most 16 bytes"));
+}
+
+TEST_CASE("a partitioned message is no ordinary one's") {
+  Job job(2);
+  job.push(0, kPsendInit, {0, 1, 1, kInt, job.at(1, 0), 5, 0, -1, 0});
+  job.push(0, kStartall, {1, job.array({0})});
+  job.recv(1, 0, 5);
+  CHECK(names(job.checked(), "deadlock", "no message from world rank 0"));
+}
+
+TEST_CASE("what a replay leaves out is told with its reason") {
+  Job job(1);
+  job.push(0, kFileOpen, {0, job.array({'f'}), 1, -1, 0});
+  job.push(0, kSpawn, {3, 2, job.array({0, -1, 0})});
+  job.finalize();
+  const CheckReport report = job.checked();
+  const LeftOut without = find_left_out(report, false);
+  CHECK(without.size() == 2);
+  CHECK(without.at("it is on a file, and needs --scratch").at("File_open") == 1);
+  CHECK(without.at("it needs other processes").at("Comm_join") == 1);
+  CHECK(find_left_out(report, true).size() == 1);
+
+  CheckReport failing;
+  failing.calls["Send"] = 5;
+  failing.failed["Send"] = 2;
+  CHECK(find_left_out(failing, false).at("it failed in the traced run").at("Send") == 2);
 }

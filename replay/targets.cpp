@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Windows, files and error handlers: what a call on one needs before, and leaves behind.
+#include <sched.h>
+
+#include <algorithm>
+
+#include "mpi/handles.h"
+#include "replay/interpreter.h"
+
+namespace chameleon::replay {
+
+int Interpreter::find_param(std::string_view name) const {
+  for (std::size_t i = 0; i < plan_->params.size(); ++i)
+    if (plan_->params[i].info.name == name) return static_cast<int>(i);
+  return -1;
+}
+
+/// Sets or gets the error handler of a communicator, window, file or session.
+bool Interpreter::on_errhandler() const {
+  return plan_->params.size() == 2 && plan_->params[1].info.kind == Kind::kErrhandler &&
+         plan_->params[0].info.kind != Kind::kFunction;
+}
+
+void Interpreter::set_errhandler(MPI_Errhandler handler) {
+  switch (plan_->params[0].info.kind) {
+    case Kind::kComm:
+      if (from_word<MPI_Comm>(words_[0]) != MPI_COMM_NULL)
+        PMPI_Comm_set_errhandler(from_word<MPI_Comm>(words_[0]), handler);
+      break;
+    case Kind::kWin: PMPI_Win_set_errhandler(from_word<MPI_Win>(words_[0]), handler); break;
+    case Kind::kFile: PMPI_File_set_errhandler(from_word<MPI_File>(words_[0]), handler); break;
+    case Kind::kSession:
+      PMPI_Session_set_errhandler(from_word<MPI_Session>(words_[0]), handler);
+      break;
+    default: break;
+  }
+}
+
+/// False if the event needs no call.
+bool Interpreter::prepare_target() {
+  if (on_errhandler()) {
+    // A replay's errors return, so that it can tell of them; who asks hears what was so then.
+    const std::int64_t id = value(1);
+    if (plan_->params[1].info.direction == Direction::kOut && id < -1)
+      if (const std::optional<Word> then = objects_.find(Kind::kErrhandler, id))
+        set_errhandler(from_word<MPI_Errhandler>(*then));
+    return true;
+  }
+  if (static_cast<CallId>(plan_->info->id) == CallId::kWinTest) return test_window();
+  if (plan_->target >= 0 && !place_in_window()) {
+    omit_event();
+    return false;
+  }
+  if (has(*plan_->info, Attribute::kIo)) prepare_file();
+  return true;
+}
+
+bool Interpreter::place_in_window() {
+  const TypeFacts* type = objects_.type(value(plan_->target_type));
+  const std::int64_t count = plan_->target_count < 0 ? 1 : value(plan_->target_count);
+  std::int64_t low = 0, high = 0;
+  if (type != nullptr && count > 0) {
+    const std::int64_t last = (count - 1) * type->extent;
+    low = std::min<std::int64_t>(0, last) + type->true_lb;
+    high = std::max<std::int64_t>(0, last) + type->true_lb + type->true_extent;
+  }
+  return windows_.place(value(plan_->win), static_cast<int>(word(plan_->target)), low, high,
+                        word(plan_->target_disp));
+}
+
+/// An epoch is over when it was: a test that found it open is not made, one that found it over is
+/// repeated until it is.
+bool Interpreter::test_window() {
+  if (value(plan_->flag) == 0) return false;
+  for (unsigned tries = 0;; ++tries) {
+    check(plan_->entry->invoke(words_.data()));
+    if (read_word(&storage_[static_cast<std::size_t>(plan_->flag)], 4) != 0) return false;
+    if (tries > 100) sched_yield();
+  }
+}
+
+void Interpreter::prepare_file() {
+  const std::string_view name = plan_->info->name;
+  const auto contains = [name](const char* part) {
+    return name.find(part) != std::string_view::npos;
+  };
+  const auto call = static_cast<CallId>(plan_->info->id);
+  if (const int path = find_param("filename"); path >= 0) {
+    const std::string text = from_word<const char*>(word(path));
+    if (call == CallId::kFileDelete) return files_.prepare_delete(text);
+    return files_.prepare_open(text, static_cast<int>(word(find_param("amode"))), comm_.rank == 0);
+  }
+  const auto file = plan_->file < 0 ? MPI_FILE_NULL : from_word<MPI_File>(word(plan_->file));
+  if (file == MPI_FILE_NULL) return;
+  const int offset = find_param("offset");
+  if (call == CallId::kFileSeek || call == CallId::kFileSeekShared) {
+    if (word(find_param("whence")) == MPI_SEEK_END && word(offset) < 0)
+      files_.prepare_read(value(plan_->file), file, Files::From::kEnd, 0, -word(offset));
+    return;
+  }
+  const int buffer = find_param("buf");
+  if (buffer < 0 || !contains("read") || name.ends_with("_end")) return;
+  const BufferPlan& plan = plan_->params[static_cast<std::size_t>(buffer)].buffer;
+  const TypeFacts* type = plan.type < 0 ? nullptr : objects_.type(value(plan.type));
+  if (type == nullptr || plan.count < 0) return;
+  std::int64_t bytes = value(plan.count) * type->size;
+  // At the end of the file there was less.
+  if (plan_->status >= 0) {
+    const int field = plan_->params[static_cast<std::size_t>(plan_->status)].status_bytes;
+    const std::int64_t told =
+        field < 0 ? kNotRecorded : event_->values[static_cast<std::size_t>(field)];
+    if (told != kNotRecorded) bytes = told;
+  }
+  using From = Files::From;
+  const From from = offset >= 0           ? From::kExplicit
+                    : contains("shared")  ? From::kShared
+                    : contains("ordered") ? From::kOrdered
+                                          : From::kIndividual;
+  files_.prepare_read(value(plan_->file), file, from, offset < 0 ? 0 : word(offset), bytes);
+}
+
+void Interpreter::note_target() {
+  const auto call = static_cast<CallId>(plan_->info->id);
+  if (plan_->win >= 0) note_window(call);
+  if (plan_->file >= 0) note_file(call);
+  // The program's own handlers do nothing here, as good as MPI_ERRORS_RETURN.
+  if (on_errhandler() && value(1) < -1) set_errhandler(MPI_ERRORS_RETURN);
+  // What comes from a group and not from a communicator has a handler of its own.
+  if (call == CallId::kCommCreateFromGroup || call == CallId::kIntercommCreateFromGroups) {
+    const auto made = from_word<MPI_Comm*>(words_[plan_->params.size() - 1]);
+    if (*made != MPI_COMM_NULL) PMPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN);
+  }
+  if (call == CallId::kSessionInit)
+    PMPI_Session_set_errhandler(*from_word<MPI_Session*>(words_[2]), MPI_ERRORS_RETURN);
+}
+
+void Interpreter::note_window(CallId call) {
+  const std::int64_t id = value(plan_->win);
+  const bool made = plan_->params[static_cast<std::size_t>(plan_->win)].info.direction ==
+                    Direction::kOut;
+  if (call == CallId::kWinCreateDynamic) {
+    windows_.made_dynamic(id, *from_word<MPI_Win*>(word(plan_->win)), comm_.handle,
+                          largest_attached(), received_);
+  } else if (made) {
+    windows_.made(id, *from_word<MPI_Win*>(word(plan_->win)), std::move(owned_));
+    owned_.clear();
+  } else if (call == CallId::kWinAttach) {
+    windows_.attached(id, std::move(owned_));
+    owned_.clear();
+  } else if (call == CallId::kWinDetach) {
+    windows_.detached(id);
+  } else if (call == CallId::kWinFree) {
+    windows_.freed(id);
+  }
+}
+
+void Interpreter::note_file(CallId call) {
+  const std::int64_t id = value(plan_->file);
+  const std::string_view name = plan_->info->name;
+  if (call == CallId::kFileOpen) {
+    const std::string path = from_word<const char*>(word(find_param("filename")));
+    files_.opened(id, *from_word<MPI_File*>(word(plan_->file)), path, comm_.rank);
+  } else if (call == CallId::kFileClose) {
+    files_.closed(id);
+  } else if (call == CallId::kFileSetView) {
+    if (const TypeFacts* etype = objects_.type(value(find_param("etype"))))
+      files_.viewed(id, etype->size);
+  } else if (name.ends_with("_begin") || name.ends_with("_begin_c")) {
+    files_.begun(id, std::move(owned_));
+    owned_.clear();
+  }
+}
+
+/// In one more pass over the trace: only where there are dynamic windows.
+std::uint64_t Interpreter::largest_attached() const {
+  std::uint64_t largest = 0;
+  Result<RankView> view = RankView::make(trace_, rank_);
+  EventView event;
+  while (view && view->next(event)) {
+    const auto plan = plans_.find(event.node->call);
+    if (plan == plans_.end() || plan->second.info == nullptr) continue;
+    if (static_cast<CallId>(plan->second.info->id) != CallId::kWinAttach) continue;
+    for (const ParamPlan& param : plan->second.params)
+      if (param.info.kind == Kind::kAint && param.field >= 0 &&
+          static_cast<std::size_t>(param.field) < event.values.size())
+        largest = std::max(largest, static_cast<std::uint64_t>(std::max<std::int64_t>(
+                                        0, event.values[static_cast<std::size_t>(param.field)])));
+  }
+  return largest;
+}
+
+}  // namespace chameleon::replay

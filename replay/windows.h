@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The memory behind a replay's windows. A window is as large as it was on every rank, so
+/// displacements of the traced run lie inside it. Only in a dynamic window they are addresses of
+/// the traced processes: there every rank attaches one piece of memory of its own, as large as the
+/// largest that anyone attached in the traced run, and displacements are mapped into it. By id of
+/// the window; memory of what is attached and of one address a rank; look-ups are O(log n).
+
+#include <mpi.h>
+
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "replay/pool.h"
+#include "replay/word.h"
+
+namespace chameleon::replay {
+
+class Windows {
+ public:
+  /// A window was made; `memory` is that of Win_create. Its errors return from now on.
+  void made(std::int64_t id, MPI_Win win, std::vector<Pool::Block> memory);
+  /// Collective over `comm`: `largest` is the most this rank attached at once in the traced run.
+  void made_dynamic(std::int64_t id, MPI_Win win, MPI_Comm comm, std::uint64_t largest, Pool& pool);
+  void freed(std::int64_t id) { windows_.erase(id); }
+
+  void attached(std::int64_t id, std::vector<Pool::Block> memory);
+  /// What a Win_detach is for: which of several the trace does not tell, so the oldest; null if
+  /// there is none.
+  void* oldest(std::int64_t id);
+  void detached(std::int64_t id);
+
+  /// Makes `displacement` one at which `target` has room for bytes `low` to `high` around it;
+  /// false if it has not. Windows that are not dynamic are left alone.
+  bool place(std::int64_t id, int target, std::int64_t low, std::int64_t high,
+             Word& displacement) const;
+
+ private:
+  struct Window {
+    std::vector<Pool::Block> memory;
+    std::deque<std::vector<Pool::Block>> attached;
+    bool dynamic = false;
+    std::uint64_t room = 0;           ///< at every address
+    std::vector<MPI_Aint> addresses;  ///< of ranks
+  };
+  std::map<std::int64_t, Window> windows_;
+};
+
+}  // namespace chameleon::replay

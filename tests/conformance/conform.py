@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A conformance program, traced, changes nothing and is recorded and replayed exactly.
+
+    conform.py --tools TOOLS.json --program P --ranks 2,3
+
+At each number of ranks: the program's own checks hold; exit status and stdout are the untraced
+run's; every value agrees with the raw records; the trace hangs together, and `check` names what a
+replay leaves out; the replay leaves out nothing else and runs to its end; its own trace holds the
+same calls with the same values (but for the substitutions in docs/reference/replay.md). Without a
+scratch folder, the calls on files are left out with one line that says so."""
+
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "mpi"))
+import harness
+from harness import expect
+
+FILES = "it is on a file, and needs --scratch"
+FAILED = "it failed in the traced run"
+
+
+def left_out_by_check(tools, trace, where):
+    """Calls that `check` says a replay leaves out although it has a scratch folder."""
+    outcome = tools.chameleon("check", trace, "--json")
+    expect(outcome.status == 0, f"{where}: check fails", outcome)
+    listed = json.loads(outcome.stdout)["replay_leaves_out"]
+    reasons = {entry["why"] for entry in listed}
+    expect(reasons <= {FILES, FAILED}, f"{where}: check: left out for {reasons}", outcome)
+    text = tools.chameleon("check", trace).stdout.decode()
+    for why in reasons:
+        expect(f": {why}\n" in text, f"{where}: check does not say: {why}", outcome)
+    return {e["call"]: e["count"] for e in listed if e["why"] == FAILED}, FILES in reasons
+
+
+def check_ranks(tools, options, ranks):
+    where = f"{ranks} ranks"
+    folder = tools.fresh(f"n{ranks}")
+    for name in ("raw", "plain", "traced", "scratch"):
+        (folder / name).mkdir()
+    trace, again = folder / "first.cham", folder / "again.cham"
+
+    plain = tools.job(ranks, [options.program, folder / "plain"], cwd=folder)
+    traced = tools.traced(ranks, [options.program, folder / "traced"], trace, raw=folder / "raw",
+                          cwd=folder, CHAMELEON_CLUSTERING="off")
+    expect(plain.status == 0, f"{where}: untraced", plain)
+    expect(traced.status == 0, f"{where}: traced", traced)
+    expect(plain.stdout == traced.stdout and plain.stdout, f"{where}: stdout changes", plain,
+           traced)
+    expect(traced.stderr.count(b"\n") == 1, f"{where}: more than the summary on stderr", traced)
+    tools.verify(trace, folder / "raw")
+    failed, on_files = left_out_by_check(tools, trace, where)
+
+    second = tools.traced(ranks, [tools.replayer, "--compute=none", "--json",
+                                  f"--scratch={folder / 'scratch'}", trace], again)
+    expect(second.status == 0 and again.exists(), f"{where}: the replay fails", second)
+    left_out = json.loads(second.stdout)["left_out"]
+    expect(left_out == failed, f"{where}: left out {left_out}, by check {failed}", second)
+    expect(not any((folder / "scratch").iterdir()), f"{where}: files are left", second)
+    same = tools.run([tools.same_events, trace, again])
+    expect(same.status == 0, f"{where}: the replay's trace differs", same)
+    if on_files:
+        without = tools.replay(ranks, trace)
+        expect(without.status == 0, f"{where}: the replay without a folder fails", without)
+        expect(b"left out: " in without.stdout and b"--scratch=FOLDER" in without.stdout,
+               f"{where}: the replay without a folder does not say what is left out", without)
+
+
+def main():
+    arguments = harness.parser(__doc__)
+    arguments.add_argument("--program", required=True)
+    arguments.add_argument("--ranks", required=True, help="numbers of ranks, by commas")
+    options = arguments.parse_args()
+
+    def body(tools):
+        for ranks in map(int, options.ranks.split(",")):
+            check_ranks(tools, options, ranks)
+            print(f"{ranks} ranks: ok")
+            sys.stdout.flush()
+
+    harness.main("conform", options, body)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#ifndef CHAMELEON_CONFORMANCE_H
+#define CHAMELEON_CONFORMANCE_H
+
+/* What the conformance programs share. Each issues a family of MPI calls, checks every result
+ * against what the standard says it must be, and ends with one line that tells how many checks
+ * held on all ranks together; a check that does not hold names file and line and ends the job
+ * with status 1. The line must be the same in every run: no times, no addresses. */
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int conformance_checks;
+
+#define CHECK(condition)                                                              \
+  do {                                                                                \
+    ++conformance_checks;                                                             \
+    if (!(condition)) {                                                               \
+      fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition);  \
+      MPI_Abort(MPI_COMM_WORLD, 1);                                                   \
+    }                                                                                 \
+  } while (0)
+
+/* The call fails, and with an error of this class (MPI_ERR_LASTCODE: any). */
+static inline int fails_with(int code, int error_class) {
+  int found = MPI_SUCCESS;
+  if (code == MPI_SUCCESS) return 0;
+  MPI_Error_class(code, &found);
+  return error_class == MPI_ERR_LASTCODE || found == error_class;
+}
+
+/* Rank 0 says the total; then MPI_Finalize. Returns main's status. */
+static inline int conclude(const char* name) {
+  int rank = 0, total = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Reduce(&conformance_checks, &total, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%s: %d checks hold\n", name, total);
+  MPI_Finalize();
+  return 0;
+}
+
+#endif
