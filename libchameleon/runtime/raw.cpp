@@ -51,7 +51,8 @@ RawTexts::~RawTexts() = default;
 void RawTexts::put(int param, const RawArgument& argument) {
   std::string& text = texts_[static_cast<std::size_t>(param)];
   // Only a request is cancelled; elsewhere (Mprobe) MPICH leaves that bit of a status as it was.
-  if (text.empty()) text = raw_text(argument, has(call_, Attribute::kCompletes | Attribute::kLocal));
+  if (text.empty())
+    text = raw_text(argument, has(call_, Attribute::kCompletes | Attribute::kLocal));
 }
 
 void RawTexts::write(std::FILE* file, int code, const MPI_Comm* made) const {
