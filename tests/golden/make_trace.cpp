@@ -134,6 +134,9 @@ void add_facts(Trace& trace) {
     facts.events = 5 + 6 * kIterations + (rank == 0 ? 3 : 1);
     facts.run_ns = 2'000'000'000;
     facts.tool_ns = 10'000'000;
+    facts.call_ns = 300'000'000 + 10'000'000 * rank;
+    facts.clock = {12, rank < 2 ? 0 : -1'500'000, rank < 2 ? 0 : 2400, 100 + 700 * (rank / 2)};
+    facts.memory = 5'000'000;
     facts.state_ns = {100'000, 2'000'000, 300'000, 4'000'000};
     facts.host = rank < 2 ? "node1" : "node2";
   }

@@ -170,6 +170,7 @@ Json load(const Trace& trace, const Load& load, Sites& sites) {
   // Beyond so many ranks a point is the mean of some, and the longest computing is kept beside.
   const std::size_t of = (load.ranks.size() + kMostRankPoints - 1) / kMostRankPoints;
   Json json = {{"ranks_per_point", of},
+               {"measured", load.measured},
                {"mean_compute", std::llround(load.mean_compute_ns())},
                {"most_compute", std::llround(load.most_compute_ns())},
                {"run", std::llround(load.run_ns())}};

@@ -11,7 +11,10 @@ export const timed = data.info.timing !== "none";
 // in the trace, and nothing here may say that there is none.
 export const timesShared = data.info.timing === "histogram" && data.info.count_l > 0 &&
   data.info.clusters.some((one) => !/^\d+$/.test(one.ranks));
-export const kTimesShared = "Of ranks that behaved alike the times are those of one of them: whether they share work evenly is not known. CHAMELEON_TIMING=full or CHAMELEON_CLUSTERING=off keeps those of each.";
+export const measured = data.load?.measured ?? false;  // whole times of each rank
+export const kTimesShared = measured
+  ? "Of ranks that behaved alike the times at a place are those of one of them; how long a rank computed in all, and was in MPI, it measured itself. CHAMELEON_TIMING=full or CHAMELEON_CLUSTERING=off keeps every rank's at every place."
+  : "Of ranks that behaved alike the times are those of one of them: whether they share work evenly is not known. CHAMELEON_TIMING=full or CHAMELEON_CLUSTERING=off keeps those of each.";
 
 export function siteText(site) {
   return data.frames[data.sites[site].site];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What ran, what stands out, what is exact and what is declared.
-import { bytesAtLeast, data, kTimesShared, placeLink, timed, timesShared } from "./data.js";
+import { bytesAtLeast, data, kTimesShared, measured, placeLink, timed, timesShared } from "./data.js";
 import { card, make, note } from "./dom.js";
 import { bytesText, countText, parseRanks, ranksText, shareText, timeText } from "./text.js";
 
@@ -32,7 +32,7 @@ function findings() {
     list.push([`The largest difference is before ${worst.call} at `, placeLink(worst.site),
                `: ${ranksText(worst.slowest)} computed up to ${timeText(worst.most)} there, the mean of ${countText(worst.ranks)} ranks is ${timeText(worst.mean)}.`]);
   if (load.run > 0 && load.most_compute / load.run < 0.8 && balance >= 0.85)
-    list.push([`Even the rank that computes longest spends ${shareText(1 - load.most_compute / load.run)} of the run in MPI: communication or waiting${timesShared ? "" : ", not unequal work"}. `,
+    list.push([`Even the rank that computes longest spends ${shareText(1 - load.most_compute / load.run)} of the run in MPI: communication or waiting${timesShared && !measured ? "" : ", not unequal work"}. `,
                view("timeline", "See when"), "."]);
   const top = data.paths[0];
   if (top && stats.call_seconds > 0)
