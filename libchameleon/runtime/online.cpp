@@ -38,6 +38,7 @@ const Clustering kNoClusters;
 Online::Online(Tracer& tracer, MPI_Comm votes, MPI_Comm last)
     : tracer_(tracer),
       settings_(tracer.settings()),
+      comm_(last),
       frequency_(settings_.call_frequency),
       world_(votes, kFlushPatience * settings_.marker_timeout),
       last_(last, kForever) {
@@ -194,6 +195,11 @@ void Online::flush(const Clustering& clustering, bool keeps) {
   lost_ = lost_ || present_->failed();
   ++facts_.flushes;
   if (merged) commit(std::move(*merged));
+}
+
+void Online::compare_clocks() {
+  compare_clocks(world_, kManyRounds);
+  PMPI_Barrier(comm_);
 }
 
 void Online::compare_clocks(MpiWorld& world, unsigned rounds) {

@@ -36,8 +36,9 @@ class Online {
   /// Merges what is left and completes the trace; in MPI_Finalize, on every rank.
   void finish();
 
-  /// The first comparison of the ranks' clocks; collective.
-  void compare_clocks() { compare_clocks(world_, kManyRounds); }
+  /// The first comparison of the ranks' clocks, after which they go on together, as they left
+  /// MPI_Init. Collective.
+  void compare_clocks();
 
   OnlineFacts facts() const;
   /// Where the run is, for people: the marker.
@@ -67,6 +68,7 @@ class Online {
 
   Tracer& tracer_;
   const Settings& settings_;
+  MPI_Comm comm_;  ///< as `last`
   MarkerFrequency frequency_;
   StateMachine machine_;
   MpiWorld world_;  ///< of votes and flushes
