@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "analysis/reissue.h"
+#include "base/generated_part.h"
 #include "mpi/event_layout.h"
 #include "replay/calls.h"
 
@@ -134,16 +135,6 @@ std::string table(const char* folder, Counts& counts_of) {
 }
 
 int run(const char* path, const char* folder, bool approve) {
-  const std::string begin = "<!-- generated -->\n";
-  const std::string end = "<!-- end of generated -->\n";
-  std::ifstream in(path);
-  std::string page{std::istreambuf_iterator<char>(in), {}};
-  const std::size_t from = page.find(begin);
-  const std::size_t to = page.find(end);
-  if (from == std::string::npos || to == std::string::npos || to < from) {
-    std::fprintf(stderr, "%s: no place for the table of functions\n", path);
-    return 2;
-  }
   Counts found;
   const std::string wanted = table(folder, found);
   if (found.meaning_share() < kMeaningGoal || found.replay_share() < kReplayGoal) {
@@ -151,15 +142,7 @@ int run(const char* path, const char* folder, bool approve) {
                  found.meaning_share(), found.replay_share(), kMeaningGoal, kReplayGoal);
     return 1;
   }
-  const std::size_t text = from + begin.size();
-  if (page.compare(text, to - text, wanted) == 0) return 0;
-  if (!approve) {
-    std::fprintf(stderr, "%s: not what the MPI table says; the target approve writes it\n", path);
-    return 1;
-  }
-  page.replace(text, to - text, wanted);
-  std::ofstream(path) << page;
-  return 0;
+  return hold_generated_part(path, wanted, "the table of functions", approve);
 }
 
 }  // namespace

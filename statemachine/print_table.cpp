@@ -6,11 +6,10 @@
 //     print_table --approve FILE  writes them into the page
 
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 
+#include "base/generated_part.h"
 #include "statemachine/state_machine.h"
 
 namespace chameleon {
@@ -67,31 +66,6 @@ std::string mermaid_graph() {
   return text + "    F --> [*]\n```\n";
 }
 
-int run(const char* path, bool approve) {
-  const std::string begin = "<!-- generated -->\n";
-  const std::string end = "<!-- end of generated -->\n";
-  std::ifstream in(path);
-  std::string page{std::istreambuf_iterator<char>(in), {}};
-  const std::size_t from = page.find(begin);
-  const std::size_t to = page.find(end);
-  if (from == std::string::npos || to == std::string::npos || to < from) {
-    std::fprintf(stderr, "%s: no place for the state table\n", path);
-    return 2;
-  }
-  const std::string expected = "\n" + markdown_table() + "\n" + mermaid_graph() + "\n";
-  const std::size_t start = from + begin.size();
-  if (page.substr(start, to - start) == expected) return 0;
-  if (!approve) {
-    std::fprintf(stderr, "%s: not the state table, which is (target `approve` writes it):\n%s",
-                 path, expected.c_str());
-    return 1;
-  }
-  page.replace(start, to - start, expected);
-  std::ofstream out(path);
-  out << page;
-  return out.flush() ? 0 : 2;
-}
-
 }  // namespace
 }  // namespace chameleon
 
@@ -101,5 +75,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: print_table [--approve] FILE\n");
     return 2;
   }
-  return chameleon::run(argv[argc - 1], approve);
+  const std::string wanted =
+      "\n" + chameleon::markdown_table() + "\n" + chameleon::mermaid_graph() + "\n";
+  return chameleon::hold_generated_part(argv[argc - 1], wanted, "the state table", approve);
 }

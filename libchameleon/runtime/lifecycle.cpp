@@ -154,6 +154,14 @@ void say(const std::string& line) {
   if (::write(STDERR_FILENO, whole.data(), whole.size()) < 0) return;  // nowhere left to say it
 }
 
+bool speaks_for_job() {
+  for (const char* variable : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"})
+    if (const char* rank = std::getenv(variable); rank != nullptr && std::strcmp(rank, "0") != 0)
+      return false;
+  const char* enabled = std::getenv("CHAMELEON_ENABLE");
+  return enabled == nullptr || std::strcmp(enabled, "0") != 0;
+}
+
 const char* timing_name(Timing timing) {
   return timing == Timing::kNone ? "none" : timing == Timing::kFull ? "full" : "histogram";
 }
@@ -243,11 +251,7 @@ void note_untraced_session() {
   static bool said = false;
   int initialized = 0;
   PMPI_Initialized(&initialized);
-  const char* number = std::getenv("PMI_RANK");
-  const char* enabled = std::getenv("CHAMELEON_ENABLE");
-  if (initialized != 0 || std::exchange(said, true)) return;
-  if (number != nullptr && std::strcmp(number, "0") != 0) return;
-  if (enabled != nullptr && std::strcmp(enabled, "0") == 0) return;
+  if (initialized != 0 || std::exchange(said, true) || !speaks_for_job()) return;
   say("sessions without MPI_Init are not traced");
 }
 

@@ -3,8 +3,6 @@
 
 #include <dlfcn.h>
 
-#include <cstdlib>
-#include <cstring>
 #include <string>
 
 #include "runtime/fortran_binding.h"
@@ -39,16 +37,6 @@ std::string_view find_other(const std::vector<LoadedModule>& modules, std::strin
   return other;
 }
 
-void say_untraced(std::string_view other, std::string_view own) {
-  for (const char* variable : {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "SLURM_PROCID"})
-    if (const char* rank = std::getenv(variable); rank != nullptr && std::strcmp(rank, "0") != 0)
-      return;
-  const char* enabled = std::getenv("CHAMELEON_ENABLE");
-  if (enabled != nullptr && std::strcmp(enabled, "0") == 0) return;
-  say("the program runs untraced: its MPI is " + std::string(other) + ", the tracer's is " +
-      std::string(own));
-}
-
 void* g_other = nullptr;
 
 void* look_up(const char* name, const void* library) {
@@ -68,7 +56,9 @@ void give_back() {
     redirect_imports(module, "PMPI_", look_up, library);
   }
   g_other = library;
-  say_untraced(other, own);
+  if (speaks_for_job())
+    say("the program runs untraced: its MPI is " + std::string(other) + ", the tracer's is " +
+        std::string(own));
 }
 
 /// mpi_init_f08_ is a call that would escape: MPI_Init is too late for it.

@@ -17,6 +17,10 @@ const char* timing_name(Timing timing);  ///< none, histogram, full
 /// One line on stderr, in one write.
 void say(const std::string& line);
 
+/// Where MPI cannot be asked: whether this process is the one that speaks for its job, by what
+/// launchers set, and the tracer is not switched off.
+bool speaks_for_job();
+
 /// A trace without events: program, tool, MPI, time.
 Trace new_trace(int size);
 

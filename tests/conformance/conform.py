@@ -69,18 +69,8 @@ def check_ranks(tools, options, ranks):
 
 
 def main():
-    arguments = harness.parser(__doc__)
-    arguments.add_argument("--program", required=True)
-    arguments.add_argument("--ranks", required=True, help="numbers of ranks, by commas")
-    options = arguments.parse_args()
-
-    def body(tools):
-        for ranks in map(int, options.ranks.split(",")):
-            check_ranks(tools, options, ranks)
-            print(f"{ranks} ranks: ok")
-            sys.stdout.flush()
-
-    harness.main("conform", options, body)
+    options = harness.parser_of_ranks(__doc__).parse_args()
+    harness.main_of_ranks("conform", options, check_ranks)
 
 
 if __name__ == "__main__":

@@ -143,6 +143,25 @@ def parser(text):
     return arguments
 
 
+def parser_of_ranks(text):
+    """Of a test that runs a program on several numbers of ranks: for `main_of_ranks`."""
+    arguments = parser(text)
+    arguments.add_argument("--program", required=True)
+    arguments.add_argument("--ranks", required=True, help="numbers of ranks, by commas")
+    return arguments
+
+
+def main_of_ranks(name, options, check):
+    """Calls check(tools, options, ranks) for each number of ranks, in one work folder."""
+    def body(tools):
+        for ranks in map(int, options.ranks.split(",")):
+            check(tools, options, ranks)
+            print(f"{ranks} ranks: ok")
+            sys.stdout.flush()
+
+    main(name, options, body)
+
+
 def main(name, options, body):
     """Calls body(tools) in a work folder; exits 0 if it returns."""
     folder = options.keep or tempfile.mkdtemp(prefix=f"chameleon-{name}-")

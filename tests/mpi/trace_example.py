@@ -10,8 +10,6 @@ the replay holds the same calls with the same values (but for the substitutions 
 docs/reference/replay.md); with --counts, every rank calls every function as often as an
 independent counting library says."""
 
-import sys
-
 import harness
 from harness import expect
 
@@ -62,20 +60,11 @@ def check_ranks(tools, options, ranks):
 
 
 def main():
-    arguments = harness.parser(__doc__)
-    arguments.add_argument("--program", required=True)
-    arguments.add_argument("--ranks", required=True, help="numbers of ranks, by commas")
+    arguments = harness.parser_of_ranks(__doc__)
     arguments.add_argument("--counts", action="store_true", help="compare numbers of calls")
     arguments.add_argument("arguments", nargs="*", help="of the program, after --")
     options = arguments.parse_args()
-
-    def body(tools):
-        for ranks in map(int, options.ranks.split(",")):
-            check_ranks(tools, options, ranks)
-            print(f"{ranks} ranks: ok")
-            sys.stdout.flush()
-
-    harness.main("trace_example", options, body)
+    harness.main_of_ranks("trace_example", options, check_ranks)
 
 
 if __name__ == "__main__":

@@ -86,20 +86,15 @@ class Chrome {
 }  // namespace
 
 Result<ExportReport> export_chrome(const ExportRequest& request) {
-  ExportReport report(request);
   TextFile file(request.output);
   Chrome chrome(request, file);
   chrome.head();
-  const Result<TimelineFacts> facts =
-      run_timeline(request.trace, request.ranks, [&](const TimedEvent& event) {
-        chrome.event(event);
-        count_event(*event.at, report);
+  return export_timeline(
+      request, [&](const TimedEvent& event) { chrome.event(event); },
+      [&](const TimelineFacts&) {
+        file << "\n]}\n";
+        return file.close();
       });
-  if (!facts) return facts.error();
-  file << "\n]}\n";
-  if (const Status closed = file.close(); !closed) return closed.error();
-  note_timeline(request.trace, *facts, report);
-  return report;
 }
 
 }  // namespace chameleon

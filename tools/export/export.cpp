@@ -91,6 +91,8 @@ void count_event(const RankOperations& at, ExportReport& report) {
     }
 }
 
+namespace {
+
 void note_timeline(const Trace& trace, const TimelineFacts& facts, ExportReport& report) {
   report.timing = timeline_text(trace);
   if (facts.unmatched > 0)
@@ -99,6 +101,23 @@ void note_timeline(const Trace& trace, const TimelineFacts& facts, ExportReport&
   for (const auto& [call, count] : facts.unmodelled)
     report.notes.push_back(call + " x" + std::to_string(count) +
                            ": calls shown, what they move is not told");
+}
+
+}  // namespace
+
+Result<ExportReport> export_timeline(
+    const ExportRequest& request, const std::function<void(const TimedEvent&)>& event,
+    const std::function<Status(const TimelineFacts&)>& finish) {
+  ExportReport report(request);
+  const Result<TimelineFacts> facts =
+      run_timeline(request.trace, request.ranks, [&](const TimedEvent& one) {
+        event(one);
+        count_event(*one.at, report);
+      });
+  if (!facts) return facts.error();
+  if (const Status finished = finish(*facts); !finished) return finished.error();
+  note_timeline(request.trace, *facts, report);
+  return report;
 }
 
 Status each_stack_time(

@@ -87,9 +87,15 @@ struct CallArgument {
 };
 void call_arguments(const RankOperations& at, std::vector<CallArgument>& arguments);
 
-/// Adds one event and its messages, and shows how far it is; the notes about the whole.
+/// Adds one event and its messages, and shows how far it is.
 void count_event(const RankOperations& at, ExportReport& report);
-void note_timeline(const Trace& trace, const TimelineFacts& facts, ExportReport& report);
+
+/// What formats of events in time have in common: `event` for each, in order of each rank, then
+/// `finish`, which completes the output; the events are counted, and what is to be said of the
+/// whole is noted.
+Result<ExportReport> export_timeline(
+    const ExportRequest& request, const std::function<void(const TimedEvent&)>& event,
+    const std::function<Status(const TimelineFacts&)>& finish);
 
 /// Times, per call path, of some ranks: from the folded form, or event by event with full timing.
 /// `f(node, predecessor symbol, events, compute ns, communication ns)`.

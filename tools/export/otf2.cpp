@@ -486,18 +486,11 @@ class Archive {
 }  // namespace
 
 Result<ExportReport> export_otf2(const ExportRequest& request) {
-  ExportReport report(request);
   Archive archive(request);
   if (const Status opened = archive.open(); !opened) return opened.error();
-  const Result<TimelineFacts> facts =
-      run_timeline(request.trace, request.ranks, [&](const TimedEvent& event) {
-        archive.event(event);
-        count_event(*event.at, report);
-      });
-  if (!facts) return facts.error();
-  if (const Status finished = archive.finish(*facts); !finished) return finished.error();
-  note_timeline(request.trace, *facts, report);
-  return report;
+  return export_timeline(
+      request, [&](const TimedEvent& event) { archive.event(event); },
+      [&](const TimelineFacts& facts) { return archive.finish(facts); });
 }
 
 }  // namespace chameleon

@@ -152,34 +152,29 @@ class Paje {
 }  // namespace
 
 Result<ExportReport> export_paje(const ExportRequest& request) {
-  ExportReport report(request);
   SortedLines lines;
   Paje paje(request, lines);
-  const Result<TimelineFacts> facts =
-      run_timeline(request.trace, request.ranks, [&](const TimedEvent& event) {
-        paje.event(event);
-        count_event(*event.at, report);
-      });
-  if (!facts) return facts.error();
-  TextFile file(request.output);
-  // ViTE takes no comments: the outermost type says what the times are.
-  file << kDefinitionsOfEvents << "0 P 0 " << quoted("Program, " + timeline_text(request.trace))
-       << "\n" << kTypes;
-  paje.values(file);
-  file << "3 " << seconds(0) << " p P 0 " << quoted(request.trace.program) << "\n";
-  request.ranks.for_each([&](std::uint32_t rank) {
-    const std::string name = std::to_string(rank);
-    file << "3 " << seconds(0) << " r" << name << " R p \"rank " << name << "\"\n";
-  });
-  if (const Status sorted = lines.write(file); !sorted) return sorted.error();
-  const std::string end = seconds(facts->end_ns);
-  request.ranks.for_each([&](std::uint32_t rank) {
-    file << "4 " << end << " R r" << std::to_string(rank) << "\n";
-  });
-  file << "4 " << end << " P p\n";
-  if (const Status closed = file.close(); !closed) return closed.error();
-  note_timeline(request.trace, *facts, report);
-  return report;
+  const auto write = [&](const TimelineFacts& facts) -> Status {
+    TextFile file(request.output);
+    // ViTE takes no comments: the outermost type says what the times are.
+    file << kDefinitionsOfEvents << "0 P 0 " << quoted("Program, " + timeline_text(request.trace))
+         << "\n" << kTypes;
+    paje.values(file);
+    file << "3 " << seconds(0) << " p P 0 " << quoted(request.trace.program) << "\n";
+    request.ranks.for_each([&](std::uint32_t rank) {
+      const std::string name = std::to_string(rank);
+      file << "3 " << seconds(0) << " r" << name << " R p \"rank " << name << "\"\n";
+    });
+    if (const Status sorted = lines.write(file); !sorted) return sorted;
+    const std::string end = seconds(facts.end_ns);
+    request.ranks.for_each([&](std::uint32_t rank) {
+      file << "4 " << end << " R r" << std::to_string(rank) << "\n";
+    });
+    file << "4 " << end << " P p\n";
+    return file.close();
+  };
+  return export_timeline(
+      request, [&](const TimedEvent& event) { paje.event(event); }, write);
 }
 
 }  // namespace chameleon

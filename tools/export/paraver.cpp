@@ -193,17 +193,10 @@ class Paraver {
 }  // namespace
 
 Result<ExportReport> export_paraver(const ExportRequest& request) {
-  ExportReport report(request);
   Paraver paraver(request);
-  const Result<TimelineFacts> facts =
-      run_timeline(request.trace, request.ranks, [&](const TimedEvent& event) {
-        paraver.event(event);
-        count_event(*event.at, report);
-      });
-  if (!facts) return facts.error();
-  if (const Status written = paraver.write(*facts); !written) return written.error();
-  note_timeline(request.trace, *facts, report);
-  return report;
+  return export_timeline(
+      request, [&](const TimedEvent& event) { paraver.event(event); },
+      [&](const TimelineFacts& facts) { return paraver.write(facts); });
 }
 
 }  // namespace chameleon

@@ -175,19 +175,12 @@ class Perfetto {
 }  // namespace
 
 Result<ExportReport> export_perfetto(const ExportRequest& request) {
-  ExportReport report(request);
   TextFile file(request.output);
   Perfetto perfetto(request, file);
   perfetto.head();
-  const Result<TimelineFacts> facts =
-      run_timeline(request.trace, request.ranks, [&](const TimedEvent& event) {
-        perfetto.event(event);
-        count_event(*event.at, report);
-      });
-  if (!facts) return facts.error();
-  if (const Status closed = file.close(); !closed) return closed.error();
-  note_timeline(request.trace, *facts, report);
-  return report;
+  return export_timeline(
+      request, [&](const TimedEvent& event) { perfetto.event(event); },
+      [&](const TimelineFacts&) { return file.close(); });
 }
 
 }  // namespace chameleon

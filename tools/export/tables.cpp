@@ -192,17 +192,10 @@ class Tables {
 
 Result<ExportReport> export_tables(const ExportRequest& request, bool json) {
   if (const Status made = make_folder(request.output); !made) return made.error();
-  ExportReport report(request);
   Tables tables(request, json);
-  const Result<TimelineFacts> facts =
-      run_timeline(request.trace, request.ranks, [&](const TimedEvent& event) {
-        tables.event(event);
-        count_event(*event.at, report);
-      });
-  if (!facts) return facts.error();
-  if (const Status closed = tables.finish(); !closed) return closed.error();
-  note_timeline(request.trace, *facts, report);
-  return report;
+  return export_timeline(
+      request, [&](const TimedEvent& event) { tables.event(event); },
+      [&](const TimelineFacts&) { return tables.finish(); });
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// A page of the documentation of which a part is written by the code it describes: for the
+/// programs that hold such pages equal to the code, as tests, or write them (target `approve`).
+
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace chameleon {
+
+/// Compares what stands between the page's two `generated` marks with `wanted`, or with `approve`
+/// puts it there. `source`, with its article, names what the part is made from. The program's
+/// exit status: 0 equal or written, 1 different, 2 a page without such a part.
+inline int hold_generated_part(const char* path, const std::string& wanted, const char* source,
+                               bool approve) {
+  const std::string begin = "<!-- generated -->\n";
+  const std::string end = "<!-- end of generated -->\n";
+  std::ifstream in(path);
+  std::string page{std::istreambuf_iterator<char>(in), {}};
+  const std::size_t from = page.find(begin);
+  const std::size_t to = page.find(end);
+  if (from == std::string::npos || to == std::string::npos || to < from) {
+    std::fprintf(stderr, "%s: no place for %s\n", path, source);
+    return 2;
+  }
+  const std::size_t text = from + begin.size();
+  if (page.compare(text, to - text, wanted) == 0) return 0;
+  if (!approve) {
+    std::fprintf(stderr, "%s: not %s; the target approve writes it\n", path, source);
+    return 1;
+  }
+  page.replace(text, to - text, wanted);
+  std::ofstream out(path);
+  out << page;
+  return out.flush() ? 0 : 2;
+}
+
+}  // namespace chameleon
