@@ -90,6 +90,13 @@ class Lockstep {
   bool late(std::uint32_t kinds) const {
     return tail_.known && (kinds & kInexactEvents) != 0 && raw_left() <= tail_.events;
   }
+  /// Whether, after so many events, the two sides can be at the same one: the exact tail is
+  /// equally long on both.
+  bool in_step(std::size_t raw, std::size_t seen) const {
+    if (!tail_.known) return true;
+    const std::uint64_t records = raw_left() - raw, events = seen_left_ - seen;
+    return records == events || (records > tail_.events && events > tail_.events);
+  }
 
   Status fill(std::size_t wanted) {
     while (raw_.size() < wanted && !raw_ended_) {
@@ -122,7 +129,7 @@ class Lockstep {
     for (std::size_t distance = 1; distance < 2 * kResyncWindow; ++distance)
       for (std::size_t raw = 0; raw <= distance; ++raw) {
         const std::size_t seen = distance - raw;
-        if (raw >= raw_.size() || seen >= seen_.size()) continue;
+        if (raw >= raw_.size() || seen >= seen_.size() || !in_step(raw, seen)) continue;
         if (!same(raw_[raw], seen_[seen])) continue;
         const bool both_go_on = raw + 1 < raw_.size() && seen + 1 < seen_.size();
         if (both_go_on && !same(raw_[raw + 1], seen_[seen + 1])) continue;

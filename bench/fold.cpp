@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bench/fold: nanoseconds of processor time per event of the fold, by shape of the loop. Prints a
-// line a shape: the shape, events, ns per event (best of three), nodes left.
+// line a shape: the shape, events, ns per event (best of three), nodes left. Durations vary, as they
+// do.
 //   bench/fold                 shapes made up
 //   bench/fold TRACE.cham...   what a rank in the middle did in each of these, again and again
 #include <time.h>
@@ -58,10 +59,23 @@ double cpu_ns() {
   return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 
+/// Factors, in 256ths, by which a duration is not the same each time: 0.8 to 1.3, rarely 5.
+std::vector<std::uint64_t> jitter() {
+  std::vector<std::uint64_t> factors(4096);
+  std::uint64_t state = 1;
+  for (std::uint64_t& factor : factors) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    factor = state >> 58 == 0 ? 1280 : 205 + (state >> 57);
+  }
+  return factors;
+}
+
 /// Folds events given by their places among the distinct ones, as the tracer does its log.
 void measure(const char* name, const std::vector<Event>& distinct,
              const std::vector<std::uint32_t>& log) {
   const std::size_t events = log.size();
+  const std::vector<std::uint64_t> factors = jitter();
+  const auto vary = [&](std::uint64_t ns, std::size_t i) { return ns * factors[i % 4096] / 256; };
   double best = 1e30;
   std::size_t nodes = 0;
   for (int repeat = 0; repeat < 3; ++repeat) {
@@ -72,10 +86,15 @@ void measure(const char* name, const std::vector<Event>& distinct,
           events - at, [&](std::size_t i) { return distinct[log[at + i]].identity; },
           [&](std::size_t i) {
             const Event& event = distinct[log[at + i]];
-            return std::pair(event.compute, event.communication);
+            return std::pair(vary(event.compute, at + i), vary(event.communication, at + i + 1));
           });
       at += repeated;
-      if (repeated == 0) folder.push(distinct[log[at++]]);
+      if (repeated != 0) continue;
+      Event event = distinct[log[at]];
+      event.compute = vary(event.compute, at);
+      event.communication = vary(event.communication, at + 1);
+      folder.push(event);
+      ++at;
     }
     best = std::min(best, (cpu_ns() - begin) / static_cast<double>(events));
     nodes = folder.node_count();

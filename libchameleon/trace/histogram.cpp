@@ -11,14 +11,33 @@ __extension__ using Wide = unsigned __int128;
 }
 
 void Histogram::add_bin(std::uint8_t bin, std::uint64_t count) {
+  const unsigned near = bin - nearest_;
+  if (near < kNear && count <= UINT16_MAX - std::uint64_t{near_[near]}) {
+    near_[near] = static_cast<std::uint16_t>(near_[near] + count);
+    return;
+  }
   const auto place =
-      std::lower_bound(bins_.begin(), bins_.end(), bin,
+      std::lower_bound(far_.begin(), far_.end(), bin,
                        [](const auto& entry, std::uint8_t number) { return entry.first < number; });
-  if (place != bins_.end() && place->first == bin) {
+  if (place != far_.end() && place->first == bin) {
     place->second += count;
   } else {
-    bins_.insert(place, {bin, count});
+    far_.insert(place, {bin, count});
   }
+}
+
+Histogram::Bins Histogram::bins() const {
+  Bins all;
+  auto far = far_.begin();
+  for (unsigned i = 0; i < kNear; ++i) {
+    const unsigned bin = nearest_ + i;
+    for (; far != far_.end() && far->first < bin; ++far) all.push_back(*far);
+    std::uint64_t count = near_[i];
+    if (far != far_.end() && far->first == bin) count += (far++)->second;
+    if (count != 0) all.emplace_back(static_cast<std::uint8_t>(bin), count);
+  }
+  all.insert(all.end(), far, far_.end());
+  return all;
 }
 
 void Histogram::merge(const Histogram& other) {
@@ -33,7 +52,9 @@ void Histogram::merge(const Histogram& other) {
   min_ = std::min(min_, other.min_);
   max_ = std::max(max_, other.max_);
   squares_ += other.squares_;
-  for (const auto& [bin, count] : other.bins_) add_bin(bin, count);
+  for (unsigned i = 0; i < kNear; ++i)
+    if (other.near_[i] != 0) add_bin(static_cast<std::uint8_t>(other.nearest_ + i), other.near_[i]);
+  for (const auto& [bin, count] : other.far_) add_bin(bin, count);
 }
 
 double Histogram::mean() const {
@@ -53,7 +74,7 @@ double Histogram::quantile(double q) const {
   if (!(q > 0)) return lowest;
   if (q >= 1) return highest;
   double left = q * static_cast<double>(count_);
-  for (const auto& [bin, count] : bins_) {
+  for (const auto& [bin, count] : bins()) {
     const double here = static_cast<double>(count);
     if (left <= here) {
       const double low = std::max(lowest, static_cast<double>(bin_low(bin)));
@@ -67,8 +88,7 @@ double Histogram::quantile(double q) const {
 
 bool Histogram::operator==(const Histogram& other) const {
   return count_ == other.count_ && sum_ == other.sum_ && min_ == other.min_ &&
-         max_ == other.max_ && squares_ == other.squares_ &&
-         std::equal(bins_.begin(), bins_.end(), other.bins_.begin(), other.bins_.end());
+         max_ == other.max_ && squares_ == other.squares_ && bins() == other.bins();
 }
 
 // What a file keeps of the bins must not grow with the number of events: at most
@@ -130,7 +150,7 @@ void Histogram::encode(ByteWriter& writer) const {
   const Wide least = Wide{min_} * count_;
   writer.varint(sum_ > least ? static_cast<std::uint64_t>(sum_ - least) : 0);
   writer.varint(static_cast<std::uint64_t>(deviation() + 0.5));
-  Bins bins = coarsened(bins_);
+  Bins bins = coarsened(this->bins());
   if (shared(count_)) scale(bins, count_, kShares, true);
   writer.varint(bins.size());
   unsigned previous = 0;
@@ -155,13 +175,14 @@ bool Histogram::decode(ByteReader& reader, Histogram& histogram) {
   if (read.count_ > 1 &&
       __builtin_add_overflow(read.min_, reader.varint(), &read.max_))
     return refuse();
+  read.look_around(bin_of(read.min_));
   const double count = static_cast<double>(read.count_);
   const Wide least = Wide{read.min_} * read.count_;
   if (read.min_ == read.max_) {
     read.sum_ = static_cast<std::uint64_t>(std::min(least, Wide{UINT64_MAX}));
     const double value = static_cast<double>(read.min_);
     read.squares_ = value * value * count;
-    read.bins_.push_back({bin_of(read.min_), read.count_});
+    read.add_bin(bin_of(read.min_), read.count_);
   } else {
     const Wide sum = least + reader.varint();
     if (sum > Wide{read.max_} * read.count_) return refuse();
@@ -173,6 +194,7 @@ bool Histogram::decode(ByteReader& reader, Histogram& histogram) {
     const std::uint64_t total = shared(read.count_) ? kShares : read.count_;
     std::uint64_t bin = 0, left = total;
     if (bins == 0 || bins > kStoredBins) return refuse();
+    Bins stored;
     for (std::uint64_t i = 0; i < bins; ++i) {
       const std::uint64_t step = reader.varint();
       const std::uint64_t here = i + 1 < bins ? reader.varint() : left;
@@ -180,12 +202,13 @@ bool Histogram::decode(ByteReader& reader, Histogram& histogram) {
       bin += step;
       left -= here;
       if (bin >= kBins) return refuse();
-      read.bins_.push_back({static_cast<std::uint8_t>(bin), here});
+      stored.emplace_back(static_cast<std::uint8_t>(bin), here);
     }
-    if (left != 0 || read.bins_.front().first != bin_of(read.min_) ||
-        read.bins_.back().first != bin_of(read.max_))
+    if (left != 0 || stored.front().first != bin_of(read.min_) ||
+        stored.back().first != bin_of(read.max_))
       return refuse();
-    if (shared(read.count_)) scale(read.bins_, kShares, read.count_, false);
+    if (shared(read.count_)) scale(stored, kShares, read.count_, false);
+    for (const auto& [number, here] : stored) read.add_bin(number, here);
   }
   if (!reader.ok()) return refuse();
   histogram = std::move(read);

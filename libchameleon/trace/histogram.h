@@ -2,22 +2,18 @@
 #pragma once
 
 /// A distribution of durations in nanoseconds: count, sum, extremes and
-/// deviation, with logarithmic bins, four per octave, of which only those in
-/// use are stored (durations below 8 ns have bins of their own). The total of
-/// the bins is `count()`. `add` is a few bit operations and a search among the
-/// bins in use, no division; `merge` is linear in bins. Sums saturate.
+/// deviation, with logarithmic bins, four per octave (durations below 8 ns have
+/// bins of their own). Durations of one kind lie close together: 16 bins around
+/// the first have small counters of their own, what is elsewhere or too much for
+/// them is in a list. The total of the bins is `count()`. `add` is a few bit
+/// operations, no search but for outliers, no division; `merge` is linear in
+/// bins. Sums saturate.
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <utility>
-
-// GCC 12 takes the moving of an inlined small_vector for an over-read.
-#pragma GCC diagnostic push
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wstringop-overread"
-#endif
-#include <boost/container/small_vector.hpp>
-#pragma GCC diagnostic pop
+#include <vector>
 
 #include "base/bytes.h"
 
@@ -25,13 +21,15 @@ namespace chameleon {
 
 class Histogram {
  public:
-  using Bins = boost::container::small_vector<std::pair<std::uint8_t, std::uint64_t>, 2>;
+  using Bins = std::vector<std::pair<std::uint8_t, std::uint64_t>>;
   /// Bins are numbered 0 to `kBins - 1`.
   static constexpr unsigned kBins = 252;
 
   void add(std::uint64_t ns) {
+    const std::uint8_t bin = bin_of(ns);
     if (count_++ == 0) {
       min_ = max_ = ns;
+      look_around(bin);
     } else {
       if (ns < min_) min_ = ns;
       if (ns > max_) max_ = ns;
@@ -39,15 +37,11 @@ class Histogram {
     if (__builtin_add_overflow(sum_, ns, &sum_)) sum_ = UINT64_MAX;
     const double value = static_cast<double>(ns);
     squares_ += value * value;
-    const std::uint8_t bin = bin_of(ns);
-    for (auto& [number, count] : bins_) {
-      if (number == bin) {
-        ++count;
-        return;
-      }
-      if (number > bin) break;
-    }
-    add_bin(bin, 1);
+    const unsigned place = bin - nearest_;
+    if (place < kNear && near_[place] != UINT16_MAX) [[likely]]
+      ++near_[place];
+    else
+      add_bin(bin, 1);
   }
   void merge(const Histogram& other);
 
@@ -65,7 +59,7 @@ class Histogram {
   /// within its bin and never outside [min, max]. In ns; 0 when empty.
   double quantile(double q) const;
   /// (bin, count) ascending, counts not 0.
-  const Bins& bins() const { return bins_; }
+  Bins bins() const;
   bool operator==(const Histogram& other) const;
 
   static constexpr std::uint8_t bin_of(std::uint64_t ns) {
@@ -86,6 +80,10 @@ class Histogram {
   static bool decode(ByteReader& reader, Histogram& histogram);
 
  private:
+  static constexpr unsigned kNear = 16;
+
+  /// The bins with counters are those around `bin`; there are none yet.
+  void look_around(std::uint8_t bin) { nearest_ = bin < kNear / 2 ? 0 : bin - kNear / 2; }
   void add_bin(std::uint8_t bin, std::uint64_t count);
 
   std::uint64_t count_ = 0;
@@ -93,7 +91,9 @@ class Histogram {
   std::uint64_t min_ = 0;
   std::uint64_t max_ = 0;
   double squares_ = 0;
-  Bins bins_;
+  Bins far_;  ///< as `bins()`
+  std::array<std::uint16_t, kNear> near_{};
+  std::uint8_t nearest_ = 0;  ///< the bin of the first counter
 };
 
 }  // namespace chameleon

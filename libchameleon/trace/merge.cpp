@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <unordered_set>
+#include <vector>
 
 #include "trace/join_tables.h"
 
@@ -28,18 +28,21 @@ struct Places {
 
   /// Of `nodes` from `first` up to `last` those whose shape `others` has: only they can match.
   static Places of(std::span<const Node> nodes, std::size_t first, std::size_t last,
-                   const std::unordered_set<std::uint64_t>& others) {
+                   const std::vector<std::uint64_t>& others) {
     Places result{nodes, {}};
     for (std::size_t i = first; i < last; ++i)
-      if (others.contains(nodes[i].shape.hash)) result.places.push_back(i);
+      if (std::binary_search(others.begin(), others.end(), nodes[i].shape.hash))
+        result.places.push_back(i);
     return result;
   }
 };
 
-std::unordered_set<std::uint64_t> shapes_of(std::span<const Node> nodes) {
-  std::unordered_set<std::uint64_t> shapes;
+/// Ascending.
+std::vector<std::uint64_t> shapes_of(std::span<const Node> nodes) {
+  std::vector<std::uint64_t> shapes;
   shapes.reserve(nodes.size());
-  for (const Node& node : nodes) shapes.insert(node.shape.hash);
+  for (const Node& node : nodes) shapes.push_back(node.shape.hash);
+  std::sort(shapes.begin(), shapes.end());
   return shapes;
 }
 

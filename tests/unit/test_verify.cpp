@@ -72,9 +72,10 @@ struct Directory {
     path = name;
   }
   ~Directory() { std::filesystem::remove_all(path); }
-  void write(int rank, const std::vector<std::string>& lines, bool end = true) const {
+  void write(int rank, const std::vector<std::string>& lines, bool end = true,
+             int ranks = 2) const {
     std::ofstream file(path + "/rank." + std::to_string(rank) + ".raw");
-    file << "# chameleon raw 1\n# rank " << rank << " of 2\n" << kHead;
+    file << "# chameleon raw 1\n# rank " << rank << " of " << ranks << "\n" << kHead;
     for (std::size_t i = 0; i < lines.size(); ++i)
       file << lines[i] << (i + 1 < lines.size() || end ? "\n" : "");
   }
@@ -290,6 +291,38 @@ TEST_CASE("where events are declared to differ, what follows must still match") 
   } else {
     CHECK_FALSE(report.declared());
   }
+}
+
+TEST_CASE("events missing where they are declared are not looked for behind it") {
+  // What is declared has ids of its own: it does not fold with what is exact.
+  constexpr std::uint16_t kProbe = 50, kPack = 51, kBarrier = 52, kExact = 10;
+  const auto pack = GENERATE(std::size_t{1}, std::size_t{3}, std::size_t{80});  // of the records
+  const bool wrong_after = GENERATE(false, true);
+  TraceBuilder job(1);
+  for (const auto& [id, name] : {std::pair(kProbe, "Probe"), std::pair(kPack, "Pack"),
+                                 std::pair(kBarrier, "Barrier")}) {
+    job.call(id, name, {});
+    job.call(id + kExact, name, {});
+  }
+  std::vector<std::string> lines;
+  for (std::size_t part = 0; part < 3; ++part) {
+    for (std::size_t i = 0; i < (part == 0 ? pack : 1); ++i)
+      lines.insert(lines.end(), {"Probe return=0", "Pack return=0"});
+    lines.insert(lines.end(), {"Probe return=0", "Barrier return=0"});
+    for (const std::uint16_t id : {kProbe, kPack, kProbe, kBarrier})
+      job.push(0, part == 0 ? id : static_cast<std::uint16_t>(id + kExact), {});
+  }
+  if (wrong_after) lines.erase(lines.end() - 2);
+  Directory directory;
+  directory.write(0, lines, true, 1);
+  Trace trace = job.build();
+  REQUIRE(trace.nodes.size() == 5);
+  for (std::size_t i = 0; i < 4; ++i)
+    trace.nodes[i].inexact = {{RankList::single(0), kInexactEvents}};
+  const VerifyReport report = verified(directory, trace);
+  INFO(pack);
+  CHECK(report.declared() == !wrong_after);
+  if (!wrong_after) CHECK(report.missing_events == 2 * (pack - 1));
 }
 
 TEST_CASE("wrong events of an exact rank are found beside declared ones") {
