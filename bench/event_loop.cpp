@@ -2,9 +2,13 @@
 // Nanoseconds per MPI call for call patterns that do next to nothing, so that what is left is the
 // tool's. A block of calls ends with a marker, in whose time the tool folds or drops them; the
 // time to wait for the other ranks is not counted. Prints, from the rank given, a line a pattern:
-// NAME DEPTH NS, the median of blocks. Run it with and without a tool; bench/event does.
+// NAME DEPTH NS, the median of blocks; then `cpu: S`, the processor time from after MPI_Init to
+// before MPI_Finalize. Run it with and without a tool, as bench/event and bench/budget do.
+//
+//     event_loop [BLOCKS [RANK [NAME]]]     all patterns, or those of this name
 #include <chameleon/chameleon.h>
 #include <mpi.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -72,6 +76,12 @@ double block_ns(int depth, void (*f)()) {
   return ((called - begin) + (PMPI_Wtime() - met)) * 1e9 / kCalls;
 }
 
+double cpu_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
 struct Pattern {
   const char* name;
   int depth;
@@ -89,10 +99,13 @@ constexpr Pattern kPatterns[] = {
 int main(int argc, char** argv) {
   const int blocks = argc > 1 ? std::atoi(argv[1]) : 40;
   const int teller = argc > 2 ? std::atoi(argv[2]) : 0;
+  const char* only = argc > 3 ? argv[3] : nullptr;
   MPI_Init(&argc, &argv);
+  const double begin = cpu_seconds();
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (const Pattern& pattern : kPatterns) {
+    if (only != nullptr && std::strcmp(pattern.name, only) != 0) continue;
     // Into the steady state of this pattern: a change of phase, a clustering.
     for (int i = 0; i < 6; ++i) block_ns(pattern.depth, pattern.run);
     std::vector<double> times;
@@ -102,5 +115,6 @@ int main(int argc, char** argv) {
       std::printf("%s %d %.2f\n", pattern.name, pattern.depth,
                   times[static_cast<std::size_t>(blocks / 2)]);
   }
+  if (rank == teller) std::printf("cpu: %.6f\n", cpu_seconds() - begin);
   MPI_Finalize();
 }

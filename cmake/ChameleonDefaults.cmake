@@ -13,6 +13,15 @@ find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
+# C++ only: programs in C and Fortran stand for those that nobody compiles again.
+set(CHAMELEON_SANITIZE "" CACHE STRING "Sanitizers to build with, as -fsanitize= takes them")
+if(CHAMELEON_SANITIZE)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-fsanitize=${CHAMELEON_SANITIZE}>"
+                      "$<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all>"
+                      "$<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>")
+  add_link_options("$<$<LINK_LANGUAGE:CXX>:-fsanitize=${CHAMELEON_SANITIZE}>")
+endif()
+
 add_library(chameleon_options INTERFACE)
 target_compile_options(chameleon_options INTERFACE -Wall -Wextra)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

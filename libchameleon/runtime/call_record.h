@@ -171,8 +171,10 @@ class CallRecord {
       value<I>() = (const void*)std::get<I>(args_) == nullptr ? 0 : 1;
     } else if constexpr (param.kind == Kind::kString) {
       std::vector<std::int64_t> text;
-      if constexpr (std::is_convertible_v<T, const char*>)  // lists of strings are not kept
-        for (const char* c = std::get<I>(args_); c != nullptr && *c != 0; ++c) text.push_back(*c);
+      if constexpr (std::is_convertible_v<T, const char*>) {  // lists of strings are not kept
+        const char* c = significant<C, I>(args_, comm_) ? std::get<I>(args_) : nullptr;
+        for (; c != nullptr && *c != 0; ++c) text.push_back(*c);
+      }
       value<I>() = interned(text);
     } else if constexpr (I == kRequest && kCompletes && std::is_pointer_v<T>) {
       claim_requests();

@@ -90,7 +90,7 @@ class RawLine {
       return {Form::kNumber, false, (const void*)arg == nullptr ? 0 : 1, nullptr};
     } else if constexpr (param.kind == Kind::kString) {
       if constexpr (std::is_convertible_v<T, const char*>)
-        return {Form::kText, true, 0, arg};
+        return {Form::kText, true, 0, significant<C, I>(args, comm) ? arg : nullptr};
       else
         return {Form::kText, true, 0, nullptr};  // lists of strings are not kept
     } else if constexpr (param.kind == Kind::kStatus && !is_array(param)) {

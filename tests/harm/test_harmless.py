@@ -123,6 +123,7 @@ def sessions(harm):
 
 
 @test
+@harness.unsanitized("frames are larger, and 16 KiB no longer enough to record a call")
 def little_stack(harm):
     """With 4 KiB left calls pass through, with 32 KiB they are recorded."""
     for room, squeezed in ((4096, True), (32768, False)):
@@ -184,7 +185,8 @@ def ways_to_build(harm):
         expect(harm.events(folder) == PLUGIN_EVENTS, f"{program.name}: events are missing")
     folder = harm.tools.fresh("mixed")
     (folder / "raw").mkdir()
-    environment = ["env", f"LD_PRELOAD={harm.tools.library}:{harm.tools.test_yield}",
+    libraries = harm.tools.preload(harm.tools.library, harm.tools.test_yield)
+    environment = ["env", f"LD_PRELOAD={libraries}",
                    f"CHAMELEON_OUTPUT={folder / 'x.cham'}", f"CHAMELEON_RAW={folder / 'raw'}"]
     line = [harm.tools.mpiexec]
     for program in built[:3]:
@@ -338,7 +340,8 @@ def other_mpi(harm):
         expect(outcome.status == 0, "building the other MPI", outcome)
     for command in (["./now"], ["./at_once"], ["./loader", "plugin", "./use.so"]):
         plain = harm.tools.run(command, cwd=folder)
-        traced = harm.tools.run(command, cwd=folder, LD_PRELOAD=harm.tools.library)
+        traced = harm.tools.run(command, cwd=folder,
+                                LD_PRELOAD=harm.tools.preload(harm.tools.library))
         expect(plain.status == 5 and b"rank 7, initialized 1" in plain.stdout, "other MPI", plain)
         harm.same(f"other MPI: {command[0]}", plain, traced)
         lines = traced.stderr.splitlines()
@@ -373,6 +376,8 @@ def main():
         harm = Harmless(tools, options.programs, options.sources)
         failed = [] if chosen else [f"no test is called {options.only}"]
         for function in chosen:
+            if harness.is_left_out(tools, function):
+                continue
             try:
                 function(harm)
                 print(f"{function.__name__}: ok")

@@ -15,6 +15,9 @@ import sys
 import tempfile
 
 TIMEOUT = 120
+SLOWER = 4  # with sanitizers
+# Their runtime is preloaded, maybe after the library; MPI itself leaks.
+ASAN_OPTIONS = "verify_asan_link_order=0:detect_leaks=0"
 
 
 class Failure(Exception):
@@ -43,6 +46,7 @@ class Tools:
     def __init__(self, path, folder):
         self.paths = json.loads(pathlib.Path(path).read_text())
         self.folder = pathlib.Path(folder)
+        self.slower = SLOWER if self.sanitizer else 1
 
     def __getattr__(self, name):
         try:
@@ -57,7 +61,28 @@ class Tools:
         folder.mkdir(parents=True)
         return folder
 
+    def preload(self, *libraries):
+        """LD_PRELOAD for these. With sanitizers the library is no use in a program without them
+        unless their runtime comes first."""
+        return ":".join(str(library) for library in (self.sanitizer, *libraries) if library)
+
+    def adapted(self, command):
+        """With sanitizers: what `chameleon run` starts has their runtime too, and verbs that start
+        no job look for leaks."""
+        if not self.sanitizer:
+            return command, {}
+        options = os.environ.get("ASAN_OPTIONS", ASAN_OPTIONS)
+        verb = command[1] if command[0] == self.command and len(command) > 1 else ""
+        if verb == "run":
+            command = [*command[:2], "--env", f"LD_PRELOAD={self.sanitizer}", *command[2:]]
+        if verb not in ("", "run", "replay"):
+            options += ":detect_leaks=1"
+        return command, {"ASAN_OPTIONS": options}
+
     def run(self, command, cwd=None, timeout=TIMEOUT, **variables):
+        command, more = self.adapted(command)
+        variables = {**more, **variables}
+        timeout *= self.slower
         # The tests must not depend on the settings of whoever runs them.
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith("CHAMELEON_")}
@@ -81,7 +106,7 @@ class Tools:
 
     def job(self, ranks, program, preload=(), cwd=None, timeout=TIMEOUT, **variables):
         """An MPI job; libraries are preloaded into the ranks only, the yielding one always."""
-        libraries = ":".join([*map(str, preload), self.test_yield])
+        libraries = self.preload(*preload, self.test_yield)
         settings = [f"{name}={value}" for name, value in variables.items()]
         return self.run([self.mpiexec, "-n", ranks, "env", f"LD_PRELOAD={libraries}", *settings,
                          *program], cwd=cwd, timeout=timeout)
@@ -124,6 +149,21 @@ class Tools:
         found = line.findall(pathlib.Path(self.table).read_text())
         expect(len(found) > 300, f"{self.table} was not understood")
         return {f"MPI_{name}" for name, marks in found if "local" in marks.split(",")}
+
+
+def unsanitized(why):
+    """Marks one test of many as left out of builds with sanitizers, for a reason."""
+    def mark(function):
+        function.unsanitized = why
+        return function
+    return mark
+
+
+def is_left_out(tools, function):
+    why = tools.sanitizer and getattr(function, "unsanitized", "")
+    if why:
+        print(f"{function.__name__}: not with sanitizers: {why}")
+    return bool(why)
 
 
 def raw_counts(folder, rank):

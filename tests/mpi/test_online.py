@@ -39,7 +39,7 @@ class Job:
         self.output = output
         self.ranks = ranks
         libraries = [online.tools.library] if traced else []
-        libraries = ":".join([*libraries, online.tools.test_yield])
+        libraries = online.tools.preload(*libraries, online.tools.test_yield)
         # Relative to the working folder, which online_program leaves.
         variables = {"CHAMELEON_OUTPUT": output.name, "CHAMELEON_VERBOSE": 2, **variables}
         words = [online.tools.mpiexec, "-n", ranks, "env", f"LD_PRELOAD={libraries}",

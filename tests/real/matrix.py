@@ -1,17 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A matrix of real programs from Debian packages: each runs with and without the tracer.
+"""A matrix of real programs from Debian packages: each runs without the tracer, and with it.
 
-    matrix.py --tools TOOLS.json [--only NAME...] [--table FILE] FAMILY...
+    matrix.py --tools TOOLS.json [--modes MODE...] [--only NAME...] [--table FILE] FAMILY...
+
+Modes, all of them by default:
+    off      CHAMELEON_CLUSTERING=off
+    on       the default settings: no program here has a marker
+    marked   the same, and markers after every few of the program's collectives (support/marks.c)
 
 Families: scalapack, coarrays, nwchem, bagel, yorick, hdf5, examples, tachyon. Exit status and
 output must agree (numbers with a decimal point masked, lines sorted, for some vary by themselves;
 a program whose untraced result varies too is run until both have shown the same result).
 A program that ends well untraced must leave a trace of which every value verifies against raw
-records, none of its events missing, and whose sends and receives match. A family whose package is
+records, none of its events missing, and whose sends and receives match, in every mode; in `marked`
+with as many states of the graph as markers were acted on. A family whose package is
 not installed is skipped with a line that names it. A table of what was run comes last."""
 
 import dataclasses
+import json
 import pathlib
 import re
 import shutil
@@ -35,6 +42,7 @@ SIZES = re.compile(r"^([3-9])(\s+number of (?:problems? sizes|N?B?RHS's|NB's|blo
 HANGS = "hangs"
 PATIENCE = 30  # seconds for a small program; some of the coarray tests never end
 TRIES = 5      # untraced, of a program whose status is another when traced
+MODES = {"off": {"CHAMELEON_CLUSTERING": "off"}, "on": {}, "marked": {}}
 
 
 class Missing(Exception):
@@ -180,8 +188,12 @@ FAMILIES = {one.__name__: one for one in (scalapack, coarrays, nwchem, bagel, yo
                                           examples, tachyon)}
 
 
-def run(tools, program, folder, traced):
-    work = folder / ("traced" if traced else "plain")
+def run(tools, program, folder, mode=None):
+    """Traced in this mode, or without the tracer: outcome and seconds."""
+    work = folder / (mode or "plain")
+    for old in (work, folder / f"raw-{mode}"):
+        shutil.rmtree(old, ignore_errors=True)
+    (folder / f"{mode}.cham").unlink(missing_ok=True)
     work.mkdir()
     for name, text in program.files.items():
         (work / name).write_text(text)
@@ -189,10 +201,13 @@ def run(tools, program, folder, traced):
         program.prepare(work)
     begin = time.monotonic()
     try:
-        if traced:
-            outcome = tools.traced(program.ranks, program.command, folder / "x.cham",
-                                   raw=folder / "raw", cwd=work, timeout=program.patience,
-                                   CHAMELEON_CLUSTERING="off")
+        if mode:
+            (folder / f"raw-{mode}").mkdir()
+            libraries = [tools.marks] * (mode == "marked") + [tools.library]
+            outcome = tools.job(program.ranks, program.command, preload=libraries, cwd=work,
+                                timeout=program.patience, **MODES[mode],
+                                CHAMELEON_OUTPUT=folder / f"{mode}.cham",
+                                CHAMELEON_RAW=folder / f"raw-{mode}")
         else:
             outcome = tools.job(program.ranks, program.command, cwd=work,
                                 timeout=program.patience)
@@ -209,52 +224,82 @@ def shown(program, outcome):
     return run_real.masked(text)
 
 
-def compare(tools, program):
-    """One row of the table."""
-    folder = tools.fresh("program")
-    (folder / "raw").mkdir()
-    plain, seconds = run(tools, program, folder, traced=False)
-    traced, traced_seconds = run(tools, program, folder, traced=True)
-    seen = [plain.status]
-    while plain.status != traced.status and len(seen) < TRIES:
-        shutil.rmtree(folder / "plain")
-        plain, seconds = run(tools, program, folder, traced=False)
+def untraced(tools, program, folder, wanted):
+    """Its outcome, of several if the first has not the wanted status: some vary by themselves."""
+    seen = []
+    while not seen or (seen[-1] != wanted and len(seen) < TRIES):
+        plain, seconds = run(tools, program, folder)
         seen.append(plain.status)
     if len(set(seen)) > 1:
         print(f"{program.name}: varies untraced: {seen}")
-    row = [program.name, str(program.ranks), str(plain.status), str(traced.status)]
-    expect(plain.status == traced.status, f"{program.name}: exit status changes", plain, traced)
-    if plain.status == HANGS:
-        return row + ["", "", "", ""]
-    events = verified = ""
-    # Some abort with status 0, or end a rank by a signal: no whole trace can be asked of those.
-    aborts = [b"called MPI_Abort" in one.stdout + one.stderr for one in (plain, traced)]
-    expect(aborts[0] == aborts[1], f"{program.name}: aborts, or no more", plain, traced)
-    if plain.status == 0 and program.ends and not aborts[0]:
-        before, after = shown(program, plain), shown(program, traced)
-        gone = [line for line in before if line not in set(after)][:3]
-        come = [line for line in after if line not in set(before)][:3]
-        expect(before == after, f"{program.name}: output changes: {gone} became {come}")
-        expect((folder / "x.cham").exists(), f"{program.name}: no trace", traced)
-        report = tools.verify(folder / "x.cham", folder / "raw", timeout=900)
-        expect(report["trace_events"] == report["raw_events"], f"{program.name}: events missing")
-        if program.matches:
-            tools.check(folder / "x.cham", timeout=900)
-        events, verified = str(report["trace_events"]), "100 %"
-    size = (folder / "x.cham").stat().st_size if (folder / "x.cham").exists() else 0
-    return row + [f"{seconds:.1f}", f"{traced_seconds:.1f}", events,
-                  f"{size} bytes" if events else "", verified]
+    return plain, seconds
+
+
+def check_trace(tools, program, mode, trace, raw):
+    """Of a program that ended well: events, and how it was verified."""
+    report = tools.verify(trace, raw, timeout=900)
+    expect(report["trace_events"] == report["raw_events"], "events are missing")
+    if program.matches:
+        tools.check(trace, timeout=900)
+    if mode == "off":
+        return report["trace_events"], ""
+    facts = json.loads(tools.chameleon("info", "--json", trace, timeout=900).stdout)
+    states = [facts[f"count_{state}"] for state in ("at", "c", "l")]
+    expect(sum(states) == facts["acted"],
+           f"{facts['acted']} markers acted on, states {states}")
+    return report["trace_events"], "/".join(map(str, states))
+
+
+def compare(tools, program, modes):
+    """Rows of the table."""
+    folder = tools.fresh("program")
+    plain, seconds, rows = None, 0, []
+    for mode in modes:
+        where = f"{program.name}, {mode}"
+        traced, traced_seconds = run(tools, program, folder, mode)
+        if plain is None or plain.status != traced.status:
+            plain, seconds = untraced(tools, program, folder, traced.status)
+        if 0 != plain.status != traced.status != 0:  # which of the failing ranks is seen first
+            print(f"{where}: varies traced: {traced.status}")
+            traced, traced_seconds = run(tools, program, folder, mode)
+        row = [program.name, str(program.ranks), mode, str(plain.status), str(traced.status)]
+        expect(plain.status == traced.status, f"{where}: exit status changes", plain, traced)
+        if plain.status == HANGS:
+            rows.append(row + [""] * 6)
+            continue
+        events = states = verified = size = ""
+        # Some abort with status 0, or end a rank by a signal: no whole trace can be asked of those.
+        # Ranks that fail may be ended before they say that they abort.
+        aborts = [b"called MPI_Abort" in one.stdout + one.stderr for one in (plain, traced)]
+        expect(plain.status != 0 or aborts[0] == aborts[1], f"{where}: aborts, or no more", plain,
+               traced)
+        if plain.status == 0 and program.ends and not aborts[0]:
+            before, after = shown(program, plain), shown(program, traced)
+            gone = [line for line in before if line not in set(after)][:3]
+            come = [line for line in after if line not in set(before)][:3]
+            expect(before == after, f"{where}: output changes: {gone} became {come}")
+            trace = folder / f"{mode}.cham"
+            expect(trace.exists(), f"{where}: no trace", traced)
+            try:
+                events, states = check_trace(tools, program, mode, trace, folder / f"raw-{mode}")
+            except harness.Failure as failure:
+                raise harness.Failure(f"{where}: {failure}") from None
+            verified, size = "100 %", f"{trace.stat().st_size} bytes"
+        rows.append(row + [f"{seconds:.1f}", f"{traced_seconds:.1f}", str(events), states, size,
+                           verified])
+    return rows
 
 
 def main():
     arguments = harness.parser(__doc__)
+    arguments.add_argument("--modes", nargs="+", choices=list(MODES), default=list(MODES))
     arguments.add_argument("--only", nargs="*", help="words: programs whose names have one")
     arguments.add_argument("--table", type=pathlib.Path, help="write the table here")
     arguments.add_argument("families", nargs="+", choices=sorted(FAMILIES))
     options = arguments.parse_args()
 
     def body(tools):
-        rows, failed = [], []
+        rows, failed, count = [], [], 0
         for family in options.families:
             try:
                 programs = FAMILIES[family](tools)
@@ -264,20 +309,22 @@ def main():
             for program in programs:
                 if options.only and not any(word in program.name for word in options.only):
                     continue
+                count += 1
                 try:
-                    rows.append(compare(tools, program))
-                    print(" | ".join(rows[-1]))
+                    done = compare(tools, program, options.modes)
+                    rows += done
+                    print("\n".join(" | ".join(row) for row in done))
                 except harness.Failure as failure:
                     failed.append(str(failure))
                     print(f"{program.name}: FAILED")
                 sys.stdout.flush()
-        head = ["program", "ranks", "status", "traced", "s", "s traced", "events", "trace",
-                "verified"]
+        head = ["program", "ranks", "mode", "status", "traced", "s", "s traced", "events",
+                "AT/C/L", "trace", "verified"]
         table = "\n".join("| " + " | ".join(row) + " |" for row in
                           [head, ["---"] * len(head), *rows])
         if options.table:
             options.table.write_text(table + "\n")
-        expect(not failed, f"{len(failed)} of {len(failed) + len(rows)} programs:\n" +
+        expect(not failed, f"{len(failed)} of {count} programs:\n" +
                "\n".join(failed))
 
     harness.main("matrix", options, body)
