@@ -269,8 +269,9 @@ def compare(tools, program, modes):
             continue
         events = states = verified = size = ""
         # Some abort with status 0, or end a rank by a signal: no whole trace can be asked of those.
-        # Ranks that fail may be ended before they say that they abort.
-        aborts = [b"called MPI_Abort" in one.stdout + one.stderr for one in (plain, traced)]
+        # Ranks that fail may be ended before MPI says that they abort; the tracer says it earlier.
+        aborts = [b"called MPI_Abort" in one.stdout + one.stderr or
+                  b"chameleon: MPI_Abort on rank" in one.stderr for one in (plain, traced)]
         expect(plain.status != 0 or aborts[0] == aborts[1], f"{where}: aborts, or no more", plain,
                traced)
         if plain.status == 0 and program.ends and not aborts[0]:
