@@ -12,8 +12,8 @@ __extension__ using Wide = unsigned __int128;
 
 void Histogram::add_bin(std::uint8_t bin, std::uint64_t count) {
   const unsigned near = bin - nearest_;
-  if (near < kNear && count <= UINT16_MAX - std::uint64_t{near_[near]}) {
-    near_[near] = static_cast<std::uint16_t>(near_[near] + count);
+  if (near < kNear && count <= UINT32_MAX - std::uint64_t{near_[near]}) {
+    near_[near] = static_cast<std::uint32_t>(near_[near] + count);
     return;
   }
   const auto place =

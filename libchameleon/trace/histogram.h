@@ -3,7 +3,7 @@
 
 /// A distribution of durations in nanoseconds: count, sum, extremes and
 /// deviation, with logarithmic bins, four per octave (durations below 8 ns have
-/// bins of their own). Durations of one kind lie close together: 16 bins around
+/// bins of their own). Durations of one kind lie close together: 12 bins around
 /// the first have small counters of their own, what is elsewhere or too much for
 /// them is in a list. The total of the bins is `count()`. `add` is a few bit
 /// operations, no search but for outliers, no division; `merge` is linear in
@@ -38,7 +38,7 @@ class Histogram {
     const double value = static_cast<double>(ns);
     squares_ += value * value;
     const unsigned place = bin - nearest_;
-    if (place < kNear && near_[place] != UINT16_MAX) [[likely]]
+    if (place < kNear && near_[place] != UINT32_MAX) [[likely]]
       ++near_[place];
     else
       add_bin(bin, 1);
@@ -80,7 +80,7 @@ class Histogram {
   static bool decode(ByteReader& reader, Histogram& histogram);
 
  private:
-  static constexpr unsigned kNear = 16;
+  static constexpr unsigned kNear = 12;  ///< three octaves
 
   /// The bins with counters are those around `bin`; there are none yet.
   void look_around(std::uint8_t bin) { nearest_ = bin < kNear / 2 ? 0 : bin - kNear / 2; }
@@ -92,7 +92,7 @@ class Histogram {
   std::uint64_t max_ = 0;
   double squares_ = 0;
   Bins far_;  ///< as `bins()`
-  std::array<std::uint16_t, kNear> near_{};
+  std::array<std::uint32_t, kNear> near_{};
   std::uint8_t nearest_ = 0;  ///< the bin of the first counter
 };
 
