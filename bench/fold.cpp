@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // bench/fold: nanoseconds of processor time per event of the fold, by shape of the loop. Prints a
-// line a shape: the shape, events, ns per event (best of three), nodes left. Durations vary, as they
-// do.
+// line a shape: the shape, events, ns per event (best of three), nodes left. Durations vary,
+// as those of calls do.
 //   bench/fold                 shapes made up
 //   bench/fold TRACE.cham...   what a rank in the middle did in each of these, again and again
 #include <time.h>

@@ -4,7 +4,7 @@
 /// A distribution of durations in nanoseconds: count, sum, extremes and
 /// deviation, with logarithmic bins, four per octave (durations below 8 ns have
 /// bins of their own). Durations of one kind lie close together: 12 bins around
-/// the first have small counters of their own, what is elsewhere or too much for
+/// the first have counters of their own, what is elsewhere or too much for
 /// them is in a list. The total of the bins is `count()`. `add` is a few bit
 /// operations, no search but for outliers, no division; `merge` is linear in
 /// bins. Sums saturate.
@@ -92,7 +92,7 @@ class Histogram {
   std::uint64_t max_ = 0;
   double squares_ = 0;
   Bins far_;  ///< as `bins()`
-  std::array<std::uint32_t, kNear> near_{};
+  std::array<std::uint32_t, kNear> near_{};  ///< of 16 bits, short loops fold at half the speed
   std::uint8_t nearest_ = 0;  ///< the bin of the first counter
 };
 

@@ -2,16 +2,12 @@
 // fuzz_reader CORPUS SECONDS [SEED]: damages traces and reads them. An eighth of the inputs are
 // damaged files for parse_trace, whose checksums refuse nearly all; a quarter are sound files with
 // a damaged delta (and repeats of it) after a whole trace, so that joining is tried; the rest are
-// damaged payloads for decode_trace, behind the checksums. What is still accepted is read as tools do, rank by rank,
-// and must survive writing and reading again. Meant to run with the address and undefined
-// behaviour sanitizers; an input that crashes, hangs or takes much memory is kept as `crash-input`
-// with the seed printed. `fuzz_reader --once FILE file|payload` runs one again; `fuzz_reader --grow
-// FILE NEW` makes a corpus file with deltas from one without.
-#include <sys/time.h>
-#include <unistd.h>
-
+// damaged payloads for decode_trace, behind the checksums. What is still accepted is read as tools
+// do, rank by rank, and must survive writing and reading again. Meant to run with the address and
+// undefined behaviour sanitizers; an input that crashes, hangs or takes much memory is kept as
+// `crash-input` with the seed printed. `fuzz_reader --once FILE file|payload` runs one again;
+// `fuzz_reader --grow FILE NEW` makes a corpus file with deltas from one without.
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -21,12 +17,12 @@
 #include <random>
 
 #include "analysis/communicators.h"
+#include "tests/fuzz/guard.h"
 #include "trace/append.h"
 #include "trace/commit.h"
 #include "trace/file.h"
 #include "trace/view.h"
 
-extern "C" void __sanitizer_set_death_callback(void (*)()) __attribute__((weak));
 extern "C" const char* __asan_default_options() {
   return "max_allocation_size_mb=1024:hard_rss_limit_mb=2048:detect_leaks=0";
 }
@@ -34,32 +30,15 @@ extern "C" const char* __asan_default_options() {
 namespace chameleon {
 namespace {
 
-constexpr long kHang = 20;  ///< seconds of this process for one input; other work does not count
 constexpr std::uint64_t kMostEvents = 2000;
 
 Bytes g_input;
 bool g_is_file = false;
 
-void keep_input() {
-  static const char kNote[] = "fuzz_reader: the input is in ./crash-input\n";
-  if (std::FILE* file = std::fopen("crash-input", "wb")) {
-    std::fwrite(g_input.data(), 1, g_input.size(), file);
-    std::fclose(file);
-  }
-  if (::write(STDERR_FILENO, kNote, sizeof kNote - 1) < 0) return;
-}
-
-void on_alarm(int) {
-  static const char kNote[] = "fuzz_reader: an input takes too long\n";
-  if (::write(STDERR_FILENO, kNote, sizeof kNote - 1) < 0) _exit(3);
-  keep_input();
-  _exit(3);
-}
+void write_input(std::FILE* file) { std::fwrite(g_input.data(), 1, g_input.size(), file); }
 
 [[noreturn]] void broken(const char* what) {
-  std::fprintf(stderr, "fuzz_reader: %s (%s)\n", what, g_is_file ? "file" : "payload");
-  keep_input();
-  std::exit(1);
+  fuzz::broken(what, g_is_file ? "file" : "payload");
 }
 
 /// Reads a few ranks as a tool would; gives the number of events seen.
@@ -90,22 +69,17 @@ std::uint64_t read_ranks(const Trace& trace, std::uint64_t& hash) {
   return events;
 }
 
-void watch(long seconds) {
-  const itimerval timer{{0, 0}, {seconds, 0}};
-  ::setitimer(ITIMER_VIRTUAL, &timer, nullptr);
-}
-
 struct Count {
   std::uint64_t inputs = 0, accepted = 0, events = 0;
 };
 
 void run(Count& count) {
-  watch(kHang);
+  fuzz::watch(fuzz::kHang);
   ++count.inputs;
   const auto trace = g_is_file ? parse_trace(g_input, "input") : decode_trace(g_input);
   if (!trace) {
     if (trace.error().message.empty()) broken("an error without a message");
-    watch(0);
+    fuzz::watch(0);
     return;
   }
   ++count.accepted;
@@ -118,7 +92,7 @@ void run(Count& count) {
   std::uint64_t read_again = 0;
   read_ranks(*again, read_again);
   if (read_again != read) broken("what was accepted says something else after writing it");
-  watch(0);
+  fuzz::watch(0);
 }
 
 class Damage {
@@ -215,7 +189,7 @@ int grow(const char* from, const char* to) {
   return 0;
 }
 
-int fuzz(const char* folder, double seconds, std::uint64_t seed) {
+int run_all(const char* folder, double seconds, std::uint64_t seed) {
   std::vector<Bytes> files, payloads;
   std::error_code error;
   std::vector<std::filesystem::path> paths;
@@ -276,9 +250,7 @@ int fuzz(const char* folder, double seconds, std::uint64_t seed) {
 }  // namespace chameleon
 
 int main(int argc, char** argv) {
-  if (__sanitizer_set_death_callback != nullptr)
-    __sanitizer_set_death_callback(chameleon::keep_input);
-  std::signal(SIGVTALRM, chameleon::on_alarm);
+  chameleon::fuzz::start({"fuzz_reader", "crash-input", chameleon::write_input});
   if (argc == 4 && std::strcmp(argv[1], "--once") == 0)
     return chameleon::once(argv[2], std::strcmp(argv[3], "file") == 0);
   if (argc == 4 && std::strcmp(argv[1], "--grow") == 0) return chameleon::grow(argv[2], argv[3]);
@@ -288,5 +260,5 @@ int main(int argc, char** argv) {
   }
   const std::uint64_t seed =
       argc == 4 ? std::strtoull(argv[3], nullptr, 10) : std::random_device{}();
-  return chameleon::fuzz(argv[1], std::atof(argv[2]), seed);
+  return chameleon::run_all(argv[1], std::atof(argv[2]), seed);
 }

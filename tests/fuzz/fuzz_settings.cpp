@@ -5,11 +5,7 @@
 // undefined behaviour sanitizers; an environment that crashes or hangs is kept as
 // `crash-environment`, a line a variable, with the seed printed.
 // `fuzz_settings --once FILE` parses one again.
-#include <sys/time.h>
-#include <unistd.h>
-
 #include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,8 +16,8 @@
 #include <vector>
 
 #include "runtime/settings.h"
+#include "tests/fuzz/guard.h"
 
-extern "C" void __sanitizer_set_death_callback(void (*)()) __attribute__((weak));
 extern "C" const char* __asan_default_options() {
   return "max_allocation_size_mb=256:hard_rss_limit_mb=1024:detect_leaks=0";
 }
@@ -29,15 +25,13 @@ extern "C" const char* __asan_default_options() {
 namespace chameleon {
 namespace {
 
-constexpr long kHang = 20;  ///< seconds of this process for one environment
-
 /// One of each variable, and what is at the edge of what it takes.
 const char* const kCorpus[] = {
     "CHAMELEON_ENABLE=1", "CHAMELEON_ENABLE=0", "CHAMELEON_OUTPUT=a/b.cham", "CHAMELEON_OUTPUT=",
     "CHAMELEON_TIMING=none", "CHAMELEON_TIMING=full", "CHAMELEON_EVENTS=all",
     "CHAMELEON_EVENTS=communication", "CHAMELEON_EXCLUDE=MPI_Test*,Iprobe",
-    "CHAMELEON_EXCLUDE=[A-Z]*,?est,\\*", "CHAMELEON_EXCLUDE=[[:alpha:]]*[!_]", "CHAMELEON_BUFFER=8M",
-    "CHAMELEON_BUFFER=65536", "CHAMELEON_BUFFER=17179869183G", "CHAMELEON_CLOCK=monotonic",
+    "CHAMELEON_EXCLUDE=[A-Z]*,?est,\\*", "CHAMELEON_EXCLUDE=[[:alpha:]]*[!_]",
+    "CHAMELEON_BUFFER=8M", "CHAMELEON_BUFFER=65536", "CHAMELEON_BUFFER=17179869183G", "CHAMELEON_CLOCK=monotonic",
     "CHAMELEON_MEMORY=512M", "CHAMELEON_MEMORY=18446744073709551615", "CHAMELEON_RAW=/tmp",
     "CHAMELEON_CLUSTERING=off", "CHAMELEON_CLUSTERING=k-medoid", "CHAMELEON_K=9",
     "CHAMELEON_K=65536", "CHAMELEON_SEED=7", "CHAMELEON_DISTANCE=euclidean",
@@ -47,34 +41,14 @@ const char* const kCorpus[] = {
     "CHAMELEON_MARKER_TIMEOUT=inf", "CHAMELEON_VERBOSE=2", "CHAMELEON_LIBRARY=/x.so",
     "CHAMELEON_NOTHING=1", "CHAMELEON_=", "CHAMELEON_", "CHAMELEO", "HOME=/root", "=", ""};
 
+using fuzz::broken;
+using fuzz::watch;
+
 using Environment = std::vector<std::string>;
 Environment g_environment;
 
-void keep_environment() {
-  static const char kNote[] = "fuzz_settings: the environment is in ./crash-environment\n";
-  if (std::FILE* file = std::fopen("crash-environment", "wb")) {
-    for (const std::string& entry : g_environment) std::fprintf(file, "%s\n", entry.c_str());
-    std::fclose(file);
-  }
-  if (::write(STDERR_FILENO, kNote, sizeof kNote - 1) < 0) return;
-}
-
-void on_alarm(int) {
-  static const char kNote[] = "fuzz_settings: an environment takes too long\n";
-  if (::write(STDERR_FILENO, kNote, sizeof kNote - 1) < 0) _exit(3);
-  keep_environment();
-  _exit(3);
-}
-
-[[noreturn]] void broken(const char* what) {
-  std::fprintf(stderr, "fuzz_settings: %s\n", what);
-  keep_environment();
-  std::exit(1);
-}
-
-void watch(long seconds) {
-  const itimerval timer{{0, 0}, {seconds, 0}};
-  ::setitimer(ITIMER_VIRTUAL, &timer, nullptr);
+void write_environment(std::FILE* file) {
+  for (const std::string& entry : g_environment) std::fprintf(file, "%s\n", entry.c_str());
 }
 
 Result<Settings> parse(const Environment& environment) {
@@ -120,7 +94,7 @@ bool same(const Settings& a, const Settings& b) {
 
 /// Whether the environment is accepted.
 bool run() {
-  watch(kHang);
+  watch(fuzz::kHang);
   const auto settings = parse(g_environment);
   if (settings) {
     check(*settings);
@@ -174,7 +148,7 @@ int once(const char* path) {
   return 0;
 }
 
-int fuzz(double seconds, std::uint64_t seed) {
+int run_all(double seconds, std::uint64_t seed) {
   std::printf("seed %llu, %zu entries\n", static_cast<unsigned long long>(seed),
               std::size(kCorpus));
   std::fflush(stdout);
@@ -201,9 +175,8 @@ int fuzz(double seconds, std::uint64_t seed) {
 }  // namespace chameleon
 
 int main(int argc, char** argv) {
-  if (__sanitizer_set_death_callback != nullptr)
-    __sanitizer_set_death_callback(chameleon::keep_environment);
-  std::signal(SIGVTALRM, chameleon::on_alarm);
+  chameleon::fuzz::start(
+      {"fuzz_settings", "crash-environment", chameleon::write_environment});
   if (argc == 3 && std::strcmp(argv[1], "--once") == 0) return chameleon::once(argv[2]);
   if (argc != 2 && argc != 3) {
     std::fprintf(stderr, "usage: fuzz_settings SECONDS [SEED]\n");
@@ -211,5 +184,5 @@ int main(int argc, char** argv) {
   }
   const std::uint64_t seed =
       argc == 3 ? std::strtoull(argv[2], nullptr, 10) : std::random_device{}();
-  return chameleon::fuzz(std::atof(argv[1]), seed);
+  return chameleon::run_all(std::atof(argv[1]), seed);
 }
