@@ -29,10 +29,10 @@ std::string kinds_text(std::uint32_t kinds) {
   return text;
 }
 
-DeclaredKinds::DeclaredKinds(const Trace& trace, std::uint32_t rank) {
+DeclaredKinds::DeclaredKinds(const Trace& trace, std::uint32_t stream) {
   for (const Declaration& declaration : trace.declarations)
-    if (declaration.ranks.contains(rank)) rank_wide_ = kInexactAll;
-  if (any_inexact(trace.nodes)) add(trace.nodes, rank, 0);
+    if (declaration.ranks.contains(trace.rank_of(stream))) rank_wide_ = kInexactAll;
+  if (any_inexact(trace.nodes)) add(trace.nodes, stream, 0);
 }
 
 void DeclaredKinds::add(const std::vector<Node>& nodes, std::uint32_t rank,
@@ -50,6 +50,7 @@ void DeclaredKinds::add(const std::vector<Node>& nodes, std::uint32_t rank,
 DeclaredRanks declared_at_nodes(const Trace& trace) {
   DeclaredRanks ranks;
   collect(trace.nodes, ranks);
+  for (RankList& streams : ranks) streams = trace.ranks_of(streams);
   return ranks;
 }
 

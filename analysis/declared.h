@@ -25,10 +25,10 @@ inline constexpr std::array<std::pair<Inexactness, const char*>, 6> kInexactKind
 /// "COUNT, TAG"; "everything" if all are set.
 std::string kinds_text(std::uint32_t kinds);
 
-/// Kinds of one rank, node by node.
+/// Kinds of one stream, node by node.
 class DeclaredKinds {
  public:
-  DeclaredKinds(const Trace& trace, std::uint32_t rank);
+  DeclaredKinds(const Trace& trace, std::uint32_t stream);
 
   /// Declared at this node; all kinds where events are.
   std::uint32_t of(const Node* node) const {

@@ -80,7 +80,8 @@ RankOperations::RankOperations(const Trace& trace, const TracePlan& plan, RankVi
     : trace_(&trace),
       trace_plan_(&plan),
       view_(std::move(view)),
-      comms_(view_.rank(), std::max(trace.world_size, view_.rank() + 1)) {}
+      comms_(trace.rank_of(view_.rank()),
+             std::max(trace.world_size, trace.rank_of(view_.rank()) + 1)) {}
 
 Result<RankOperations> RankOperations::make(const Trace& trace, const TracePlan& plan,
                                             std::uint32_t rank) {

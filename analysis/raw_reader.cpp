@@ -118,22 +118,37 @@ Error RawReader::malformed(const std::string& what) const {
   return {ErrorKind::kCorrupt, path_ + ": line " + std::to_string(line_number_) + ": " + what, 0};
 }
 
-Result<RawReader> RawReader::open(const std::string& directory, std::uint32_t rank) {
+namespace {
+
+std::string path_of(const std::string& directory, std::uint32_t rank, std::uint32_t thread) {
+  return directory + "/rank." + std::to_string(rank) +
+         (thread == 0 ? "" : "." + std::to_string(thread)) + ".raw";
+}
+
+}  // namespace
+
+bool RawReader::exists(const std::string& directory, std::uint32_t rank, std::uint32_t thread) {
+  return std::ifstream(path_of(directory, rank, thread)).good();
+}
+
+Result<RawReader> RawReader::open(const std::string& directory, std::uint32_t rank,
+                                  std::uint32_t thread) {
   RawReader reader;
-  reader.path_ = directory + "/rank." + std::to_string(rank) + ".raw";
+  reader.path_ = path_of(directory, rank, thread);
   reader.file_.open(reader.path_);
   if (!reader.file_)
     return Error{ErrorKind::kSystem,
                  reader.path_ + ": cannot be read; run the program again with CHAMELEON_RAW=" +
                      directory,
                  0};
-  if (const Status head = reader.head(rank); !head) return head.error();
+  if (const Status head = reader.head(rank, thread); !head) return head.error();
   return reader;
 }
 
-Status RawReader::head(std::uint32_t rank) {
+Status RawReader::head(std::uint32_t rank, std::uint32_t thread) {
   bool first = true;
   bool ranked = false;
+  std::uint32_t of_thread = 0;
   while (std::getline(file_, pending_)) {
     ++line_number_;
     if (pending_.empty() || pending_[0] != '#') {
@@ -159,6 +174,9 @@ Status RawReader::head(std::uint32_t rank) {
       if (!words || number != static_cast<std::int64_t>(rank))
         return malformed("expected '# rank " + std::to_string(rank) + " of N'");
       ranked = true;
+    } else if (word == "thread") {
+      words >> of_thread;
+      if (!words) return malformed("expected '# thread NUMBER'");
     } else if (word == "predefined") {
       RawPredefined object;
       words >> object.kind >> object.name >> object.handle >> object.size;
@@ -174,6 +192,9 @@ Status RawReader::head(std::uint32_t rank) {
   }
   if (first) return malformed("not a raw record, which begins '# chameleon raw 1'");
   if (!ranked) return malformed("the line '# rank N of SIZE' is missing");
+  if (of_thread != thread)
+    return malformed("the records are of thread " + std::to_string(of_thread) + ", not " +
+                     std::to_string(thread));
   return Unit{};
 }
 
@@ -193,6 +214,13 @@ Result<bool> RawReader::next(RawEvent& event) {
   event.values.clear();
   event.numbers.clear();
   std::string_view text = event.line;
+  event.place = 0;
+  if (take(text, '@')) {
+    std::int64_t place = 0;
+    if (!take_number(text, place) || place <= 0 || !take(text, ' '))
+      return malformed("expected '@NUMBER CALL'");
+    event.place = static_cast<std::uint64_t>(place);
+  }
   const std::size_t name = std::min(text.find(' '), text.size());
   event.call = text.substr(0, name);
   if (event.call.substr(0, 4) == "MPI_") event.call.remove_prefix(4);

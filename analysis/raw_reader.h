@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Reads raw records (`CHAMELEON_RAW`): one rank's calls as text, a line each,
+/// Reads raw records (`CHAMELEON_RAW`): the calls of a rank, or of one thread of it, as text, a line each,
 /// with plain C arguments and the handles MPI gave. Lines are read one by one;
 /// a malformed one is an error with its number, and nothing is guessed.
 
@@ -36,6 +36,7 @@ struct RawValue {
 struct RawEvent {
   std::string line;
   std::uint64_t line_number = 0;
+  std::uint64_t place = 0;  ///< among the lines of all threads of the rank, from 1; 0: not told
   std::string_view call;
   std::vector<RawValue> values;
   std::vector<std::int64_t> numbers;
@@ -62,8 +63,11 @@ struct RawPredefined {
 
 class RawReader {
  public:
-  /// Opens `dir/rank.N.raw` and reads its head.
-  static Result<RawReader> open(const std::string& directory, std::uint32_t rank);
+  /// Opens `dir/rank.N.raw`, or `dir/rank.N.T.raw` of a thread but the first, and reads its head.
+  static Result<RawReader> open(const std::string& directory, std::uint32_t rank,
+                                std::uint32_t thread = 0);
+  /// Whether there are records of a thread.
+  static bool exists(const std::string& directory, std::uint32_t rank, std::uint32_t thread);
 
   /// The next event, false at the end.
   Result<bool> next(RawEvent& event);
@@ -77,7 +81,7 @@ class RawReader {
   std::int64_t constant(const std::string& name, std::int64_t otherwise) const;
 
  private:
-  Status head(std::uint32_t rank);
+  Status head(std::uint32_t rank, std::uint32_t thread);
   Error malformed(const std::string& what) const;
 
   std::string path_;

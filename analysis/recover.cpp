@@ -13,15 +13,16 @@ std::string misfit(const Trace& trace, const Trace& partial, const RankList& joi
   if (partial.world_size != trace.world_size)
     return "is of a job of " + std::to_string(partial.world_size) + " ranks, not " +
            std::to_string(trace.world_size);
-  if (partial.ranks.size() != 1 || partial.ranks.first() >= trace.world_size)
+  if (const RankList ranks = partial.whole_ranks();
+      ranks.size() != 1 || ranks.first() >= trace.world_size)
     return "is not of one rank of the job";
   if (partial.program != trace.program)
     return "is of " + partial.program + ", not " + trace.program;
   if (partial.online.flushes != trace.online.flushes)
     return "begins after flush " + std::to_string(partial.online.flushes) +
            ", the trace ends with flush " + std::to_string(trace.online.flushes);
-  if (joined.intersects(partial.ranks))
-    return "is a second one of rank " + std::to_string(partial.ranks.first());
+  if (joined.intersects(partial.whole_ranks()))
+    return "is a second one of rank " + std::to_string(partial.whole_ranks().first());
   return "";
 }
 
@@ -44,7 +45,7 @@ Recovery recover(Trace& trace, std::vector<PartialTrace> partials) {
       recovery.left_out.push_back(partial.name + " " + why);
       continue;
     }
-    const std::uint32_t rank = partial.trace.ranks.first();
+    const std::uint32_t rank = partial.trace.whole_ranks().first();
     // What a rank says of itself is of its whole run.
     for (const auto& [of, said] : partial.trace.facts) facts[of] = said;
     std::erase_if(partial.trace.declarations, [&](const Declaration& declaration) {

@@ -2,6 +2,8 @@
 #include "analysis/verify.h"
 
 #include <deque>
+#include <memory>
+#include <optional>
 
 #include "analysis/declared.h"
 #include "analysis/verify_events.h"
@@ -24,45 +26,52 @@ struct Tail {
   std::uint64_t raw_total = 0, seen_total = 0;
 };
 
-/// One rank: both sides in step, with what was read ahead of either.
+/// One stream: both sides in step, with what was read ahead of either.
 class Lockstep {
  public:
-  Lockstep(const Trace& trace, RawReader reader, RankView* view, std::uint32_t rank,
-           const DeclaredKinds& declared, Tail tail, VerifyReport& report)
+  Lockstep(const Trace& trace, RawReader reader, std::optional<RankView> view,
+           RawModel& model, std::uint32_t stream, Tail tail, VerifyReport& report)
       : trace_(trace),
         reader_(std::move(reader)),
-        view_(view),
-        declared_(declared),
+        view_(std::move(view)),
+        declared_(trace, stream),
         tail_(tail),
         seen_left_(tail.seen_total),
-        comparison_(trace, reader_, rank, report),
+        comparison_(trace, model, stream, report),
         report_(report) {}
 
-  Status run() {
-    for (;;) {
-      if (const Status read = fill(1); !read) return read.error();
-      if (raw_.empty() && seen_.empty()) return Unit{};
-      if (raw_.empty()) {
-        if (trace_.complete) drop_seen(seen_.size());
-        else skip_seen();
-      } else if (seen_.empty()) {
-        if (trace_.complete) drop_raw(1);
-        else skip_raw();
-      } else if (const std::uint32_t kinds = kinds_of(seen_.front()); early(kinds)) {
-        drop_raw(1);
-      } else if (late(kinds)) {
-        drop_seen(1);
-      } else if (same(raw_.front(), seen_.front())) {
-        comparison_.both(raw_.front(), seen_.front(), place(), kinds, raw_number_);
-        pop_raw();
-        pop_seen();
-      } else if (const Status found = resynchronize(); !found) {
-        return found.error();
-      }
+  /// Where the record at hand stands among those of the rank; the last of all at the end.
+  Result<std::uint64_t> turn() {
+    if (const Status read = fill(1); !read) return read.error();
+    return raw_.empty() ? UINT64_MAX : raw_.front().place;
+  }
+
+  /// Compares what is at hand; false at the end.
+  Result<bool> step() {
+    if (const Status read = fill(1); !read) return read.error();
+    if (raw_.empty() && seen_.empty()) return false;
+    if (raw_.empty()) {
+      if (trace_.complete) drop_seen(seen_.size());
+      else skip_seen();
+    } else if (seen_.empty()) {
+      if (trace_.complete) drop_raw(1);
+      else skip_raw();
+    } else if (const std::uint32_t kinds = kinds_of(seen_.front()); early(kinds)) {
+      drop_raw(1);
+    } else if (late(kinds)) {
+      drop_seen(1);
+    } else if (same(raw_.front(), seen_.front())) {
+      comparison_.both(raw_.front(), seen_.front(), place(), kinds, raw_number_);
+      pop_raw();
+      pop_seen();
+    } else if (const Status found = resynchronize(); !found) {
+      return found.error();
     }
+    return true;
   }
 
   std::uint32_t found() const { return comparison_.found(); }
+  const DeclaredKinds& declared() const { return declared_; }
 
  private:
   const CallDescription* described(const EventView& event) const {
@@ -110,14 +119,14 @@ class Lockstep {
       raw_.pop_back();
       raw_ended_ = true;
     }
-    while (seen_.size() < wanted && view_ != nullptr) {
+    while (seen_.size() < wanted && view_) {
       seen_.emplace_back();
       if (view_->next(seen_.back())) {
         ++report_.trace_events;
         continue;
       }
       seen_.pop_back();
-      view_ = nullptr;
+      view_.reset();
     }
     return Unit{};
   }
@@ -191,8 +200,8 @@ class Lockstep {
 
   const Trace& trace_;
   RawReader reader_;
-  RankView* view_;
-  const DeclaredKinds& declared_;
+  std::optional<RankView> view_;
+  DeclaredKinds declared_;
   Tail tail_;
   std::uint64_t seen_left_;  ///< events of the trace from the one at hand, if the tail is known
   Comparison comparison_;
@@ -220,18 +229,19 @@ void note_width(const DeclaredKinds& declared, std::uint32_t found, std::uint32_
   }
 }
 
-/// Goes through both sides of a rank once, if its events are declared to differ somewhere.
-Result<Tail> find_tail(const Trace& trace, const std::string& directory, std::uint32_t rank,
-                       const DeclaredKinds& declared) {
+/// Goes through both sides of a stream once, if its events are declared to differ somewhere.
+Result<Tail> find_tail(const Trace& trace, const std::string& directory, std::uint32_t stream) {
   Tail tail;
-  Result<RankView> view = RankView::make(trace, rank);
+  const DeclaredKinds declared(trace, stream);
+  Result<RankView> view = RankView::make(trace, stream);
   if (!view || !trace.complete || (declared.at_nodes() & kInexactEvents) == 0) return tail;
   EventView event;
   while (view->next(event)) {
     ++tail.seen_total;
     tail.events = (declared.of(event.node) & kInexactEvents) != 0 ? 0 : tail.events + 1;
   }
-  Result<RawReader> reader = RawReader::open(directory, rank);
+  Result<RawReader> reader =
+      RawReader::open(directory, trace.rank_of(stream), trace.thread_of(stream));
   if (!reader) return reader.error();
   RawEvent raw;
   for (;;) {
@@ -248,32 +258,93 @@ Result<Tail> find_tail(const Trace& trace, const std::string& directory, std::ui
 
 const char* column_name(Column column) { return kColumnNames[static_cast<std::size_t>(column)]; }
 
+namespace {
+
+/// One rank: its streams in the order in which their calls ended.
+class RankLockstep {
+ public:
+  RankLockstep(const Trace& trace, const std::string& directory, std::uint32_t rank,
+               VerifyReport& report)
+      : trace_(trace), directory_(directory), rank_(rank), report_(report) {}
+
+  Status run() {
+    for (std::uint32_t thread = 0; thread == 0 || has_records(thread); ++thread)
+      if (const Status opened = open(thread); !opened) return opened.error();
+    for (;;) {
+      Lockstep* next = nullptr;
+      std::uint64_t first = UINT64_MAX;
+      for (const auto& stream : streams_) {
+        const Result<std::uint64_t> turn = stream->turn();
+        if (!turn) return turn.error();
+        if (*turn >= first) continue;
+        first = *turn;
+        next = stream.get();
+      }
+      if (next == nullptr) break;
+      const Result<bool> more = next->step();
+      if (!more) return more.error();
+    }
+    for (const auto& stream : streams_) {  // what the records lack
+      for (Result<bool> more = true;;) {
+        more = stream->step();
+        if (!more) return more.error();
+        if (!*more) break;
+      }
+      note_width(stream->declared(), stream->found(), rank_, report_);
+    }
+    return Unit{};
+  }
+
+ private:
+  bool has_records(std::uint32_t thread) const {
+    return (trace_.threads > thread && trace_.ranks.contains(trace_.stream_of(rank_, thread))) ||
+           RawReader::exists(directory_, rank_, thread);
+  }
+
+  Status open(std::uint32_t thread) {
+    Result<RawReader> reader = RawReader::open(directory_, rank_, thread);
+    if (!reader) return reader.error();
+    if (reader->world_size() != trace_.world_size)
+      return Error{ErrorKind::kUsage,
+                   reader->path() + ": is of a job of " + std::to_string(reader->world_size()) +
+                       " ranks, the trace of one of " + std::to_string(trace_.world_size),
+                   0};
+    if (thread == 0) model_ = std::make_unique<RawModel>(trace_, *reader, rank_);
+    // Threads that an incomplete trace does not know yet have numbers that no stream has.
+    const std::uint32_t stream = trace_.stream_of(rank_, thread);
+    std::optional<RankView> view;
+    if (trace_.ranks.contains(stream) && trace_.thread_of(stream) == thread) {
+      Result<RankView> made = RankView::make(trace_, stream);
+      if (!made)
+        return Error{made.error().kind, "the trace is damaged: " + made.error().message, 0};
+      view = std::move(*made);
+    }
+    const Result<Tail> tail = find_tail(trace_, directory_, stream);
+    if (!tail) return tail.error();
+    if (!trace_.complete) reader->allow_cut();
+    streams_.push_back(std::make_unique<Lockstep>(trace_, std::move(*reader), std::move(view),
+                                                  *model_, stream, *tail, report_));
+    return Unit{};
+  }
+
+  const Trace& trace_;
+  const std::string& directory_;
+  std::uint32_t rank_;
+  VerifyReport& report_;
+  std::unique_ptr<RawModel> model_;
+  std::vector<std::unique_ptr<Lockstep>> streams_;
+};
+
+}  // namespace
+
 Result<VerifyReport> verify(const Trace& trace, const std::string& raw_directory,
                             const std::function<void()>& rank_done) {
   VerifyReport report;
   report.declarations = trace.declarations;
   report.complete = trace.complete;
   for (std::uint32_t rank = 0; rank < trace.world_size; ++rank) {
-    Result<RawReader> reader = RawReader::open(raw_directory, rank);
-    if (!reader) return reader.error();
-    if (reader->world_size() != trace.world_size)
-      return Error{ErrorKind::kUsage,
-                   reader->path() + ": is of a job of " + std::to_string(reader->world_size()) +
-                       " ranks, the trace of one of " + std::to_string(trace.world_size),
-                   0};
-    RankView* view = nullptr;
-    Result<RankView> made = RankView::make(trace, rank);
-    if (made)
-      view = &*made;
-    else if (trace.ranks.contains(rank))
-      return Error{made.error().kind, "the trace is damaged: " + made.error().message, 0};
-    const DeclaredKinds declared(trace, rank);
-    const Result<Tail> tail = find_tail(trace, raw_directory, rank, declared);
-    if (!tail) return tail.error();
-    if (!trace.complete) reader->allow_cut();
-    Lockstep lockstep(trace, std::move(*reader), view, rank, declared, *tail, report);
+    RankLockstep lockstep(trace, raw_directory, rank, report);
     if (const Status done = lockstep.run(); !done) return done.error();
-    note_width(declared, lockstep.found(), rank, report);
     ++report.ranks;
     if (rank_done) rank_done();
   }

@@ -48,7 +48,7 @@ struct VerifyReport {
   };
   /// One difference. A missing or additional event has an empty `parameter`.
   struct Mismatch {
-    std::uint32_t rank = 0;
+    std::uint32_t rank = 0, thread = 0;
     std::uint64_t event = 0;  ///< in the raw record, from 1
     std::string call, parameter, raw, trace;
   };
@@ -73,7 +73,9 @@ struct VerifyReport {
   bool declared() const { return mismatch_count == declared_count; }
 };
 
-/// Compares `trace` with `raw_directory/rank.N.raw` of every rank of the job.
+/// Compares `trace` with `raw_directory/rank.N.raw` of every rank of the job, and `rank.N.T.raw` of
+/// its further threads, stream by stream, but in the order in which the rank's calls ended: what a
+/// thread posts another may complete.
 /// Errors: a record that is missing, malformed, or of another job; a damaged trace.
 /// `rank_done` is called after each rank.
 Result<VerifyReport> verify(const Trace& trace, const std::string& raw_directory,

@@ -122,7 +122,7 @@ void Comparison::count(Column column, bool matched) {
 void Comparison::mismatch(Column column, std::string parameter, std::string raw,
                           std::string trace) {
   ++report_.mismatch_count;
-  report_.differing.insert(rank_);
+  report_.differing.insert(trace_.rank_of(stream_));
   const bool declared = (kinds_ & kind_of(column)) != 0;
   if (declared) {
     ++report_.declared_count;
@@ -131,7 +131,8 @@ void Comparison::mismatch(Column column, std::string parameter, std::string raw,
   auto& list = declared ? report_.declared_mismatches : report_.mismatches;
   if (list.size() < kMostMismatches)
     list.push_back(
-        {rank_, number_, call_, std::move(parameter), std::move(raw), std::move(trace)});
+        {trace_.rank_of(stream_), trace_.thread_of(stream_), number_, call_, std::move(parameter),
+         std::move(raw), std::move(trace)});
 }
 
 void Comparison::both(const RawEvent& raw, const EventView& seen, Place place,

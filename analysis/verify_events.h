@@ -19,9 +19,9 @@ namespace chameleon {
 
 class Comparison {
  public:
-  Comparison(const Trace& trace, const RawReader& reader, std::uint32_t rank,
-             VerifyReport& report)
-      : trace_(trace), model_(trace, reader, rank), rank_(rank), report_(report) {}
+  /// `model` is of the rank, and of all of its streams.
+  Comparison(const Trace& trace, RawModel& model, std::uint32_t stream, VerifyReport& report)
+      : trace_(trace), model_(model), stream_(stream), report_(report) {}
 
   /// Whether the two are at the same place in the order; kDeclared: but for
   /// events declared to be missing or additional.
@@ -72,8 +72,8 @@ class Comparison {
   std::int64_t id_of(const EventView* seen, std::string_view field, std::size_t i) const;
 
   const Trace& trace_;
-  RawModel model_;
-  std::uint32_t rank_;
+  RawModel& model_;
+  std::uint32_t stream_;
   VerifyReport& report_;
   std::unordered_map<std::string, Plan> plans_;
   std::string call_;

@@ -118,6 +118,10 @@ int make_scratch(const Options& options, Job& job) {
 int load(const Options& options, const World& world, Job& job) {
   const Result<Trace> trace = read_trace(options.trace);
   if (!trace) return refuse(kUnreadable, trace.error().message);
+  if (trace->threads > 1)
+    return refuse(kRefused, options.trace + " is of ranks with up to " +
+                                std::to_string(trace->threads) +
+                                " threads: replay runs one thread a rank");
   if (trace->world_size != static_cast<std::uint32_t>(world.size)) {
     return refuse(kRefused, options.trace + " is of " + std::to_string(trace->world_size) +
                                 " ranks, this job has " + std::to_string(world.size));

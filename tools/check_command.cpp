@@ -96,7 +96,7 @@ void print_text(const Trace& trace, const CheckReport& report) {
 
 int run_check(const Options& options) {
   int status = kExitOk;
-  const std::optional<Trace> trace = load_trace("check", options.trace, status);
+  const std::optional<Trace> trace = load_unthreaded("check", options.trace, status);
   if (!trace) return status;
   const Result<CheckReport> report = check(*trace);
   if (!report) return fail("check", options.trace + ": " + report.error().message, kExitUnreadable);

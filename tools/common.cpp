@@ -57,6 +57,17 @@ std::optional<Trace> load_trace(std::string_view verb, const std::string& path, 
   return std::move(*trace);
 }
 
+std::optional<Trace> load_unthreaded(std::string_view verb, const std::string& path, int& status,
+                                     FileFacts* facts) {
+  std::optional<Trace> trace = load_trace(verb, path, status, facts);
+  if (!trace || trace->threads <= 1) return trace;
+  status = fail(verb, path + " is of ranks with up to " + std::to_string(trace->threads) +
+                          " threads, and " + std::string(verb) + " follows one thread a rank; use "
+                          "info, print, stats, verify or recover",
+                kExitRefused);
+  return std::nullopt;
+}
+
 nlohmann::ordered_json json_document(std::string_view verb) {
   nlohmann::ordered_json document;
   document["schema"] = "chameleon." + std::string(verb) + "/1";
@@ -101,6 +112,26 @@ std::string share_text(double share) { return three_digits(share * 100) + " %"; 
 
 std::string ranks_text(const RankList& ranks) {
   return (ranks.size() == 1 ? "rank " : "ranks ") + ranks.to_string();
+}
+
+std::string streams_text(const Trace& trace, const RankList& streams) {
+  if (trace.threads <= 1) return ranks_text(streams);
+  std::vector<std::pair<RankList, RankList>> groups;  // ranks, threads
+  for (std::uint32_t thread = 0; thread < trace.threads; ++thread) {
+    const std::uint32_t first = trace.stream_of(0, thread);
+    const RankList ranks = trace.ranks_of(
+        streams.intersection(RankList::range(first, first + trace.world_size - 1)));
+    if (ranks.empty()) continue;
+    const auto same = std::find_if(groups.begin(), groups.end(),
+                                   [&](const auto& group) { return group.first == ranks; });
+    if (same != groups.end()) same->second.insert(thread);
+    else groups.emplace_back(ranks, RankList::single(thread));
+  }
+  std::string text;
+  for (const auto& [ranks, threads] : groups)
+    text += (text.empty() ? "" : "; ") + ranks_text(ranks) +
+            (threads.size() == 1 ? ", thread " : ", threads ") + threads.to_string();
+  return text;
 }
 
 Style::Style() {

@@ -51,6 +51,11 @@ int fail(std::string_view verb, const Error& error);
 std::optional<Trace> load_trace(std::string_view verb, const std::string& path, int& status,
                                 FileFacts* facts = nullptr);
 
+/// The same for verbs that follow one thread a rank: others' objects are unknown to them, so that
+/// a trace of several threads a rank is refused rather than told wrongly.
+std::optional<Trace> load_unthreaded(std::string_view verb, const std::string& path, int& status,
+                                     FileFacts* facts = nullptr);
+
 /// `{"schema": "chameleon.VERB/1"}`.
 nlohmann::ordered_json json_document(std::string_view verb);
 /// Prints the document to standard output.
@@ -67,6 +72,8 @@ std::string share_text(double share);
 
 /// "rank 3", "ranks 0-7".
 std::string ranks_text(const RankList& ranks);
+/// The same of streams: "ranks 0-7, threads 1-2; rank 0, thread 3" where ranks have several threads.
+std::string streams_text(const Trace& trace, const RankList& streams);
 
 /// Emphasis for terminals: plain text when standard output is not one, or NO_COLOR is set.
 class Style {

@@ -58,7 +58,7 @@ int export_one(const Format& format, ExportRequest request, bool quiet) {
 
 int run_export(const Options& options) {
   int status = kExitOk;
-  const std::optional<Trace> trace = load_trace("export", options.trace, status);
+  const std::optional<Trace> trace = load_unthreaded("export", options.trace, status);
   if (!trace) return status;
   RankList ranks = trace->ranks;
   if (!options.ranks.empty()) {

@@ -63,14 +63,17 @@ Summary summarize(const Trace& trace) {
   summary.inexact = declared_at_nodes(trace);
   add_nodes(trace.nodes, summary);
   bool all_measured = true;
-  for (const auto& [rank, facts] : trace.facts) {
+  for (const auto& [stream, facts] : trace.facts) {
+    const std::uint32_t rank = trace.rank_of(stream);
+    // The tool's share is of what all threads had.
     summary.run_ns += facts.run_ns;
     summary.longest_ns = std::max(summary.longest_ns, facts.run_ns);
     summary.tool_ns += facts.tool_ns;
     summary.paused += facts.paused;
     for (std::size_t i = 0; i < summary.state_ns.size(); ++i)
       summary.state_ns[i] += facts.state_ns[i];
-    const std::uint64_t compute = measured_compute_ns(facts);
+    // Of threads that wait for each other it is not known who computes.
+    const std::uint64_t compute = trace.threads > 1 ? 0 : measured_compute_ns(facts);
     all_measured = all_measured && compute != 0;
     summary.compute_ns += compute;
     if (compute > summary.longest_compute_ns) {
@@ -210,7 +213,9 @@ nlohmann::ordered_json info_document(const Trace& trace, const FileFacts& file) 
   document["program"] = trace.program;
   document["mpi"] = trace.mpi;
   document["ranks"] = trace.world_size;
-  document["traced_ranks"] = trace.ranks.to_string();
+  document["traced_ranks"] = trace.whole_ranks().to_string();
+  document["threads"] = trace.threads;
+  document["streams"] = trace.ranks.size();
   document["complete"] = trace.complete;
   document["started"] = trace.started_unix;
   document["run_seconds"] = static_cast<double>(summary.longest_ns) * 1e-9;
@@ -236,12 +241,14 @@ nlohmann::ordered_json info_document(const Trace& trace, const FileFacts& file) 
                           {"largest_drift_ppb", summary.drift_ppb},
                           {"largest_error_ns", summary.clock_error_ns},
                           {"ranks", Json::array()}};
-    for (const auto& [rank, facts] : trace.facts)
+    for (const auto& [rank, facts] : trace.facts) {
+      if (trace.thread_of(rank) != 0) continue;  // a rank has one clock
       document["clocks"]["ranks"].push_back({{"rank", rank},
                                              {"samples", facts.clock.samples},
                                              {"begin_ns", facts.clock.begin_ns},
                                              {"drift_ppb", facts.clock.drift_ppb},
                                              {"error_ns", facts.clock.error_ns}});
+    }
   }
   add_online(trace, summary, document);
   document["hosts"] = Json::array();
@@ -276,9 +283,12 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
                               " after the last whole commit are not read");
   line("program      ", trace.program);
   line("ranks        ", count_text(trace.world_size) +
-                            (trace.ranks.size() == trace.world_size
+                            (trace.whole_ranks().size() == trace.world_size
                                  ? ""
-                                 : ", of which traced: " + trace.ranks.to_string()));
+                                 : ", of which traced: " + trace.whole_ranks().to_string()));
+  if (trace.threads > 1)
+    line("threads      ", "up to " + count_text(trace.threads) + " a rank, " +
+                              count_text(trace.ranks.size()) + " streams of events in all");
   line("complete     ",
        trace.complete ? "yes"
                       : "no: the job is still running or was killed; the trace reaches to " +

@@ -176,7 +176,7 @@ void print_document(const Trace& trace, const CommunicationMatrix& matrix) {
 
 int run_matrix(const Options& options) {
   int status = kExitOk;
-  const std::optional<Trace> trace = load_trace("matrix", options.trace, status);
+  const std::optional<Trace> trace = load_unthreaded("matrix", options.trace, status);
   if (!trace) return status;
   RankList ranks = trace->ranks;
   if (!options.ranks.empty()) {

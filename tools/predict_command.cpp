@@ -110,7 +110,7 @@ int predict_in(const Options& options, const Trace& trace, const std::string& fo
 
 int run_predict(const Options& options) {
   int status = kExitOk;
-  const std::optional<Trace> trace = load_trace("predict", options.trace, status);
+  const std::optional<Trace> trace = load_unthreaded("predict", options.trace, status);
   if (!trace) return status;
   if (trace->ranks.size() != trace->world_size)
     return fail("predict", "the trace does not hold all ranks of its job", kExitRefused);

@@ -29,8 +29,11 @@ class TreePrinter {
       : trace_(trace), options_(options), text_(trace, options.all), sites_(trace, options.all) {}
 
   Status print() {
-    const RankList ranks =
-        options_.rank ? trace_.ranks.intersection(RankList::single(*options_.rank)) : trace_.ranks;
+    RankList ranks = trace_.ranks;
+    if (options_.rank) {
+      ranks = RankList();
+      for (const std::uint32_t stream : trace_.streams_of(*options_.rank)) ranks.insert(stream);
+    }
     const Status timed = each_rank_time(trace_, ranks, [&](const RankTime& time) {
       Spent& spent = spent_[&time.node];
       spent.compute_ns += time.compute_ns;
@@ -91,7 +94,7 @@ class TreePrinter {
   }
 
   std::string difference(const RankList& ranks, const RankList& around) const {
-    return ranks == around ? "" : style_.ranks("  " + ranks_text(ranks));
+    return ranks == around ? "" : style_.ranks("  " + streams_text(trace_, ranks));
   }
 
   void loop(const Node& node, const RankList& ranks, const RankList& around) {
@@ -108,7 +111,7 @@ class TreePrinter {
   std::string inexact(const Node& node) const {
     std::string text;
     for (const Inexact& entry : node.inexact)
-      text += "  not exact: " + kinds_text(entry.kinds) + " of " + ranks_text(entry.ranks);
+      text += "  not exact: " + kinds_text(entry.kinds) + " of " + streams_text(trace_, entry.ranks);
     return style_.hot(text);
   }
 
@@ -167,13 +170,14 @@ void print_times(const CallDescription& call, const EventView& event, const Valu
                                " " + text.value(field, event.forms[i], event.values[i]));
 }
 
-int print_events(const Trace& trace, const Options& options) {
-  Result<RankView> view = RankView::make(trace, *options.rank);
+/// The events of a stream.
+int print_events(const Trace& trace, std::uint32_t stream, const Options& options) {
+  Result<RankView> view = RankView::make(trace, stream);
   if (!view) return fail("print", view.error());
   const Style style;
   const ValueText text(trace, options.all);
   CallSites sites(trace, options.all);
-  RankEvents events(trace, *options.rank);
+  RankEvents events(trace, trace.rank_of(stream));
   EventView event;
   for (std::uint64_t number = 0; view->next(event); ++number) {
     if (number == options.limit) {
@@ -199,18 +203,29 @@ int print_events(const Trace& trace, const Options& options) {
   return kExitOk;
 }
 
+int print_all_events(const Trace& trace, const Options& options) {
+  const Style style;
+  const std::vector<std::uint32_t> streams = trace.streams_of(*options.rank);
+  for (const std::uint32_t stream : streams) {
+    if (streams.size() > 1)
+      std::cout << style.ranks("thread " + std::to_string(trace.thread_of(stream))) << "\n";
+    if (const int status = print_events(trace, stream, options); status != kExitOk) return status;
+  }
+  return kExitOk;
+}
+
 int print(const Options& options) {
   int status = kExitOk;
   const std::optional<Trace> trace = load_trace("print", options.trace, status);
   if (!trace) return status;
   if (options.expand && !options.rank)
     return fail("print", "--expand needs --rank", kExitUsage);
-  if (options.rank && !trace->ranks.contains(*options.rank))
+  if (options.rank && trace->streams_of(*options.rank).empty())
     return fail("print",
                 "rank " + std::to_string(*options.rank) + " is not in the trace (ranks " +
-                    trace->ranks.to_string() + ")",
+                    trace->whole_ranks().to_string() + ")",
                 kExitUsage);
-  if (options.expand) return print_events(*trace, options);
+  if (options.expand) return print_all_events(*trace, options);
   const Status printed = TreePrinter(*trace, options).print();
   return printed ? kExitOk : fail("print", printed.error());
 }
@@ -223,10 +238,10 @@ void add_print_command(CLI::App& app, int& status) {
   CLI::App* verb = app.add_subcommand("print", "Print a trace as a tree of loops, or expanded");
   verb->add_option("trace", options->trace, "Trace file")->required();
   verb->add_option("--rank", options->rank, "Only what this rank takes part in");
-  verb->add_flag("--expand", options->expand, "With --rank: one line an event");
+  verb->add_flag("--expand", options->expand, "With --rank: one line an event, thread by thread");
   verb->add_flag("--paths", options->paths, "All frames of the call paths");
   verb->add_flag("--all", options->all, "Shorten nothing");
-  verb->add_option("--limit", options->limit, "At most this many nodes or events");
+  verb->add_option("--limit", options->limit, "At most this many nodes, or events of a thread");
   verb->callback([options, &status] { status = print(*options); });
 }
 

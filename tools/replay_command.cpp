@@ -42,7 +42,7 @@ int replay(const Options& options) {
     if (text.find('=') == std::string::npos || text.front() == '=')
       return fail("replay", "--env takes NAME=VALUE, not " + text, kExitUsage);
   int status = kExitOk;
-  const std::optional<Trace> trace = load_trace("replay", options.trace, status);
+  const std::optional<Trace> trace = load_unthreaded("replay", options.trace, status);
   if (!trace) return status;
   std::optional<CheckReport> report;
   // A wrong number of ranks needs no simulation.

@@ -37,7 +37,7 @@ std::string output_name(const std::string& trace) {
 int run_report(const Options& options) {
   int status = kExitOk;
   FileFacts file;
-  const std::optional<Trace> trace = load_trace("report", options.trace, status, &file);
+  const std::optional<Trace> trace = load_unthreaded("report", options.trace, status, &file);
   if (!trace) return status;
   const std::string path =
       options.output.empty() ? output_name(options.trace) : options.output;

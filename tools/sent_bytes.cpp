@@ -287,7 +287,7 @@ class Summation {
       sent_.complete = false;
       return;
     }
-    RankWalk state(trace_, rank);
+    RankWalk state(trace_, trace_.rank_of(rank));
     EventView event;
     while (view->next(event)) {
       const auto call = trace_.calls.find(event.node->call);

@@ -68,7 +68,7 @@ void Statistics::add(const Trace& trace, const SentBytes& sent, const std::vecto
     row.call =
         call == trace.calls.end() ? "call " + std::to_string(node.call) : call->second.name;
     row.path = node.path;
-    row.ranks = ranks;
+    row.ranks = trace.ranks_of(ranks);
     row.count = executions(node, ranks);
     if (const auto bytes = sent.bytes.find(&node); bytes != sent.bytes.end())
       row.bytes = bytes->second;

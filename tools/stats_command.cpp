@@ -55,7 +55,7 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
   print_rows(by_path ? sorted_rows(statistics.paths) : sorted_rows(statistics.calls), by_path, timed, sites,
              style);
   std::cout << "\n"
-            << count_text(total.count) << " calls on " << count_text(trace.ranks.size())
+            << count_text(total.count) << " calls on " << count_text(trace.whole_ranks().size())
             << " ranks in " << count_text(statistics.node_count) << " nodes and "
             << bytes_text(static_cast<double>(file.bytes));
   if (total.count != 0) {

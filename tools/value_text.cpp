@@ -200,7 +200,7 @@ std::string ValueText::param(const Field& field, const Param& param, const RankL
       text += "... " + std::to_string(groups.size()) + " groups";
       break;
     }
-    text += ranks_text(groups[i].ranks) + ": " +
+    text += streams_text(trace_, groups[i].ranks) + ": " +
             (groups[i].text.empty() ? "-" : groups[i].text);
   }
   return text + "}";

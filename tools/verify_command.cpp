@@ -33,6 +33,7 @@ nlohmann::ordered_json list_of(const std::vector<VerifyReport::Mismatch>& mismat
   auto list = nlohmann::ordered_json::array();
   for (const VerifyReport::Mismatch& mismatch : mismatches)
     list.push_back({{"rank", mismatch.rank},
+                    {"thread", mismatch.thread},
                     {"event", mismatch.event},
                     {"call", mismatch.call},
                     {"parameter", mismatch.parameter},
@@ -104,7 +105,9 @@ void print_columns(const VerifyReport& report) {
 void print_mismatches(const std::vector<VerifyReport::Mismatch>& list, std::uint64_t count,
                       const char* label) {
   for (const VerifyReport::Mismatch& mismatch : list) {
-    std::string where = "rank " + std::to_string(mismatch.rank) + " event " +
+    std::string where = "rank " + std::to_string(mismatch.rank) +
+                        (mismatch.thread == 0 ? "" : " thread " + std::to_string(mismatch.thread)) +
+                        " event " +
                         std::to_string(mismatch.event) + " " + mismatch.call;
     if (!mismatch.parameter.empty()) where += " " + mismatch.parameter;
     std::cout << label << where << ": raw " << mismatch.raw << ", trace " << mismatch.trace

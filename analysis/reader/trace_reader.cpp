@@ -159,7 +159,8 @@ struct TraceReader::State {
 
   State(std::string path_, Trace trace_) : path(std::move(path_)), trace(std::move(trace_)) {
     run = {trace.program,      trace.tool_version, trace.mpi,      trace.timing,
-           trace.started_unix, trace.world_size,   trace.complete, ranks_of(trace.ranks)};
+           trace.started_unix, trace.world_size,   trace.complete, ranks_of(trace.ranks),
+           trace.threads};
     for (const auto& [id, from] : trace.calls) {
       Call& call = calls.emplace_back(Call{id, from.name, {}});
       for (const chameleon::Field& field : from.fields)
@@ -278,20 +279,21 @@ void TraceReader::for_each_node(const std::function<void(const Node&)>& f) const
   state_->walk(state_->trace.nodes, state_->trace.ranks, 0, f);
 }
 
-bool TraceReader::for_each_event(std::uint32_t rank, const std::function<bool(const Event&)>& f,
+bool TraceReader::for_each_event(std::uint32_t stream, const std::function<bool(const Event&)>& f,
                                  Error& error) const {
   const Trace& trace = state_->trace;
-  Result<RankView> view = RankView::make(trace, rank);
+  Result<RankView> view = RankView::make(trace, stream);
   if (!view) {
     error = error_of(view.error(), state_->path);
     return false;
   }
   InexactNodes inexact;
-  collect_inexact(trace.nodes, rank, 0, inexact);
-  Follower follower(trace, rank);
+  collect_inexact(trace.nodes, stream, 0, inexact);
+  Follower follower(trace, trace.rank_of(stream));
   EventView from;
   Event event;
-  event.rank = rank;
+  event.rank = trace.rank_of(stream);
+  event.thread = trace.thread_of(stream);
   while (view->next(from)) {
     const CallDescription& call = trace.calls.at(from.node->call);
     ++event.number;
@@ -306,7 +308,7 @@ bool TraceReader::for_each_event(std::uint32_t rank, const std::function<bool(co
     if (fields >= 2 && call.fields[fields - 1].kind == "time") {
       event.compute_ns = decode_time(from.values[fields - 2]);
       event.call_ns = decode_time(from.values[fields - 1]);
-    } else if (const TimeEntry* times = RankView::times(*from.node, from.predecessor, rank)) {
+    } else if (const TimeEntry* times = RankView::times(*from.node, from.predecessor, stream)) {
       event.compute_ns = static_cast<std::uint64_t>(times->compute.mean() + 0.5);
       event.call_ns = static_cast<std::uint64_t>(times->communication.mean() + 0.5);
     }

@@ -76,6 +76,13 @@ const char* fidelity_name(Fidelity fidelity) {
 
 ShareClass classify(std::uint32_t rank, const Share& share) {
   ShareClass result;
+  result.events = share.events;
+  result.paused = share.paused;
+  result.ranks = RankList::single(rank);
+  if (share.trace.ranks.size() > 1) {  // several streams, which are compared with nobody's
+    result.structure = result.relative = result.mixed = mix(~std::uint64_t{rank});
+    return result;
+  }
   result.structure = structure_hash(share.trace.nodes);
   each_param(
       share.trace.nodes, share.trace,
@@ -90,9 +97,6 @@ ShareClass classify(std::uint32_t rank, const Share& share) {
         result.relative = combine(result.relative, param.values().hash());
         result.mixed = combine(result.mixed, param.values().hash());
       });
-  result.events = share.events;
-  result.paused = share.paused;
-  result.ranks = RankList::single(rank);
   return result;
 }
 
@@ -277,7 +281,7 @@ bool FlushPlan::decode(ByteReader& reader, FlushPlan& value) {
 Shipment prepare(const FlushPlan::Entry& entry, Share& share) {
   Shipment shipment;
   shipment.trace = std::move(share.trace);
-  shipment.trace.ranks = entry.ranks;
+  if (shipment.trace.ranks.size() <= 1) shipment.trace.ranks = entry.ranks;
   shipment.values_only = true;
   if (!entry.alone)
     each_param(

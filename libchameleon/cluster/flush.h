@@ -37,10 +37,12 @@ using StreamHashes = std::array<std::uint64_t, 6>;
 
 /// What a rank brings to a flush.
 struct Share {
-  Trace trace;  ///< of this rank alone; empty unless `keeps`
+  /// Of this rank alone; empty unless `keeps`. With several streams it is a class of its own,
+  /// whatever others did, and its facts tell the events of each.
+  Trace trace;
   bool keeps = true;
   bool paused = false;  ///< tracing was switched off at some time: declared
-  std::uint64_t events = 0;
+  std::uint64_t events = 0;  ///< of the rank's first stream
   StreamHashes hashes{};  ///< for fidelity `checked`
 };
 

@@ -101,6 +101,8 @@ class CallRecord {
         comm_ = tracer_.comm_shape(std::get<kComm>(args_));
     }
     each([&]<int I>() { this->template before_param<I>(); });
+    // Not afterwards: another thread may have got the handle for a type of its own.
+    if constexpr (C == CallId::kTypeFree) tracer_.forget_type();
   }
 
   void after(int code) {
@@ -111,7 +113,6 @@ class CallRecord {
     if constexpr (kProbes) probe(code == MPI_SUCCESS);
     if constexpr (has(kCall, Attribute::kStarts)) start(code == MPI_SUCCESS);
     if constexpr (creates_communicator(kCall)) new_communicator(code == MPI_SUCCESS);
-    if constexpr (C == CallId::kTypeFree) tracer_.forget_type();
   }
 
  private:

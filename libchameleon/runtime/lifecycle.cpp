@@ -264,12 +264,14 @@ void finish_tracer() {
   }
   tracer->finish();
   for (MPI_Comm& comm : g_comms) PMPI_Comm_free(&comm);
-  delete tracer;
+  if (!tracer->threaded()) delete tracer;  // else a thread may be asking whether it records
 }
 
 void abandon_tracer() {
-  Tracer* tracer = g_tracer.exchange(nullptr);
-  if (tracer != nullptr) tracer->leave_partial("MPI_Abort", false);
+  Tracer* tracer = g_tracer.load();
+  if (tracer == nullptr) return;
+  const auto held = tracer->lock();  // other threads may be recording
+  if (g_tracer.exchange(nullptr) != nullptr) tracer->leave_partial("MPI_Abort", false);
 }
 
 }  // namespace chameleon

@@ -71,11 +71,16 @@ void Online::act() {
   Vote vote;
   {
     const auto held = tracer_.lock();
-    interval = tracer_.rank_trace().close_interval(tracer_.ns_per_tick());
+    interval = tracer_.streams().close_interval(tracer_.ns_per_tick());
     // What was left out, or of another length, says nothing of a change; nor are leads elected
     // by what was left out.
     bool changed = machine_.acted() != 0 && !regained_ && interval.call_path != previous_;
     if (tracer_.leaves_out()) changed = machine_.recluster();
+    // Leads were elected when the rank had no such thread.
+    if (threads_ != tracer_.streams().count()) {
+      changed = changed || machine_.acted() != 0;
+      threads_ = tracer_.streams().count();
+    }
     if (settings_.budget > 0) spent = tracer_.spent();
     const Governor::Cause cause = tracer_.governor().over(spent);
     vote = Vote(changed ? 1 : 0, 0, 0, mix(interval.call_path),
@@ -89,7 +94,11 @@ void Online::act() {
   std::uint32_t missing = 0;
   const auto add = [](Vote& mine, Vote&& theirs) { combine(mine, theirs); };
   if (!world_.small_all_reduce(vote, add, votes_++, patience, missing)) return give_up(missing);
-  const Decision decision = machine_.step(vote, since_flush_ + 1 >= settings_.flush_every);
+  Decision decision;
+  {
+    const auto held = tracer_.lock();  // `place` is asked by any thread
+    decision = machine_.step(vote, since_flush_ + 1 >= settings_.flush_every);
+  }
   ++since_flush_;
   note(decision, vote);
   if (decision.action == Action::kStop && vote.finalizing() > 0)
@@ -121,7 +130,7 @@ std::string Online::place() const {
 void Online::perform(Action action, const SignatureVector& interval) {
   const auto join = [&] {
     const auto held = tracer_.lock();
-    tracer_.rank_trace().join(tracer_.ns_per_tick());
+    tracer_.streams().join(tracer_.ns_per_tick());
   };
   switch (action) {
     case Action::kRemember:
@@ -142,8 +151,8 @@ void Online::perform(Action action, const SignatureVector& interval) {
     case Action::kJoin:
     case Action::kJoinAndFlush: {
       const auto held = tracer_.lock();
-      if (keeps_in_lead()) tracer_.rank_trace().join(tracer_.ns_per_tick());
-      else tracer_.rank_trace().drop();
+      if (keeps_in_lead()) tracer_.streams().join(tracer_.ns_per_tick());
+      else tracer_.streams().drop();
       break;
     }
   }
@@ -158,12 +167,13 @@ bool Online::keeps_in_lead() const {
 
 void Online::elect(const SignatureVector& interval) {
   MpiWorld::PerRank<SignatureVector> signature{interval};
-  if (tracer_.raw() != nullptr) {
+  {
     const auto held = tracer_.lock();
-    raw_election(tracer_.raw(), settings_.cluster, interval);
+    if (std::FILE* const raw = tracer_.streams().first().raw)
+      raw_election(raw, settings_.cluster, interval);
+    creates_ = tracer_.streams().interval_creates() || tracer_.streams().count() > 1;
   }
   clusters_ = cluster(*present_, std::move(signature), settings_.cluster);
-  creates_ = tracer_.rank_trace().interval_creates();
   ++facts_.clusterings;
   facts_.clusters.clear();
   for (const MainCluster& main : clusters_.main)
@@ -173,12 +183,17 @@ void Online::elect(const SignatureVector& interval) {
 
 void Online::flush_history() {
   if (lossless()) return flush(kNoClusters, true);
-  MpiWorld::PerRank<SignatureVector> signature{tracer_.rank_trace().history()};
+  MpiWorld::PerRank<SignatureVector> signature;
+  bool alone = true;
+  {
+    const auto held = tracer_.lock();
+    signature.value = tracer_.streams().history();
+    alone = !tracer_.streams().history_creates() && tracer_.streams().count() == 1;
+  }
   const Clustering history = cluster(*present_, std::move(signature), settings_.cluster);
   const auto rank = static_cast<std::uint32_t>(tracer_.rank());
   const SubCluster* mine = history.find(rank);
-  const bool keeps =
-      mine == nullptr || mine->lead == rank || tracer_.rank_trace().history_creates();
+  const bool keeps = mine == nullptr || mine->lead == rank || !alone;
   flush(history, keeps);
 }
 
@@ -263,7 +278,7 @@ void Online::say_uneven(std::uint32_t finalizing, std::uint64_t marker) const {
 
 void Online::finish() {
   const std::uint64_t begin = tracer_.clock().now();
-  tracer_.rank_trace().close_interval(tracer_.ns_per_tick());
+  tracer_.streams().close_interval(tracer_.ns_per_tick());
   if (settings_.clustering && !machine_.stopped()) {
     Vote vote(0, 1, 0);
     std::uint32_t missing = 0;
@@ -279,12 +294,12 @@ void Online::finish() {
   const Decision decision = machine_.finalize();
   if (decision.state == State::kFinalize && acted != 0) note(decision, Vote());
   if (acted == 0) {
-    tracer_.rank_trace().join(tracer_.ns_per_tick());
+    tracer_.streams().join(tracer_.ns_per_tick());
     merge_everything();
   } else {
     present_ = &last_;
     if (leading && !lossless()) flush(clusters_, keeps_in_lead());
-    tracer_.rank_trace().join(tracer_.ns_per_tick());
+    tracer_.streams().join(tracer_.ns_per_tick());
     flush_history();
   }
   tracer_.spent_at_marker(begin, State::kFinalize);

@@ -84,7 +84,8 @@ class Online {
   bool lost_ = false;  ///< a flush failed
   long marker_thread_ = 0;
   bool second_thread_ = false;  ///< called a marker
-  bool creates_ = false;  ///< the elected interval creates communicators
+  std::size_t threads_ = 1;     ///< with streams, at the last marker
+  bool creates_ = false;  ///< the elected interval creates communicators, or has several threads
   OnlineFacts facts_;
   Trace online_;  ///< rank 0
 };

@@ -110,9 +110,9 @@ StreamHashes hashes_of(std::span<const ValueUse> uses, std::uint64_t symbol,
 
 }  // namespace
 
-RankTrace::RankTrace(const Settings& settings)
+RankTrace::RankTrace(const Settings& settings, std::uint64_t buffer)
     : settings_(settings),
-      log_(settings.buffer),
+      log_(buffer),
       open_(settings.timing != Timing::kNone),
       partial_(settings.timing != Timing::kNone),
       signature_(settings.signature) {
@@ -247,7 +247,6 @@ SignatureVector RankTrace::close_interval(double ns_per_tick) {
 /// The closed interval belongs to what is flushed next, whether it is kept or not. (Not
 /// before: a flush may come between closing it and this, and begins these anew.)
 void RankTrace::close_books() {
-  if (!closed_) return;
   closed_ = false;
   history_ = combine(history_, last_.call_path);
   history_creates_ = history_creates_ || interval_creates_;
@@ -257,6 +256,7 @@ void RankTrace::close_books() {
 }
 
 void RankTrace::join(double ns_per_tick) {
+  if (!closed_) return;
   close_books();
   if (spilled_) partial_.append(std::exchange(folded_, {}), 0);
   fold_log(partial_, ns_per_tick);
@@ -266,6 +266,7 @@ void RankTrace::join(double ns_per_tick) {
 }
 
 void RankTrace::drop() {
+  if (!closed_) return;
   close_books();
   folded_.clear();
   log_.clear();

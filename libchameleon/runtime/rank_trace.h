@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What one rank holds of its own events between flushes: the log of the present
+/// What a rank holds of one thread's events between flushes: the log of the present
 /// interval, what a full log was folded into (*open*), and the folded trace of
 /// the closed intervals since the last flush (*partial*). Beside them, updated
 /// as intervals close whether their events are kept or dropped: the interval's
@@ -20,7 +20,9 @@ namespace chameleon {
 
 class RankTrace {
  public:
-  explicit RankTrace(const Settings& settings);
+  /// `buffer`: bytes of the log.
+  RankTrace(const Settings& settings, std::uint64_t buffer);
+  explicit RankTrace(const Settings& settings) : RankTrace(settings, settings.buffer) {}
 
   IntervalLog& log() { return log_; }
   /// Makes room in a full log; not between closing an interval and joining or dropping it.
@@ -35,9 +37,10 @@ class RankTrace {
   /// Ends the present interval: its signature. `join` or `drop` must follow; what is
   /// appended before that belongs to the next interval.
   SignatureVector close_interval(double ns_per_tick);
-  /// The closed interval becomes part of *partial*.
+  /// The closed interval becomes part of *partial*. Nothing happens if none is closed: a thread's
+  /// first call may come between.
   void join(double ns_per_tick);
-  /// The closed interval is forgotten.
+  /// The closed interval is forgotten, if one is.
   void drop();
 
   /// The nodes of *partial*, which is empty afterwards. History, counts and
@@ -47,6 +50,8 @@ class RankTrace {
   /// A signature of all intervals since the last `take`.
   SignatureVector history() const;
   std::uint64_t events() const { return events_; }        ///< in *partial*
+  /// Of the closed interval, before it is joined or dropped.
+  std::uint64_t interval_events() const { return interval_events_; }
   std::uint64_t all_events() const { return all_events_; }  ///< of the run
   const StreamHashes& hashes() const { return hashes_; }
   /// Whether the last closed interval / any since `take` created a communicator,

@@ -55,8 +55,11 @@ void RawTexts::put(int param, const RawArgument& argument) {
     text = raw_text(argument, has(call_, Attribute::kCompletes | Attribute::kLocal));
 }
 
-void RawTexts::write(std::FILE* file, int code, const MPI_Comm* made) const {
-  std::string line = call_.name + std::strlen("MPI_");
+void RawTexts::write(std::FILE* file, int code, const MPI_Comm* made,
+                     std::uint64_t number) const {
+  if (file == nullptr) return;
+  std::string line = number == 0 ? "" : "@" + std::to_string(number) + " ";
+  line += call_.name + std::strlen("MPI_");
   line += " return=" + std::to_string(code);
   for (std::size_t i = 0; i < texts_.size(); ++i) {
     const ParamInfo& param = params(call_)[i];

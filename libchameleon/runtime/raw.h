@@ -30,8 +30,9 @@ class RawTexts {
   explicit RawTexts(const CallInfo& call);
   ~RawTexts();
   void put(int param, const RawArgument& argument);
-  /// Writes the line; `made` is the communicator a call created, or null.
-  void write(std::FILE* file, int code, const MPI_Comm* made) const;
+  /// Writes the line; `made` is the communicator a call created, or null; `number` the line's
+  /// place among those of all threads, or 0.
+  void write(std::FILE* file, int code, const MPI_Comm* made, std::uint64_t number) const;
 
  private:
   const CallInfo& call_;
@@ -55,7 +56,8 @@ class RawLine {
     });
   }
 
-  void after(const Args& args, const CommShape& comm, int code, std::FILE* file) {
+  void after(const Args& args, const CommShape& comm, int code, std::FILE* file,
+             std::uint64_t number) {
     each([&]<int I>() {
       constexpr const ParamInfo& param = params(kCall)[I];
       if constexpr (stored_values(param) != 0)
@@ -67,7 +69,7 @@ class RawLine {
       // Not usable before its request completes, and like its parent.
       if constexpr (has(kCall, Attribute::kNonblocking)) made = &std::get<0>(args);
     }
-    texts_.write(file, code, made);
+    texts_.write(file, code, made, number);
   }
 
  private:

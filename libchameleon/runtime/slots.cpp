@@ -3,10 +3,14 @@
 
 #include <bit>
 
+#include "trace/trace.h"
+
 namespace chameleon {
 
 // A handle is 32 bits or a pointer, so that `none` has that of no object.
-Slots::Slots(Kind kind) : first_id_(kind == Kind::kComm ? 2 : 0), buckets_(64) {
+Slots::Slots(Kind kind, std::uint32_t thread)
+    : first_id_((kind == Kind::kComm ? 2 : 0) + (std::int64_t{thread} << kObjectThreadShift)),
+      buckets_(64) {
   std::size_t count = 0;
   for (const PredefinedHandle& object : predefined_handles()) count += object.kind == kind;
   PredefinedHandle none{};
@@ -56,21 +60,34 @@ std::int64_t Slots::find_anew(std::uint64_t handle) {
     return id;
   }
   if (const std::int64_t id = lookup(handle); id != kUnknown) return id;
+  for (const Slots* other = sibling_; other != this; other = other->sibling_)
+    if (const std::int64_t id = other->lookup(handle); id != kUnknown) return id;
   return create(handle);
 }
 
 std::int64_t Slots::claim(std::uint64_t handle) {
   const std::int64_t id = find(handle);
-  if (id >= first_id_) unlink(static_cast<std::int32_t>(id) - first_id_);
+  if (owns(id)) unlink(place(id));
+  else if (Slots* other = owner(id)) other->unlink(other->place(id));
   return id;
 }
 
+Slots* Slots::owner(std::int64_t id) const {
+  for (Slots* other = sibling_; other != this; other = other->sibling_)
+    if (other->owns(id)) return other;
+  return nullptr;
+}
+
 void Slots::unclaim(std::int64_t id) {
-  if (id >= first_id_) link_first(static_cast<std::int32_t>(id) - first_id_);
+  if (owns(id)) link_first(place(id));
+  else if (Slots* other = owner(id)) other->link_first(other->place(id));
 }
 
 void Slots::free_claimed(std::int64_t id) {
-  if (id < first_id_) return;
+  if (!owns(id)) {
+    if (Slots* other = owner(id)) other->free_claimed(id);
+    return;
+  }
   const auto index = static_cast<std::size_t>(id - first_id_);
   free_[index / 64] |= 1ULL << (index % 64);
   if (index / 64 < free_from_) free_from_ = index / 64;

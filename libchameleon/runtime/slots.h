@@ -6,9 +6,15 @@
 /// iteration and fold. An MPI may give the same handle to several live objects
 /// (MPICH does for sends that complete at once, and for groups): they are told
 /// apart here, the oldest first. All operations are O(1) amortised.
+///
+/// Where threads call MPI each has Slots of its own, joined in a ring: an object has the lowest
+/// free id of the thread that made it (`object_thread`), so that ids repeat however the threads
+/// take turns, and any thread finds it, its own objects first. Then a look-up of another thread's
+/// object is O(threads).
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/hash.h"
@@ -19,7 +25,12 @@ namespace chameleon {
 class Slots {
  public:
   /// `kind`'s predefined objects are known from the start.
-  explicit Slots(Kind kind);
+  explicit Slots(Kind kind, std::uint32_t thread = 0);
+  Slots(const Slots&) = delete;
+  Slots& operator=(const Slots&) = delete;
+
+  /// Puts a thread's into the ring that `other` is in.
+  void join(Slots& other) { sibling_ = std::exchange(other.sibling_, this); }
 
   /// A new object's id.
   std::int64_t create(std::uint64_t handle);
@@ -59,6 +70,13 @@ class Slots {
       if (object.name == nullptr || object.handle == handle) return object.id;
     }
   }
+  /// Whether an id is of an object here; the place of one that is.
+  bool owns(std::int64_t id) const {
+    return static_cast<std::uint64_t>(id - first_id_) < objects_.size();
+  }
+  std::int32_t place(std::int64_t id) const { return static_cast<std::int32_t>(id - first_id_); }
+  /// Whose an object of another thread is; null of predefined ones.
+  Slots* owner(std::int64_t id) const;
   std::int64_t find_anew(std::uint64_t handle);
   std::int64_t lookup(std::uint64_t handle) const;
   void link_first(std::int32_t id);
@@ -71,7 +89,8 @@ class Slots {
 
   std::vector<PredefinedHandle> predefined_;  ///< free places have no name
   PredefinedHandle recent_;                   ///< the predefined one last asked for
-  std::int32_t first_id_;
+  std::int64_t first_id_;
+  Slots* sibling_ = this;                ///< of the next thread
   std::vector<Object> objects_;          ///< by id
   std::vector<Bucket> buckets_;          ///< chains in order of creation
   std::vector<std::uint64_t> free_;      ///< bit per id

@@ -19,6 +19,7 @@
 #include "runtime/online.h"
 #include "runtime/say.h"
 #include "runtime/stack_room.h"
+#include "runtime/thread_number.h"
 #include "trace/append.h"
 #include "trace/file.h"
 
@@ -29,11 +30,17 @@ CHAMELEON_PER_THREAD int t_depth = 0;
 
 namespace {
 
-std::FILE* g_raw = nullptr;
+/// The present thread's stream, and none before its first recorded call.
+CHAMELEON_PER_THREAD Stream* t_stream CHAMELEON_FAST_TLS = nullptr;
 
 /// Else a child made by fork writes what is buffered a second time when it exits.
 void flush_raw() {
-  if (g_raw != nullptr) std::fflush(g_raw);
+  Tracer* tracer = g_tracer.load(std::memory_order_acquire);
+  if (tracer == nullptr) return;
+  const auto held = tracer->lock();
+  tracer->streams().for_each([](Stream& stream) {
+    if (stream.raw != nullptr) std::fflush(stream.raw);
+  });
 }
 
 /// fopen(path, "w") whose writes cannot end the process.
@@ -62,9 +69,7 @@ Tracer::Tracer(Settings settings, int rank, int size, MPI_Comm votes, MPI_Comm l
       size_(size),
       path_(std::move(path)),
       writer_(std::move(writer)),
-      rank_trace_(settings_) {
-  for (std::size_t kind = 0; kind < slots_.size(); ++kind)
-    slots_[kind] = std::make_unique<Slots>(static_cast<Kind>(kind));
+      streams_(settings_, rank, size) {
   for (const CallInfo& call : all_calls())
     records_[call.id] = (settings_.all_events || !has(call, Attribute::kLocal)) &&
                         !settings_.excludes(call.name + std::strlen("MPI_"));
@@ -72,39 +77,58 @@ Tracer::Tracer(Settings settings, int rank, int size, MPI_Comm votes, MPI_Comm l
   gethostname(host, sizeof host - 1);
   facts_.host = host;
   facts_.processor = static_cast<std::uint32_t>(std::max(0, sched_getcpu()));
-  open_raw();
+  open_raw(streams_.first());
+  if (writes_raw() && !kSimulated) ::pthread_atfork(flush_raw, nullptr, nullptr);
   online_ = std::make_unique<Online>(*this, votes, last);
 }
 
-Tracer::~Tracer() {
-  g_raw = nullptr;
-  if (raw_ != nullptr) std::fclose(raw_);
+Tracer::~Tracer() = default;
+
+void Tracer::set_threaded() {
+  threaded_ = true;
+  own_stream();  // the first
 }
 
-bool Tracer::open_raw() {
-  if (settings_.raw.empty()) return true;
-  const std::string path = settings_.raw + "/rank." + std::to_string(rank_) + ".raw";
-  raw_ = g_raw = open_for_records(path);
-  if (raw_ != nullptr && !kSimulated) ::pthread_atfork(flush_raw, nullptr, nullptr);
-  if (raw_ == nullptr) {
+Stream& Tracer::own_stream() {
+  if (t_stream != nullptr) [[likely]] return *t_stream;
+  const std::size_t known = streams_.count();
+  t_stream = &streams_.of(take_thread_number([] { t_stream = nullptr; }));
+  // Until its first call a thread is taken to have computed: since the thread before it in the
+  // stream ended, or since tracing began. So times along any stream are those of the rank.
+  for (std::size_t thread = known; thread < streams_.count(); ++thread) {
+    Stream& made = streams_.of(static_cast<std::uint32_t>(thread));
+    made.last_exit = begun_;
+    open_raw(made);
+  }
+  t_stream->unusual = true;
+  return *t_stream;
+}
+
+void Tracer::open_raw(Stream& stream) {
+  if (settings_.raw.empty()) return;
+  const std::string of = std::to_string(rank_) +
+                         (stream.thread == 0 ? "" : "." + std::to_string(stream.thread));
+  const std::string path = settings_.raw + "/rank." + of + ".raw";
+  std::FILE* const file = stream.raw = open_for_records(path);
+  if (file == nullptr) {
     std::fprintf(stderr, "chameleon: %s: cannot write raw records: %s; set CHAMELEON_RAW to a "
                          "folder that exists\n", path.c_str(), std::strerror(errno));
-    return false;
+    return;
   }
-  std::fprintf(raw_, "# chameleon raw 1\n# rank %d of %d\n", rank_, size_);
+  std::fprintf(file, "# chameleon raw 1\n# rank %d of %d\n", rank_, size_);
+  if (stream.thread != 0) std::fprintf(file, "# thread %u\n", stream.thread);
   for (const PredefinedHandle& object : predefined_handles()) {
     int bytes = 0;
     if (object.kind == Kind::kDatatype && object.id != -1)
       PMPI_Type_size(handle_of<MPI_Datatype>(object.handle), &bytes);
-    std::fprintf(raw_, "# predefined %s %s %lld %d\n", kind_name(object.kind), object.name,
+    std::fprintf(file, "# predefined %s %s %lld %d\n", kind_name(object.kind), object.name,
                  static_cast<long long>(object.handle), bytes);
   }
-  std::fprintf(raw_, "# constant MPI_ANY_SOURCE %d\n# constant MPI_PROC_NULL %d\n"
+  std::fprintf(file, "# constant MPI_ANY_SOURCE %d\n# constant MPI_PROC_NULL %d\n"
                      "# constant MPI_ROOT %d\n# constant MPI_ANY_TAG %d\n"
                      "# constant MPI_UNDEFINED %d\n",
                MPI_ANY_SOURCE, MPI_PROC_NULL, kRootOfIntercommunicator, MPI_ANY_TAG, MPI_UNDEFINED);
-  std::fflush(raw_);  // a killed job leaves a whole head
-  return true;
+  std::fflush(file);  // a killed job leaves a whole head
 }
 
 const CommShape& Tracer::comm_shape(MPI_Comm comm) {
@@ -126,12 +150,13 @@ void Tracer::forget_comm(MPI_Comm comm) {
   comms_.erase(handle_bits(comm));
 }
 
-RequestFacts& Tracer::request(std::int64_t id) {
+RequestFacts& Tracer::request_anew(std::int64_t id) {
   static RequestFacts none;
-  if (id < 0) return none = RequestFacts{};
-  if (static_cast<std::size_t>(id) >= requests_.size())
-    requests_.resize(static_cast<std::size_t>(id) + 1);
-  return requests_[static_cast<std::size_t>(id)];
+  Stream* const maker = streams_.maker(id);
+  if (maker == nullptr) return none = RequestFacts{};
+  const auto place = static_cast<std::size_t>(static_cast<std::uint32_t>(id));
+  if (place >= maker->requests.size()) maker->requests.resize(place + 1);
+  return maker->requests[place];
 }
 
 std::int64_t Tracer::type_bytes(MPI_Datatype type) {
@@ -148,25 +173,31 @@ std::int64_t Tracer::type_bytes(MPI_Datatype type) {
 void Tracer::keep_array(std::uint64_t id, std::span<const std::int64_t> array) {
   if (arrays_.contains(id)) return;
   arrays_.emplace(id, std::vector<std::int64_t>(array.begin(), array.end()));
-  unusual_ = true;
+  stream_->unusual = true;
+}
+
+void Tracer::update_paused() {
+  paused_.store(stopped_ || left_out_ || out_of_memory_, std::memory_order_relaxed);
 }
 
 void Tracer::pause(bool paused) {
+  const auto held = lock();
   stopped_ = paused;
-  paused_ = stopped_ || left_out_ || out_of_memory_;
+  update_paused();
   was_paused_ = was_paused_ || paused;
 }
 
 void Tracer::leave_out(bool interval) {
   left_out_ = interval;
-  paused_ = stopped_ || left_out_ || out_of_memory_;
+  update_paused();
   was_paused_ = was_paused_ || interval;
 }
 
 void Tracer::watch_memory() {
   const std::uint64_t bytes = memory_use().now;
   if (bytes <= settings_.memory || out_of_memory_) return;
-  out_of_memory_ = paused_ = was_paused_ = true;
+  out_of_memory_ = was_paused_ = true;
+  update_paused();
   const auto mebibytes = [](std::uint64_t size) { return std::to_string(size >> 20) + " MiB"; };
   governed_.push_back("CHAMELEON_MEMORY=" + mebibytes(settings_.memory) + " was used up, " +
                       online_->place() + ": later calls are missing");
@@ -178,8 +209,8 @@ void Tracer::watch_memory() {
 void Tracer::start_clock() {
   start_ = clock_.now();
   online_->compare_clocks();
-  last_exit_ = clock_.now();
-  tool_ticks_ += last_exit_ - start_;
+  streams_.first().last_exit = begun_ = clock_.now();
+  other_ticks_ += begun_ - start_;
 }
 
 namespace {
@@ -207,16 +238,16 @@ void on_own_stack(Work work) {
 void Tracer::spill() {
   const double scale = ns_per_tick();
   if (stack_left(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))) < kRoomToFold)
-    on_own_stack([&] { rank_trace_.spill(scale); });
+    on_own_stack([&] { stream_->trace.spill(scale); });
   else
-    rank_trace_.spill(scale);
+    stream_->trace.spill(scale);
   watch_memory();
   // Where there are no markers, nothing can be agreed on: only what concerns this rank alone.
   if (settings_.budget > 0 && marker_ticks_ == 0 && !governor_.drops_times()) {
     const Governor::Spent now = spent();
     if (governor_.may_drop_times()) govern(governor_.over(now), now);
   }
-  unusual_ = true;
+  stream_->unusual = true;
 }
 
 void Tracer::name_comm(MPI_Comm comm, const char* name) {
@@ -252,27 +283,32 @@ std::uint64_t unseen_ticks(const Clock& clock, std::uint64_t calls) {
 void Tracer::spent_at_marker(std::uint64_t begin, State state) {
   const std::uint64_t spent = clock_.now() - begin;
   const auto held = lock();
-  last_exit_ += spent;  // computation goes on as if there had been no marker
-  tool_ticks_ += spent;
+  // Computation goes on as if there had been no marker.
+  if (!threaded_) streams_.first().last_exit += spent;
+  else if (t_stream != nullptr) t_stream->last_exit += spent;
   marker_ticks_ += spent;
   facts_.state_ns[static_cast<std::size_t>(state)] +=
-      static_cast<std::uint64_t>(static_cast<double>(spent) * ns_per_tick_);
+      static_cast<std::uint64_t>(static_cast<double>(spent) * ns_per_tick_.load());
   watch_memory();
+}
+
+std::uint64_t Tracer::spent_at_calls(const Stream& stream) const {
+  return stream.tool_ticks + unseen_ticks(clock_, stream.trace.all_events());
 }
 
 Governor::Spent Tracer::spent() {
   const auto ns = [scale = ns_per_tick()](std::uint64_t ticks) {
     return static_cast<std::uint64_t>(static_cast<double>(ticks) * scale);
   };
-  const std::uint64_t at_calls =
-      tool_ticks_ - marker_ticks_ + unseen_ticks(clock_, rank_trace_.all_events());
-  return {ns(clock_.now() - start_), ns(at_calls), ns(marker_ticks_)};
+  std::uint64_t events = other_ticks_;
+  streams_.for_each([&](const Stream& stream) { events += spent_at_calls(stream); });
+  return {ns(clock_.now() - start_), ns(events), ns(marker_ticks_)};
 }
 
 void Tracer::govern(Governor::Cause cause, const Governor::Spent& now) {
   const std::string changed = governor_.step(cause, now);
   if (changed.empty()) return;
-  if (governor_.drops_times()) rank_trace_.drop_times();
+  if (governor_.drops_times()) streams_.drop_times();
   governed_.push_back("CHAMELEON_BUDGET, " + online_->place() + ": " + changed);
 }
 
@@ -316,18 +352,22 @@ Share Tracer::take_share(bool keeps) {
   Share share;
   share.keeps = keeps;
   share.paused = was_paused_;
-  share.events = rank_trace_.events();
-  share.hashes = rank_trace_.hashes();
-  std::vector<Node> nodes = rank_trace_.take();
-  auto arrays = std::exchange(arrays_, {});
-  recent_arrays_ = {};
-  if (!keeps) return share;
-  Trace& trace = share.trace;
-  trace.ranks = RankList::single(static_cast<std::uint32_t>(rank_));
-  trace.world_size = static_cast<std::uint32_t>(size_);
-  trace.nodes = std::move(nodes);
-  describe_calls(trace);
-  for (auto& [id, array] : arrays) trace.arrays.emplace(id, std::move(array));
+  share.events = streams_.first().trace.events();
+  share.hashes = streams_.first().trace.hashes();
+  Trace schema;
+  describe_calls(schema);
+  share.trace = streams_.take(schema);
+  // While a flush goes on, other threads record events of the next interval, with arrays in use.
+  const bool alone = streams_.count() == 1 && (!threaded_ || t_stream != nullptr);
+  if (!alone && keeps)
+    for (const auto& [id, array] : arrays_) share.trace.arrays.emplace(id, array);
+  if (alone) {
+    for (auto& [id, array] : arrays_)
+      if (keeps) share.trace.arrays.emplace(id, std::move(array));
+    arrays_.clear();
+    recent_arrays_ = {};
+  }
+  if (!keeps) share.trace = Trace();
   return share;
 }
 
@@ -346,32 +386,43 @@ void Tracer::complete_share(Share& share) const {
 
 Trace Tracer::own_facts(bool lost) {
   facts_.run_ns = elapsed_ns();
-  const auto ns = [this](std::uint64_t ticks) {
-    return static_cast<std::uint64_t>(static_cast<double>(ticks) * ns_per_tick_);
+  const auto ns = [scale = ns_per_tick_.load()](std::uint64_t ticks) {
+    return static_cast<std::uint64_t>(static_cast<double>(ticks) * scale);
   };
-  facts_.tool_ns = ns(tool_ticks_ + unseen_ticks(clock_, rank_trace_.all_events()));
-  facts_.call_ns = ns(call_ticks_);
-  facts_.events = rank_trace_.all_events();
   facts_.clock = clock_fit_.clock();
   facts_.memory = memory_use().most;
   if (!was_paused_) facts_.paused = 0;
   Trace trace;
   trace.world_size = static_cast<std::uint32_t>(size_);
-  trace.ranks = RankList::single(static_cast<std::uint32_t>(rank_));
+  trace.threads = static_cast<std::uint32_t>(streams_.count());
   trace.complete = true;
+  const RankList whole = RankList::single(static_cast<std::uint32_t>(rank_));
   const auto declare = [&](bool holds, const char* what) {
-    if (holds) trace.declarations.push_back({what, trace.ranks});
+    if (holds) trace.declarations.push_back({what, whole});
   };
   declare(was_paused_, kPausedDeclaration);
   declare(!settings_.exclude.empty(), "calls were left out with CHAMELEON_EXCLUDE");
   for (const std::string& step : governed_) declare(true, step.c_str());
-  declare(threaded_, "calls of all threads of a rank are in one stream, in order of completion");
+  declare(streams_.crowded(), "more threads call MPI than there are streams: the last is of many");
   declare(squeezed_ != 0, "calls with less than 16 KiB of stack left were not recorded");
   declare(!other_tool().empty(), other_tool().c_str());
   declare(lost, "a flush failed: the events of its intervals are missing");
-  trace.facts.emplace(static_cast<std::uint32_t>(rank_), facts_);
-  g_raw = nullptr;
-  if (raw_ != nullptr) std::fclose(std::exchange(raw_, nullptr));
+  streams_.for_each([&](Stream& stream) {
+    RankFacts facts = facts_;
+    facts.tool_ns = ns(spent_at_calls(stream));
+    facts.call_ns = ns(stream.call_ticks);
+    facts.events = stream.trace.all_events();
+    if (stream.thread == 0) {  // what is the rank's
+      facts.tool_ns = ns(spent_at_calls(stream) + marker_ticks_ + other_ticks_);
+    } else {
+      facts.state_ns = {};
+      facts.paused = facts.memory = 0;
+    }
+    const std::uint32_t number = trace.stream_of(whole.first(), stream.thread);
+    trace.ranks.insert(number);
+    trace.facts.emplace(number, std::move(facts));
+    if (stream.raw != nullptr) std::fclose(std::exchange(stream.raw, nullptr));
+  });
   return trace;
 }
 
@@ -410,13 +461,14 @@ bool Tracer::close() {
 }
 
 void Tracer::leave_partial(const std::string& why, bool everyone) {
-  rank_trace_.close_interval(ns_per_tick());
-  rank_trace_.join(ns_per_tick());
+  streams_.close_interval(ns_per_tick());
+  streams_.join(ns_per_tick());
   Trace trace = empty_trace();
   Share share = take_share(true);
   complete_share(share);
   Trace facts = own_facts(false);
-  facts.declarations.push_back({why + " on rank " + std::to_string(rank_), facts.ranks});
+  facts.declarations.push_back({why + " on rank " + std::to_string(rank_),
+                                RankList::single(static_cast<std::uint32_t>(rank_))});
   trace.online = online_->facts();
   chameleon::append(trace, std::move(share.trace));
   trace.facts = std::move(facts.facts);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// The state of one traced process: objects and their symbolic ids, its events
-/// (rank_trace.h), what happens at markers (online.h), and time accounting. One exists between
-/// MPI_Init and MPI_Finalize; without it every wrapper passes straight through.
-/// Programs with MPI_THREAD_MULTIPLE serialize on a lock outside the MPI calls,
-/// and their events form one stream in order of completion.
+/// The state of one traced process: objects and their symbolic ids, its events (streams.h), what
+/// happens at markers (online.h), and time accounting. One exists between MPI_Init and
+/// MPI_Finalize; without it every wrapper passes straight through. Programs that may call MPI from
+/// several threads (above MPI_THREAD_FUNNELED) serialize on a lock outside the MPI calls; under it
+/// one stream is the present one, that of the thread that holds it. docs/design/threads.md
 
 #include <mpi.h>
 
@@ -27,9 +27,8 @@
 #include "runtime/clock.h"
 #include "runtime/clock_fit.h"
 #include "runtime/governor.h"
-#include "runtime/rank_trace.h"
 #include "runtime/settings.h"
-#include "runtime/slots.h"
+#include "runtime/streams.h"
 #include "runtime/termination.h"
 #include "statemachine/table.h"
 #include "trace/file.h"
@@ -38,35 +37,19 @@
 namespace chameleon {
 
 class Online;
+class Tracer;
 
-/// What the completion of a request must know of its posting.
-struct RequestFacts {
-  bool receives = false;
-  bool any_source = false;
-  bool any_tag = false;
-  bool persistent = false;
-  bool active = false;
-  bool cancelled = false;
-  CommShape comm;
-  std::int64_t bytes = 0;  ///< posted
-};
-
-/// While one lives, a thread is in tool code and may change the tracer.
+/// While one lives, a thread is in tool code and may change the tracer, which is given where
+/// there are several threads.
 class ToolSection {
  public:
-  explicit ToolSection(std::mutex* mutex) : mutex_(mutex) {
-    g_door.enter();
-    if (mutex_ != nullptr) mutex_->lock();
-  }
-  ~ToolSection() {
-    if (mutex_ != nullptr) mutex_->unlock();
-    g_door.leave();
-  }
+  explicit ToolSection(Tracer* threaded, bool records = false);
+  ~ToolSection();
   ToolSection(const ToolSection&) = delete;
   ToolSection& operator=(const ToolSection&) = delete;
 
  private:
-  std::mutex* mutex_;
+  Tracer* threaded_;
 };
 
 class Tracer {
@@ -77,11 +60,15 @@ class Tracer {
   ~Tracer();
 
   // -- objects
-  Slots& slots(Kind kind) { return *slots_[static_cast<std::size_t>(kind)]; }
+  Slots& slots(Kind kind) { return stream_->slots[static_cast<std::size_t>(kind)]; }
   const CommShape& comm_shape(MPI_Comm comm);
   void forget_comm(MPI_Comm comm);
   void learn_comm(MPI_Comm comm, const CommShape& shape);
-  RequestFacts& request(std::int64_t id);
+  RequestFacts& request(std::int64_t id) {
+    std::vector<RequestFacts>& own = streams_.first().requests;
+    if (static_cast<std::uint64_t>(id) < own.size()) return own[static_cast<std::size_t>(id)];
+    return request_anew(id);
+  }
   std::int64_t type_bytes(MPI_Datatype type);
   void forget_type() { cached_type_ = MPI_DATATYPE_NULL; }
   /// The id of an array, which is kept until the next flush. Those seen lately cost a hash.
@@ -93,12 +80,16 @@ class Tracer {
   }
 
   // -- events
-  bool records(CallId call) const { return !paused_ && records_[static_cast<std::size_t>(call)]; }
+  bool records(CallId call) const {
+    return !paused_.load(std::memory_order_relaxed) && records_[static_cast<std::size_t>(call)];
+  }
+  /// The present stream, under `enter`'s lock.
+  Stream& stream() { return *stream_; }
   template <std::size_t N>
-  void append(CallId call, void* site, std::uint64_t compute, std::uint64_t communication,
-              const std::array<std::int64_t, N>& values) {
+  void append(Stream& stream, CallId call, void* site, std::uint64_t compute,
+              std::uint64_t communication, const std::array<std::int64_t, N>& values) {
     seen_[static_cast<std::size_t>(call)] = true;
-    IntervalLog& log = rank_trace_.log();
+    IntervalLog& log = stream.trace.log();
     log.append(static_cast<std::uint16_t>(call), engine_.capture(site), compute, communication,
                values.data(), N);
     if (log.full()) [[unlikely]]
@@ -119,31 +110,30 @@ class Tracer {
   void mark(const MarkerCall& call) {
     if (markers_.source(call)) mark();
   }
-  bool is_marker_comm(MPI_Comm comm) const { return handle_bits(comm) == marker_comm_; }
+  bool is_marker_comm(MPI_Comm comm) const {
+    return handle_bits(comm) == marker_comm_.load(std::memory_order_relaxed);
+  }
   void name_comm(MPI_Comm comm, const char* name);
 
   // -- time, in ticks
   const Clock& clock() const { return clock_; }
-  /// Computation between the last call and this one's `entry`.
-  std::uint64_t computed_until(std::uint64_t entry) const {
-    return last_exit_ < entry ? entry - last_exit_ : 0;
-  }
   /// A call is over and recorded. What recording took after the call is measured at the first
   /// of its kind and every 16th, and after anything unusual; else it is taken to be as then.
-  void leave(CallId call, std::uint64_t entry, std::uint64_t before, std::uint64_t after) {
-    Epilogue& epilogue = epilogues_[static_cast<std::size_t>(call)];
+  void leave(Stream& stream, CallId call, std::uint64_t entry, std::uint64_t before,
+             std::uint64_t after) {
+    Epilogue& epilogue = stream.epilogues[static_cast<std::size_t>(call)];
     std::uint64_t spent = epilogue.ticks;
-    if (unusual_ || epilogue.calls++ % 16 == 0) {
+    if (stream.unusual || epilogue.calls++ % 16 == 0) {
       spent = clock_.now() - after;
       // An interrupt in the sample is that call's, hardly the next ones'.
-      if (!unusual_)
+      if (!stream.unusual)
         epilogue.ticks = static_cast<std::uint32_t>(
             std::min<std::uint64_t>(spent, epilogue.ticks == 0 ? 1U << 20 : 2 * epilogue.ticks));
-      unusual_ = false;
+      stream.unusual = false;
     }
-    last_exit_ = after + spent;
-    tool_ticks_ += (before - entry) + spent;
-    call_ticks_ += after - before;
+    stream.last_exit = after + spent;
+    stream.tool_ticks += (before - entry) + spent;
+    stream.call_ticks += after - before;
   }
   /// Collective: compares the ranks' clocks.
   void start_clock();
@@ -152,7 +142,11 @@ class Tracer {
   std::int64_t local_ns(double scale) const {
     return static_cast<std::int64_t>(static_cast<double>(clock_.now() - start_) * scale);
   }
-  double ns_per_tick() { return ns_per_tick_ = clock_.ns_per_tick(); }
+  double ns_per_tick() {
+    const double ratio = clock_.ns_per_tick();
+    ns_per_tick_.store(ratio, std::memory_order_relaxed);
+    return ratio;
+  }
   std::uint64_t elapsed_ns();
   /// Time since `begin` was the tool's: neither computation nor communication.
   void spent_at_marker(std::uint64_t begin, State state);
@@ -162,7 +156,8 @@ class Tracer {
   void govern(Governor::Cause cause, const Governor::Spent& now);
 
   // -- what is kept
-  RankTrace& rank_trace() { return rank_trace_; }
+  /// Under the lock.
+  Streams& streams() { return streams_; }
   /// What this rank brings to a flush; its partial trace is empty afterwards.
   Share take_share(bool keeps);
   /// What is not needed to compare shares: call paths, modules, predefined objects.
@@ -178,11 +173,18 @@ class Tracer {
   void leave_partial(const std::string& why, bool everyone);
 
   // -- life
-  ToolSection lock() { return ToolSection(threaded_ ? &mutex_ : nullptr); }
+  ToolSection lock() { return ToolSection(threaded_ ? this : nullptr); }
+  /// The same for recording: the thread's stream is the present one.
+  ToolSection enter() { return ToolSection(threaded_ ? this : nullptr, true); }
   /// With the door closed: waits, a second at most, until no thread is inside.
   bool close();
-  void set_threaded() { threaded_ = true; }
-  std::FILE* raw() const { return raw_; }
+  /// There may be several threads. Called by the one that called MPI_Init.
+  void set_threaded();
+  bool threaded() const { return threaded_; }
+  /// Whether there are raw records; a stream's file may be missing all the same.
+  bool writes_raw() const { return !settings_.raw.empty(); }
+  /// A number for the next line of raw records, where there are threads; else 0.
+  std::uint64_t next_raw_line() { return threaded_ ? ++raw_lines_ : 0; }
   void finish();
   const Settings& settings() const { return settings_; }
   int rank() const { return rank_; }
@@ -190,25 +192,28 @@ class Tracer {
   const std::string& path() const { return path_; }
 
  private:
+  friend class ToolSection;
   static constexpr std::size_t kRecent = 64;
 
+  Stream& own_stream();
+  std::uint64_t spent_at_calls(const Stream& stream) const;
+  RequestFacts& request_anew(std::int64_t id);
+  void update_paused();
   void mark();
   void spill();
   void keep_array(std::uint64_t id, std::span<const std::int64_t> array);
   void report(const Status& written);
   void describe_calls(Trace& trace) const;
-  bool open_raw();
+  void open_raw(Stream& stream);
 
   Settings settings_;
   int rank_;
   int size_;
   std::string path_;
   std::unique_ptr<TraceWriter> writer_;
-  std::array<std::unique_ptr<Slots>, static_cast<std::size_t>(Kind::kOther) + 1> slots_;
   std::unordered_map<std::uint64_t, CommShape> comms_;
   std::uint64_t cached_comm_ = 0;
   const CommShape* cached_shape_ = nullptr;
-  std::vector<RequestFacts> requests_;
   MPI_Datatype cached_type_ = MPI_DATATYPE_NULL;
   std::int64_t cached_bytes_ = 0;
   std::unordered_map<std::uint64_t, std::vector<std::int64_t>> arrays_;
@@ -216,39 +221,45 @@ class Tracer {
 
   std::array<bool, kCallIdEnd> records_{};
   std::array<bool, kCallIdEnd> seen_{};
-  bool paused_ = false;    ///< by the program, or left out
+  std::atomic<bool> paused_{false};  ///< by the program, or left out
   bool stopped_ = false;   ///< by the program
   bool left_out_ = false;
   bool out_of_memory_ = false;  ///< CHAMELEON_MEMORY is used up
   bool was_paused_ = false;
   bool threaded_ = false;
   callpath::Engine engine_;
-  RankTrace rank_trace_;
+  Streams streams_;
+  Stream* stream_ = &streams_.first();  ///< of the thread that holds the lock
   std::unique_ptr<Online> online_;
   MarkerSource markers_;
-  std::uint64_t marker_comm_ = 0;
+  std::atomic<std::uint64_t> marker_comm_{0};
   Clock clock_{settings_.counter};
   ClockFit clock_fit_;
   std::uint64_t start_ = 0;
-  std::uint64_t last_exit_ = 0;
-  std::uint64_t tool_ticks_ = 0;
-  std::uint64_t call_ticks_ = 0;    ///< in MPI
-  std::uint64_t marker_ticks_ = 0;  ///< of these, at markers
+  std::uint64_t begun_ = 0;         ///< tracing, once the clocks were compared
+  std::uint64_t marker_ticks_ = 0;  ///< of the tool, at markers
+  std::uint64_t other_ticks_ = 0;   ///< of the tool, before the first call
   Governor governor_{settings_.budget, settings_.timing == Timing::kHistogram};
   std::vector<std::string> governed_;  ///< its steps
-  struct Epilogue {
-    std::uint32_t calls = 0;
-    std::uint32_t ticks = 0;
-  };
-  std::array<Epilogue, kCallIdEnd> epilogues_{};
-  bool unusual_ = false;  ///< the present call's recording took long
-  double ns_per_tick_ = 1;
+  std::atomic<double> ns_per_tick_{1};
   bool said_write_ = false;
   std::atomic<std::uint64_t> squeezed_{0};
   RankFacts facts_;
-  std::FILE* raw_ = nullptr;
+  std::uint64_t raw_lines_ = 0;
   std::mutex mutex_;
 };
+
+inline ToolSection::ToolSection(Tracer* threaded, bool records) : threaded_(threaded) {
+  g_door.enter();
+  if (threaded_ == nullptr) return;
+  threaded_->mutex_.lock();
+  if (records) threaded_->stream_ = &threaded_->own_stream();
+}
+
+inline ToolSection::~ToolSection() {
+  if (threaded_ != nullptr) threaded_->mutex_.unlock();
+  g_door.leave();
+}
 
 /// The tracer of this process, or null when calls are not traced.
 extern std::atomic<Tracer*> g_tracer;

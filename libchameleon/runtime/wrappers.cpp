@@ -35,10 +35,10 @@ template <CallId C, class... P>
   const std::uint64_t entry = tracer.clock().now();
   std::uint64_t before = entry;
   event.own_statuses();
-  if (early || tracer.raw() != nullptr) {
-    const auto held = tracer.lock();
+  if (early || tracer.writes_raw()) {
+    const auto held = tracer.enter();
     event.before();
-    if (tracer.records(C) && tracer.raw() != nullptr)
+    if (tracer.records(C) && tracer.stream().raw != nullptr)
       raw.emplace().before(event.args(), event.comm());
     before = tracer.clock().now();
   }
@@ -49,16 +49,17 @@ template <CallId C, class... P>
   if constexpr (!ends && !begun) code = std::apply(pmpi, event.args());
   const std::uint64_t after = tracer.clock().now();
   {
-    const auto held = tracer.lock();
-    if (!early && tracer.raw() == nullptr) event.before();
+    const auto held = tracer.enter();
+    Stream& stream = tracer.stream();
+    if (!early && !tracer.writes_raw()) event.before();
     event.after(code);
-    if (raw) raw->after(event.args(), event.comm(), code, tracer.raw());
+    if (raw) raw->after(event.args(), event.comm(), code, stream.raw, tracer.next_raw_line());
     if (tracer.records(C))
-      tracer.append(C, site, begun ? 0 : tracer.computed_until(entry),
+      tracer.append(stream, C, site, begun ? 0 : stream.computed_until(entry),
                     ends || begun ? 0 : after - before, event.values());
     else
       tracer.count_paused();
-    tracer.leave(C, entry, before, after);
+    tracer.leave(stream, C, entry, before, after);
   }
   if constexpr (C == CallId::kCommSetName)
     tracer.name_comm(std::get<0>(event.args()), std::get<1>(event.args()));
@@ -82,7 +83,7 @@ template <CallId C, class R, class... P, class... A>
     if (code != MPI_SUCCESS || t_depth > 0) return code;
     int level = MPI_THREAD_SINGLE;
     PMPI_Query_thread(&level);
-    start_tracer(level == MPI_THREAD_MULTIPLE);
+    start_tracer(level > MPI_THREAD_FUNNELED);
     if (Tracer* tracer = g_tracer.load(std::memory_order_acquire))
       record<C, P...>(*tracer, __builtin_return_address(0), pmpi, a...);
     return code;

@@ -26,6 +26,7 @@ enum Section : std::uint64_t {
   kOnline = 10,
   kStateTimes = 11,
   kClocks = 12,
+  kThreads = 13,
 };
 
 template <class F>
@@ -318,6 +319,8 @@ void clocks(Column column) {
 Bytes encode_trace(const Trace& trace) {
   ByteWriter out;
   section(out, kRun, [&](ByteWriter& w) { write_run(w, trace); });
+  // Before anything that counts streams; a trace of one thread a rank has none.
+  if (trace.threads > 1) section(out, kThreads, [&](ByteWriter& w) { w.varint(trace.threads); });
   write_tables(out, trace);
   section(out, kPredefined, [&](ByteWriter& w) {
     w.varint(trace.predefined.size());
@@ -365,6 +368,14 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
     const auto column = [&](auto value) { read_column(part, trace, value); };
     switch (tag) {
       case kRun: read_run(part, trace); break;
+      case kThreads: {
+        const std::uint64_t threads = part.varint();
+        if (threads < 2 || trace.world_size == 0 || threads > kMostRanks / trace.world_size)
+          part.fail();
+        else
+          trace.threads = static_cast<std::uint32_t>(threads);
+        break;
+      }
       case kCalls: read_calls(part, trace); break;
       case kArrays: read_arrays(part, trace, 64 * bytes.size() + (1U << 20)); break;
       case kModules: {

@@ -83,8 +83,9 @@ const char* mismatch(const Trace& trace, const Trace& delta) {
   }
   std::size_t ranks = trace.facts.size();
   for (const auto& [rank, fact] : delta.facts) ranks += trace.facts.contains(rank) ? 0 : 1;
-  if (ranks > std::max<std::uint64_t>(trace.ranks.size(),
-                                      std::max(trace.world_size, delta.world_size)))
+  const std::uint64_t streams = std::uint64_t{std::max(trace.world_size, delta.world_size)} *
+                                std::max(trace.threads, delta.threads);
+  if (ranks > std::max<std::uint64_t>(trace.ranks.size(), streams))
     return "a delta has facts of ranks that are not in the run";
   return nullptr;
 }

@@ -21,7 +21,7 @@
 namespace chameleon {
 
 inline constexpr std::uint16_t kFormatMajor = 1;
-inline constexpr std::uint16_t kFormatMinor = 2;
+inline constexpr std::uint16_t kFormatMinor = 3;
 
 /// What a file is, beside the trace in it.
 struct FileFacts {

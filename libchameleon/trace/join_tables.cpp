@@ -24,6 +24,7 @@ void add(RankFacts& mine, const RankFacts& more) {
 }  // namespace
 
 void join_tables(Trace& trace, Trace& other) {
+  trace.threads = std::max(trace.threads, other.threads);
   trace.calls.merge(other.calls);
   trace.arrays.merge(other.arrays);
   trace.paths.merge(other.paths);

@@ -24,7 +24,8 @@ std::map<std::uint64_t, std::uint64_t> places(const Table& table) {
 
 /// No part of a trace can be about more ranks: keeps a few bytes from claiming millions.
 inline std::uint64_t rank_count(const Trace& trace) {
-  return std::max<std::uint64_t>(trace.ranks.size(), trace.world_size);
+  return std::max<std::uint64_t>(trace.ranks.size(),
+                                 std::uint64_t{trace.world_size} * trace.threads);
 }
 
 void write_nodes(ByteWriter& out, const Trace& trace);

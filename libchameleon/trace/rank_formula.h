@@ -30,8 +30,10 @@ struct RankFormula {
     const std::uint64_t rows = size / b / a;
     return static_cast<std::int64_t>(b * (h % a * rows + h / a) + rank % b);
   }
-  /// That as an end-point of this form is stored (plain values: as it is).
-  std::int64_t stored(std::uint32_t rank, EndPointForm form, std::uint32_t size) const {
+  /// That as an end-point of this form is stored (plain values: as it is). Of a stream, what
+  /// its rank computes.
+  std::int64_t stored(std::uint32_t stream, EndPointForm form, std::uint32_t size) const {
+    const std::uint32_t rank = size == 0 ? stream : stream % size;
     const std::int64_t value = absolute(rank, size);
     if (form != EndPointForm::kRelative) return value;
     return relative_rank(static_cast<std::int32_t>(value), static_cast<std::int32_t>(rank),
@@ -58,17 +60,18 @@ struct RankFormula {
   }
 };
 
-/// The formula that gives exactly these values in a job of `size` ranks, if there is
+/// The formula that gives exactly these values, by stream, in a job of `size` ranks, if there is
 /// one and at least four values. O(divisors of size), and O(values) for those that fit.
 inline std::optional<RankFormula> find_formula(const std::map<std::uint32_t, std::int64_t>& values,
                                                EndPointForm form, std::uint32_t size) {
   if (values.size() < 4 || size == 0) return std::nullopt;
   const auto fits = [&](const RankFormula& formula) {
     for (const auto& [rank, value] : values)
-      if (rank >= size || formula.stored(rank, form, size) != value) return false;
+      if (formula.stored(rank, form, size) != value) return false;
     return true;
   };
-  const auto& [rank, value] = *values.begin();
+  const std::uint32_t rank = values.begin()->first % size;
+  const std::int64_t value = values.begin()->second;
   const std::int64_t first =
       form == EndPointForm::kRelative ? (rank + value + size) % size : value;
   if (first >= 0 && first < (std::int64_t{1} << 31)) {

@@ -79,9 +79,13 @@ struct Predefined {
 /// posted call already tells (source and tag without wildcard, bytes as posted).
 inline constexpr std::int64_t kNotRecorded = INT32_MIN;
 
+/// Events come in *streams*: what one thread of a rank did. Stream s of a job of P ranks is of
+/// rank s mod P and thread s div P, so that a program of one thread a rank has a stream a rank,
+/// under the rank's number. All rank lists of nodes, and the facts, are of streams.
 struct Trace final : CallSchema {
-  RankList ranks;                ///< whose events are in here
+  RankList ranks;                ///< the streams whose events are in here
   std::uint32_t world_size = 0;  ///< ranks of the traced job
+  std::uint32_t threads = 1;     ///< most threads that a rank of it has
   bool complete = false;         ///< the run reached MPI_Finalize
   std::vector<Node> nodes;
 
@@ -105,12 +109,36 @@ struct Trace final : CallSchema {
 
   /// Adds an array to the table; its id is what events store.
   std::uint64_t intern(std::vector<std::int64_t> array);
+  /// The rank that a stream is of, and its thread.
+  std::uint32_t rank_of(std::uint32_t stream) const {
+    return threads > 1 && world_size > 0 ? stream % world_size : stream;
+  }
+  std::uint32_t thread_of(std::uint32_t stream) const {
+    return threads > 1 && world_size > 0 ? stream / world_size : 0;
+  }
+  std::uint32_t stream_of(std::uint32_t rank, std::uint32_t thread) const {
+    return rank + world_size * thread;
+  }
+  /// The streams of a rank that the trace has, by thread.
+  std::vector<std::uint32_t> streams_of(std::uint32_t rank) const;
+  /// The ranks with a stream in `streams`.
+  RankList ranks_of(const RankList& streams) const;
+  /// The ranks whose events are in here.
+  RankList whole_ranks() const { return ranks_of(ranks); }
+
   /// Adds up to `events` of all ranks.
   std::uint64_t event_count() const;
 };
 
 /// Whether the clocks of all ranks that the trace has events of were compared with rank 0's.
 bool clocks_known(const Trace& trace);
+
+/// Symbolic ids are the lowest free ones of the thread that made the object: it is in the upper
+/// half of an id. Negative ids are of predefined objects.
+inline constexpr int kObjectThreadShift = 32;
+constexpr std::uint32_t object_thread(std::int64_t id) {
+  return id < 0 ? 0 : static_cast<std::uint32_t>(id >> kObjectThreadShift);
+}
 
 /// Content hash of an array: its id in every trace.
 std::uint64_t array_id(std::span<const std::int64_t> array);

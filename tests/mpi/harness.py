@@ -171,7 +171,8 @@ def raw_counts(folder, rank):
     with open(folder / f"rank.{rank}.raw", encoding="utf-8", errors="replace") as lines:
         for line in lines:
             if not line.startswith("#"):
-                counts["MPI_" + line.split(" ", 1)[0].rstrip("\n")] += 1
+                words = line.split(" ", 2)  # with threads, "@NUMBER" first
+                counts["MPI_" + words[words[0].startswith("@")].rstrip("\n")] += 1
     return counts
 
 

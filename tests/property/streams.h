@@ -167,7 +167,16 @@ inline Trace fold_stream(const Stream& stream, int rank, int size) {
   return fold_stream(stream, rank, size, static_cast<Feed>(rank % 3));
 }
 
-/// A rank's events read back; a `Record` with call 0 stands for a failure.
+/// The same of a thread of a rank: numbers of streams go on behind those of the ranks.
+inline Trace fold_thread(const Stream& stream, int rank, int thread, int size, int threads) {
+  Trace trace = fold_stream(stream, rank, size);
+  trace.threads = static_cast<std::uint32_t>(threads);
+  trace.ranks = RankList::single(trace.stream_of(static_cast<std::uint32_t>(rank),
+                                                 static_cast<std::uint32_t>(thread)));
+  return trace;
+}
+
+/// A stream's events read back; a `Record` with call 0 stands for a failure.
 inline Stream expand(const Trace& trace, int rank) {
   Stream stream;
   auto view = RankView::make(trace, static_cast<std::uint32_t>(rank));
@@ -175,7 +184,8 @@ inline Stream expand(const Trace& trace, int rank) {
   EventView event;
   while (view->next(event)) {
     Record record{event.node->call, event.node->path, event.values};
-    record.values[2] = event.end_point(2).rank(rank, static_cast<std::int32_t>(trace.world_size));
+    const auto self = static_cast<std::int32_t>(trace.rank_of(static_cast<std::uint32_t>(rank)));
+    record.values[2] = event.end_point(2).rank(self, static_cast<std::int32_t>(trace.world_size));
     stream.push_back(std::move(record));
   }
   return stream;

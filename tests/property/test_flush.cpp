@@ -7,6 +7,7 @@
 #include "cluster/flush.h"
 #include "property/streams.h"
 #include "trace/append.h"
+#include "trace/file.h"
 #include "world/virtual_world.h"
 
 using namespace chameleon;
@@ -59,6 +60,50 @@ TEST_CASE("flushes in exact keep every event of every rank", "[property]") {
       const Stream& expected = streams[static_cast<std::size_t>(rank)];
       REQUIRE(same(expand(online, rank), expected));
       REQUIRE(online.facts[static_cast<std::uint32_t>(rank)].events == expected.size());
+    }
+  }
+}
+
+TEST_CASE("ranks of several threads keep every event of each, whoever else has one") {
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    const std::uint64_t seed = base_seed() + i;
+    const int ranks = 2 + static_cast<int>(seed % 9);
+    INFO("CHAMELEON_TEST_SEED=" << seed << " ranks=" << ranks);
+    ProgramMaker program(seed, ranks);
+    const auto threads_of = [](int rank) { return rank % 3 == 1 ? 3 : 1; };
+    for (const Fidelity fidelity : {Fidelity::kExact, Fidelity::kChecked, Fidelity::kLead}) {
+      VirtualWorld world(static_cast<std::uint32_t>(ranks));
+      Trace online;
+      online.world_size = static_cast<std::uint32_t>(ranks);
+      for (int part = 0; part < 2; ++part) {
+        std::vector<Share> shares;
+        for (int rank = 0; rank < ranks; ++rank) {
+          Share share;
+          for (int thread = 0; thread < threads_of(rank); ++thread) {
+            const Stream stream = program.run(rank);
+            Trace one = fold_thread(stream, rank, thread, ranks, threads_of(rank));
+            if (threads_of(rank) > 1) one.facts[one.ranks.first()].events = stream.size();
+            if (thread == 0) share.events = stream.size(), share.trace = std::move(one);
+            else merge(share.trace, std::move(one));
+          }
+          shares.push_back(std::move(share));
+        }
+        auto merged = flush(world, shares, Clustering(), fidelity);
+        REQUIRE(merged);
+        append(online, std::move(*merged));
+      }
+      online = std::move(*decode_trace(encode_trace(online)));
+      REQUIRE(online.threads == 3U);
+      for (int rank = 0; rank < ranks; ++rank)
+        for (int thread = 0; thread < threads_of(rank); ++thread) {
+          Stream twice = program.run(rank);
+          const std::size_t once = twice.size();
+          for (std::size_t at = 0; at < once; ++at) twice.push_back(Record(twice[at]));
+          const auto stream = online.stream_of(static_cast<std::uint32_t>(rank),
+                                               static_cast<std::uint32_t>(thread));
+          REQUIRE(same(expand(online, static_cast<int>(stream)), twice));
+          REQUIRE(online.facts[stream].events == twice.size());
+        }
     }
   }
 }

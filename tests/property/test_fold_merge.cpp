@@ -50,6 +50,58 @@ TEST_CASE("expand(merge(fold(x))) = x on every rank, through the file format", "
   }
 }
 
+TEST_CASE("threads' streams fold and merge as ranks do, and each comes back") {
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    const std::uint64_t seed = base_seed() + i;
+    const int ranks = 1 + static_cast<int>(seed % 9);
+    const int threads = 2 + static_cast<int>(seed % 4);
+    INFO("CHAMELEON_TEST_SEED=" << seed << " ranks=" << ranks << " threads=" << threads);
+    ProgramMaker program(seed, ranks), other(seed + 1, ranks);
+    std::vector<Stream> streams(static_cast<std::size_t>(ranks * threads));
+    std::vector<Trace> traces;
+    for (int rank = 0; rank < ranks; ++rank) {
+      Trace whole;  // a rank's streams are merged first
+      for (int thread = 0; thread < threads; ++thread) {
+        if (thread == threads - 1 && rank % 2 != 0) continue;  // not all ranks have as many
+        Stream& stream = streams[static_cast<std::size_t>(rank + ranks * thread)];
+        stream = thread == 0 ? other.run(rank) : program.run(rank);
+        Trace one = fold_thread(stream, rank, thread, ranks, threads);
+        if (thread == 0) whole = std::move(one);
+        else merge(whole, std::move(one));
+      }
+      traces.push_back(std::move(whole));
+    }
+    Trace merged = reduce_virtually(std::move(traces), [](Trace& mine, Trace&& theirs) {
+      auto received = decode_trace(encode_trace(theirs));
+      REQUIRE(received);
+      merge(mine, std::move(*received));
+    });
+    canonicalize(merged);
+    const Bytes bytes = encode_trace(merged);
+    auto read = decode_trace(bytes);
+    REQUIRE(read);
+    REQUIRE(encode_trace(*read) == bytes);
+    REQUIRE(read->threads == static_cast<std::uint32_t>(threads));
+    REQUIRE(read->whole_ranks() == RankList::range(0, static_cast<std::uint32_t>(ranks) - 1));
+    for (std::size_t stream = 0; stream < streams.size(); ++stream)
+      if (read->ranks.contains(static_cast<std::uint32_t>(stream)))
+        REQUIRE(same(expand(*read, static_cast<int>(stream)), streams[stream]));
+      else
+        REQUIRE(streams[stream].empty());
+  }
+}
+
+TEST_CASE("a trace of one thread a rank says nothing of threads") {
+  ProgramMaker program(7, 4);
+  Trace trace = fold_stream(program.run(1), 1, 4);
+  const Bytes bytes = encode_trace(trace);
+  trace.threads = 2;
+  CHECK(encode_trace(trace).size() == bytes.size() + 3);
+  CHECK(trace.rank_of(6) == 2);
+  CHECK(trace.thread_of(6) == 1);
+  CHECK(trace.ranks_of(RankList::range(3, 5)) == *RankList::parse("0-1,3"));
+}
+
 TEST_CASE("events known beforehand, and whole iterations of them, fold as any, with their times") {
   for (std::uint64_t i = 0; i < 200; ++i) {
     const std::uint64_t seed = base_seed() + i;

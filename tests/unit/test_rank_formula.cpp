@@ -42,6 +42,31 @@ Trace trace_of(const std::map<std::uint32_t, std::int64_t>& values, EndPointForm
 
 }  // namespace
 
+TEST_CASE("what follows from the rank is the same formula for all of its threads") {
+  constexpr std::uint32_t kRanks = 64, kThreads = 3;
+  for (const EndPointForm form : {EndPointForm::kAbsolute, EndPointForm::kRelative}) {
+    const auto one = table(kRanks, form, [](std::uint32_t r) -> std::int64_t { return r ^ 5U; });
+    auto all = one;
+    for (std::uint32_t stream = kRanks; stream < kRanks * kThreads; ++stream)
+      all[stream] = one.at(stream % kRanks);
+    REQUIRE(find_formula(all, form, kRanks));
+    Trace trace = trace_of(all, form);
+    trace.world_size = kRanks;
+    trace.threads = kThreads;
+    const auto read = decode_trace(encode_trace(trace));
+    REQUIRE(read);
+    CHECK(read->threads == kThreads);
+    for (const auto& [stream, value] : all) {
+      EndPointForm found{};
+      const ValueSequence* values = read->nodes[0].params[0].find(stream, found);
+      REQUIRE(values != nullptr);
+      REQUIRE(values->front() == value);
+    }
+    all[2 * kRanks + 7] += 1;
+    CHECK_FALSE(find_formula(all, form, kRanks));
+  }
+}
+
 TEST_CASE("partners that follow from the rank are written as a formula") {
   const auto flipped = [](std::uint32_t rank) -> std::int64_t { return rank ^ 5U; };
   const auto transposed = [](std::uint32_t rank) -> std::int64_t {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "runtime/slots.h"
+#include "trace/trace.h"
 
 namespace chameleon {
 namespace {
@@ -57,6 +58,32 @@ TEST_CASE("objects of one handle are told apart") {
   CHECK(requests.find(5) == second);
   CHECK(requests.create(6) == first);
   CHECK(requests.release(5) == second);
+}
+
+TEST_CASE("each thread gives ids of its own and finds the others' objects") {
+  constexpr std::int64_t kSecond = std::int64_t{1} << kObjectThreadShift;
+  Slots first(Kind::kRequest), second(Kind::kRequest, 1), third(Kind::kRequest, 2);
+  second.join(first);
+  third.join(first);
+  CHECK(first.create(5) == 0);
+  CHECK(second.create(5) == kSecond);
+  CHECK(object_thread(second.create(6)) == 1);
+  CHECK(third.find(6) == kSecond + 1);  // another thread's
+  CHECK(first.find(5) == 0);            // one's own first
+  CHECK(second.find(5) == kSecond);
+  CHECK(third.claim(6) == kSecond + 1);
+  third.unclaim(kSecond + 1);
+  CHECK(first.release(6) == kSecond + 1);
+  CHECK(second.create(7) == kSecond + 1);  // free again for its maker
+  CHECK(first.create(8) == 1);
+  CHECK(first.claim(5) == 0);
+  CHECK(first.find(5) == kSecond);
+  CHECK(first.release(kSecond * 9) == 2);  // never seen: taken up, and free again
+  CHECK(first.create(9) == 2);
+
+  Slots comms(Kind::kComm, 1);
+  CHECK(comms.find(handle_bits(MPI_COMM_WORLD)) == 0);
+  CHECK(comms.create(77) == kSecond + 2);
 }
 
 TEST_CASE("claiming in order and putting back in reverse changes nothing") {

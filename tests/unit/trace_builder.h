@@ -15,8 +15,10 @@ namespace chameleon::testing {
 
 class TraceBuilder {
  public:
-  explicit TraceBuilder(std::uint32_t ranks) : folders_(ranks) {
+  explicit TraceBuilder(std::uint32_t ranks, std::uint32_t threads = 1)
+      : folders_(std::size_t{ranks} * threads) {
     trace_.world_size = ranks;
+    trace_.threads = threads;
     trace_.complete = true;
     trace_.predefined["datatype"] = {{"MPI_BYTE", 1}, {"MPI_INT", 4}, {"MPI_DOUBLE", 8}};
     trace_.predefined["op"] = {{"MPI_SUM", 0}, {"MPI_MAX", 0}};
@@ -37,7 +39,7 @@ class TraceBuilder {
     }
   }
 
-  /// An event that returned 0; its path follows from its call.
+  /// An event of a stream that returned 0; its path follows from its call.
   void push(std::uint32_t rank, std::uint16_t call, std::vector<std::int64_t> values,
             std::uint64_t compute_ns = 1, std::uint64_t call_ns = 1) {
     values.insert(values.begin(), 0);
@@ -63,7 +65,7 @@ class TraceBuilder {
     }
     canonicalize(whole);
     whole.complete = complete;
-    whole.world_size = static_cast<std::uint32_t>(folders_.size());
+    whole.world_size = trace_.world_size;
     return whole;
   }
 

@@ -79,11 +79,20 @@ struct Run {
   std::uint64_t started_unix = 0;  ///< seconds
   std::uint32_t world_size = 0;
   bool complete = false;  ///< MPI_Finalize was reached
-  Ranks ranks;            ///< whose events are here
+  Ranks ranks;            ///< the streams whose events are here
+  /// Most threads of a rank. What a thread did is a stream: number s is of rank s mod world_size
+  /// and thread s div world_size, so that with one thread a rank streams are ranks.
+  std::uint32_t threads = 1;
+  std::uint32_t rank_of(std::uint32_t stream) const {
+    return threads > 1 && world_size > 0 ? stream % world_size : stream;
+  }
+  std::uint32_t thread_of(std::uint32_t stream) const {
+    return threads > 1 && world_size > 0 ? stream / world_size : 0;
+  }
 };
 
 struct RankFacts {
-  std::uint32_t rank = 0;
+  std::uint32_t rank = 0;  ///< the stream
   std::uint64_t events = 0;
   std::uint64_t run_ns = 0, tool_ns = 0;  ///< MPI_Init to MPI_Finalize; of that, in the tracer
   std::uint64_t not_recorded = 0;         ///< calls while recording was switched off
@@ -139,7 +148,7 @@ struct Node {
   unsigned inexact = 0;          ///< as Event::inexact, of some rank
 };
 
-/// A call as one rank made it.
+/// A call as one thread of a rank made it. Objects made by thread t > 0 have ids from 2^32 t on.
 struct Event {
   std::uint32_t rank = 0;
   std::uint64_t number = 0;  ///< from 1
@@ -155,6 +164,7 @@ struct Event {
   /// What is another rank's: 1 the calls themselves, 2 counts, 4 sources, 8 destinations, 16 tags,
   /// 32 other; 0: everything is exact.
   unsigned inexact = 0;
+  std::uint32_t thread = 0;
 
   /// The value of a field by name; `otherwise` if the call has none of this name.
   std::int64_t value(std::string_view field, std::int64_t otherwise = kNotRecorded) const;
@@ -185,9 +195,10 @@ class __attribute__((visibility("default"))) TraceReader {
 
   /// Calls f(node) for each node of the loop tree, outside in, in the order of execution.
   void for_each_node(const std::function<void(const Node&)>& f) const;
-  /// Calls f(event) for the events of a rank in order, until it gives false. The event holds during
-  /// the call. False and `error` if there is no such rank or the trace is damaged.
-  bool for_each_event(std::uint32_t rank, const std::function<bool(const Event&)>& f,
+  /// Calls f(event) for the events of a stream (with one thread a rank: of a rank) in order, until
+  /// it gives false. The event holds during the call. False and `error` if there is no such stream
+  /// or the trace is damaged. Partners on objects that other threads made may not be known.
+  bool for_each_event(std::uint32_t stream, const std::function<bool(const Event&)>& f,
                       Error& error) const;
 
  private:

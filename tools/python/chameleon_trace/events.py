@@ -51,7 +51,7 @@ class Event:
     numbers as stored.
     """
 
-    __slots__ = ("rank", "number", "node", "values", "iteration", "predecessor", "communicator",
+    __slots__ = ("rank", "thread", "stream", "number", "node", "values", "iteration", "predecessor", "communicator",
                  "_item", "_sources", "_arrays")
 
     @property
@@ -78,14 +78,14 @@ class Event:
         """Time since the call before: this one's with full timing, else the mean at this place."""
         if self._item.shape.timed:
             return min(decode_time(self.values[-2]), MOST)
-        return self._item.times(self.predecessor, self.rank)[0]
+        return self._item.times(self.predecessor, self.stream)[0]
 
     @property
     def call_ns(self):
         """Time in the call, as compute_ns."""
         if self._item.shape.timed:
             return min(decode_time(self.values[-1]), MOST)
-        return self._item.times(self.predecessor, self.rank)[1]
+        return self._item.times(self.predecessor, self.stream)[1]
 
     def __getitem__(self, name):
         return self._value(self._item.shape.places[name])
@@ -234,17 +234,19 @@ def _sources(followed, shape, values):
     return tuple(result)
 
 
-def events(trace, rank):
-    """The events of a rank in order: memory of the folded trace, O(nesting) an event."""
+def events(trace, stream):
+    """The events of a stream in order: memory of the folded trace, O(nesting) an event."""
+    rank, thread = trace.rank_of(stream), trace.thread_of(stream)
     followed = Followed(rank, trace.world_size, trace.arrays)
     number, predecessor = 0, 0
     for part, times in trace.parts:
         for _ in range(times):
-            plan = Plan(part, trace.shapes, rank)
+            plan = Plan(part, trace.shapes, stream)
             for item, values, iteration in plan.run():
                 number += 1
                 event = Event()
-                event.rank, event.number = rank, number
+                event.rank, event.thread, event.stream = rank, thread, stream
+                event.number = number
                 event.node = node = item.node
                 event._item = item
                 event.values = values

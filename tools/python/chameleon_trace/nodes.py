@@ -179,7 +179,8 @@ def _formula(reader, form, size):
     if kind not in (1, 2) or a >= 1 << 31 or not 1 <= b < 1 << 31 or (kind == 2 and a == 0):
         raise corrupt("a parameter has an unknown formula")
 
-    def value_at(_, rank):
+    def value_at(_, stream):
+        rank = stream % size if size else stream
         if kind == 1:
             value = rank ^ a
         else:

@@ -38,6 +38,7 @@ class Part:
         self.size = len(data)
         self.ranks = RankList()
         self.world_size = 0
+        self.threads = 1
         self.complete = False
         self.program = self.tool_version = self.mpi = self.timing = ""
         self.started = 0
@@ -59,7 +60,7 @@ class Part:
 
     @property
     def most_ranks(self):
-        return max(len(self.ranks), self.world_size)
+        return max(len(self.ranks), self.world_size * self.threads)
 
     def read_run(self, reader):
         self.ranks = RankList.decode(reader)
@@ -70,6 +71,11 @@ class Part:
         self.program, self.tool_version, self.mpi, self.timing = (
             reader.text(), reader.text(), reader.text(), reader.text())
         self.started = reader.varint()
+
+    def read_threads(self, reader):
+        self.threads = reader.varint()
+        if self.threads < 2 or not self.world_size or self.threads > MOST_RANKS // self.world_size:
+            raise corrupt("the ranks have an impossible number of threads")
 
     def read_calls(self, reader):
         for _ in range(reader.count(3)):
@@ -191,4 +197,4 @@ class Part:
 
     SECTIONS = {1: read_run, 2: read_calls, 3: read_arrays, 4: read_modules, 5: read_paths,
                 6: read_predefined, 7: read_facts, 8: read_declarations, 9: read_nodes,
-                10: read_online, 11: read_state_times, 12: read_clocks}
+                10: read_online, 11: read_state_times, 12: read_clocks, 13: read_threads}

@@ -173,6 +173,9 @@ def rows(trace, name, ranks):
     sums; `messages` remembers what is sent and received."""
     if name not in ROWS:
         raise ValueError(f"no table {name!r}: there are {', '.join(ROWS)}")
+    if trace.threads > 1 and name not in ("clusters", "phases"):
+        raise ValueError(f"ranks of this trace have up to {trace.threads} threads, and tables follow "
+                         "one thread a rank: use Trace.events(stream)")
     return ROWS[name](trace, _wanted(trace, ranks))
 
 

@@ -33,6 +33,7 @@ class Trace:
         self.ranks = first.ranks
         self.calls, self.modules, self.paths, self.predefined = {}, {}, {}, {}
         self.online, self.world_size, self.started = NO_ONLINE, 0, 0
+        self.threads = 1
         self.program = self.tool_version = self.mpi = self.timing = ""
         declared = {}
         # Uniting what a damaged file claims must not take long.
@@ -45,6 +46,7 @@ class Trace:
             for name in ("program", "tool_version", "mpi", "timing", "started"):
                 setattr(self, name, getattr(self, name) or getattr(part, name))
             self.world_size = max(self.world_size, part.world_size)
+            self.threads = max(self.threads, part.threads)
             if part.online.acted or part.online.clustering:
                 self.online = part.online
             for what, ranks in part.declarations:
@@ -85,12 +87,26 @@ class Trace:
         """Runs of markers that led to one state: state, first, markers, changed, end_ns."""
         return self.online.phases
 
+    def rank_of(self, stream):
+        """The rank that a stream is of: the stream itself with one thread a rank."""
+        return stream % self.world_size if self.threads > 1 else stream
+
+    def thread_of(self, stream):
+        """The thread of its rank that a stream is of."""
+        return stream // self.world_size if self.threads > 1 else 0
+
+    def streams_of(self, rank):
+        """The streams of a rank, one for each thread."""
+        streams = (rank + self.world_size * thread for thread in range(self.threads))
+        return [stream for stream in streams if stream in self.ranks]
+
     def _checked(self, rank):
         if rank not in self.ranks:
             raise ValueError(f"rank {rank} is not in this trace, which holds ranks {self.ranks}")
 
     def events(self, rank):
-        """Iterates over the Events of a rank, in memory of the folded trace."""
+        """Iterates over the Events of a rank (where ranks have several threads: of a stream, which
+        `streams_of` names), in memory of the folded trace."""
         self._checked(rank)
         return self._told(events(self, rank))
 

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "runtime/streams.h"
+
+#include <catch2/catch.hpp>
+
+#include "mpi/call_table.h"
+#include "trace/view.h"
+
+using namespace chameleon;
+
+namespace {
+
+void append(Streams& streams, std::uint32_t thread, std::uint64_t path) {
+  const std::int64_t values[] = {0, 0};
+  streams.of(thread).trace.log().append(static_cast<std::uint16_t>(CallId::kBarrier), path, 10, 5,
+                                        values, 2);
+}
+
+SignatureVector interval(const std::vector<std::uint64_t>& path_of_thread) {
+  const Settings settings;
+  Streams streams(settings, 1, 4);
+  for (std::uint32_t thread = 0; thread < path_of_thread.size(); ++thread)
+    for (int i = 0; i < 3; ++i)
+      if (path_of_thread[thread] != 0) append(streams, thread, path_of_thread[thread]);
+  return streams.close_interval(1.0);
+}
+
+}  // namespace
+
+TEST_CASE("a rank's signature is over its streams, whichever thread has which number") {
+  CHECK(interval({1, 2, 3}) == interval({1, 3, 2}));
+  CHECK(interval({1, 2, 3}).call_path != interval({1, 2, 2}).call_path);
+  CHECK(interval({1, 2}).call_path != interval({1}).call_path);
+  CHECK(interval({1, 0, 0}) == interval({1}));  // threads that did nothing
+}
+
+TEST_CASE("a stream begins with its thread; a rank's trace has all of them, and their events") {
+  const Settings settings;
+  Streams streams(settings, 1, 4);
+  append(streams, 0, 1);
+  CHECK(streams.count() == 1);
+  CHECK(&streams.of(0) == &streams.first());
+  for (int i = 0; i < 5; ++i) append(streams, 2, 7);
+  CHECK(streams.count() == 3);
+  streams.close_interval(1.0);
+  append(streams, 2, 8);  // of the next interval
+  streams.join(1.0);
+  Trace schema;
+  schema.calls[static_cast<std::uint16_t>(CallId::kBarrier)] = {
+      "Barrier", {{"return", "int", FieldKind::kPlain}, {"comm", "comm", FieldKind::kPlain}}};
+  const Trace trace = streams.take(schema);
+  CHECK(trace.threads == 3);
+  CHECK(trace.ranks == *RankList::parse("1,5,9"));
+  CHECK(trace.facts.at(1).events == 1);
+  CHECK(trace.facts.at(5).events == 0);
+  CHECK(trace.facts.at(9).events == 5);
+  Result<RankView> view = RankView::make(trace, 9);
+  REQUIRE(view);
+  EventView event;
+  int events = 0;
+  while (view->next(event)) {
+    CHECK(event.node->path == 7);
+    ++events;
+  }
+  CHECK(events == 5);
+}
+
+TEST_CASE("objects are found across streams, and requests by their maker") {
+  const Settings settings;
+  Streams streams(settings, 0, 1);
+  const auto requests = [&](std::uint32_t thread) -> Slots& {
+    return streams.of(thread).slots[static_cast<std::size_t>(Kind::kRequest)];
+  };
+  requests(2);
+  const std::int64_t id = requests(1).create(42);
+  CHECK(requests(2).find(42) == id);
+  CHECK(requests(0).find(42) == id);
+  CHECK(streams.maker(id) == &streams.of(1));
+  CHECK(streams.maker(3) == &streams.first());
+  CHECK(streams.maker(-2) == nullptr);
+  CHECK(streams.maker(std::int64_t{7} << kObjectThreadShift) == nullptr);
+}
+
+TEST_CASE("threads beyond the most share the last stream") {
+  Settings settings;
+  settings.buffer = 64U << 10;
+  Streams streams(settings, 0, 1 << 21);  // 2^24 streams in all
+  CHECK(&streams.of(7) == &streams.of(9));
+  CHECK(streams.crowded());
+  CHECK(streams.count() == 8);
+}
