@@ -5,10 +5,10 @@
 /// program counter, rsp and rbp it starts from and of the words it reads. So with equal rsp and
 /// call site, equal rbp where an unsaved one was used, and each word equal to what the walk read
 /// there, it would find the same frames again. `find` compares the words *in the order of the
-/// walk* and stops at the first that differs: up to there a walk would read the very same
-/// addresses, so nothing is touched that a walk would not touch, even if the stack of the earlier
-/// walk has been unmapped or has become another thread's. Not covered: that code at one address
-/// became other code (see `needs_loader_check`).
+/// walk*, those of a page at once, and stops at the first page with one that differs: up to there
+/// a walk would read the very same addresses, so no page is touched that a walk would not touch,
+/// even if the stack of the earlier walk has been unmapped or has become another thread's. Not
+/// covered: that code at one address became other code (see `needs_loader_check`).
 ///
 /// Two places per (call site, rsp), `kSets` sets, some 1 MiB of which only what is used becomes
 /// resident. No allocation but in `make`. Cost of a hit: 0.4 ns a word.
@@ -43,8 +43,8 @@ inline std::uint64_t read_word(std::uintptr_t address) {
 
 class StackMemo {
  public:
-  /// Walks that read more words are not remembered: 120 frames, 60 where rbp chains them.
-  static constexpr std::size_t kMostWords = 123;
+  /// Walks that read more words are not remembered: 114 frames, 57 where rbp chains them.
+  static constexpr std::size_t kMostWords = 117;
   static constexpr std::size_t kSets = 256;
   static constexpr std::uint8_t kManyMisses = 7;
 
@@ -56,6 +56,7 @@ class StackMemo {
     Registers start;
     bool uses_bp;             ///< the walk used rbp before any frame restored it
     bool needs_loader_check;  ///< a module on the path may be unloaded
+    std::uint8_t ends[kMostWords + 8];  ///< of the words that share a page with those before
     StackWord words[kMostWords];
   };
 
@@ -73,12 +74,13 @@ class StackMemo {
 
   /// The earlier walk that a walk from here would repeat, or null.
   const Slot* find(void* call_site, const Registers& here) {
-    Set& set = set_of(call_site, here.sp);
+    const std::size_t set = set_of(call_site, here.sp);
+    Use& use = uses_[set];
     for (std::uint8_t i = 0; i < 2; ++i) {
-      const Slot& slot = set.slots[set.recent ^ i];
+      const Slot& slot = slots_[2 * set + (use.recent ^ i)];
       if (!matches(slot, call_site, here)) continue;
-      if (i != 0) set.recent ^= 1;
-      set.misses = 0;
+      if (i != 0) use.recent ^= 1;
+      use.misses = 0;
       return &slot;
     }
     return nullptr;
@@ -87,16 +89,22 @@ class StackMemo {
   /// A slot for a walk that begins here; it counts once it is filled. Null where walks from here
   /// are seldom repeated, so that remembering them does not pay: but for every eighth.
   Slot* replace(void* call_site, const Registers& here) {
-    Set& set = set_of(call_site, here.sp);
-    if (++set.misses > kManyMisses && set.misses % 8 != 0) return nullptr;
-    if (set.slots[set.recent].generation == generation_) set.recent ^= 1;
-    Slot& slot = set.slots[set.recent];
+    const std::size_t set = set_of(call_site, here.sp);
+    Use& use = uses_[set];
+    if (++use.misses > kManyMisses && use.misses % 8 != 0) return nullptr;
+    if (slots_[2 * set + use.recent].generation == generation_) use.recent ^= 1;
+    Slot& slot = slots_[2 * set + use.recent];
     slot.generation = 0;
     return &slot;
   }
 
   /// Makes a slot, whose other members are set, one to be found.
   void fill(Slot& slot, void* call_site) const {
+    std::uint8_t* end = slot.ends;
+    for (std::uint32_t i = 1; i <= slot.count; ++i)
+      if (i == slot.count || slot.words[i].address / kPage != slot.words[i - 1].address / kPage ||
+          (slot.words[i].address + 7) / kPage != slot.words[i].address / kPage)
+        *end++ = static_cast<std::uint8_t>(i);
     slot.call_site = call_site;
     slot.generation = generation_;
   }
@@ -104,9 +112,11 @@ class StackMemo {
   void clear() { ++generation_; }
 
  private:
-  struct Set {
-    Slot slots[2];
-    std::uint8_t recent;
+  static constexpr std::uintptr_t kPage = 4096;  ///< the least there is
+
+  /// Of a set.
+  struct Use {
+    std::uint8_t recent;  ///< place
     std::uint8_t misses;  ///< since the last hit, modulo 256
   };
 
@@ -116,21 +126,38 @@ class StackMemo {
         (slot.uses_bp && slot.start.bp != here.bp))
       return false;
     const StackWord* word = slot.words;
-    const StackWord* const end = word + slot.count;
-    for (; word != end; ++word)
-      if (read_word(word->address) != word->value) return false;
-    return true;
+    for (const std::uint8_t* end = slot.ends;; ++end) {
+      const StackWord* const next = slot.words + *end;
+      if (differ(word, next)) return false;
+      if (*end == slot.count) return true;
+      word = next;
+    }
   }
 
-  Set& set_of(void* call_site, std::uintptr_t sp) {
+  /// Whether a word is not as it was. The stack is read without a branch a word.
+  [[gnu::always_inline]] static bool differ(const StackWord* word, const StackWord* end) {
+    std::uint64_t differs = 0;
+    for (; end - word >= 4; word += 4)
+      differs |= difference(word[0]) | difference(word[1]) | difference(word[2]) |
+                 difference(word[3]);
+    for (; word != end; ++word) differs |= difference(*word);
+    return differs != 0;
+  }
+  static std::uint64_t difference(const StackWord& word) {
+    return read_word(word.address) ^ word.value;
+  }
+
+  static std::size_t set_of(void* call_site, std::uintptr_t sp) {
+    static_assert(kSets == 256);
     const std::uint64_t key = (reinterpret_cast<std::uintptr_t>(call_site) ^ sp << 20) *
                               0x9e3779b97f4a7c15ULL;
-    return sets_[key >> 56];
+    return key >> 56;
   }
 
-  static_assert(kSets == 256);
   std::uint32_t generation_;
-  std::array<Set, kSets> sets_;
+  std::array<Use, kSets> uses_;
+  std::array<Slot, 2 * kSets> slots_;
 };
+static_assert(sizeof(StackMemo::Slot) == 2048, "places are found by a shift");
 
 }  // namespace chameleon::callpath

@@ -270,12 +270,12 @@ def emit_wrappers(calls: List[Call], prototypes: Dict[str, Prototype], shards: i
         prototype = prototypes.get(call.name)
         if prototype is None or "irregular" in call.attributes:
             continue
-        arguments = ", ".join([f"PMPI_{call.name}"] + prototype.names)
         lines.append(f"#if CHAMELEON_SHARD == {shard % shards}")
         shard += 1
         lines.append(f'extern "C" CHAMELEON_EXPORT {prototype.returns} MPI_{call.name}('
                      f'{", ".join(prototype.declarations)}) {{\n'
-                     f"  return traced<CallId::{call.enumerator}>({arguments});\n}}\n#endif\n")
+                     f"  return traced<CallId::{call.enumerator}, PMPI_{call.name}>("
+                     f'{", ".join(prototype.names)});\n}}\n#endif\n')
     return "\n".join(lines)
 
 

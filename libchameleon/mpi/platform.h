@@ -24,7 +24,7 @@ extern "C" double simgrid_get_clock(void);
 #define CHAMELEON_PER_THREAD
 #define CHAMELEON_FAST_TLS
 #else
-#define CHAMELEON_PER_THREAD thread_local
+#define CHAMELEON_PER_THREAD constinit thread_local
 #define CHAMELEON_FAST_TLS [[gnu::tls_model("initial-exec")]]
 #endif
 

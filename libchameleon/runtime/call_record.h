@@ -5,8 +5,13 @@
 /// per kind of parameter, driven by the table, before and after the call.
 /// Handles become symbolic ids, end-points relative and absolute at once, arrays
 /// entries of the array table; requests are followed from posting to completion.
+///
+/// Most events are as one before. What the values of a call without arrays are made from is its
+/// *key*: arguments, what the call returned, the request it made, and how often objects changed.
+/// With the key of a known event nothing needs to be encoded.
 
 #include <boost/container/small_vector.hpp>
+#include <boost/container/static_vector.hpp>
 
 #include "mpi/event_layout.h"
 #include "runtime/significance.h"
@@ -75,8 +80,26 @@ class CallRecord {
                        Attribute::kFinalize | Attribute::kAbort))
       return true;
     for (const ParamInfo& param : params(kCall))
-      if (param.direction == Direction::kInOut && stored_values(param) != 0) return true;
+      if (param.direction == Direction::kInOut && param.kind != Kind::kBuffer &&
+          stored_values(param) != 0)
+        return true;
     return false;
+  }();
+
+  /// Whether it has a key.
+  static constexpr bool kKeyed = [] {
+    if (kEarly || kProbes || kTransfers || creates_communicator(kCall) ||
+        has(kCall, Attribute::kPersistent | Attribute::kStarts | Attribute::kInit))
+      return false;
+    for (const ParamInfo& param : params(kCall)) {
+      if (stored_values(param) == 0 || param.kind == Kind::kBuffer) continue;
+      const bool made = kPosts && param.kind == Kind::kRequest;
+      if (is_array(param) || param.kind == Kind::kString || param.kind == Kind::kPointer ||
+          param.kind == Kind::kFunction ||
+          (param.direction != Direction::kIn && param.kind != Kind::kStatus && !made))
+        return false;
+    }
+    return true;
   }();
 
   CallRecord(Tracer& tracer, P... p) : tracer_(tracer), args_(p...) {}
@@ -95,11 +118,32 @@ class CallRecord {
   const CommShape& comm() const { return comm_; }
   const std::array<std::int64_t, kValues>& values() const { return values_; }
 
-  void before() {
-    if constexpr (kComm >= 0) {
-      if constexpr (params(kCall)[kComm].direction == Direction::kIn)
-        comm_ = tracer_.comm_shape(std::get<kComm>(args_));
+  /// After the call, before its key is asked for: the request it made has an id.
+  void make(int code) {
+    if constexpr (kPosts) {
+      if (code != MPI_SUCCESS) return;
+      look_at_comm();
+      const auto handle = static_cast<std::uint64_t>(scalar<C, kRequest>(args_));
+      made_ = tracer_.slots(Kind::kRequest).create(handle);
+      post(made_);
     }
+  }
+
+  bool has_key(const std::int64_t* key, std::uint64_t objects) const {
+    std::int64_t differs = 0;
+    each_of_key(objects, [&](std::int64_t element) { differs |= element ^ *key++; });
+    return differs == 0;
+  }
+
+  auto key(std::uint64_t objects) const {
+    boost::container::static_vector<std::int64_t, 2 + sizeof...(P) + 3> elements;
+    each_of_key(objects, [&](std::int64_t element) { elements.push_back(element); });
+    return elements;
+  }
+
+  void before() {
+    values_.fill(0);
+    look_at_comm();
     each([&]<int I>() { this->template before_param<I>(); });
     // Not afterwards: another thread may have got the handle for a type of its own.
     if constexpr (C == CallId::kTypeFree) tracer_.forget_type();
@@ -121,6 +165,38 @@ class CallRecord {
     [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
       (f.template operator()<I>(), ...);
     }(std::make_integer_sequence<int, static_cast<int>(sizeof...(P))>());
+  }
+
+  void look_at_comm() {
+    if constexpr (kComm >= 0) {
+      if constexpr (params(kCall)[kComm].direction == Direction::kIn)
+        comm_ = tracer_.comm_shape(std::get<kComm>(args_));
+    }
+  }
+
+  /// Calls f(element) for those of the key.
+  template <class F>
+  [[gnu::always_inline]] void each_of_key(std::uint64_t objects, F f) const {
+    std::uint64_t buffers = 0;
+    each([&]<int I>() {
+      constexpr const ParamInfo& param = params(kCall)[I];
+      if constexpr (stored_values(param) == 0) {
+      } else if constexpr (param.kind == Kind::kBuffer) {
+        buffers = buffers << 2 | static_cast<std::uint64_t>(buffer_class(std::get<I>(args_)));
+      } else if constexpr (param.kind == Kind::kStatus) {
+        if constexpr (kReceives && !kPosts) {
+          const MPI_Status& status = *std::get<I>(args_);
+          f(status_bytes(status));
+          f(status.MPI_SOURCE);
+          f(status.MPI_TAG);
+        }
+      } else if constexpr (param.direction == Direction::kIn) {
+        f(scalar<C, I>(args_));
+      } else {
+        f(made_);
+      }
+    });
+    f(static_cast<std::int64_t>(objects << 8 ^ buffers));
   }
 
   template <int I>
@@ -206,6 +282,7 @@ class CallRecord {
     Slots& slots = tracer_.slots(param.kind);
     const auto handle = static_cast<std::uint64_t>(scalar<C, I>(args_));
     if constexpr (kFrees && param.direction == Direction::kInOut) {
+      if constexpr (param.kind != Kind::kRequest) tracer_.objects_changed();
       freed_handle_ = handle;
       value<I>() = slots.claim(handle);
     } else {
@@ -254,6 +331,11 @@ class CallRecord {
     if (!ok) return;
     Slots& slots = tracer_.slots(param.kind);
     const auto handle = static_cast<std::uint64_t>(scalar<C, I>(args_));
+    if constexpr (kKeyed) {
+      value<I>() = made_;
+      return;
+    }
+    if constexpr (param.kind != Kind::kRequest) tracer_.objects_changed();
     if constexpr (param.kind == Kind::kRequest && kPosts) {
       value<I>() = slots.create(handle);
       post(value<I>());
@@ -306,10 +388,10 @@ class CallRecord {
 
   void claim_requests() {
     const auto* requests = std::get<kRequest>(args_);
-    const std::int64_t count = request_count();
-    for (std::int64_t i = 0; i < count; ++i)
-      claimed_.push_back(
-          tracer_.slots(Kind::kRequest).claim(handle_bits(requests[i])));
+    claimed_.resize(static_cast<std::size_t>(request_count()), boost::container::default_init);
+    Slots& slots = tracer_.slots(Kind::kRequest);
+    for (std::size_t i = 0; i < claimed_.size(); ++i)
+      claimed_[i] = slots.claim(handle_bits(requests[i]));
     if constexpr (is_array(params(kCall)[kRequest])) {
       value<kRequest>() = interned(claimed_);
     } else {
@@ -317,12 +399,16 @@ class CallRecord {
     }
   }
 
+  bool reports(int code) const {
+    if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return false;
+    if constexpr (kFlag >= 0) return *std::get<kFlag>(args_) != 0;
+    return true;
+  }
+
   /// Positions of the requests that the call reports, in the order of its statuses.
   boost::container::small_vector<std::int64_t, 16> reported(int code) const {
     boost::container::small_vector<std::int64_t, 16> positions;
-    if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return positions;
-    if constexpr (kFlag >= 0)
-      if (*std::get<kFlag>(args_) == 0) return positions;
+    if (!reports(code)) return positions;
     if constexpr (kIndex >= 0) {
       if constexpr (is_array(params(kCall)[kIndex])) {
         const std::int64_t count = array_length<C, kIndex>(args_, comm_);
@@ -338,35 +424,51 @@ class CallRecord {
     return positions;
   }
 
+  /// What the status of a request that is complete tells.
+  StatusValues completed(std::size_t position, const MPI_Status& status) {
+    if (position >= claimed_.size() || claimed_[position] < 0) return {};
+    RequestFacts& facts = tracer_.request(claimed_[position]);
+    if (!facts.active) return {};
+    const StatusValues values = encode_status(status, facts);
+    facts.active = false;
+    return values;
+  }
+
+  /// Of several statuses: three arrays, empty where none tells anything, which is usual.
+  void tell_statuses(int code) {
+    const MPI_Status* const statuses = std::get<kStatus>(args_);
+    boost::container::small_vector<std::int64_t, 16> columns[3];
+    const auto tell = [&](std::size_t k, std::size_t position) {
+      const StatusValues values = completed(position, statuses[k]);
+      if (columns[0].empty() && values.empty()) return;
+      for (auto& column : columns) column.reserve(k + 1);
+      columns[0].resize(k, packed_relative(StatusValues{}.source));
+      columns[1].resize(k, kNotRecorded);
+      columns[2].resize(k, kNotRecorded);
+      columns[0].push_back(packed_relative(values.source));
+      columns[1].push_back(values.tag);
+      columns[2].push_back(values.bytes);
+    };
+    if constexpr (kIndex < 0) {
+      if (reports(code))
+        for (std::size_t k = 0; k < claimed_.size(); ++k) tell(k, k);
+    } else {
+      const auto positions = reported(code);
+      for (std::size_t k = 0; k < positions.size(); ++k)
+        tell(k, static_cast<std::size_t>(positions[k]));
+    }
+    for (std::size_t i = 0; i < 3; ++i) (&value<kStatus>())[i] = interned(columns[i]);
+  }
+
   void complete(int code) {
     const auto* requests = std::get<kRequest>(args_);
     if constexpr (kStatus >= 0) {
-      constexpr bool array = is_array(params(kCall)[kStatus]);
-      boost::container::small_vector<std::int64_t, 16> columns[3];
-      bool told = false;
-      StatusValues values;
-      const auto positions = reported(code);
-      for (std::size_t k = 0; k < positions.size(); ++k) {
-        const auto position = static_cast<std::size_t>(positions[k]);
-        values = StatusValues{};
-        if (position < claimed_.size() && claimed_[position] >= 0) {
-          RequestFacts& facts = tracer_.request(claimed_[position]);
-          if (facts.active) values = encode_status(std::get<kStatus>(args_)[k], facts);
-          facts.active = false;
-        }
-        told = told || !values.empty();
-        if constexpr (array) {
-          columns[0].push_back(packed_relative(values.source));
-          columns[1].push_back(values.tag);
-          columns[2].push_back(values.bytes);
-        }
-      }
-      if constexpr (array) {
-        for (std::size_t i = 0; i < 3; ++i) {
-          if (!told) columns[i].clear();
-          (&value<kStatus>())[i] = interned(columns[i]);
-        }
+      if constexpr (is_array(params(kCall)[kStatus])) {
+        tell_statuses(code);
       } else {
+        StatusValues values;
+        for (const std::int64_t position : reported(code))
+          values = completed(static_cast<std::size_t>(position), *std::get<kStatus>(args_));
         store_status(values);
       }
     }
@@ -464,7 +566,8 @@ class CallRecord {
   Args args_;
   CommShape comm_;
   std::uint64_t freed_handle_ = 0;
-  std::array<std::int64_t, kValues> values_{};
+  std::int64_t made_ = -1;  ///< the request's id
+  std::array<std::int64_t, kValues> values_;
   struct Nothing {};
   static constexpr bool kManyStatuses = [] {
     if constexpr (kStatus >= 0) return is_array(params(kCall)[kStatus]);

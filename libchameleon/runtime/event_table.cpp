@@ -38,13 +38,27 @@ std::uint32_t EventTable::look_up(std::uint16_t call, std::uint64_t path,
   }
   if (places_[at] == 0) {
     last_ = static_cast<std::uint32_t>(entries_.size());
-    entries_.push_back({path, hash, static_cast<std::uint32_t>(values_.size()), last_, call,
+    entries_.push_back({path, hash, static_cast<std::uint32_t>(values_.size()), last_, 0, call,
                         static_cast<std::uint16_t>(count)});
     values_.insert(values_.end(), values, values + count);
     places_[at] = last_ + 1;
   }
   entries_[before].next = last_;
   return last_;
+}
+
+void EventTable::learn_key(std::uint32_t number, std::span<const std::int64_t> key) {
+  Entry& entry = entries_[number];
+  if (entry.key + 1 < kKeyed) {
+    ++entry.key;
+    return;
+  }
+  if (entry.key < kKeyed) {
+    entry.key = static_cast<std::uint32_t>(keys_.size()) + kKeyed;
+    keys_.resize(keys_.size() + key.size());
+  }
+  std::copy(key.begin(), key.end(), &keys_[entry.key - kKeyed]);
+  by_path_[entry.path % kPaths] = number;
 }
 
 void EventTable::place(std::uint32_t number) {
@@ -62,6 +76,7 @@ void EventTable::grow() {
 void EventTable::clear() {
   entries_.clear();
   values_.clear();
+  keys_.clear();
   std::fill(places_.begin(), places_.end(), 0);
   last_ = 0;
   ++generation_;

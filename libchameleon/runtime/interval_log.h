@@ -45,15 +45,30 @@ class IntervalLog {
       : most_(bytes / 2 / sizeof(Record)), most_table_bytes_(bytes / 2), capacity_(most_),
         records_(new Record[most_]) {}
 
-  void append(std::uint16_t call, std::uint64_t path, std::uint64_t compute,
-              std::uint64_t communication, const std::int64_t* values, std::size_t count) {
+  /// The number of an event, see EventTable.
+  std::uint32_t find(std::uint16_t call, std::uint64_t path, const std::int64_t* values,
+                     std::size_t count) {
+    const std::uint32_t number = table_.find(call, path, values, count);
+    table_full_ = table_.bytes() > most_table_bytes_;
+    return number;
+  }
+  template <class HasKey>
+  std::uint32_t expect(std::uint16_t call, std::uint64_t path, HasKey has_key) {
+    return table_.expect(call, path, has_key);
+  }
+  void learn_key(std::uint32_t number, std::span<const std::int64_t> key) {
+    table_.learn_key(number, key);
+  }
+
+  [[gnu::always_inline]] void append(std::uint32_t event, std::uint64_t compute,
+                                     std::uint64_t communication) {
     if (size_ == capacity_) [[unlikely]]
       grow();
-    records_[size_++] = Record(table_.find(call, path, values, count), compute, communication);
+    records_[size_++] = Record(event, compute, communication);
   }
 
   /// No more events should come before room is made.
-  bool full() const { return size_ + 1 > most_ || table_.bytes() > most_table_bytes_; }
+  bool full() const { return size_ + 1 > most_ || table_full_; }
   bool empty() const { return end() == 0; }
   void seal() { sealed_ = size_; }
   bool sealed() const { return sealed_ != kOpen; }
@@ -64,7 +79,10 @@ class IntervalLog {
     std::copy(records_.get() + end(), records_.get() + size_, records_.get());
     size_ -= end();
     sealed_ = kOpen;
-    if (size_ == 0 && table_.bytes() > most_table_bytes_) table_.clear();
+    if (size_ == 0 && table_full_) {
+      table_.clear();
+      table_full_ = false;
+    }
   }
 
   /// All records in order, up to the seal if there is one.
@@ -80,7 +98,7 @@ class IntervalLog {
   static constexpr std::size_t kOpen = SIZE_MAX;
 
   std::size_t end() const { return sealed() ? sealed_ : size_; }
-  void grow() {
+  [[gnu::noinline]] void grow() {
     capacity_ = std::max<std::size_t>(64, 2 * capacity_);
     std::unique_ptr<Record[]> records(new Record[capacity_]);
     std::copy_n(records_.get(), size_, records.get());
@@ -89,6 +107,7 @@ class IntervalLog {
 
   std::size_t most_;              ///< records, unless sealed
   std::size_t most_table_bytes_;  ///< kept from one interval to the next
+  bool table_full_ = false;
   std::size_t capacity_;          ///< records there is room for
   std::size_t size_ = 0;
   std::size_t sealed_ = kOpen;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "runtime/rank_trace.h"
 
+#include <algorithm>
 #include <array>
 
 #include "mpi/event_layout.h"
@@ -229,14 +230,49 @@ void RankTrace::spill(double ns_per_tick) {
   fold_log(open_, ns_per_tick);
 }
 
+/// Whether the interval's events are those of the one before that was signed as a whole.
+bool RankTrace::repeats() const {
+  const std::span<const IntervalLog::Record> records = log_.records();
+  if (spilled_ || records.size() != sequence_.size() || records.empty() ||
+      sequence_generation_ != log_.table().generation())
+    return false;
+  constexpr std::size_t kBlock = 256;
+  for (std::size_t from = 0; from < records.size(); from += kBlock) {
+    const std::size_t end = std::min(records.size(), from + kBlock);
+    std::uint32_t differs = 0;
+    for (std::size_t i = from; i < end; ++i) differs |= records[i].event() ^ sequence_[i];
+    if (differs != 0) return false;
+  }
+  return true;
+}
+
+/// Signs what is in the log as `sign` does, or as it did if the interval repeats the one before.
+void RankTrace::sign_interval() {
+  if (repeats()) {
+    interval_events_ += sequence_.size();
+    creates_ = signed_before_.creates;
+    last_symbol_ = signed_before_.last_symbol;
+    interval_hashes_ = signed_before_.hashes;
+    last_ = signed_before_.signature;
+    return;
+  }
+  sign();
+  last_ = signature_.take();
+  sequence_.clear();
+  if (spilled_) return;
+  sequence_generation_ = log_.table().generation();
+  for (const IntervalLog::Record& record : log_.records()) sequence_.push_back(record.event());
+  signed_before_ = {last_, interval_hashes_, last_symbol_, creates_};
+}
+
 SignatureVector RankTrace::close_interval(double ns_per_tick) {
   // The published form is over folded events.
-  if (settings_.signature == CallPathForm::kXor) spill(ns_per_tick);
-  else sign();
+  const bool folds = settings_.signature == CallPathForm::kXor;
+  if (folds) spill(ns_per_tick);
+  sign_interval();
   log_.seal();
   if (spilled_) folded_ = open_.take();
-  last_ = signature_.take();
-  if (settings_.signature == CallPathForm::kXor) last_.call_path = xor_signature(folded_);
+  if (folds) last_.call_path = xor_signature(folded_);
   all_events_ += interval_events_;
   interval_creates_ = creates_;
   creates_ = false;

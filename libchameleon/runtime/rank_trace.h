@@ -6,7 +6,8 @@
 /// the closed intervals since the last flush (*partial*). Beside them, updated
 /// as intervals close whether their events are kept or dropped: the interval's
 /// signature, hashes of all that happened since the flush, and how many events.
-/// Cost: closing an interval reads its log once; joining folds it.
+/// Cost: closing an interval reads its log once, and compares it with the one before: only where
+/// that differs it is signed; joining folds it.
 
 #include <vector>
 
@@ -78,8 +79,18 @@ class RankTrace {
     bool counted_only = false;
   };
 
+  /// What an interval's events come to.
+  struct Signed {
+    SignatureVector signature;
+    StreamHashes hashes{};
+    std::uint64_t last_symbol = 0;
+    bool creates = false;
+  };
+
   void learn();
   void sign();
+  bool repeats() const;
+  void sign_interval();
   void close_books();
   void fold_log(Folder& folder, double ns_per_tick);
 
@@ -90,6 +101,9 @@ class RankTrace {
   std::vector<EventUse> uses_;
   std::vector<SignedValue> signed_values_;
   std::vector<StreamHashes> stream_hashes_;
+  std::vector<std::uint32_t> sequence_;  ///< the events of the interval signed last, as a whole
+  std::uint32_t sequence_generation_ = 0;
+  Signed signed_before_;
   Folder open_, partial_;
   bool spilled_ = false;        ///< part of the interval is in `open_`
   std::vector<Node> folded_;    ///< that part, once the interval is closed

@@ -45,7 +45,7 @@ class RawLine {
   using Args = std::tuple<P...>;
 
  public:
-  void before(const Args& args, const CommShape& comm) {
+  [[gnu::noinline]] void before(const Args& args, const CommShape& comm) {
     each([&]<int I>() {
       constexpr const ParamInfo& param = params(kCall)[I];
       constexpr bool out = param.direction == Direction::kOut ||
@@ -56,8 +56,8 @@ class RawLine {
     });
   }
 
-  void after(const Args& args, const CommShape& comm, int code, std::FILE* file,
-             std::uint64_t number) {
+  [[gnu::noinline]] void after(const Args& args, const CommShape& comm, int code,
+                               std::FILE* file, std::uint64_t number) {
     each([&]<int I>() {
       constexpr const ParamInfo& param = params(kCall)[I];
       if constexpr (stored_values(param) != 0)

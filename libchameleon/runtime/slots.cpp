@@ -66,6 +66,8 @@ std::int64_t Slots::find_anew(std::uint64_t handle) {
 }
 
 std::int64_t Slots::claim(std::uint64_t handle) {
+  // Predefined objects are in no chain.
+  if (const std::int32_t own = unlink_first(handle); own >= 0) return own + first_id_;
   const std::int64_t id = find(handle);
   if (owns(id)) unlink(place(id));
   else if (Slots* other = owner(id)) other->unlink(other->place(id));
@@ -114,6 +116,23 @@ void Slots::link_last(std::int32_t id) {
   object.next = -1;
   (chain.tail < 0 ? chain.head : objects_[static_cast<std::size_t>(chain.tail)].next) = id;
   chain.tail = id;
+}
+
+/// Takes the first object of this handle out of its chain; -1 if there is none.
+std::int32_t Slots::unlink_first(std::uint64_t handle) {
+  Bucket& chain = bucket(handle);
+  std::int32_t before = -1;
+  for (std::int32_t at = chain.head; at >= 0;) {
+    const Object& object = objects_[static_cast<std::size_t>(at)];
+    if (object.handle == handle) {
+      (before < 0 ? chain.head : objects_[static_cast<std::size_t>(before)].next) = object.next;
+      if (chain.tail == at) chain.tail = before;
+      return at;
+    }
+    before = at;
+    at = object.next;
+  }
+  return -1;
 }
 
 void Slots::unlink(std::int32_t id) {

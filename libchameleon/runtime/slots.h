@@ -81,6 +81,7 @@ class Slots {
   std::int64_t lookup(std::uint64_t handle) const;
   void link_first(std::int32_t id);
   void link_last(std::int32_t id);
+  std::int32_t unlink_first(std::uint64_t handle);
   void unlink(std::int32_t id);
   std::int32_t lowest_free();
   void grow();

@@ -85,16 +85,40 @@ class Tracer {
   }
   /// The present stream, under `enter`'s lock.
   Stream& stream() { return *stream_; }
-  template <std::size_t N>
-  void append(Stream& stream, CallId call, void* site, std::uint64_t compute,
-              std::uint64_t communication, const std::array<std::int64_t, N>& values) {
+  /// Signature of the stack from the frame that returns to `site` on.
+  std::uint64_t path(void* site) { return engine_.capture(site); }
+  /// Appends an event that was there before with the same key, or gives false.
+  template <class Record>
+  bool append_again(Stream& stream, CallId call, std::uint64_t path, std::uint64_t compute,
+                    std::uint64_t communication, const Record& event) {
+    IntervalLog& log = stream.trace.log();
+    const std::uint32_t number =
+        log.expect(static_cast<std::uint16_t>(call), path,
+                   [&](const std::int64_t* key) { return event.has_key(key, objects_changed_); });
+    if (number == EventTable::kNone) return false;
+    log.append(number, compute, communication);
+    if (log.full()) [[unlikely]]
+      spill();
+    return true;
+  }
+  template <class Record>
+  void append(Stream& stream, CallId call, std::uint64_t path, std::uint64_t compute,
+              std::uint64_t communication, const Record& event) {
     seen_[static_cast<std::size_t>(call)] = true;
     IntervalLog& log = stream.trace.log();
-    log.append(static_cast<std::uint16_t>(call), engine_.capture(site), compute, communication,
-               values.data(), N);
+    const auto& values = event.values();
+    const std::uint32_t number =
+        log.find(static_cast<std::uint16_t>(call), path, values.data(), values.size());
+    if constexpr (Record::kKeyed) {
+      const auto key = event.key(objects_changed_);
+      if (values[0] == MPI_SUCCESS) log.learn_key(number, {key.data(), key.size()});
+    }
+    log.append(number, compute, communication);
     if (log.full()) [[unlikely]]
       spill();
   }
+  /// Handles may stand for other objects from now on, which keys of events do not tell.
+  void objects_changed() { ++objects_changed_; }
   void count_paused() { ++facts_.paused; }
   /// A call had too little stack for being recorded. Any thread.
   void count_squeezed() { squeezed_.fetch_add(1, std::memory_order_relaxed); }
@@ -218,6 +242,8 @@ class Tracer {
   std::int64_t cached_bytes_ = 0;
   std::unordered_map<std::uint64_t, std::vector<std::int64_t>> arrays_;
   std::array<std::uint64_t, kRecent> recent_arrays_{};  ///< of `arrays_`, by id
+
+  std::uint64_t objects_changed_ = 0;
 
   std::array<bool, kCallIdEnd> records_{};
   std::array<bool, kCallIdEnd> seen_{};

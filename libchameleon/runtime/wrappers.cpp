@@ -14,6 +14,14 @@
 
 #define CHAMELEON_EXPORT __attribute__((visibility("default")))
 
+// A call at the end of a wrapper becomes a jump, but where the compiler does not do so: there the
+// function that would be called is part of the wrapper, so that it returns to the program too.
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define CHAMELEON_TAIL [[gnu::noinline]]
+#else
+#define CHAMELEON_TAIL [[gnu::always_inline]] inline
+#endif
+
 namespace chameleon {
 namespace {
 
@@ -25,8 +33,18 @@ class DepthGuard {
   DepthGuard& operator=(const DepthGuard&) = delete;
 };
 
+/// What has no key, or not one of an event before. Not part of the way of the others.
+template <class Record>
+[[gnu::noinline]] void append_anew(Tracer& tracer, Stream& stream, CallId call, std::uint64_t path,
+                 std::uint64_t compute, std::uint64_t communication, Record& event, int code) {
+  if (!event.kEarly && !tracer.writes_raw()) event.before();
+  event.after(code);
+  if (tracer.records(call)) tracer.append(stream, call, path, compute, communication, event);
+  else tracer.count_paused();
+}
+
 template <CallId C, class... P>
-[[gnu::noinline]] int record(Tracer& tracer, void* site, int (*pmpi)(P...), P... p) {
+[[gnu::always_inline]] inline int record(Tracer& tracer, void* site, int (*pmpi)(P...), P... p) {
   const DepthGuard guard;
   constexpr const CallInfo& call = *find_call(C);
   CallRecord<C, P...> event(tracer, p...);
@@ -51,14 +69,18 @@ template <CallId C, class... P>
   {
     const auto held = tracer.enter();
     Stream& stream = tracer.stream();
-    if (!early && !tracer.writes_raw()) event.before();
-    event.after(code);
     if (raw) raw->after(event.args(), event.comm(), code, stream.raw, tracer.next_raw_line());
-    if (tracer.records(C))
-      tracer.append(stream, C, site, begun ? 0 : stream.computed_until(entry),
-                    ends || begun ? 0 : after - before, event.values());
-    else
-      tracer.count_paused();
+    const bool records = tracer.records(C);
+    const std::uint64_t path = records ? tracer.path(site) : 0;
+    const std::uint64_t compute = begun ? 0 : stream.computed_until(entry);
+    const std::uint64_t communication = ends || begun ? 0 : after - before;
+    bool known = false;
+    if constexpr (event.kKeyed) {
+      event.make(code);
+      if (records && code == MPI_SUCCESS)
+        known = tracer.append_again(stream, C, path, compute, communication, event);
+    }
+    if (!known) append_anew(tracer, stream, C, path, compute, communication, event, code);
     tracer.leave(stream, C, entry, before, after);
   }
   if constexpr (C == CallId::kCommSetName)
@@ -71,48 +93,72 @@ template <CallId C, class... P>
 /// Whether the wrapper that returns to `site` was called by MPI, inside a call that is recorded.
 bool within_mpi(const void* site) { return t_depth > 0 && called_by_mpi(site); }
 
-template <CallId C, class R, class... P, class... A>
-[[gnu::always_inline]] inline R traced(R (*pmpi)(P...), A... a) {
+/// A wrapper's work while there is a tracer. The wrapper ends with this call, which costs no frame
+/// and moves no argument: it returns to the program itself.
+template <CallId C, auto kPmpi, class R, class... P>
+CHAMELEON_TAIL R trace(P... p) {
+  constexpr const CallInfo& call = *find_call(C);
+  void* const site = __builtin_return_address(0);
+  Tracer* const tracer = g_tracer.load(std::memory_order_acquire);
+  if (tracer == nullptr || within_mpi(site)) return kPmpi(p...);
+  if constexpr (has(call, Attribute::kLocal)) {
+    if (!tracer->records(C)) return kPmpi(p...);
+  }
+  if constexpr (!has(call, Attribute::kFinalize | Attribute::kAbort))
+    if (!has_room_to_record()) [[unlikely]] {
+      tracer->count_squeezed();
+      return kPmpi(p...);
+    }
+  const int code = record<C, P...>(*tracer, site, kPmpi, p...);
+  if constexpr (has(call, Attribute::kFinalize)) {
+    const DepthGuard guard;
+    finish_tracer();
+    return kPmpi(p...);
+  } else if constexpr (has(call, Attribute::kAbort)) {
+    const DepthGuard guard;
+    abandon_tracer();
+    return kPmpi(p...);
+  } else {
+    return code;
+  }
+}
+
+/// MPI_Init and its like: what follows it is traced.
+template <CallId C, auto kPmpi, class... P>
+CHAMELEON_TAIL int begin_trace(P... p) {
+  void* const site = __builtin_return_address(0);
+  if constexpr (!kSimulated)
+    if (void* other = in_other_mpi(find_call(C)->name))
+      return reinterpret_cast<int (*)(P...)>(other)(p...);
+  const int code = kPmpi(p...);
+  if (code != MPI_SUCCESS || t_depth > 0) return code;
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  start_tracer(level > MPI_THREAD_FUNNELED);
+  if (Tracer* tracer = g_tracer.load(std::memory_order_acquire))
+    record<C, P...>(*tracer, site, kPmpi, p...);
+  return code;
+}
+
+template <CallId C, auto kPmpi, class R, class... P>
+[[gnu::always_inline]] inline R choose(R (*)(P...), P... p) {
   constexpr const CallInfo& call = *find_call(C);
   if constexpr (!std::is_same_v<R, int> || has(call, Attribute::kMpit)) {
-    return pmpi(a...);
+    return kPmpi(p...);
   } else if constexpr (has(call, Attribute::kInit)) {
-    if constexpr (!kSimulated)
-      if (void* other = in_other_mpi(call.name)) return reinterpret_cast<R (*)(P...)>(other)(a...);
-    const int code = pmpi(a...);
-    if (code != MPI_SUCCESS || t_depth > 0) return code;
-    int level = MPI_THREAD_SINGLE;
-    PMPI_Query_thread(&level);
-    start_tracer(level > MPI_THREAD_FUNNELED);
-    if (Tracer* tracer = g_tracer.load(std::memory_order_acquire))
-      record<C, P...>(*tracer, __builtin_return_address(0), pmpi, a...);
-    return code;
+    return begin_trace<C, kPmpi, P...>(p...);
   } else {
-    Tracer* tracer = g_tracer.load(std::memory_order_acquire);
-    if constexpr (C == CallId::kSessionFinalize)
-      if (tracer == nullptr) note_untraced_session();
-    if (tracer == nullptr || within_mpi(__builtin_return_address(0))) return pmpi(a...);
-    if constexpr (has(call, Attribute::kLocal)) {
-      if (!tracer->records(C)) return pmpi(a...);
+    if (g_tracer.load(std::memory_order_relaxed) == nullptr) {
+      if constexpr (C == CallId::kSessionFinalize) note_untraced_session();
+      return kPmpi(p...);
     }
-    if constexpr (!has(call, Attribute::kFinalize | Attribute::kAbort))
-      if (!has_room_to_record()) [[unlikely]] {
-        tracer->count_squeezed();
-        return pmpi(a...);
-      }
-    const int code = record<C, P...>(*tracer, __builtin_return_address(0), pmpi, a...);
-    if constexpr (has(call, Attribute::kFinalize)) {
-      const DepthGuard guard;
-      finish_tracer();
-      return pmpi(a...);
-    } else if constexpr (has(call, Attribute::kAbort)) {
-      const DepthGuard guard;
-      abandon_tracer();
-      return pmpi(a...);
-    } else {
-      return code;
-    }
+    return trace<C, kPmpi, R, P...>(p...);
   }
+}
+
+template <CallId C, auto kPmpi, class... A>
+[[gnu::always_inline]] inline auto traced(A... a) {
+  return choose<C, kPmpi>(kPmpi, a...);
 }
 
 }  // namespace

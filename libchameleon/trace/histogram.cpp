@@ -16,6 +16,25 @@ void Histogram::add_bin(std::uint8_t bin, std::uint64_t count) {
     near_[near] = static_cast<std::uint32_t>(near_[near] + count);
     return;
   }
+  add_far(bin, count);
+}
+
+/// The first duration may have been a rare one (of a cold cache): after 32 outliers the counters
+/// move to where the last one is, the next time after twice as many.
+void Histogram::add_outlier(std::uint8_t bin) {
+  constexpr std::uint8_t kMostMoves = 16;
+  add_bin(bin, 1);
+  if (++outliers_ < 32U << moves_ || moves_ == kMostMoves) return;
+  ++moves_;
+  outliers_ = 0;
+  const Bins all = bins();
+  far_.clear();
+  near_ = {};
+  look_around(bin);
+  for (const auto& [number, count] : all) add_bin(number, count);
+}
+
+void Histogram::add_far(std::uint8_t bin, std::uint64_t count) {
   const auto place =
       std::lower_bound(far_.begin(), far_.end(), bin,
                        [](const auto& entry, std::uint8_t number) { return entry.first < number; });

@@ -4,10 +4,10 @@
 /// A distribution of durations in nanoseconds: count, sum, extremes and
 /// deviation, with logarithmic bins, four per octave (durations below 8 ns have
 /// bins of their own). Durations of one kind lie close together: 12 bins around
-/// the first have counters of their own, what is elsewhere or too much for
-/// them is in a list. The total of the bins is `count()`. `add` is a few bit
-/// operations, no search but for outliers, no division; `merge` is linear in
-/// bins. Sums saturate.
+/// the first, or where many lie, have counters of their own, what is elsewhere or
+/// too much for them is in a list. The total of the bins is `count()`. `add` is a
+/// few bit operations, no search but for outliers, no division; `merge` is linear
+/// in bins. Sums saturate.
 
 #include <array>
 #include <bit>
@@ -41,7 +41,7 @@ class Histogram {
     if (place < kNear && near_[place] != UINT32_MAX) [[likely]]
       ++near_[place];
     else
-      add_bin(bin, 1);
+      add_outlier(bin);
   }
   void merge(const Histogram& other);
 
@@ -85,6 +85,8 @@ class Histogram {
   /// The bins with counters are those around `bin`; there are none yet.
   void look_around(std::uint8_t bin) { nearest_ = bin < kNear / 2 ? 0 : bin - kNear / 2; }
   void add_bin(std::uint8_t bin, std::uint64_t count);
+  void add_far(std::uint8_t bin, std::uint64_t count);
+  void add_outlier(std::uint8_t bin);
 
   std::uint64_t count_ = 0;
   std::uint64_t sum_ = 0;
@@ -94,6 +96,8 @@ class Histogram {
   Bins far_;  ///< as `bins()`
   std::array<std::uint32_t, kNear> near_{};  ///< of 16 bits, short loops fold at half the speed
   std::uint8_t nearest_ = 0;  ///< the bin of the first counter
+  std::uint8_t moves_ = 0;    ///< of the counters
+  std::uint32_t outliers_ = 0;  ///< since then
 };
 
 }  // namespace chameleon

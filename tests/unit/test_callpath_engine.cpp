@@ -404,6 +404,38 @@ TEST_CASE("a memo looks at rbp where a walk did, and at every word", "[callpath]
   CHECK(elsewhere(0, 0, 0));
 }
 
+TEST_CASE("a memo touches no page that a walk would not", "[callpath]") {
+  using chameleon::callpath::StackMemo;
+  constexpr std::size_t kPage = 4096, kWords = 9;
+  auto* const pages = static_cast<std::uint8_t*>(
+      mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  REQUIRE(pages != MAP_FAILED);
+  auto* const words = reinterpret_cast<std::uint64_t*>(pages + kPage) - 5;  // five, and four
+  const auto memo = StackMemo::make();
+  const chameleon::callpath::Registers here{10, reinterpret_cast<std::uintptr_t>(words), 30};
+  int site = 0;
+  StackMemo::Slot* const slot = memo->replace(&site, here);
+  slot->start = here;
+  slot->count = kWords;
+  slot->uses_bp = false;
+  for (std::size_t i = 0; i < kWords; ++i) {
+    words[i] = i + 1;
+    slot->words[i] = {reinterpret_cast<std::uintptr_t>(&words[i]), words[i]};
+  }
+  memo->fill(*slot, &site);
+  CHECK(memo->find(&site, here) == slot);
+  for (std::size_t i = 0; i < kWords; ++i) {
+    ++words[i];
+    CHECK(memo->find(&site, here) == nullptr);
+    --words[i];
+  }
+  CHECK(memo->find(&site, here) == slot);
+  words[4] = 0;  // a walk would end here
+  REQUIRE(mprotect(pages + kPage, kPage, PROT_NONE) == 0);
+  CHECK(memo->find(&site, here) == nullptr);
+  munmap(pages, 2 * kPage);
+}
+
 TEST_CASE("tables that are not as expected prove nothing", "[callpath]") {
   using chameleon::callpath::read_rule;
   using chameleon::callpath::UnwindRule;

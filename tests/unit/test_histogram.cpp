@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <random>
 #include <vector>
 
@@ -58,16 +59,19 @@ TEST_CASE("statistics are those of the durations", "[histogram][property]") {
   CAPTURE(seed);
   std::mt19937_64 random(seed);
   for (int round = 0; round < 300; ++round) {
-    std::vector<std::uint64_t> values(1 + random() % 200);
+    std::vector<std::uint64_t> values(1 + random() % (round % 10 == 0 ? 5000 : 200));
     std::lognormal_distribution<double> durations(8, round % 7 * 0.5);
     Histogram all, left, right;
     double sum = 0, squares = 0;
+    std::map<std::uint8_t, std::uint64_t> bins;
     for (auto& value : values) {
       value = static_cast<std::uint64_t>(durations(random));
       all.add(value);
+      ++bins[Histogram::bin_of(value)];
       (random() % 2 ? left : right).add(value);
       sum += static_cast<double>(value);
     }
+    CHECK(all.bins() == Histogram::Bins(bins.begin(), bins.end()));
     const double n = static_cast<double>(values.size()), mean = sum / n;
     for (const auto value : values) squares += std::pow(static_cast<double>(value) - mean, 2);
     const double deviation = std::sqrt(squares / n);

@@ -13,7 +13,7 @@ constexpr auto kBarrier = static_cast<std::uint16_t>(CallId::kBarrier);
 
 void append(RankTrace& trace, std::uint64_t path) {
   const std::int64_t comm = 0;
-  trace.log().append(kBarrier, path, 1, 1, &comm, 1);
+  trace.log().append(trace.log().find(kBarrier, path, &comm, 1), 1, 1);
 }
 
 TEST_CASE("what comes while an interval is decided belongs to the next") {
@@ -64,6 +64,28 @@ TEST_CASE("an interval closed before a flush and kept after it is in the next fl
   CHECK(one.history().call_path != other.history().call_path);
 }
 
+TEST_CASE("an interval that repeats the one before is signed as any other") {
+  Settings settings;
+  settings.fidelity = Fidelity::kChecked;
+  settings.buffer = 64 << 10;
+  const std::vector<std::vector<std::uint64_t>> intervals = {
+      {7, 8, 7}, {7, 8, 7}, {7, 8}, {7, 8, 7}, {7, 8, 7}, {}, {7, 7, 8}, {7, 8, 7}, {7, 8, 7}};
+  RankTrace all(settings);
+  for (const std::vector<std::uint64_t>& paths : intervals) {
+    RankTrace alone(settings);
+    for (const std::uint64_t path : paths) {
+      append(all, path);
+      append(alone, path);
+    }
+    CHECK(all.close_interval(1.0) == alone.close_interval(1.0));
+    CHECK(all.interval_events() == paths.size());
+    all.drop();
+    alone.drop();
+    CHECK(all.hashes() == alone.hashes());
+    all.take();
+  }
+}
+
 TEST_CASE("only parameters of the signature format are signed") {
   Settings settings;
   settings.cluster.format = kCallPathBit | format_bit(Parameter::kCount);
@@ -75,7 +97,7 @@ TEST_CASE("only parameters of the signature format are signed") {
     std::vector<std::int64_t> values(static_cast<std::size_t>(stored_values(send)));
     values[static_cast<std::size_t>(value_offset(send, 1))] = count;
     values[static_cast<std::size_t>(value_offset(send, 3))] = (std::int64_t{1} << 32) * to + to;
-    trace.log().append(send.id, 7, 1, 1, values.data(), values.size());
+    trace.log().append(trace.log().find(send.id, 7, values.data(), values.size()), 1, 1);
     const SignatureVector signature = trace.close_interval(1.0);
     trace.join(1.0);
     return signature;

@@ -12,8 +12,8 @@ namespace {
 
 void append(Streams& streams, std::uint32_t thread, std::uint64_t path) {
   const std::int64_t values[] = {0, 0};
-  streams.of(thread).trace.log().append(static_cast<std::uint16_t>(CallId::kBarrier), path, 10, 5,
-                                        values, 2);
+  IntervalLog& log = streams.of(thread).trace.log();
+  log.append(log.find(static_cast<std::uint16_t>(CallId::kBarrier), path, values, 2), 10, 5);
 }
 
 SignatureVector interval(const std::vector<std::uint64_t>& path_of_thread) {
