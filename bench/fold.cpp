@@ -53,6 +53,18 @@ Shape varying() {
   };
 }
 
+constexpr int kRequests = 100'000;  ///< from this site on, events of two sites differ by a value
+
+/// Eight requests posted in a loop, and waited for.
+Shape requests() {
+  return [](std::uint64_t events, const auto& emit) {
+    for (std::uint64_t i = 0; i < events; ++i) {
+      for (int k = 0; k < 8; ++k, ++i) emit(kRequests + k);
+      emit(0);
+    }
+  };
+}
+
 double cpu_ns() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -104,13 +116,21 @@ void measure(const char* name, const std::vector<Event>& distinct,
 }
 
 void measure_shape(const char* name, const Shape& shape) {
-  const std::int64_t values[] = {0, 1000, -2, 4294967297, 7, 0, 1, 1000, 2, 0, 7, 0, 3, 0};
+  std::deque<std::vector<std::int64_t>> values;  // stay where they are
   std::vector<Event> distinct;
   std::vector<std::uint32_t> log;
+  std::map<int, std::uint32_t> known;
   shape(4'000'000, [&](int site) {
-    for (auto next = distinct.size(); next <= static_cast<std::size_t>(site); ++next)
-      distinct.push_back({1, next, 250, 900, values, next + 1});
-    log.push_back(static_cast<std::uint32_t>(site));
+    const auto [place, added] = known.try_emplace(site, static_cast<std::uint32_t>(known.size()));
+    log.push_back(place->second);
+    if (!added) return;
+    values.push_back({0, 1000, -2, 4294967297, 7, 0, 1, 1000, 2, 0, 7, 0, 3, 0});
+    auto path = static_cast<std::uint64_t>(site);
+    if (site >= kRequests) {
+      path = static_cast<std::uint64_t>(kRequests + site % 2);
+      values.back()[9] = site;
+    }
+    distinct.push_back({1, path, 250, 900, values.back(), known.size()});
   });
   measure(name, distinct, log);
 }
@@ -167,4 +187,5 @@ int main(int argc, char** argv) {
   measure_shape("body of 10,000", flat(10000));
   measure_shape("6 events + 100 in a loop", nested(6, 100));
   measure_shape("inner count varies", varying());
+  measure_shape("8 requests in a loop", requests());
 }

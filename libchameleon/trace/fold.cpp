@@ -32,7 +32,7 @@ void Folder::predict(Node* loop) {
   places_.clear();
   steps_.clear();
   begins_.clear();
-  whole_repeats_ = false;
+  whole_repeats_ = has_patterns_ = false;
   plan(*loop);
   at_ = static_cast<std::uint32_t>(places_.size() - 1);
   places_.back().end_step = static_cast<std::uint32_t>(steps_.size());
@@ -101,8 +101,11 @@ bool Folder::predicted(const Event& event) {
 }
 
 void Folder::commit_prediction() {
+  settle_rounds();
   std::uint64_t predecessor = before_;
   whole_repeats_ = true;
+  has_patterns_ = has_pattern();
+  if (has_patterns_) patterns_.assign(places_.size(), {});
   for (std::size_t i = 0; i < pending_.size(); ++i) {
     if (i + kAhead < pending_.size()) prefetch(places_[steps_[pending_[i + kAhead].step].to]);
     const Pending& pending = pending_[i];
@@ -114,6 +117,12 @@ void Folder::commit_prediction() {
       settle(place);
       const std::int64_t* values = pending_values_.data() + pending.first;
       for (Param& param : place.leaf->params) param.values().append(*values++);
+    }
+    if (has_patterns_) {
+      std::vector<ValueSequence>& pattern = patterns_[steps_[pending.step].to];
+      pattern.resize(place.leaf->params.size());
+      for (std::size_t k = 0; k < pattern.size(); ++k)
+        pattern[k].append(place.leaf->params[k].values().back());
     }
     if (keep_times_) add_times(place, predecessor, pending.compute, pending.communication);
     predecessor = place.symbol;
@@ -132,6 +141,29 @@ TimeEntry& Folder::time_entry(Place& place, std::uint64_t predecessor) {
 }
 
 /// The values that were only counted join the leaf.
+/// Whether the iteration that waits is the one before once more, and has several events at a place.
+bool Folder::has_pattern() const {
+  if (pending_.size() != whole_.size()) return false;
+  bool several = false;
+  for (std::size_t i = 0; i < whole_.size(); ++i) {
+    const Pending& pending = pending_[i];
+    if (pending.identity == 0 || pending.identity != whole_[i].identity) return false;
+    several = several || pending.identity != places_[steps_[pending.step].to].identity;
+  }
+  return several;
+}
+
+/// Whole iterations that were only counted get their values.
+void Folder::settle_rounds() {
+  if (rounds_ == 0) return;
+  for (std::size_t at = 0; at < places_.size(); ++at) {
+    settle(places_[at]);
+    for (std::size_t k = 0; k < patterns_[at].size(); ++k)
+      places_[at].leaf->params[k].values().append_times(patterns_[at][k], rounds_);
+  }
+  rounds_ = 0;
+}
+
 void Folder::settle(Place& place) {
   if (place.repeats == 0) return;
   for (Param& param : place.leaf->params)
@@ -142,6 +174,7 @@ void Folder::settle(Place& place) {
 /// The loop is left, perhaps within an iteration, whose events become nodes.
 void Folder::withdraw_prediction() {
   predicts_ = false;
+  settle_rounds();
   for (Place& place : places_) settle(place);
   std::vector<Node> nodes;
   std::vector<std::uint32_t> last(pending_.empty() ? 0 : places_.size(), kSame);

@@ -42,7 +42,7 @@ class Folder {
   /// pair {compute, communication}. Gives how many they were; 0: what is next is something else.
   template <class Identity, class Time>
   std::size_t repeat(std::size_t available, Identity identity, Time time) {
-    if (!predicts_ || !pending_.empty() || !whole_repeats_) return 0;
+    if (!predicts_ || !pending_.empty() || (!whole_repeats_ && !has_patterns_)) return 0;
     const std::size_t count = whole_.size();
     std::size_t done = 0;
     for (; available - done >= count; done += count) {
@@ -52,6 +52,7 @@ class Folder {
       count_iteration([&](std::size_t i) { return time(done + i); });
     }
     events_ += done;
+    if (has_patterns_) rounds_ += done / count;
     return done;
   }
 
@@ -115,7 +116,7 @@ class Folder {
     for (std::size_t i = 0; i < count; ++i) {
       if (i + kAhead < count) prefetch(places_[steps_[whole_[i + kAhead].step].to]);
       Place& place = enter(steps_[whole_[i].step]);
-      ++place.repeats;
+      if (!has_patterns_) ++place.repeats;
       if (keep_times_) {
         const auto [compute, communication] = time(i);
         add_times(place, predecessor, compute, communication);
@@ -142,6 +143,8 @@ class Folder {
     place.time->communication.add(communication);
   }
   void settle(Place& place);
+  bool has_pattern() const;
+  void settle_rounds();
   void withdraw_prediction();
 
   bool try_fold();
@@ -178,6 +181,11 @@ class Folder {
   std::vector<Pending> pending_;
   std::vector<Pending> whole_;  ///< the iteration before, of the loop that is predicted
   bool whole_repeats_ = false;  ///< known events, at each place one: their values can be counted
+  // Else, where two iterations were the same: by place and parameter, the values of one, and how
+  // many more there were.
+  bool has_patterns_ = false;
+  std::vector<std::vector<ValueSequence>> patterns_;
+  std::uint64_t rounds_ = 0;
   std::vector<std::int64_t> pending_values_;
 };
 

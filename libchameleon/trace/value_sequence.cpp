@@ -68,6 +68,18 @@ void ValueSequence::append(const Segment& segment) {
   count_ += segment.count;
 }
 
+void ValueSequence::append_times(const ValueSequence& other, std::uint64_t times) {
+  if (other.is_constant()) {
+    if (times != 0) append(other.value_, other.count_ * times);
+    return;
+  }
+  ValueSequence power = other;
+  for (; times != 0; times >>= 1) {
+    if ((times & 1) != 0) append(power);
+    if (times > 1) power.append(ValueSequence(power));
+  }
+}
+
 void ValueSequence::append(const ValueSequence& other) {
   if (!other.general_) return append(other.value_, other.count_);
   if (count_ == 0) {

@@ -60,6 +60,8 @@ class ValueSequence {
   }
   /// Concatenation: O(terms of `other`).
   void append(const ValueSequence& other);
+  /// The same, `times` times: O(terms of `other` * log times).
+  void append_times(const ValueSequence& other, std::uint64_t times);
   /// Appends a whole segment: O(log count).
   void append(const Segment& segment);
 

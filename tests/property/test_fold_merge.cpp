@@ -116,6 +116,28 @@ TEST_CASE("events known beforehand, and whole iterations of them, fold as any, w
   }
 }
 
+TEST_CASE("values that vary within an iteration alike cost the same for any number of them") {
+  const auto bytes_of = [](int iterations, int waits) {
+    Stream stream;
+    for (int outer = 0; outer < iterations; ++outer) {
+      for (int k = 0; k < 4; ++k) {
+        stream.push_back({1, 100, {0, 2 * k, 0}});
+        stream.push_back({1, 200, {0, k % 3, 1}});
+      }
+      for (int i = 0; i < waits; ++i) stream.push_back({1, 300, {0, 9, 2}});
+      if (outer == iterations / 2) stream.push_back({1, 400, {0, 1, 3}});
+    }
+    const Trace trace = fold_stream(stream, 2, 4, Feed::kAhead);
+    const Bytes plain = encode_trace(fold_stream(stream, 2, 4, Feed::kKnown));
+    CHECK(encode_trace(trace) == plain);
+    return plain.size();
+  };
+  for (const int waits : {0, 1, 3}) {
+    INFO(waits);
+    CHECK(2 * bytes_of(10000, waits) <= 3 * bytes_of(100, waits));  // more durations
+  }
+}
+
 TEST_CASE("what deviates from a predicted iteration is kept, and long iterations fold") {
   const auto event = [](std::uint64_t path, std::int64_t value = 1) {
     return Record{1, path, {0, value, 0}};

@@ -206,6 +206,14 @@ TEST_CASE("values come back however they were appended", "[value_sequence][prope
     REQUIRE(back.hash() == single.hash());
     REQUIRE(encoded(back) == encoded(single));
 
+    const std::uint64_t times = random() % 12;
+    ValueSequence often = joined;
+    often.append_times(single, times);
+    Values all = values;
+    for (std::uint64_t i = 0; i < times; ++i) all.insert(all.end(), values.begin(), values.end());
+    REQUIRE(values_of(often) == all);
+    REQUIRE(often == sequence_of(all));
+
     // What was copied, decoded or joined can still grow and be changed.
     for (ValueSequence sequence : {single, back, joined}) {
       sequence.append(sequence);
