@@ -95,7 +95,7 @@ class CallRecord {
       if (stored_values(param) == 0 || param.kind == Kind::kBuffer) continue;
       const bool made = kPosts && param.kind == Kind::kRequest;
       if (is_array(param) || param.kind == Kind::kString || param.kind == Kind::kPointer ||
-          param.kind == Kind::kFunction ||
+          param.kind == Kind::kFunction || (param.kind == Kind::kRequest && !made) ||
           (param.direction != Direction::kIn && param.kind != Kind::kStatus && !made))
         return false;
     }
