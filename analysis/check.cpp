@@ -21,6 +21,12 @@ Result<CheckReport> check(const Trace& trace, Omissions* omissions) {
   return simulation.run();
 }
 
+std::string stream_name(const Trace& trace, std::uint32_t stream) {
+  std::string name = "rank " + std::to_string(trace.rank_of(stream));
+  if (trace.threads > 1) name += " thread " + std::to_string(trace.thread_of(stream));
+  return name;
+}
+
 std::string unmatched_text(const CheckReport::Unmatched& counts) {
   const auto some = [](std::uint64_t count, const char* what) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
@@ -253,7 +259,7 @@ void Simulation::problem(const char* kind, std::uint32_t rank, std::uint64_t eve
   ++count;
   if (list.size() >= kMostProblems) return;
   const auto found = trace_.calls.find(call);
-  list.push_back({kind, rank, event, found == trace_.calls.end() ? "" : found->second.name,
+  list.push_back({kind, rank, 0, event, found == trace_.calls.end() ? "" : found->second.name,
                   place_name(rank, event, call) + ": " + std::move(text)});
 }
 

@@ -33,8 +33,8 @@ struct CheckReport {
   struct Problem {
     /// deadlock, collective, truncation, unreceived, incomplete_request, unknown_object
     std::string kind;
-    std::uint32_t rank = 0;
-    std::uint64_t event = 0;  ///< number in its rank, from 1
+    std::uint32_t rank = 0, thread = 0;
+    std::uint64_t event = 0;  ///< number in its thread, from 1
     std::string call;
     std::string text;  ///< a sentence with all of this
   };
@@ -78,6 +78,9 @@ Result<CheckReport> check(const Trace& trace, Omissions* omissions = nullptr);
 /// Why a replay would not run to its end unless operations are left out, in one
 /// line; empty if it would (what an incomplete trace cuts off is left out anyway).
 std::string replay_refusal(const Trace& trace, const CheckReport& report);
+
+/// What a stream is called: "rank 3", "rank 3 thread 1" where ranks have several threads.
+std::string stream_name(const Trace& trace, std::uint32_t stream);
 
 /// "2 sends, 1 receive, 0 collectives".
 std::string unmatched_text(const CheckReport::Unmatched& counts);

@@ -51,14 +51,19 @@ std::int32_t WorldRanks::find(std::int64_t world_rank) const {
   return found == listed.end() ? -1 : static_cast<std::int32_t>(found - listed.begin());
 }
 
-Communicators::Communicators(std::uint32_t world_rank, std::uint32_t world_size)
-    : rank_(world_rank), alive_(2) {
-  alive_[0].context = kWorldContext;
-  alive_[0].self = static_cast<std::int32_t>(world_rank);
-  alive_[0].local = {{}, 0, static_cast<std::int32_t>(world_size)};
-  alive_[1].context = combine(kSelfContext, world_rank);
-  alive_[1].self = 0;
-  alive_[1].local = {{}, world_rank, 1};
+Communicators::Communicators(std::uint32_t world_rank, std::uint32_t world_size,
+                             std::uint32_t threads)
+    : rank_(world_rank),
+      threads_(std::max(threads, 1U)),
+      alive_(static_cast<std::size_t>(threads_) + 1) {
+  Communicator& world = alive_[0];
+  world.context = kWorldContext;
+  world.self = static_cast<std::int32_t>(world_rank);
+  world.local = {{}, 0, static_cast<std::int32_t>(world_size)};
+  Communicator& self = alive_[threads_];  // number 1 of the first thread
+  self.context = combine(kSelfContext, world_rank);
+  self.self = 0;
+  self.local = {{}, world_rank, 1};
 }
 
 bool Communicators::changed_by(const CallDescription& call) {
@@ -101,11 +106,14 @@ void Communicators::apply(const Trace& trace, const CallDescription& call,
     }
   }
   if (frees(call)) {
-    if (first >= 2 && find(first) != nullptr) alive_[static_cast<std::size_t>(first)] = {};
+    // Which of a rank's threads are done with it is not told: it stays until its id is used again.
+    Communicator* freed = first >= 2 && threads_ == 1 ? find(first) : nullptr;
+    if (freed != nullptr) *freed = {};
     return;
   }
   // The new communicator is the last one in every prototype, the parent the first.
-  if (!creates || last < 2 || last > INT32_MAX) return;
+  const std::int64_t place = place_of_object(last, threads_);
+  if (!creates || last < 2 || place < 0 || place > INT32_MAX) return;
   const Members& group = members(trace, array);
   if (group.self < 0) return;
   const Communicator* parent = comms > 1 ? find(first) : nullptr;
@@ -113,9 +121,9 @@ void Communicators::apply(const Trace& trace, const CallDescription& call,
   const std::uint64_t above =
       parent == nullptr || joins_strangers ? kNoParent : parent->context;
   const std::uint64_t nth = created_[{above, group.identity}]++;
-  if (alive_.size() <= static_cast<std::size_t>(last))
-    alive_.resize(static_cast<std::size_t>(last) + 1);
-  alive_[static_cast<std::size_t>(last)] = {
+  if (alive_.size() <= static_cast<std::size_t>(place))
+    alive_.resize(static_cast<std::size_t>(place) + 1);
+  alive_[static_cast<std::size_t>(place)] = {
       combine(combine(above, group.identity), nth), group.self, group.is_inter, group.local,
       group.remote, 0};
 }

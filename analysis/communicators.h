@@ -7,7 +7,8 @@
 /// so that all members compute the same without communication; of an
 /// intercommunicator both sides do, and `Intercomm_create`, whose two sides have
 /// different parents, counts by members alone. Members are views of the trace's
-/// arrays, never copies: the trace must outlive this. O(members) for the first
+/// arrays, never copies: the trace must outlive this. What the threads of a rank make
+/// is followed together. O(members) for the first
 /// communicator of some members, O(1) for the next, O(1) to look up.
 
 #include <cstdint>
@@ -27,6 +28,15 @@ std::span<const std::int64_t> array_of(const Trace& trace, std::int64_t value);
 
 /// Place of the field of this name in a call's values, or -1.
 int field_index(const CallDescription& call, std::string_view name);
+
+/// Where tables keep an object: by id, which with several threads a rank has its maker above the
+/// number; -1 for null, predefined objects and threads that the trace does not have.
+inline std::int64_t place_of_object(std::int64_t id, std::uint32_t threads) {
+  if (id < 0 || threads <= 1) return id;
+  const std::uint32_t thread = object_thread(id);
+  if (thread >= threads) return -1;
+  return (id & ((std::int64_t{1} << kObjectThreadShift) - 1)) * threads + thread;
+}
 
 /// A group of world ranks: consecutive, or listed in an array of the trace.
 struct WorldRanks {
@@ -56,7 +66,8 @@ struct Communicator {
 
 class Communicators {
  public:
-  Communicators(std::uint32_t world_rank, std::uint32_t world_size);
+  /// `threads`: of the trace, of which ids tell the maker.
+  Communicators(std::uint32_t world_rank, std::uint32_t world_size, std::uint32_t threads = 1);
 
   /// Whether events of this call create or free communicators.
   static bool changed_by(const CallDescription& call);
@@ -66,8 +77,10 @@ class Communicators {
 
   /// The communicator of this id; null for MPI_COMM_NULL and ids not alive.
   Communicator* find(std::int64_t id) {
-    return id >= 0 && static_cast<std::size_t>(id) < alive_.size() && alive_[id].self >= 0
-               ? &alive_[static_cast<std::size_t>(id)]
+    const std::int64_t place = place_of_object(id, threads_);
+    return place >= 0 && static_cast<std::size_t>(place) < alive_.size() &&
+                   alive_[static_cast<std::size_t>(place)].self >= 0
+               ? &alive_[static_cast<std::size_t>(place)]
                : nullptr;
   }
   const Communicator* find(std::int64_t id) const {
@@ -83,8 +96,8 @@ class Communicators {
   };
   const Members& members(const Trace& trace, std::int64_t array);
 
-  std::uint32_t rank_;
-  std::vector<Communicator> alive_;  ///< by id; self < 0: none
+  std::uint32_t rank_, threads_;
+  std::vector<Communicator> alive_;  ///< by place of the id; self < 0: none
   std::unordered_map<std::uint64_t, Members> known_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> created_;
 };

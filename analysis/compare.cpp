@@ -16,7 +16,7 @@ class Reader {
 
   Status run() {
     return each_rank_time(trace_, trace_.ranks, [&](const RankTime& time) {
-      add(time.node, time.rank, time.events, time.compute_ns, time.call_ns);
+      add(time.node, trace_.rank_of(time.stream), time.events, time.compute_ns, time.call_ns);
     });
   }
   Profile take() { return std::move(profile_); }

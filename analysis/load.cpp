@@ -36,8 +36,10 @@ PlaceLoad load_of(const Place& place, const std::vector<RankLoad>& ranks) {
   return load;
 }
 
-/// Where every rank tells its time in MPI, and recorded all the time.
+/// Where every rank tells its time in MPI, and recorded all the time. Of threads that wait for
+/// each other it is not known who computes.
 void take_measured(const Trace& trace, Load& load) {
+  if (trace.threads > 1) return;
   for (const RankLoad& rank : load.ranks) {
     const auto fact = trace.facts.find(rank.rank);
     if (fact == trace.facts.end() || measured_compute_ns(fact->second) == 0) return;
@@ -84,14 +86,16 @@ double Load::run_ns() const {
 Result<Load> load_of(const Trace& trace) {
   Load load;
   std::unordered_map<std::uint32_t, std::size_t> index;
-  trace.ranks.for_each([&](std::uint32_t rank) {
+  trace.whole_ranks().for_each([&](std::uint32_t rank) {
     index[rank] = load.ranks.size();
     load.ranks.push_back({rank, 0, 0, 0});
   });
   load.places_left_out = count_places(trace.nodes) * load.ranks.size() > kMostPlaceTimes;
   std::unordered_map<std::uint64_t, Place> places;  // by symbol
+  std::unordered_map<std::uint32_t, double> longest;
   const Status read = each_rank_time(trace, trace.ranks, [&](const RankTime& time) {
-    const std::size_t at = index[time.rank];
+    const std::size_t at = index[trace.rank_of(time.stream)];
+    longest[time.stream] += time.compute_ns + time.call_ns;
     RankLoad& rank = load.ranks[at];
     rank.events += time.events;
     rank.compute_ns += time.compute_ns;
@@ -108,6 +112,8 @@ Result<Load> load_of(const Trace& trace) {
   });
   if (!read) return read.error();
   take_measured(trace, load);
+  for (const auto& [stream, ns] : longest) load.longest_ns = std::max(load.longest_ns, ns);
+  if (trace.threads <= 1) load.longest_ns = load.run_ns();
   for (const auto& [symbol, place] : places) load.places.push_back(load_of(place, load.ranks));
   std::sort(load.places.begin(), load.places.end(), [](const PlaceLoad& a, const PlaceLoad& b) {
     const double da = a.most_ns - a.mean_ns, db = b.most_ns - b.mean_ns;

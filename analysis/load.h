@@ -3,7 +3,7 @@
 
 /// How work is shared among ranks: computing and MPI time of each rank, and the places
 /// where ranks compute for different times. A rank's whole times are those it measured itself
-/// (`RankFacts::call_ns`), where the trace has them; else, and at a place, they are its share of
+/// (`RankFacts::call_ns`), where the trace has them and ranks have one thread; else, and at a place, they are its share of
 /// the distribution its ranks have in common, exact with full timing. The efficiencies
 /// are those of the POP project: load balance = mean / longest computing, communication
 /// efficiency = longest computing / run time, parallel efficiency = their product.
@@ -19,7 +19,7 @@ namespace chameleon {
 
 struct RankLoad {
   std::uint32_t rank = 0;
-  double events = 0, compute_ns = 0, call_ns = 0;
+  double events = 0, compute_ns = 0, call_ns = 0;  ///< of all its threads
 };
 
 /// Computing before the calls of one place, over the ranks that come there.
@@ -39,8 +39,9 @@ struct Load {
 
   double mean_compute_ns() const;
   double most_compute_ns() const;
-  /// Longest computing and MPI time of a rank: the run, from its events.
+  /// Longest computing and MPI time of a rank: the run, from its events, if it has one thread.
   double run_ns() const;
+  double longest_ns = 0;  ///< the same of a stream
 };
 
 /// What a rank measured of its run outside MPI and the tool; 0: not known.

@@ -33,7 +33,7 @@ Result<CommunicationMatrix> communication_matrix(const Trace& trace, const RankL
   MatrixBuilder builder(ranks);
   const TracePlan plan = plan_trace(trace);
   // Ranks outside send to those inside: all are read.
-  for (const std::uint32_t rank : trace.ranks.ranks()) {
+  for (const std::uint32_t rank : trace.whole_ranks().ranks()) {
     Result<RankOperations> at = RankOperations::make(trace, plan, rank);
     if (!at) return at.error();
     while (at->next()) builder.add(*at);

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "analysis/datatype_size.h"
-#include "trace/time_code.h"
 
 namespace chameleon {
 namespace {
@@ -68,28 +67,24 @@ bool has_wildcards(const Trace& trace, const std::vector<Node>& nodes,
 
 TracePlan plan_trace(const Trace& trace) {
   TracePlan plan;
-  std::size_t calls = 0;
-  for (const auto& [id, call] : trace.calls) calls = std::max<std::size_t>(calls, id + 1U);
-  plan.calls.resize(calls);
-  for (const auto& [id, call] : trace.calls) plan.calls[id] = plan_call(call);
+  plan.calls = plan_calls(trace);
   plan.reads_twice = has_wildcards(trace, trace.nodes, plan.calls);
   return plan;
 }
 
-RankOperations::RankOperations(const Trace& trace, const TracePlan& plan, RankView view)
+RankOperations::RankOperations(const Trace& trace, const TracePlan& plan, RankStreams streams)
     : trace_(&trace),
       trace_plan_(&plan),
-      view_(std::move(view)),
-      comms_(trace.rank_of(view_.rank()),
-             std::max(trace.world_size, trace.rank_of(view_.rank()) + 1)) {}
+      streams_(std::move(streams)),
+      comms_(streams_.rank(), std::max(trace.world_size, streams_.rank() + 1), trace.threads) {}
 
 Result<RankOperations> RankOperations::make(const Trace& trace, const TracePlan& plan,
                                             std::uint32_t rank) {
-  Result<RankView> view = RankView::make(trace, rank);
-  if (!view) return Error{view.error().kind, "the trace is damaged: " + view.error().message, 0};
-  RankOperations operations(trace, plan, std::move(*view));
+  Result<RankStreams> streams = RankStreams::make(trace, plan.calls, rank);
+  if (!streams) return streams.error();
+  RankOperations operations(trace, plan, std::move(*streams));
   if (!plan.reads_twice) return operations;
-  Result<RankView> first = RankView::make(trace, rank);
+  Result<RankStreams> first = RankStreams::make(trace, plan.calls, rank);
   if (!first) return first.error();
   RankOperations reader(trace, plan, std::move(*first));
   reader.collecting_ = true;
@@ -100,49 +95,39 @@ Result<RankOperations> RankOperations::make(const Trace& trace, const TracePlan&
 }
 
 bool RankOperations::next() {
-  operations_.clear();
-  comm_ = nullptr;
+  now_.operations.clear();
+  now_.has_comm = now_.has_made = false;
   for (;;) {
-    if (!view_.next(event_)) return false;
-    ++number_;
-    const std::uint16_t id = event_.node->call;
+    if (!streams_.next(now_.event)) return false;
+    now_.stream = streams_.stream();
+    now_.number = streams_.number();
+    const std::uint16_t id = now_.event.node->call;
     const auto described = trace_->calls.find(id);
-    if (described == trace_->calls.end() || event_.values.empty() ||
-        described->second.fields.size() != event_.values.size()) {
+    if (described == trace_->calls.end() || now_.event.values.empty() ||
+        described->second.fields.size() != now_.event.values.size()) {
       ++unmodelled_["call " + std::to_string(id)];
       continue;
     }
-    call_ = &described->second;
-    plan_ = &trace_plan_->calls[id];
-    if (!collecting_) read_times();
+    now_.call = &described->second;
+    now_.plan = &trace_plan_->calls[id];
+    if (!collecting_) now_.times = times_of(call(), event(), stream());
     act();
     return true;
   }
 }
 
-void RankOperations::read_times() {
-  compute_ = communication_ = 0;
-  shortest_ = 1;
-  const std::size_t fields = call_->fields.size();
-  if (fields >= 2 && call_->fields[fields - 1].kind == "time") {
-    compute_ = decode_time(event_.values[fields - 2]);
-    communication_ = decode_time(event_.values[fields - 1]);
-    return;
-  }
-  const TimeEntry* times = RankView::times(*event_.node, event_.predecessor, rank());
-  if (times == nullptr) return;
-  compute_ = static_cast<std::uint64_t>(times->compute.mean() + 0.5);
-  communication_ = static_cast<std::uint64_t>(times->communication.mean() + 0.5);
-  shortest_ = std::max<std::uint64_t>(times->communication.min(), 1);
-}
-
 void RankOperations::act() {
-  const CallPlan& plan = *plan_;
-  if (plan.changes_communicators && plan.members >= 0) comms_.apply(*trace_, *call_, event_);
+  const CallPlan& plan = *now_.plan;
+  if (plan.changes_communicators && plan.members >= 0) {
+    comms_.apply(*trace_, call(), event());
+    const Communicator* made = plan.new_comm < 0 ? nullptr : comms_.find(value(plan.new_comm));
+    now_.has_made = made != nullptr;
+    if (made != nullptr) now_.made = *made;
+  }
   switch (plan.action) {
     case Action::kNothing:
     case Action::kProbe: break;
-    case Action::kUnchecked: ++unmodelled_[call_->name]; break;
+    case Action::kUnchecked: ++unmodelled_[now_.call->name]; break;
     case Action::kSend: send(); break;
     case Action::kSendrecv:
       send();
@@ -172,12 +157,12 @@ void RankOperations::act() {
     case Action::kCollective: collective(); break;
     case Action::kDatatype: follow_datatype(); break;
     case Action::kOtherRequest:
-      ++unmodelled_[call_->name];
+      ++unmodelled_[now_.call->name];
       if (plan.request >= 0 && value(plan.request) >= 0)
         make_request(value(plan.request), Open::Kind::kOther).persistent = plan.persistent;
       break;
   }
-  if (plan.changes_communicators && plan.members < 0) comms_.apply(*trace_, *call_, event_);
+  if (plan.changes_communicators && plan.members < 0) comms_.apply(*trace_, *now_.call, now_.event);
 }
 
 std::int64_t RankOperations::type_size(std::int64_t type) const {
@@ -188,8 +173,9 @@ std::int64_t RankOperations::type_size(std::int64_t type) const {
                ? static_cast<std::int64_t>(list->second[place].size)
                : kUnknownSize;
   }
-  return type >= 0 && static_cast<std::size_t>(type) < type_sizes_.size()
-             ? type_sizes_[static_cast<std::size_t>(type)]
+  const std::int64_t place = place_of_object(type, trace_->threads);
+  return place >= 0 && static_cast<std::size_t>(place) < type_sizes_.size()
+             ? type_sizes_[static_cast<std::size_t>(place)]
              : kUnknownSize;
 }
 
@@ -201,11 +187,11 @@ std::int64_t RankOperations::amount(std::int64_t count, std::int64_t type) const
 }
 
 void RankOperations::follow_datatype() {
-  const auto field = [&](const char* name) { return field_index(*call_, name); };
-  const std::int64_t made = value(field("newtype"));
+  const auto field = [&](const char* name) { return field_index(*now_.call, name); };
+  const std::int64_t made = place_of_object(value(field("newtype")), trace_->threads);
   if (made < 0 || made >= kMostObjects) return;
   const std::int64_t size = constructed_size(
-      plan_->name, [&](const char* name) { return field(name) < 0 ? -1 : value(field(name)); },
+      now_.plan->name, [&](const char* name) { return field(name) < 0 ? -1 : value(field(name)); },
       [&](const char* name) -> std::span<const std::int64_t> {
         if (field(name) < 0) return {};
         return array_of(*trace_, value(field(name)));
@@ -217,7 +203,7 @@ void RankOperations::follow_datatype() {
 }
 
 const Communicator* RankOperations::comm_of() const {
-  const CallPlan& plan = *plan_;
+  const CallPlan& plan = *now_.plan;
   if (plan.action == Action::kFinalize) return comms_.find(0);
   if (plan.comm >= 0) {
     const bool by_members = plan.new_comm == plan.comm || plan.name == "Comm_create_group" ||
@@ -231,10 +217,11 @@ const Communicator* RankOperations::comm_of() const {
 }
 
 void RankOperations::collective() {
-  const CallPlan& plan = *plan_;
+  const CallPlan& plan = *now_.plan;
   auto* comm = const_cast<Communicator*>(comm_of());
   if (failed() || comm == nullptr) return;
-  comm_ = comm;
+  now_.has_comm = true;
+  now_.comm = *comm;
   Operation operation;
   operation.kind = Operation::Kind::kBegin;
   operation.context = comm->context;
@@ -252,9 +239,9 @@ void RankOperations::collective() {
     (plan.object_is_file ? files_ : windows_)[value(plan.object)] = made;
   }
   if (plan.request < 0) {
-    operations_.push_back(operation);
+    now_.operations.push_back(operation);
     operation.kind = Operation::Kind::kEnd;
-    operations_.push_back(operation);
+    now_.operations.push_back(operation);
     return;
   }
   if (value(plan.request) < 0) return;
@@ -268,7 +255,7 @@ void RankOperations::collective() {
     return;
   }
   request.operation.request = operation.request = ++requests_;
-  operations_.push_back(operation);
+  now_.operations.push_back(operation);
 }
 
 std::int64_t RankOperations::element_bytes(int counts, int types, std::int32_t at) const {
@@ -276,7 +263,8 @@ std::int64_t RankOperations::element_bytes(int counts, int types, std::int32_t a
   const auto place = static_cast<std::size_t>(at);
   const auto list = array_of(*trace_, value(counts));
   if (place >= list.size()) return 0;
-  if (plan_->name.find("lltoallw") == std::string::npos) return amount(list[place], value(types));
+  if (now_.plan->name.find("lltoallw") == std::string::npos)
+    return amount(list[place], value(types));
   const auto each = array_of(*trace_, value(types));
   return place < each.size() ? amount(list[place], each[place]) : 0;
 }
@@ -291,12 +279,12 @@ std::int64_t RankOperations::sum_bytes(int counts, int types) const {
 
 // What a rank contributes and gets: the data movement of MPI 4.0, chapter 6.
 void RankOperations::amounts_of(Operation& operation, const Communicator& comm) const {
-  const CallPlan& plan = *plan_;
+  const CallPlan& plan = *now_.plan;
   const WorldRanks& peers = comm.peers();
   const std::int64_t n = peers.count;
   bool is_root = false, takes_part = true;
   if (plan.root >= 0) {
-    const EndPoint root = event_.end_point(static_cast<std::size_t>(plan.root));
+    const EndPoint root = now_.event.end_point(static_cast<std::size_t>(plan.root));
     if (root.special() == static_cast<std::int32_t>(SpecialRank::kRoot)) {
       is_root = true;
       operation.root_world = rank();
@@ -381,10 +369,10 @@ void RankOperations::amounts_of(Operation& operation, const Communicator& comm) 
 
 VectorBytes RankOperations::vector_bytes() const {
   VectorBytes all;
-  if (comm_ == nullptr || plan_ == nullptr) return all;
-  const CallPlan& plan = *plan_;
+  if (!now_.has_comm || now_.plan == nullptr) return all;
+  const CallPlan& plan = *now_.plan;
   const bool in_place = plan.send_buffer >= 0 && value(plan.send_buffer) == kInPlace;
-  const std::int32_t n = comm_->peers().count;
+  const std::int32_t n = now_.comm.peers().count;
   const bool sends = plan.amounts == Amounts::kPairs || plan.amounts == Amounts::kPairsFromRoot;
   const bool receives = plan.amounts == Amounts::kPairs ||
                         plan.amounts == Amounts::kPairsToRoot || plan.amounts == Amounts::kArray;

@@ -8,8 +8,8 @@
 /// of a channel match receives in the order these were posted). A wildcard knows
 /// its source only when it completes, so a rank whose receives need it is read
 /// twice. Memory of the folded trace, of open requests and of distinct channels;
-/// O(depth) an event. What has no model here (one-sided data, the
-/// partitions of a message) is counted in `unmodelled`.
+/// O(depth) an event. The threads of a rank are one sequence (rank_streams.h). What has
+/// no model here (one-sided data, the partitions of a message) is counted in `unmodelled`.
 
 #include <map>
 #include <span>
@@ -20,8 +20,8 @@
 #include "analysis/check_plan.h"
 #include "analysis/check_state.h"
 #include "analysis/communicators.h"
+#include "analysis/rank_streams.h"
 #include "base/result.h"
-#include "trace/view.h"
 
 namespace chameleon {
 
@@ -85,24 +85,49 @@ class RankOperations {
   /// The next event, or false at the end.
   bool next();
 
-  std::uint32_t rank() const { return view_.rank(); }
-  std::uint64_t number() const { return number_; }  ///< of the event, from 1
-  const EventView& event() const { return event_; }
-  const CallDescription& call() const { return *call_; }
-  const CallPlan& plan() const { return *plan_; }
-  std::span<const Operation> operations() const { return operations_; }
-  const Communicators& communicators() const { return comms_; }
+  std::uint32_t rank() const { return streams_.rank(); }
+  std::uint32_t stream() const { return now_.stream; }   ///< of the event
+  std::uint64_t number() const { return now_.number; }   ///< of the event in its stream, from 1
+  const EventView& event() const { return now_.event; }
+  const CallDescription& call() const { return *now_.call; }
+  const CallPlan& plan() const { return *now_.plan; }
+  std::span<const Operation> operations() const { return now_.operations; }
   /// The communicator of a collective of this event.
-  const Communicator* communicator() const { return comm_; }
+  const Communicator* communicator() const { return now_.has_comm ? &now_.comm : nullptr; }
+  /// The communicator of a message that was read just now.
+  const Communicator* message_comm() const {
+    return now_.plan->comm < 0 ? nullptr : comms_.find(value(now_.plan->comm));
+  }
+  /// The communicator that this event made.
+  const Communicator* made() const { return now_.has_made ? &now_.made : nullptr; }
+  /// The communicators that every rank has.
+  const Communicator& world() const { return *comms_.find(0); }
+  const Communicator& self() const { return *comms_.find(1); }
+  bool has_threads() const { return streams_.several(); }
   /// Bytes to and from each member; empty vectors unless the call is a v- or w-form.
   VectorBytes vector_bytes() const;
   /// Recorded time of the event in ns.
-  std::uint64_t compute_ns() const { return compute_; }
-  std::uint64_t communication_ns() const { return communication_; }
+  std::uint64_t compute_ns() const { return now_.times.compute; }
+  std::uint64_t communication_ns() const { return now_.times.communication; }
   /// The shortest communication time of this event at this place, or 1.
-  std::uint64_t shortest_ns() const { return shortest_; }
+  std::uint64_t shortest_ns() const { return now_.times.shortest; }
   /// Calls whose effects are not told, and how often.
   const std::map<std::string, std::uint64_t>& unmodelled() const { return unmodelled_; }
+
+  /// An event with all that is told of it: who takes those of a rank's threads in another order
+  /// keeps some for later, and puts them back to look at them.
+  struct Present {
+    EventView event;
+    const CallDescription* call = nullptr;
+    const CallPlan* plan = nullptr;
+    std::vector<Operation> operations;
+    std::uint32_t stream = 0;
+    std::uint64_t number = 0;
+    EventTimes times;
+    bool has_comm = false, has_made = false;
+    Communicator comm, made;
+  };
+  void swap(Present& present) { std::swap(now_, present); }
 
  private:
   struct Open {
@@ -115,13 +140,12 @@ class RankOperations {
     Communicator comm;
   };
 
-  RankOperations(const Trace& trace, const TracePlan& plan, RankView view);
+  RankOperations(const Trace& trace, const TracePlan& plan, RankStreams streams);
 
-  std::int64_t value(int field) const { return event_.values[static_cast<std::size_t>(field)]; }
+  std::int64_t value(int field) const { return now_.event.values[static_cast<std::size_t>(field)]; }
   bool failed() const { return value(0) != 0; }
   std::int64_t type_size(std::int64_t type) const;
   std::int64_t amount(std::int64_t count, std::int64_t type) const;
-  void read_times();
   void act();
   void follow_datatype();
 
@@ -153,14 +177,9 @@ class RankOperations {
 
   const Trace* trace_;
   const TracePlan* trace_plan_;
-  RankView view_;
-  EventView event_;
-  const CallDescription* call_ = nullptr;
-  const CallPlan* plan_ = nullptr;
-  const Communicator* comm_ = nullptr;
+  RankStreams streams_;
+  Present now_;
   Communicators comms_;
-  std::vector<Operation> operations_;
-  std::uint64_t number_ = 0, compute_ = 0, communication_ = 0, shortest_ = 1;
 
   std::vector<Open> slots_;
   std::uint64_t requests_ = 0;

@@ -10,14 +10,17 @@ namespace chameleon {
 using Kind = Operation::Kind;
 
 RankOperations::Open* RankOperations::slot_of(std::int64_t slot) {
-  if (slot < 0 || static_cast<std::size_t>(slot) >= slots_.size()) return nullptr;
-  Open& request = slots_[static_cast<std::size_t>(slot)];
+  const std::int64_t place = place_of_object(slot, trace_->threads);
+  if (place < 0 || static_cast<std::size_t>(place) >= slots_.size()) return nullptr;
+  Open& request = slots_[static_cast<std::size_t>(place)];
   return request.kind == Open::Kind::kNone ? nullptr : &request;
 }
 
 RankOperations::Open& RankOperations::make_request(std::int64_t slot, Open::Kind kind) {
   // A damaged trace may claim any; those share one.
-  const auto at = static_cast<std::size_t>(slot < kMostObjects ? slot : kMostObjects);
+  const std::int64_t place = place_of_object(slot, trace_->threads);
+  const auto at =
+      static_cast<std::size_t>(place >= 0 && place < kMostObjects ? place : kMostObjects);
   if (slots_.size() <= at) slots_.resize(at + 1);
   slots_[at] = Open{};
   slots_[at].kind = kind;
@@ -26,14 +29,14 @@ RankOperations::Open& RankOperations::make_request(std::int64_t slot, Open::Kind
 }
 
 void RankOperations::send() {
-  const CallPlan& plan = *plan_;
+  const CallPlan& plan = *now_.plan;
   const Communicator* comm = plan.comm < 0 ? nullptr : comms_.find(value(plan.comm));
   if (comm == nullptr || plan.dest < 0) return;
   if (failed() && plan.action == Action::kSend) return;
   Operation operation;
   operation.kind = Kind::kSend;
   operation.context = comm->context;
-  const EndPoint end = event_.end_point(static_cast<std::size_t>(plan.dest));
+  const EndPoint end = now_.event.end_point(static_cast<std::size_t>(plan.dest));
   const std::int32_t to = end.rank(comm->self, comm->peers().count);
   const bool to_somebody = end.special() == 0 && to >= 0 && to < comm->peers().count;
   if (to_somebody) {
@@ -49,7 +52,7 @@ void RankOperations::send() {
   if (plan.request < 0 || plan.action == Action::kSendrecv) {
     if (!to_somebody) return;
     operation.sequence = sent_[operation.channel]++;
-    operations_.push_back(operation);
+    now_.operations.push_back(operation);
     return;
   }
   if (value(plan.request) < 0) return;
@@ -61,13 +64,13 @@ void RankOperations::send() {
   if (plan.persistent || !to_somebody) return;
   request.operation.request = ++requests_;
   request.operation.sequence = sent_[operation.channel]++;
-  operations_.push_back(request.operation);
+  now_.operations.push_back(request.operation);
 }
 
 // What is posted; `peer` stays -1 for a wildcard, and for a receive from nobody `bytes` is -1.
 Operation RankOperations::receive_from(const Communicator& comm, bool& any_source,
                                        bool& any_tag) const {
-  const CallPlan& plan = *plan_;
+  const CallPlan& plan = *now_.plan;
   Operation operation;
   operation.kind = Kind::kPost;
   operation.context = comm.context;
@@ -76,7 +79,7 @@ Operation RankOperations::receive_from(const Communicator& comm, bool& any_sourc
   operation.channel.tag = plan.recv_tag < 0 ? 0 : value(plan.recv_tag);
   operation.sequence = kNoSequence;
   any_tag = operation.channel.tag < 0;  // no MPI has valid tags below zero
-  const EndPoint end = event_.end_point(static_cast<std::size_t>(plan.source));
+  const EndPoint end = now_.event.end_point(static_cast<std::size_t>(plan.source));
   any_source = end.special() == static_cast<std::int32_t>(SpecialRank::kAnySource);
   if (plan.recv_count >= 0 && plan.recv_type >= 0)
     operation.bytes = amount(value(plan.recv_count), value(plan.recv_type));
@@ -102,7 +105,7 @@ void RankOperations::number_receive(Operation& operation) {
 // bytes where they are other than posted. False where a wildcard's match is not told.
 bool RankOperations::read_status(const Communicator& comm, int status, bool any_source,
                                  bool any_tag, Operation& operation) const {
-  const CallPlan& plan = *plan_;
+  const CallPlan& plan = *now_.plan;
   const auto element = [&](int field, std::int64_t& result) {
     if (field < 0) return false;
     result = value(field);
@@ -116,7 +119,7 @@ bool RankOperations::read_status(const Communicator& comm, int status, bool any_
   if (any_source) {
     if (!element(plan.status_source, found)) return false;
     const EndPoint end =
-        status < 0 ? event_.end_point(static_cast<std::size_t>(plan.status_source))
+        status < 0 ? now_.event.end_point(static_cast<std::size_t>(plan.status_source))
                    : EndPoint{EndPointForm::kRelative, found};
     if (end.special() != 0) return false;
     operation.peer = end.rank(comm.self, comm.peers().count);
@@ -132,7 +135,7 @@ bool RankOperations::read_status(const Communicator& comm, int status, bool any_
 }
 
 void RankOperations::receive() {
-  const CallPlan& plan = *plan_;
+  const CallPlan& plan = *now_.plan;
   const Communicator* comm = plan.comm < 0 ? nullptr : comms_.find(value(plan.comm));
   if (comm == nullptr || plan.source < 0) return;
   bool any_source = false, any_tag = false;
@@ -141,12 +144,12 @@ void RankOperations::receive() {
   if (plan.request < 0 || plan.action == Action::kSendrecv) {
     if (from_nobody) return;
     if (!read_status(*comm, -1, any_source, any_tag, operation)) {
-      ++unmodelled_[call_->name];
+      ++unmodelled_[now_.call->name];
       return;
     }
     operation.kind = Kind::kReceive;
     number_receive(operation);
-    operations_.push_back(operation);
+    now_.operations.push_back(operation);
     return;
   }
   if (value(plan.request) < 0) return;
@@ -180,7 +183,7 @@ void RankOperations::begin_receive(Open& request) {
   } else {
     request.operation.sequence = kNoSequence;
   }
-  operations_.push_back(request.operation);
+  now_.operations.push_back(request.operation);
 }
 
 void RankOperations::finish(Open& request, int status) {
@@ -195,13 +198,13 @@ void RankOperations::finish(Open& request, int status) {
       const bool told =
           read_status(request.comm, status, request.any_source, request.any_tag, operation);
       operation.kind = told && !request.cancelled ? Kind::kReceive : Kind::kCancelled;
-      if (!told && !request.cancelled) ++unmodelled_[call_->name];
+      if (!told && !request.cancelled) ++unmodelled_[now_.call->name];
       if (collecting_ && (wild || request.cancelled)) matches_[request.ordinal] = operation;
       if (operation.sequence == kNoSequence) operation.kind = Kind::kCancelled;
       break;
     }
   }
-  operations_.push_back(operation);
+  now_.operations.push_back(operation);
 }
 
 void RankOperations::complete(std::int64_t slot, int status) {
@@ -215,7 +218,7 @@ void RankOperations::complete(std::int64_t slot, int status) {
 }
 
 void RankOperations::complete_many() {
-  const CallPlan& plan = *plan_;
+  const CallPlan& plan = *now_.plan;
   if (plan.flag >= 0 && value(plan.flag) == 0) return;
   if (plan.action == Action::kComplete) {
     if (plan.request >= 0) complete(value(plan.request), -1);
@@ -247,13 +250,13 @@ void RankOperations::start(std::int64_t slot) {
   if (request->kind == Open::Kind::kSend) {
     request->operation.request = ++requests_;
     request->operation.sequence = sent_[request->operation.channel]++;
-    operations_.push_back(request->operation);
+    now_.operations.push_back(request->operation);
   } else if (request->kind == Open::Kind::kCollective) {
     // All members start a persistent collective equally often.
     Operation& operation = request->operation;
     operation.number = request->ordinal++;
     operation.request = ++requests_;
-    operations_.push_back(operation);
+    now_.operations.push_back(operation);
   }
 }
 
@@ -268,7 +271,7 @@ void RankOperations::cancel(std::int64_t slot) {
 }
 
 void RankOperations::matched_probe() {
-  const CallPlan& plan = *plan_;
+  const CallPlan& plan = *now_.plan;
   if (plan.flag >= 0 && value(plan.flag) == 0) return;
   const Communicator* comm = plan.comm < 0 ? nullptr : comms_.find(value(plan.comm));
   if (comm == nullptr || plan.source < 0 || plan.message < 0 || value(plan.message) < 0) return;
@@ -280,14 +283,14 @@ void RankOperations::matched_probe() {
 }
 
 void RankOperations::matched_receive() {
-  const CallPlan& plan = *plan_;
+  const CallPlan& plan = *now_.plan;
   const auto found = plan.message < 0 ? messages_.end() : messages_.find(value(plan.message));
   if (found == messages_.end()) return;
   Operation operation = found->second;
   messages_.erase(found);
   operation.kind = Kind::kReceive;
   if (plan.request < 0) {
-    operations_.push_back(operation);
+    now_.operations.push_back(operation);
     return;
   }
   if (value(plan.request) < 0) return;
@@ -296,7 +299,7 @@ void RankOperations::matched_receive() {
   operation.request = ++requests_;
   request.operation = operation;
   request.ordinal = receives_++;
-  operations_.push_back(operation);
+  now_.operations.push_back(operation);
 }
 
 }  // namespace chameleon

@@ -5,16 +5,18 @@
 
 namespace chameleon {
 
-Status each_rank_time(const Trace& trace, const RankList& ranks,
+Status each_rank_time(const Trace& trace, const RankList& streams,
                       const std::function<void(const RankTime&)>& f) {
   if (trace.timing == "full") {
     const TracePlan plan = plan_trace(trace);
+    const RankList ranks = trace.ranks_of(streams);
     for (const std::uint32_t rank : ranks.ranks()) {
       Result<RankOperations> at = RankOperations::make(trace, plan, rank);
       if (!at) return at.error();
       while (at->next())
-        f({*at->event().node, rank, at->event().predecessor, 1,
-           static_cast<double>(at->compute_ns()), static_cast<double>(at->communication_ns())});
+        if (streams.contains(at->stream()))
+          f({*at->event().node, at->stream(), at->event().predecessor, 1,
+             static_cast<double>(at->compute_ns()), static_cast<double>(at->communication_ns())});
     }
     return Unit{};
   }
@@ -26,7 +28,7 @@ Status each_rank_time(const Trace& trace, const RankList& ranks,
             walk(node.body, here);
             continue;
           }
-          for_each_rank_time(node, here, ranks,
+          for_each_rank_time(node, here, streams,
                              [&](std::uint32_t rank, const TimeEntry* entry, double count) {
                                if (entry == nullptr)
                                  f({node, rank, 0, count, 0, 0});

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// How often each rank executed an event, and after which predecessor. Histograms
-/// may hold the instances of one rank for all that are like it, so that what a rank
-/// spent is its executions times the mean, shared among predecessors as counted.
+/// How often each stream (a rank's, or one of its threads') executed an event, and after
+/// which predecessor. Histograms may hold the instances of one stream for all that are
+/// like it, so that what a stream spent is its executions times the mean, shared among
+/// predecessors as counted.
 
 #include <functional>
 
@@ -41,17 +42,17 @@ inline void for_each_rank_time(
       });
 }
 
-/// What a rank spent at an event node after one predecessor: calls, ns before them, ns inside.
+/// What a stream spent at an event node after one predecessor: calls, ns before them, ns inside.
 struct RankTime {
   const Node& node;
-  std::uint32_t rank = 0;
+  std::uint32_t stream = 0;
   std::uint64_t predecessor = 0;  ///< symbol; 0: none, or no times
   double events = 0, compute_ns = 0, call_ns = 0;
 };
 
-/// Calls f for everything the ranks in `ranks` spent: from the folded form, or event by event
+/// Calls f for everything the streams in `streams` spent: from the folded form, or event by event
 /// with full timing. O(nodes x ranks), or O(events). Error: the trace is damaged.
-Status each_rank_time(const Trace& trace, const RankList& ranks,
+Status each_rank_time(const Trace& trace, const RankList& streams,
                       const std::function<void(const RankTime&)>& f);
 
 }  // namespace chameleon

@@ -3,7 +3,8 @@
 
 /// One time axis for all ranks, reconstructed from a folded trace: each event gets
 /// a begin and an end in ns since the first rank left MPI_Init, on rank 0's clock where the
-/// ranks' clocks were compared with it (else as if all had left it together): at first (compute time before the call, time inside it: means of the histograms,
+/// ranks' clocks were compared with it (else as if all had left it together): at first
+/// (compute time before the call, time inside it: means of the histograms,
 /// or each instance with full timing), then moved so that nothing precedes its
 /// cause: a receive ends after its send began, nobody leaves a collective that
 /// waits for all before the last has come, data of a root is not there before the
@@ -13,7 +14,10 @@
 ///
 /// Every rank is run until it must wait, a few thousand events at a time; where
 /// nobody can go on (a cut or inexact trace) the earliest rank goes on regardless,
-/// and is counted. O(events); memory of messages in flight and O(ranks).
+/// and is counted. Where ranks have several threads their streams are run event by event
+/// in the order of time, in which messages and collectives of threads that share a
+/// channel or communicator are numbered anew, so that they match as they could have.
+/// O(events); memory of messages in flight and O(ranks).
 
 #include <functional>
 #include <map>
@@ -30,8 +34,10 @@ struct TimedEvent {
   /// Of each operation: when its message was sent (receives), its collective begun by this
   /// rank (ends), else the event's begin.
   std::span<const std::uint64_t> since_ns;
+  std::span<const std::uint32_t> since_stream;  ///< and by which stream
 
   std::uint32_t rank() const { return at->rank(); }
+  std::uint32_t stream() const { return at->stream(); }
 };
 
 struct TimelineFacts {
@@ -39,10 +45,19 @@ struct TimelineFacts {
   std::uint64_t end_ns = 0;      ///< of the last event
   std::uint64_t moved = 0;       ///< events ended later than recorded, to follow their cause
   std::uint64_t unmatched = 0;   ///< receives and collectives whose others did not come
+  std::uint64_t unreceived = 0;  ///< messages between these ranks, where nothing was cancelled
+  /// The first of both.
+  struct Unmatched {
+    const char* kind = "";  ///< deadlock or unreceived
+    std::uint32_t stream = 0;
+    std::uint64_t event = 0;  ///< number in its stream, from 1
+    std::string call, why;
+  };
+  std::vector<Unmatched> first_unmatched;
   std::map<std::string, std::uint64_t> unmodelled;  ///< calls whose effects are not told
 };
 
-/// Calls `sink` for every event of the ranks in `ranks`, in order of each rank.
+/// Calls `sink` for every event of the ranks in `ranks`, in order of each stream.
 /// All ranks of the trace are run, whatever `ranks` is. Error: the trace is damaged.
 Result<TimelineFacts> run_timeline(const Trace& trace, const RankList& ranks,
                                    const std::function<void(const TimedEvent&)>& sink);

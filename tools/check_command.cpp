@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/check.h"
+#include "analysis/check_threads.h"
 #include "analysis/reissue.h"
+#include "analysis/thread_sharing.h"
 
 #include <iostream>
 #include <memory>
@@ -15,14 +17,17 @@ struct Options {
   bool json = false;
 };
 
-nlohmann::ordered_json list_of(const std::vector<CheckReport::Problem>& problems) {
+nlohmann::ordered_json list_of(const Trace& trace,
+                               const std::vector<CheckReport::Problem>& problems) {
   auto list = nlohmann::ordered_json::array();
-  for (const CheckReport::Problem& problem : problems)
-    list.push_back({{"kind", problem.kind},
-                    {"rank", problem.rank},
-                    {"event", problem.event},
-                    {"call", problem.call},
-                    {"text", problem.text}});
+  for (const CheckReport::Problem& problem : problems) {
+    nlohmann::ordered_json one = {{"kind", problem.kind}, {"rank", problem.rank}};
+    if (trace.threads > 1) one["thread"] = problem.thread;
+    one["event"] = problem.event;
+    one["call"] = problem.call;
+    one["text"] = problem.text;
+    list.push_back(std::move(one));
+  }
   return list;
 }
 
@@ -35,19 +40,19 @@ nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report
   nlohmann::ordered_json document = json_document("check");
   document["ok"] = report.ok;
   document["complete"] = trace.complete;
-  document["ranks"] = trace.ranks.size();
+  document["ranks"] = trace.whole_ranks().size();
   document["events"] = report.events;
   document["messages"] = report.messages;
   document["bytes"] = report.bytes;
   document["collectives"] = report.collectives;
   document["problem_count"] = report.problem_count;
-  document["problems"] = list_of(report.problems);
+  document["problems"] = list_of(trace, report.problems);
   document["cut_count"] = report.cut_count;
-  document["cut"] = list_of(report.cut);
+  document["cut"] = list_of(trace, report.cut);
   document["in_flight"] = counts_of(report.in_flight);
   document["in_flight"]["open_requests"] = report.open_requests;
   document["declared_count"] = report.declared_count;
-  document["declared"] = list_of(report.declared);
+  document["declared"] = list_of(trace, report.declared);
   document["declared_unmatched"] = counts_of(report.declared_unmatched);
   document["unchecked"] = nlohmann::ordered_json::object();
   for (const auto& [call, count] : report.unchecked) document["unchecked"][call] = count;
@@ -83,11 +88,15 @@ void print_text(const Trace& trace, const CheckReport& report) {
     for (const auto& [call, count] : report.unchecked) std::cout << " " << call << " x" << count;
     std::cout << "\n";
   }
+  if (trace.threads > 1) std::cout << "not replayed: a replay runs one thread a rank\n";
   for (const auto& [why, calls] : find_left_out(report, false)) {
+    if (trace.threads > 1) break;
     std::cout << "replay leaves out:";
     for (const auto& [call, count] : calls) std::cout << " " << call << " x" << count;
     std::cout << ": " << why << "\n";
   }
+  if (trace.threads > 1)
+    std::cout << "ranks have several threads: amounts of data and open requests are not checked\n";
   std::cout << (report.ok ? "the trace hangs together: " : "the trace does not hang together: ")
             << count_text(report.events) << " events, " << count_text(report.messages)
             << " messages of " << bytes_text(static_cast<double>(report.bytes)) << ", "
@@ -96,9 +105,18 @@ void print_text(const Trace& trace, const CheckReport& report) {
 
 int run_check(const Options& options) {
   int status = kExitOk;
-  const std::optional<Trace> trace = load_unthreaded("check", options.trace, status);
+  const std::optional<Trace> trace = load_trace("check", options.trace, status);
   if (!trace) return status;
-  const Result<CheckReport> report = check(*trace);
+  const bool threads = trace->threads > 1;
+  if (threads) {
+    const Result<std::string> shared = shared_by_threads(*trace);
+    if (!shared) return fail("check", shared.error());
+    if (!shared->empty())
+      return fail("check", *shared + ": in which order is not in the trace, so what matches what "
+                           "cannot be told",
+                  kExitRefused);
+  }
+  const Result<CheckReport> report = threads ? check_threads(*trace) : check(*trace);
   if (!report) return fail("check", options.trace + ": " + report.error().message, kExitUnreadable);
   if (options.json)
     print_json(document_of(*trace, *report));

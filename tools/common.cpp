@@ -62,8 +62,8 @@ std::optional<Trace> load_unthreaded(std::string_view verb, const std::string& p
   std::optional<Trace> trace = load_trace(verb, path, status, facts);
   if (!trace || trace->threads <= 1) return trace;
   status = fail(verb, path + " is of ranks with up to " + std::to_string(trace->threads) +
-                          " threads, and " + std::string(verb) + " follows one thread a rank; use "
-                          "info, print, stats, verify or recover",
+                          " threads, and " + std::string(verb) + " needs one sequence of calls a "
+                          "rank; see info, print, stats, matrix, report or export",
                 kExitRefused);
   return std::nullopt;
 }
@@ -132,6 +132,24 @@ std::string streams_text(const Trace& trace, const RankList& streams) {
     text += (text.empty() ? "" : "; ") + ranks_text(ranks) +
             (threads.size() == 1 ? ", thread " : ", threads ") + threads.to_string();
   return text;
+}
+
+std::vector<std::uint32_t> streams_by_rank(const Trace& trace, const RankList& ranks) {
+  std::vector<std::uint32_t> streams;
+  ranks.for_each([&](std::uint32_t rank) {
+    for (const std::uint32_t stream : trace.streams_of(rank)) streams.push_back(stream);
+  });
+  return streams;
+}
+
+Result<RankList> wanted_ranks(const Trace& trace, const std::string& text) {
+  RankList ranks = trace.whole_ranks();
+  if (text.empty()) return ranks;
+  const Result<RankList> wanted = RankList::parse(text);
+  if (!wanted) return wanted.error();
+  ranks = ranks.intersection(*wanted);
+  if (ranks.empty()) return Error{ErrorKind::kUsage, "no such ranks in the trace", 0};
+  return ranks;
 }
 
 Style::Style() {

@@ -51,8 +51,8 @@ int fail(std::string_view verb, const Error& error);
 std::optional<Trace> load_trace(std::string_view verb, const std::string& path, int& status,
                                 FileFacts* facts = nullptr);
 
-/// The same for verbs that follow one thread a rank: others' objects are unknown to them, so that
-/// a trace of several threads a rank is refused rather than told wrongly.
+/// The same for verbs that have one sequence of calls a rank: a trace of several threads a rank is
+/// refused rather than told wrongly.
 std::optional<Trace> load_unthreaded(std::string_view verb, const std::string& path, int& status,
                                      FileFacts* facts = nullptr);
 
@@ -74,6 +74,11 @@ std::string share_text(double share);
 std::string ranks_text(const RankList& ranks);
 /// The same of streams: "ranks 0-7, threads 1-2; rank 0, thread 3" where ranks have several threads.
 std::string streams_text(const Trace& trace, const RankList& streams);
+
+/// The streams of some ranks, by rank and thread.
+std::vector<std::uint32_t> streams_by_rank(const Trace& trace, const RankList& ranks);
+/// The ranks of the trace that `text` names, or all if it is empty. Error: none is named.
+Result<RankList> wanted_ranks(const Trace& trace, const std::string& text);
 
 /// Emphasis for terminals: plain text when standard output is not one, or NO_COLOR is set.
 class Style {

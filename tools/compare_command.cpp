@@ -109,9 +109,9 @@ void print_document(const Options& options, const std::vector<Change>& changes) 
 
 int run_compare(const Options& options) {
   int status = kExitOk;
-  const std::optional<Trace> before = load_unthreaded("compare", options.before, status);
+  const std::optional<Trace> before = load_trace("compare", options.before, status);
   if (!before) return status;
-  const std::optional<Trace> after = load_unthreaded("compare", options.after, status);
+  const std::optional<Trace> after = load_trace("compare", options.after, status);
   if (!after) return status;
   const Result<Profile> first = profile(*before), second = profile(*after);
   if (!first) return fail("compare", first.error());

@@ -16,6 +16,7 @@ struct Format {
   const char* name;
   const char* help;
   Exporter exporter;
+  bool by_thread = true;  ///< it can tell the threads of a rank apart, or add them up
 };
 
 constexpr std::array<Format, 11> kFormats = {{
@@ -26,10 +27,11 @@ constexpr std::array<Format, 11> kFormats = {{
     {"chrome", "Trace events as JSON, for Perfetto and chrome://tracing", export_chrome},
     {"perfetto", "Perfetto's protocol buffers: as --chrome, for large traces", export_perfetto},
     {"otf2", "Folder with an OTF2 archive, traces.otf2", export_otf2},
-    {"simgrid", "Folder with a time-independent trace for smpirun -replay", export_simgrid},
+    {"simgrid", "Folder with a time-independent trace for smpirun -replay", export_simgrid,
+     false},
     {"paje", "Paje trace, for pj_dump and ViTE", export_paje},
     {"paraver", "Paraver trace: FILE.prv, FILE.pcf and FILE.row", export_paraver},
-    {"goal", "GOAL schedule, for LogGOPSim", export_goal},
+    {"goal", "GOAL schedule, for LogGOPSim", export_goal, false},
 }};
 
 struct Options {
@@ -58,20 +60,21 @@ int export_one(const Format& format, ExportRequest request, bool quiet) {
 
 int run_export(const Options& options) {
   int status = kExitOk;
-  const std::optional<Trace> trace = load_unthreaded("export", options.trace, status);
+  const std::optional<Trace> trace = load_trace("export", options.trace, status);
   if (!trace) return status;
-  RankList ranks = trace->ranks;
-  if (!options.ranks.empty()) {
-    const Result<RankList> wanted = RankList::parse(options.ranks);
-    if (!wanted) return fail("export", wanted.error());
-    ranks = ranks.intersection(*wanted);
-    if (ranks.empty()) return fail("export", "no such ranks in the trace", kExitUsage);
-  }
+  const Result<RankList> ranks = wanted_ranks(*trace, options.ranks);
+  if (!ranks) return fail("export", ranks.error());
   bool any = false;
+  for (std::size_t i = 0; i < kFormats.size(); ++i)
+    if (!options.outputs[i].empty() && trace->threads > 1 && !kFormats[i].by_thread)
+      return fail("export",
+                  options.trace + " is of ranks with up to " + std::to_string(trace->threads) +
+                      " threads, and a rank in --" + kFormats[i].name + " has one sequence of calls",
+                  kExitRefused);
   for (std::size_t i = 0; i < kFormats.size(); ++i) {
     if (options.outputs[i].empty()) continue;
     any = true;
-    status = export_one(kFormats[i], {*trace, ranks, options.outputs[i]}, options.quiet);
+    status = export_one(kFormats[i], {*trace, *ranks, options.outputs[i]}, options.quiet);
     if (status != kExitOk) return status;
   }
   if (!any) return fail("export", "no format given (see chameleon export --help)", kExitUsage);

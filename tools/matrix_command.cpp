@@ -176,15 +176,11 @@ void print_document(const Trace& trace, const CommunicationMatrix& matrix) {
 
 int run_matrix(const Options& options) {
   int status = kExitOk;
-  const std::optional<Trace> trace = load_unthreaded("matrix", options.trace, status);
+  const std::optional<Trace> trace = load_trace("matrix", options.trace, status);
   if (!trace) return status;
-  RankList ranks = trace->ranks;
-  if (!options.ranks.empty()) {
-    const Result<RankList> wanted = RankList::parse(options.ranks);
-    if (!wanted) return fail("matrix", wanted.error());
-    ranks = ranks.intersection(*wanted);
-    if (ranks.empty()) return fail("matrix", "no such ranks in the trace", kExitUsage);
-  }
+  const Result<RankList> wanted = wanted_ranks(*trace, options.ranks);
+  if (!wanted) return fail("matrix", wanted.error());
+  const RankList& ranks = *wanted;
   const Result<CommunicationMatrix> matrix = communication_matrix(*trace, ranks);
   if (!matrix) return fail("matrix", matrix.error());
   if (!options.png.empty())

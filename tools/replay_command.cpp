@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "analysis/check.h"
+#include "analysis/thread_sharing.h"
 #include "common.h"
 #include "launch.h"
 
@@ -42,8 +43,17 @@ int replay(const Options& options) {
     if (text.find('=') == std::string::npos || text.front() == '=')
       return fail("replay", "--env takes NAME=VALUE, not " + text, kExitUsage);
   int status = kExitOk;
-  const std::optional<Trace> trace = load_unthreaded("replay", options.trace, status);
+  const std::optional<Trace> trace = load_trace("replay", options.trace, status);
   if (!trace) return status;
+  if (trace->threads > 1) {
+    const Result<std::string> shared = shared_by_threads(*trace);
+    if (!shared) return fail("replay", shared.error());
+    return fail("replay",
+                options.trace + " is of ranks with up to " + std::to_string(trace->threads) +
+                    " threads, and a replay runs one thread a rank" +
+                    (shared->empty() ? "" : "; " + *shared),
+                kExitRefused);
+  }
   std::optional<CheckReport> report;
   // A wrong number of ranks needs no simulation.
   if (std::string why = refusal(options, *trace, nullptr); !why.empty())

@@ -37,7 +37,7 @@ std::string output_name(const std::string& trace) {
 int run_report(const Options& options) {
   int status = kExitOk;
   FileFacts file;
-  const std::optional<Trace> trace = load_unthreaded("report", options.trace, status, &file);
+  const std::optional<Trace> trace = load_trace("report", options.trace, status, &file);
   if (!trace) return status;
   const std::string path =
       options.output.empty() ? output_name(options.trace) : options.output;
@@ -63,8 +63,8 @@ int run_report(const Options& options) {
   }
   if (!options.quiet)
     std::cout << path << ": " << bytes_text(static_cast<double>(page.size())) << ", "
-              << count_text(trace->event_count()) << " calls of " << count_text(trace->ranks.size())
-              << " ranks\n";
+              << count_text(trace->event_count()) << " calls of "
+              << count_text(trace->whole_ranks().size()) << " ranks\n";
   if (!options.quiet && document->contains("left_out"))
     std::cout << "  " << (*document)["left_out"].get<std::string>() << "\n";
   return kExitOk;

@@ -7,7 +7,7 @@
 
 #include "analysis/communicators.h"
 #include "analysis/datatype_size.h"
-#include "trace/view.h"
+#include "analysis/rank_streams.h"
 
 namespace chameleon {
 namespace {
@@ -137,7 +137,7 @@ bool sum_folded(const Trace& trace, const Node& node, const CallDescription& cal
 class RankWalk {
  public:
   RankWalk(const Trace& trace, std::uint32_t rank)
-      : trace_(trace), communicators_(rank, trace.world_size) {}
+      : trace_(trace), communicators_(rank, trace.world_size, trace.threads) {}
 
   /// Follows an event; returns what it sends if `wanted`, `kUnknownSize` if it cannot tell.
   std::int64_t step(const CallDescription& call, const EventView& event, bool wanted) {
@@ -255,7 +255,8 @@ class Summation {
       sent_.complete = false;
       return std::move(sent_);
     }
-    ranks_.for_each([&](std::uint32_t rank) { walk(rank); });
+    plans_ = plan_calls(trace_);
+    trace_.ranks_of(ranks_).for_each([&](std::uint32_t rank) { walk(rank); });
     return std::move(sent_);
   }
 
@@ -282,14 +283,14 @@ class Summation {
   }
 
   void walk(std::uint32_t rank) {
-    Result<RankView> view = RankView::make(trace_, rank);
-    if (!view) {
+    Result<RankStreams> streams = RankStreams::make(trace_, plans_, rank);
+    if (!streams) {
       sent_.complete = false;
       return;
     }
-    RankWalk state(trace_, trace_.rank_of(rank));
+    RankWalk state(trace_, rank);
     EventView event;
-    while (view->next(event)) {
+    while (streams->next(event)) {
       const auto call = trace_.calls.find(event.node->call);
       if (call == trace_.calls.end()) continue;
       const bool wanted = left_.contains(event.node);
@@ -302,7 +303,8 @@ class Summation {
   const Trace& trace_;
   SentBytes sent_;
   std::set<const Node*> left_;
-  RankList ranks_;
+  RankList ranks_;  ///< streams with events that are walked to
+  std::vector<CallPlan> plans_;
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Chrome's trace events as JSON, which Perfetto and chrome://tracing read: a
-/// track a rank, a slice a call, an arrow a message. Times are microseconds with
+/// track a rank (or thread of it), a slice a call, an arrow a message. Times are microseconds with
 /// three decimals, so nanoseconds are exact.
 
 #include <cstdio>
@@ -28,18 +28,20 @@ class Chrome {
           << json_text(timeline_text(request_.trace)) << "},\"traceEvents\":[\n"
           << "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"args\":{\"name\":"
           << json_text(request_.trace.program) << "}}";
-    request_.ranks.for_each([&](std::uint32_t rank) {
-      const std::string of = ",\"pid\":0,\"tid\":" + std::to_string(rank) + ",\"args\":{";
-      file_ << ",\n{\"ph\":\"M\",\"name\":\"thread_name\"" << of << "\"name\":\"rank "
-            << std::to_string(rank) << "\"}}"
+    const bool threads = request_.trace.threads > 1;
+    std::size_t place = 0;
+    for (const std::uint32_t lane : request_.lanes()) {
+      const std::string of = ",\"pid\":0,\"tid\":" + std::to_string(lane) + ",\"args\":{";
+      file_ << ",\n{\"ph\":\"M\",\"name\":\"thread_name\"" << of << "\"name\":\""
+            << stream_name(request_.trace, lane) << "\"}}"
             << ",\n{\"ph\":\"M\",\"name\":\"thread_sort_index\"" << of << "\"sort_index\":"
-            << std::to_string(rank) << "}}";
-    });
+            << std::to_string(threads ? place++ : lane) << "}}";
+    }
   }
 
   void event(const TimedEvent& event) {
     const RankOperations& at = *event.at;
-    const std::string track = ",\"pid\":0,\"tid\":" + std::to_string(event.rank());
+    const std::string track = ",\"pid\":0,\"tid\":" + std::to_string(event.stream());
     file_ << ",\n{\"ph\":\"X\",\"cat\":\"mpi\",\"name\":\"MPI_" << at.call().name << "\"" << track
           << ",\"ts\":" << microseconds(event.begin_ns)
           << ",\"dur\":" << microseconds(event.end_ns - event.begin_ns) << ",\"args\":{\"at\":"

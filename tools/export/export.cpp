@@ -98,6 +98,9 @@ void note_timeline(const Trace& trace, const TimelineFacts& facts, ExportReport&
   if (facts.unmatched > 0)
     report.notes.push_back(std::to_string(facts.unmatched) +
                            " receives or collectives without their others: not ordered");
+  if (trace.threads > 1)
+    report.notes.push_back("where threads of a rank share a channel, which message is which is by "
+                           "the times");
   for (const auto& [call, count] : facts.unmodelled)
     report.notes.push_back(call + " x" + std::to_string(count) +
                            ": calls shown, what they move is not told");

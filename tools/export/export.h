@@ -14,9 +14,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/check.h"
 #include "analysis/timeline.h"
 #include "base/result.h"
 #include "tools/call_sites.h"
+#include "tools/common.h"
 #include "tools/export/text_file.h"
 #include "tools/progress.h"
 
@@ -24,9 +26,12 @@ namespace chameleon {
 
 struct ExportRequest {
   const Trace& trace;
-  RankList ranks;      ///< of the trace, not empty
+  RankList ranks;      ///< of the trace, not empty; with all of their threads
   std::string output;  ///< a file, or a folder made if need be
   Progress* progress = nullptr;
+
+  /// The lanes of a timeline: a rank's threads one after another.
+  std::vector<std::uint32_t> lanes() const { return streams_by_rank(trace, ranks); }
 };
 
 struct ExportReport {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// OTF2, the Open Trace Format 2 of Score-P, Scalasca and Vampir: a location a
-/// rank, MPI calls and the frames around them as regions, messages, requests and
-/// collectives as records, communicators as groups of locations. The anchor is
+/// rank (or thread of it), MPI calls and the frames around them as regions, messages,
+/// requests and collectives as records, communicators as groups of locations. The anchor is
 /// traces.otf2. Frames are entered and left at the calls beside the change: when
 /// in between is not recorded. python3-otf2 3.0.2 cannot read the definition of an
 /// intercommunicator: it is written as a communicator of both groups, with its
@@ -144,10 +144,14 @@ class Archive {
         request_.trace.program + "; " + timeline_text(request_.trace);
     ok(OTF2_Archive_SetDescription(archive_, about.c_str()));
     ok(OTF2_Archive_OpenEvtFiles(archive_));
-    locations_.resize(world());
     for (std::uint32_t rank = 0; rank < world(); ++rank) {
-      locations_[rank].writer = OTF2_Archive_GetEvtWriter(archive_, rank);
-      if (locations_[rank].writer == nullptr) return failure();
+      const std::vector<std::uint32_t> threads = request_.trace.streams_of(rank);
+      if (threads.empty()) locations_[rank];  // not in the trace: a rank without events
+      for (const std::uint32_t stream : threads) locations_[stream];
+    }
+    for (auto& [stream, location] : locations_) {
+      location.writer = OTF2_Archive_GetEvtWriter(archive_, stream);
+      if (location.writer == nullptr) return failure();
     }
     definitions_.comms.resize(2);
     definitions_.comms[0].name = "MPI_COMM_WORLD";
@@ -157,18 +161,14 @@ class Archive {
 
   void event(const TimedEvent& event) {
     const RankOperations& at = *event.at;
-    Location& location = locations_[at.rank()];
+    Location& location = locations_[at.stream()];
     if (!location.known) {
       location.known = true;
-      if (const Communicator* all = at.communicators().find(0))
-        definitions_.comm_of.emplace(all->context, 0);
-      if (const Communicator* self = at.communicators().find(1))
-        definitions_.comm_of.emplace(self->context, 1);
+      definitions_.comm_of.emplace(at.world().context, 0);
+      definitions_.comm_of.emplace(at.self().context, 1);
     }
     const bool creates = at.plan().members >= 0;
-    if (creates && at.plan().new_comm >= 0)
-      learn(at.communicators().find(
-          at.event().values[static_cast<std::size_t>(at.plan().new_comm)]));
+    learn(at.made());
     walk_to(location, at.event().node->path, event.begin_ns);
     const OTF2_RegionRef region = region_of(at);
     enter(location, event.begin_ns, region);
@@ -181,7 +181,7 @@ class Archive {
   }
 
   Status finish(const TimelineFacts& facts) {
-    for (Location& location : locations_) {
+    for (auto& [stream, location] : locations_) {
       while (!location.stack.empty()) {
         leave(location, location.last, location.stack.back().second);
         location.stack.pop_back();
@@ -191,8 +191,8 @@ class Archive {
     }
     ok(OTF2_Archive_CloseEvtFiles(archive_));
     ok(OTF2_Archive_OpenDefFiles(archive_));
-    for (std::uint32_t rank = 0; rank < world(); ++rank) {
-      OTF2_DefWriter* writer = OTF2_Archive_GetDefWriter(archive_, rank);
+    for (const auto& [stream, location] : locations_) {
+      OTF2_DefWriter* writer = OTF2_Archive_GetDefWriter(archive_, stream);
       ok(OTF2_Archive_CloseDefWriter(archive_, writer));
     }
     ok(OTF2_Archive_CloseDefFiles(archive_));
@@ -213,7 +213,8 @@ class Archive {
   };
 
   std::uint32_t world() const {
-    const auto& intervals = request_.trace.ranks.intervals();
+    const RankList ranks = request_.trace.whole_ranks();
+    const auto& intervals = ranks.intervals();
     return std::max(request_.trace.world_size, intervals.empty() ? 0 : intervals.back().last + 1);
   }
   void ok(OTF2_ErrorCode code) {
@@ -437,8 +438,15 @@ class Archive {
       ok(OTF2_GlobalDefWriter_WriteLocationGroup(writer, rank, name,
                                                  OTF2_LOCATION_GROUP_TYPE_PROCESS, node->second,
                                                  OTF2_UNDEFINED_LOCATION_GROUP));
-      ok(OTF2_GlobalDefWriter_WriteLocation(writer, rank, name, OTF2_LOCATION_TYPE_CPU_THREAD,
-                                            locations_[rank].events, rank));
+      for (std::uint32_t thread = 0; thread < std::max(request_.trace.threads, 1U); ++thread) {
+        const std::uint32_t stream = request_.trace.stream_of(rank, thread);
+        const auto location = locations_.find(stream);
+        if (location == locations_.end()) continue;
+        ok(OTF2_GlobalDefWriter_WriteLocation(writer, stream,
+                                              text(stream_name(request_.trace, stream)),
+                                              OTF2_LOCATION_TYPE_CPU_THREAD,
+                                              location->second.events, rank));
+      }
     }
   }
 
@@ -477,7 +485,7 @@ class Archive {
   const ExportRequest& request_;
   PathNames names_;
   OTF2_Archive* archive_ = nullptr;
-  std::vector<Location> locations_;
+  std::map<OTF2_LocationRef, Location> locations_;  ///< by stream
   Definitions definitions_;
   bool failed_ = false;
   std::string why_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Paje (B. de Oliveira Stein, J. Chassin de Kergommeaux, G. Mounie: "Paje trace
-/// file format", 2010): a container a rank under one of the program, MPI calls as
+/// file format", 2010): a container a rank (or thread of it) under one of the program, MPI calls as
 /// a stack of states, messages as links. In order of time, as pj_dump wants it.
 
 #include <algorithm>
@@ -113,7 +113,7 @@ class Paje {
   Paje(const ExportRequest& request, SortedLines& lines) : request_(request), lines_(lines) {}
 
   void event(const TimedEvent& event) {
-    const std::string on = " r" + std::to_string(event.rank());
+    const std::string on = " r" + std::to_string(event.stream());
     calls_.insert(event.at->call().name);
     lines_.add(event.begin_ns, "5 " + seconds(event.begin_ns) + " S" + on + " MPI_" +
                                    event.at->call().name + "\n");
@@ -161,15 +161,14 @@ Result<ExportReport> export_paje(const ExportRequest& request) {
          << "\n" << kTypes;
     paje.values(file);
     file << "3 " << seconds(0) << " p P 0 " << quoted(request.trace.program) << "\n";
-    request.ranks.for_each([&](std::uint32_t rank) {
-      const std::string name = std::to_string(rank);
-      file << "3 " << seconds(0) << " r" << name << " R p \"rank " << name << "\"\n";
-    });
+    const std::vector<std::uint32_t> lanes = request.lanes();
+    for (const std::uint32_t lane : lanes)
+      file << "3 " << seconds(0) << " r" << std::to_string(lane) << " R p "
+           << quoted(stream_name(request.trace, lane)) << "\n";
     if (const Status sorted = lines.write(file); !sorted) return sorted;
     const std::string end = seconds(facts.end_ns);
-    request.ranks.for_each([&](std::uint32_t rank) {
-      file << "4 " << end << " R r" << std::to_string(rank) << "\n";
-    });
+    for (const std::uint32_t lane : lanes)
+      file << "4 " << end << " R r" << std::to_string(lane) << "\n";
     file << "4 " << end << " P p\n";
     return file.close();
   };

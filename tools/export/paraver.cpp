@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Paraver (BSC, "Paraver trace-file generation", 2001): FILE.prv with states,
 /// events and communications in order of time, FILE.pcf with their names, FILE.row
-/// with those of the tasks. A rank is a task of one thread, on a processor of its
-/// own. Event types are ours: 91000001 the MPI call, 91000002 where it is called.
+/// with those of the tasks. A rank is a task, on a processor of its own, of as many
+/// threads as it has. Event types are ours: 91000001 the MPI call, 91000002 where it is
+/// called.
 
 #include <cstdio>
 #include <ctime>
@@ -46,19 +47,20 @@ int state_of(const CallPlan& plan) {
 class Paraver {
  public:
   explicit Paraver(const ExportRequest& request) : request_(request), names_(request.trace) {
-    last_.assign(world(), 0);
+    last_.assign(std::size_t{world()} * std::max(request.trace.threads, 1U), 0);
     place_hosts();
   }
 
   std::uint32_t world() const {
-    const auto& intervals = request_.trace.ranks.intervals();
+    const RankList ranks = request_.trace.whole_ranks();
+    const auto& intervals = ranks.intervals();
     return std::max(request_.trace.world_size, intervals.empty() ? 0 : intervals.back().last + 1);
   }
 
   void event(const TimedEvent& event) {
     const RankOperations& at = *event.at;
-    const std::string object = objects_[at.rank()];
-    std::uint64_t& last = last_[at.rank()];
+    const std::string object = objects_[at.stream()];
+    std::uint64_t& last = last_[at.stream()];
     if (event.begin_ns > last) state(object, last, event.begin_ns, 1);
     state(object, event.begin_ns, event.end_ns, state_of(at.plan()));
     last = event.end_ns;
@@ -71,7 +73,7 @@ class Paraver {
     lines_.add(event.end_ns, "2:" + object + ":" + std::to_string(event.end_ns) + ":" + kCallType +
                                  ":0:" + kSiteType + ":0\n");
     for (std::size_t i = 0; i < at.operations().size(); ++i)
-      message(event, at.operations()[i], event.since_ns[i]);
+      message(event, at.operations()[i], i);
   }
 
   Status write(const TimelineFacts& facts) {
@@ -101,15 +103,20 @@ class Paraver {
     // Processors are numbered node by node.
     std::vector<std::uint64_t> next(hosts_.size(), 1);
     for (std::size_t i = 1; i < hosts_.size(); ++i) next[i] = next[i - 1] + hosts_[i - 1].second;
-    for (std::uint32_t rank = 0; rank < world(); ++rank)
-      objects_.push_back(std::to_string(next[node_of_[rank] - 1]++) + ":1:" +
-                         std::to_string(rank + 1) + ":1");
+    objects_.resize(last_.size());
+    for (std::uint32_t rank = 0; rank < world(); ++rank) {
+      const std::string task =
+          std::to_string(next[node_of_[rank] - 1]++) + ":1:" + std::to_string(rank + 1) + ":";
+      threads_.push_back(std::max<std::size_t>(request_.trace.streams_of(rank).size(), 1));
+      for (std::uint32_t thread = 0; thread < threads_.back(); ++thread)
+        objects_[request_.trace.stream_of(rank, thread)] = task + std::to_string(thread + 1);
+    }
   }
   void state(const std::string& object, std::uint64_t begin, std::uint64_t end, int value) {
     lines_.add(begin, "1:" + object + ":" + std::to_string(begin) + ":" + std::to_string(end) +
                           ":" + std::to_string(value) + "\n");
   }
-  void message(const TimedEvent& event, const Operation& operation, std::uint64_t sent_ns) {
+  void message(const TimedEvent& event, const Operation& operation, std::size_t at) {
     if (operation.kind == Operation::Kind::kPost) posted_[key(operation)] = event.begin_ns;
     if (operation.kind == Operation::Kind::kCancelled) posted_.erase(key(operation));
     if (operation.kind != Operation::Kind::kReceive) return;
@@ -122,11 +129,12 @@ class Paraver {
       }
     }
     if (!request_.ranks.contains(operation.channel.source)) return;
-    const std::string sent = std::to_string(sent_ns);
-    lines_.add(sent_ns, "3:" + objects_[operation.channel.source] + ":" + sent + ":" + sent + ":" +
-                            objects_[operation.channel.dest] + ":" + std::to_string(ready) + ":" +
-                            std::to_string(event.end_ns) + ":" + std::to_string(operation.bytes) +
-                            ":" + std::to_string(operation.channel.tag) + "\n");
+    const std::string sent = std::to_string(event.since_ns[at]);
+    lines_.add(event.since_ns[at],
+               "3:" + objects_[event.since_stream[at]] + ":" + sent + ":" + sent + ":" +
+                   objects_[event.stream()] + ":" + std::to_string(ready) + ":" +
+                   std::to_string(event.end_ns) + ":" + std::to_string(operation.bytes) + ":" +
+                   std::to_string(operation.channel.tag) + "\n");
   }
   static std::pair<std::uint32_t, std::uint64_t> key(const Operation& operation) {
     return {operation.channel.dest, operation.request};
@@ -144,7 +152,8 @@ class Paraver {
       text += (i == 0 ? "" : ",") + std::to_string(hosts_[i].second);
     text += "):1:" + std::to_string(world()) + "(";
     for (std::uint32_t rank = 0; rank < world(); ++rank)
-      text += (rank == 0 ? "1:" : ",1:") + std::to_string(node_of_[rank]);
+      text += (rank == 0 ? "" : ",") + std::to_string(threads_[rank]) + ":" +
+              std::to_string(node_of_[rank]);
     return text + ")\n";
   }
 
@@ -172,9 +181,12 @@ class Paraver {
       for (std::uint64_t i = 1; i <= cpus; ++i) row << std::to_string(i) << "." << host << "\n";
     row << "\nLEVEL NODE SIZE " << std::to_string(hosts_.size()) << "\n";
     for (const auto& [host, cpus] : hosts_) row << host << "\n";
-    row << "\nLEVEL THREAD SIZE " << std::to_string(world()) << "\n";
+    std::size_t threads = 0;
+    for (const std::size_t some : threads_) threads += some;
+    row << "\nLEVEL THREAD SIZE " << std::to_string(threads) << "\n";
     for (std::uint32_t rank = 0; rank < world(); ++rank)
-      row << "rank " << std::to_string(rank) << "\n";
+      for (std::uint32_t thread = 0; thread < threads_[rank]; ++thread)
+        row << stream_name(request_.trace, request_.trace.stream_of(rank, thread)) << "\n";
     return row.close();
   }
 
@@ -183,8 +195,9 @@ class Paraver {
   SortedLines lines_;
   std::vector<std::pair<std::string, std::uint64_t>> hosts_;  ///< and their processors
   std::vector<std::size_t> node_of_;   ///< by rank, from 1
-  std::vector<std::string> objects_;   ///< "cpu:appl:task:thread" by rank
-  std::vector<std::uint64_t> last_;    ///< end of the rank's last call
+  std::vector<std::size_t> threads_;   ///< of each rank, at least 1
+  std::vector<std::string> objects_;   ///< "cpu:appl:task:thread" by stream
+  std::vector<std::uint64_t> last_;    ///< end of the stream's last call
   std::set<std::uint16_t> calls_;
   std::map<std::uint64_t, std::uint64_t> sites_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> posted_;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Perfetto's own format, protocol buffers of track events: what `--chrome` has in
 /// less than a third of the bytes, for traces whose JSON a browser does not load.
-/// A track a rank under one of the program, a slice a call, a flow a message. Names,
-/// places and arguments' names are interned: written once, when first used, in the
-/// one packet sequence there is; memory is that of the names. Packets are in order
-/// of each rank; the reader sorts.
+/// A track a rank (or thread of it) under one of the program, a slice a call, a flow a
+/// message. Names, places and arguments' names are interned: written once, when first
+/// used, in the one packet sequence there is; memory is that of the names. Packets are
+/// in order of each track; the reader sorts.
 ///
 /// Field numbers are those of Perfetto's protos/perfetto/trace/: trace.proto,
 /// trace_packet.proto, interned_data/interned_data.proto, profiling/profile_common.proto
@@ -44,7 +44,7 @@ constexpr std::uint64_t kStateCleared = 1, kNeedsState = 2;   // SequenceFlags
 constexpr std::uint64_t kSliceBegin = 1, kSliceEnd = 2;       // TrackEvent.Type
 constexpr std::uint64_t kExplicitOrder = 3;                   // ChildTracksOrdering
 constexpr std::uint64_t kTheSequence = 1, kProgramTrack = 1;  // ours; 0 means none
-constexpr std::uint64_t kFirstRankTrack = 2;
+constexpr std::uint64_t kFirstLaneTrack = 2;
 
 /// Texts of one kind that packets name by number.
 class Interned {
@@ -85,40 +85,42 @@ class Perfetto {
     packet_.number(packet_field::kFirstOnSequence, 1);
     packet_.message(packet_field::kTrackDescriptor, program);
     write();
-    request_.ranks.for_each([&](std::uint32_t rank) {
+    const bool threads = request_.trace.threads > 1;
+    std::uint64_t place = 0;
+    for (const std::uint32_t lane : request_.lanes()) {
       WireMessage track;
-      track.number(descriptor_field::kUuid, kFirstRankTrack + rank);
+      track.number(descriptor_field::kUuid, kFirstLaneTrack + lane);
       track.number(descriptor_field::kParent, kProgramTrack);
-      track.text(descriptor_field::kName, "rank " + std::to_string(rank));
-      track.number(descriptor_field::kOrderRank, rank);
+      track.text(descriptor_field::kName, stream_name(request_.trace, lane));
+      track.number(descriptor_field::kOrderRank, threads ? place++ : lane);
       packet_.clear();
       packet_.number(packet_field::kSequence, kTheSequence);
       packet_.message(packet_field::kTrackDescriptor, track);
       write();
-    });
+    }
   }
 
   void event(const TimedEvent& event) {
     const RankOperations& at = *event.at;
     fresh_.clear();
-    start_event(kSliceBegin, at.rank());
+    start_event(kSliceBegin, at.stream());
     event_.number(event_field::kCategoryIid, categories_.iid("mpi", fresh_));
     event_.number(event_field::kNameIid,
                   event_names_.iid("MPI_" + std::string(at.call().name), fresh_));
     arguments(at);
     flows(at, Operation::Kind::kSend, event_field::kFlow);
     write_event(event.begin_ns, kNeedsState);
-    start_event(kSliceEnd, at.rank());
+    start_event(kSliceEnd, at.stream());
     // A receive may begin before its message is sent; at its end the message was.
     flows(at, Operation::Kind::kReceive, event_field::kTerminatingFlow);
     write_event(event.end_ns, 0);
   }
 
  private:
-  void start_event(std::uint64_t type, std::uint32_t rank) {
+  void start_event(std::uint64_t type, std::uint32_t lane) {
     event_.clear();
     event_.number(event_field::kType, type);
-    event_.number(event_field::kTrackUuid, kFirstRankTrack + rank);
+    event_.number(event_field::kTrackUuid, kFirstLaneTrack + lane);
   }
   void write_event(std::uint64_t ns, std::uint64_t flags) {
     packet_.clear();

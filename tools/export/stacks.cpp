@@ -27,8 +27,10 @@ Result<Stacks> stacks_of(const ExportRequest& request, ExportReport& report) {
     for (std::size_t i = 0; i < n; ++i) stack.emplace_back(function_of(frames[i]));
     return stack;
   };
+  RankList streams;
+  for (const std::uint32_t lane : request.lanes()) streams.insert(lane);
   const Status walked = each_stack_time(
-      trace, request.ranks,
+      trace, streams,
       [&](const Node& node, std::uint64_t predecessor, double count, double compute,
           double communication) {
         const std::vector<std::string>& frames = names.frames(node.path);

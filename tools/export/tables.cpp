@@ -44,7 +44,7 @@ class Table {
     file_ << "\n";
   }
 
-  void row(std::initializer_list<Cell> cells) {
+  void row(const std::vector<Cell>& cells) {
     if (json_) file_ << (rows_ == 0 ? "\n{" : ",\n{");
     std::size_t i = 0;
     for (const Cell& cell : cells) {
@@ -94,12 +94,16 @@ class Tables {
       : request_(request),
         json_(json),
         names_(request.trace),
+        threads_(request.trace.threads > 1),
         events_(request, "events", json,
-                {"rank", "event", "call", "begin_ns", "end_ns", "compute_ns", "call_ns", "peer",
-                 "tag", "bytes", "collective_sent", "collective_received", "root", "site"}),
+                with(threads_, {"rank", "event", "call", "begin_ns", "end_ns", "compute_ns",
+                                "call_ns", "peer", "tag", "bytes", "collective_sent",
+                                "collective_received", "root", "site"},
+                     {"thread"})),
         messages_(request, "messages", json,
-                  {"source", "dest", "tag", "context", "sequence", "bytes", "send_ns",
-                   "receive_ns", "receive_event"}) {}
+                  with(threads_, {"source", "dest", "tag", "context", "sequence", "bytes",
+                                  "send_ns", "receive_ns", "receive_event"},
+                       {"send_thread", "receive_thread"})) {}
 
   void event(const TimedEvent& event) {
     const RankOperations& at = *event.at;
@@ -124,7 +128,7 @@ class Tables {
         tag = operation.channel.tag;
         bytes = operation.bytes;
       }
-      if (operation.kind == Kind::kReceive) message(event, operation, event.since_ns[i]);
+      if (operation.kind == Kind::kReceive) message(event, operation, i);
       if (operation.kind == Kind::kBegin) {
         sent = operation.sent;
         received = operation.received;
@@ -135,9 +139,11 @@ class Tables {
     ++row.count;
     row.compute_ns += at.compute_ns();
     row.call_ns += at.communication_ns();
-    events_.row({at.rank(), at.number(), at.call().name, event.begin_ns, event.end_ns,
-                 at.compute_ns(), at.communication_ns(), peer, tag, bytes, sent, received, root,
-                 site});
+    std::vector<Cell> cells = {at.rank(), at.number(), at.call().name, event.begin_ns,
+                               event.end_ns, at.compute_ns(), at.communication_ns(), peer, tag,
+                               bytes, sent, received, root, site};
+    if (threads_) cells.emplace_back(thread_of(event.stream()));
+    events_.row(cells);
   }
 
   Status finish() {
@@ -169,11 +175,24 @@ class Tables {
   }
 
  private:
-  void message(const TimedEvent& event, const Operation& operation, std::uint64_t sent_ns) {
+  static std::vector<const char*> with(bool threads, std::vector<const char*> columns,
+                                       std::initializer_list<const char*> further) {
+    if (threads) columns.insert(columns.end(), further);
+    return columns;
+  }
+  std::uint32_t thread_of(std::uint32_t stream) const { return request_.trace.thread_of(stream); }
+
+  void message(const TimedEvent& event, const Operation& operation, std::size_t place) {
     if (!request_.ranks.contains(operation.channel.source)) return;
-    messages_.row({operation.channel.source, operation.channel.dest, operation.channel.tag,
-                   "0x" + hex(operation.context), operation.sequence, operation.bytes, sent_ns,
-                   event.end_ns, event.at->number()});
+    std::vector<Cell> cells = {operation.channel.source, operation.channel.dest,
+                               operation.channel.tag, "0x" + hex(operation.context),
+                               operation.sequence, operation.bytes, event.since_ns[place],
+                               event.end_ns, event.at->number()};
+    if (threads_) {
+      cells.emplace_back(thread_of(event.since_stream[place]));
+      cells.emplace_back(thread_of(event.stream()));
+    }
+    messages_.row(cells);
   }
   static std::string hex(std::uint64_t number) {
     char text[20];
@@ -184,6 +203,7 @@ class Tables {
   const ExportRequest& request_;
   const bool json_;
   PathNames names_;
+  const bool threads_;  ///< some rank has several
   Table events_, messages_;
   std::map<std::tuple<std::uint32_t, std::string, std::uint64_t>, CallRow> calls_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::uint64_t, std::uint64_t>>

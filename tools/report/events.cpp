@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// One reading of all events in time: matrix, message sizes, and the timeline, which is
-/// an overview of all ranks in cells and single calls of some ranks in a part of the run.
+/// an overview of all ranks in cells and single calls of some ranks, a track a thread, in a part
+/// of the run.
 
 #include <algorithm>
 #include <array>
 #include <set>
 
 #include "analysis/timeline.h"
+#include "tools/common.h"
 #include "tools/progress.h"
 #include "tools/report/report.h"
 
@@ -40,10 +42,12 @@ std::string base64(const std::vector<std::uint8_t>& bytes) {
 /// doubles whenever the run turns out longer than was thought.
 class Overview {
  public:
-  Overview(std::size_t ranks, double expected_ns)
-      : ranks_(ranks),
-        ranks_per_row_((ranks + kMostRows - 1) / kMostRows),
-        rows_((ranks + ranks_per_row_ - 1) / std::max<std::size_t>(ranks_per_row_, 1)),
+  /// `threads`: of each rank.
+  Overview(std::vector<std::size_t> threads, double expected_ns)
+      : threads_(std::move(threads)),
+        ranks_(threads_.size()),
+        ranks_per_row_((ranks_ + kMostRows - 1) / kMostRows),
+        rows_((ranks_ + ranks_per_row_ - 1) / std::max<std::size_t>(ranks_per_row_, 1)),
         width_(std::max<std::uint64_t>(static_cast<std::uint64_t>(expected_ns / kColumns) + 1, 1)),
         cells_(rows_ * kColumns) {}
 
@@ -63,7 +67,9 @@ class Overview {
         std::clamp<std::uint64_t>((end_ns + width_ - 1) / width_, 1, kColumns);
     std::vector<std::uint8_t> share, kind;
     for (std::size_t row = 0; row < rows_; ++row) {
-      const std::size_t here = std::min(ranks_per_row_, ranks_ - row * ranks_per_row_);
+      std::size_t here = 0;  // threads
+      for (std::size_t i = 0; i < ranks_per_row_ && row * ranks_per_row_ + i < ranks_; ++i)
+        here += threads_[row * ranks_per_row_ + i];
       for (std::size_t column = 0; column < columns; ++column) {
         const Cell& cell = cells_[row * kColumns + column];
         std::uint64_t sum = 0;
@@ -97,6 +103,7 @@ class Overview {
     }
   }
 
+  std::vector<std::size_t> threads_;
   std::size_t ranks_, ranks_per_row_, rows_;
   std::uint64_t width_;
   std::vector<Cell> cells_;
@@ -105,12 +112,12 @@ class Overview {
 /// Calls of some ranks, one by one, in a part of the run.
 class Detail {
  public:
-  Detail(const Trace& trace, const Load& load, Sites& sites) : sites_(sites) {
-    choose(trace, load);
+  Detail(const Trace& trace, const Load& load, Sites& sites) : trace_(trace), sites_(sites) {
+    choose(load);
     double calls = 0;
     for (const RankLoad& one : load.ranks)
       if (track_.contains(one.rank)) calls += one.events;
-    const double run = load.run_ns();
+    const double run = load.longest_ns;
     end_ = UINT64_MAX;
     all_ = calls <= kMostCalls;
     if (all_) return;
@@ -120,7 +127,7 @@ class Detail {
   }
 
   void add(const TimedEvent& event) {
-    const auto track = track_.find(event.rank());
+    const auto track = track_.find(event.stream());
     if (track == track_.end() || event.end_ns < begin_ || event.begin_ns >= end_) return;
     if (++calls_ > 2 * kMostCalls) return;
     Track& to = tracks_[track->second];
@@ -137,7 +144,7 @@ class Detail {
       if (operation.kind != Operation::Kind::kReceive || event.since_ns[i] < begin_ ||
           arrows_.size() >= kMostArrows)
         continue;
-      if (const auto from = track_.find(operation.channel.source); from != track_.end())
+      if (const auto from = track_.find(event.since_stream[i]); from != track_.end())
         arrows_.push_back({from->second, event.since_ns[i], track->second, event.end_ns,
                            operation.bytes});
     }
@@ -145,12 +152,15 @@ class Detail {
 
   Json write(std::uint64_t end_ns) const {
     Json tracks = Json::array(), names = Json::array();
-    for (const Track& track : tracks_)
-      tracks.push_back({{"rank", track.rank},
-                        {"begin", track.begin},
-                        {"length", track.length},
-                        {"call", track.call},
-                        {"site", track.site}});
+    for (const Track& track : tracks_) {
+      Json one = {{"rank", trace_.rank_of(track.stream)}};
+      if (trace_.threads > 1) one["thread"] = trace_.thread_of(track.stream);
+      one["begin"] = track.begin;
+      one["length"] = track.length;
+      one["call"] = track.call;
+      one["site"] = track.site;
+      tracks.push_back(std::move(one));
+    }
     std::vector<std::string> ordered(names_.size());
     for (const auto& [name, index] : names_) ordered[index] = name;
     for (std::size_t i = 0; i < ordered.size(); ++i)
@@ -162,14 +172,14 @@ class Detail {
 
  private:
   struct Track {
-    std::uint32_t rank = 0;
+    std::uint32_t stream = 0;
     std::uint64_t last = 0;
     std::vector<std::uint64_t> begin, length;
     std::vector<std::size_t> call, site;
   };
 
   // All ranks if they are few; else leads, the ones that compute most and least, and some between.
-  void choose(const Trace& trace, const Load& load) {
+  void choose(const Load& load) {
     std::set<std::uint32_t> chosen;
     const auto add = [&](std::uint32_t rank) {
       if (chosen.size() < kMostTracks) chosen.insert(rank);
@@ -181,24 +191,28 @@ class Detail {
       add(load.ranks.front().rank);
       add(std::max_element(load.ranks.begin(), load.ranks.end(), less)->rank);
       add(std::min_element(load.ranks.begin(), load.ranks.end(), less)->rank);
-      for (const Cluster& cluster : trace.online.clusters) {
+      for (const Cluster& cluster : trace_.online.clusters) {
         if (chosen.size() > kMostTracks / 2) break;
-        if (trace.ranks.contains(cluster.lead)) add(cluster.lead);
+        if (trace_.ranks.contains(cluster.lead)) add(cluster.lead);
       }
       for (std::size_t i = 0; i < kMostTracks; ++i)
         add(load.ranks[i * load.ranks.size() / kMostTracks].rank);
     } else {
       for (const RankLoad& one : load.ranks) add(one.rank);
     }
-    for (const std::uint32_t rank : chosen) {
-      track_[rank] = tracks_.size();
+    RankList ranks;
+    for (const std::uint32_t rank : chosen) ranks.insert(rank);
+    for (const std::uint32_t stream : streams_by_rank(trace_, ranks)) {
+      if (tracks_.size() == kMostTracks) break;
+      track_[stream] = tracks_.size();
       tracks_.emplace_back();
-      tracks_.back().rank = rank;
+      tracks_.back().stream = stream;
     }
   }
 
+  const Trace& trace_;
   Sites& sites_;
-  std::map<std::uint32_t, std::size_t> track_;
+  std::map<std::uint32_t, std::size_t> track_;  ///< by stream
   std::vector<Track> tracks_;
   std::map<std::string, std::size_t> names_;
   std::vector<std::string> kinds_;
@@ -221,17 +235,20 @@ class Detail {
 
 Result<Events> events(const Request& request, const Load& load, Sites& sites) {
   const Trace& trace = request.trace;
-  MatrixBuilder builder(trace.ranks);
+  const RankList ranks = trace.whole_ranks();
+  MatrixBuilder builder(ranks);
   std::map<std::int64_t, std::uint64_t> sizes;
   std::unordered_map<std::uint32_t, std::size_t> index;
   for (const RankLoad& one : load.ranks) index.emplace(one.rank, index.size());
   std::unordered_map<const CallDescription*, std::size_t> kinds;
-  Overview overview(load.ranks.size(), load.run_ns());
+  std::vector<std::size_t> threads;
+  for (const RankLoad& one : load.ranks) threads.push_back(trace.streams_of(one.rank).size());
+  Overview overview(std::move(threads), load.longest_ns);
   Detail detail(trace, load, sites);
   Progress progress("report", trace.event_count());
 
   const Result<TimelineFacts> facts =
-      run_timeline(trace, trace.ranks, [&](const TimedEvent& event) {
+      run_timeline(trace, ranks, [&](const TimedEvent& event) {
         progress.step();
         builder.add(*event.at);
         for (const Operation& operation : event.at->operations())

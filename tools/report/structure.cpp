@@ -46,11 +46,11 @@ class Tree {
       one["compute"] = std::llround(row.compute_ns);
       one["in_call"] = std::llround(row.call_ns);
       one["sent"] = row.bytes;
-      one["ranks"] = ranks.to_string();
+      one["ranks"] = trace_.ranks_of(ranks).to_string();
       std::string inexact;
       for (const Inexact& entry : node.inexact)
         inexact += (inexact.empty() ? "" : "; ") + kinds_text(entry.kinds) + " of " +
-                   ranks_text(entry.ranks);
+                   streams_text(trace_, entry.ranks);
       if (!inexact.empty()) one["inexact"] = inexact;
       array.push_back(std::move(one));
     }
@@ -185,8 +185,9 @@ Json load(const Trace& trace, const Load& load, Sites& sites) {
       longest = std::max(longest, one.compute_ns);
       called += one.call_ns / n;
       count += one.events / n;
-      if (const auto facts = trace.facts.find(one.rank); facts != trace.facts.end())
-        own += static_cast<double>(facts->second.tool_ns) / n;
+      for (const std::uint32_t stream : trace.streams_of(one.rank))
+        if (const auto facts = trace.facts.find(stream); facts != trace.facts.end())
+          own += static_cast<double>(facts->second.tool_ns) / n;
     }
     rank.push_back(load.ranks[first].rank);
     compute.push_back(std::llround(computed));

@@ -96,6 +96,11 @@ function unpack(track) {
   return { ...track, begin };
 }
 
+// A track is of a rank, or of one of its threads if it has several.
+const laneText = (track) => (track.thread === undefined ? `rank ${track.rank}` : `rank ${track.rank} thread ${track.thread}`);
+const lanesWord = (tracks) => (tracks.some((one) => one.thread !== undefined) ? "threads" : "ranks");
+const laneName = (track) => (track.thread === undefined ? String(track.rank) : `${track.rank}.${track.thread}`);
+
 function detailPicture(detail) {
   const tracks = detail.tracks.map(unpack);
   let from = detail.begin, to = Math.max(detail.end, detail.begin + 1), arrows = detail.messages.length < 4000, at = [0, 0];
@@ -114,7 +119,7 @@ function detailPicture(detail) {
   };
   const tell = (row, i) => {
     const track = tracks[row];
-    return `rank ${track.rank}: ${detail.calls[track.call[i]].name}, ${timeText(track.length[i])}` +
+    return `${laneText(track)}: ${detail.calls[track.call[i]].name}, ${timeText(track.length[i])}` +
       `\nfrom ${timeText(track.begin[i])}\n${siteText(track.site[i])}`;
   };
   const told = make("p", { class: "told", "aria-live": "polite" });
@@ -142,7 +147,7 @@ function detailPicture(detail) {
     else picture.draw();
   };
   const picture = canvas({
-    label: `Calls of ${tracks.length} ranks from ${timeText(detail.begin)} to ${timeText(detail.end)}. Arrow keys go from call to call and rank to rank, plus and minus zoom, 0 shows all.`,
+    label: `Calls of ${tracks.length} ${lanesWord(tracks)} from ${timeText(detail.begin)} to ${timeText(detail.end)}. Arrow keys go from call to call and rank to rank, plus and minus zoom, 0 shows all.`,
     height: () => top + tracks.length * high + 30,
     draw: (context, w, h) => {
       width = w - kLeft - 8;
@@ -202,7 +207,7 @@ function detailPicture(detail) {
       context.textAlign = "right";
       const every = high < 13 ? 2 : 1;
       tracks.forEach((track, row) => {
-        if (row % every === 0) context.fillText(String(track.rank), kLeft - 6, top + (row + 0.5) * high);
+        if (row % every === 0) context.fillText(laneName(track), kLeft - 6, top + (row + 0.5) * high);
       });
       context.textAlign = "center";
       // Close together, labels are told from the left edge.
@@ -220,7 +225,7 @@ function detailPicture(detail) {
       const track = tracks[row], ns = from + ((px - kLeft) / width) * (to - from);
       const i = firstFrom(track, ns);
       if (i < track.begin.length && track.begin[i] <= ns) return tell(row, i);
-      return `rank ${track.rank}: computing`;
+      return `${laneText(track)}: computing`;
     },
     press: (px, py) => {
       const row = Math.floor((py - top) / high);
@@ -244,12 +249,12 @@ function detailPicture(detail) {
             PageDown: () => look(from + (to - from) / 2, to - from),
             PageUp: () => look(from - (to - from) / 2, to - from) },
   });
-  let rank = String(tracks[0]?.rank ?? 0);
+  let lane = tracks.length > 0 ? laneName(tracks[0]) : "0";
   const calls = make("div");
   const fill = () => {
-    const track = tracks.find((one) => String(one.rank) === rank);
+    const track = tracks.find((one) => laneName(one) === lane);
     const rows = Array.from(track?.begin ?? [], (begin, i) => ({ begin, i }));
-    calls.replaceChildren(table(`Calls of rank ${rank}`, [
+    calls.replaceChildren(table(`Calls of ${track ? laneText(track) : "no rank"}`, [
       { title: "begin", number: true, value: (row) => row.begin, text: (row) => timeText(row.begin) },
       { title: "call", value: (row) => detail.calls[track.call[row.i]].name },
       { title: "in call", number: true, value: (row) => track.length[row.i], text: (row) => timeText(track.length[row.i]) },
@@ -269,8 +274,8 @@ function detailPicture(detail) {
     picture.element, told,
     asTable(() => {
       fill();
-      return make("div", {}, pick("Rank", tracks.map((one) => [String(one.rank), String(one.rank)]), rank, (value) => {
-        rank = value;
+      return make("div", {}, pick(tracks.some((one) => one.thread !== undefined) ? "Rank.thread" : "Rank", tracks.map((one) => [laneName(one), laneName(one)]), lane, (value) => {
+        lane = value;
         fill();
       }), calls);
     }),
@@ -289,7 +294,7 @@ export function timelineView() {
             ["var(--computefaint)", "computing"]]),
     make("h2", {}, "All ranks"),
     ...overviewPicture(overview, detail),
-    make("h2", {}, detail.whole ? (detail.tracks.length < data.load.rank.length * data.load.ranks_per_point ? `Call by call: ${detail.tracks.length} of the ranks` : "Call by call") : `Call by call: ${detail.tracks.length} ranks, ${timeText(detail.begin)} to ${timeText(detail.end)}`),
+    make("h2", {}, detail.whole ? (detail.tracks.length < data.info.streams ? `Call by call: ${detail.tracks.length} of the ${lanesWord(detail.tracks)}` : "Call by call") : `Call by call: ${detail.tracks.length} ${lanesWord(detail.tracks)}, ${timeText(detail.begin)} to ${timeText(detail.end)}`),
     detail.whole ? null : note("The frame above is the part shown here. Drag across it to look closer."),
     ...detailPicture(detail),
   ].filter(Boolean);

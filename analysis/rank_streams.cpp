@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/rank_streams.h"
+
+#include <algorithm>
+
+#include "trace/time_code.h"
+
+namespace chameleon {
+
+EventTimes times_of(const CallDescription& call, const EventView& event, std::uint32_t stream) {
+  const std::size_t fields = call.fields.size();
+  if (fields >= 2 && call.fields[fields - 1].kind == "time")
+    return {decode_time(event.values[fields - 2]), decode_time(event.values[fields - 1]), 1};
+  const TimeEntry* times = RankView::times(*event.node, event.predecessor, stream);
+  if (times == nullptr) return {};
+  return {static_cast<std::uint64_t>(times->compute.mean() + 0.5),
+          static_cast<std::uint64_t>(times->communication.mean() + 0.5),
+          std::max<std::uint64_t>(times->communication.min(), 1)};
+}
+
+Result<RankStreams> RankStreams::make(const Trace& trace, const std::vector<CallPlan>& plans,
+                                      std::uint32_t rank) {
+  RankStreams streams(trace, rank);
+  std::vector<std::uint32_t> wanted = {rank};
+  if (trace.threads > 1) wanted = trace.streams_of(rank);
+  for (const std::uint32_t stream : wanted) {
+    Result<RankView> view = RankView::make(trace, stream);
+    if (!view) return Error{view.error().kind, "the trace is damaged: " + view.error().message, 0};
+    streams.heads_.push_back({std::move(*view), {}, {}, {}, 0, 0, false});
+  }
+  if (!streams.several()) return streams;
+  streams.roles_.emplace(trace, plans);
+  for (Head& head : streams.heads_) {
+    Result<HandOvers> handed = HandOvers::find(trace, *streams.roles_, head.view.rank());
+    if (!handed) return handed.error();
+    head.handed = std::move(*handed);
+    streams.fetch(head);
+  }
+  return streams;
+}
+
+void RankStreams::fetch(Head& head) {
+  head.has = head.view.next(head.event);
+  if (!head.has) return;
+  ++head.number;
+  const std::uint32_t stream = head.view.rank();
+  roles_->find(head.event, stream, head.use);
+  head.use.handed = head.handed.contains(head.number);
+  const auto call = trace_->calls.find(head.event.node->call);
+  if (call == trace_->calls.end() || call->second.fields.size() != head.event.values.size())
+    return;
+  const EventTimes times = times_of(call->second, head.event, stream);
+  head.end += times.compute + times.communication;
+}
+
+bool RankStreams::next(EventView& event) {
+  if (heads_.empty()) return false;
+  if (!several()) {
+    Head& only = heads_.front();
+    stream_ = only.view.rank();
+    number_ = ++only.number;
+    return only.view.next(event);
+  }
+  // Without times, the thread that has done least.
+  const auto before = [](const Head& a, const Head& b) {
+    return a.end != b.end ? a.end < b.end : a.number < b.number;
+  };
+  Head* first = nullptr;
+  Head* earliest = nullptr;
+  for (Head& head : heads_) {
+    if (!head.has) continue;
+    if (earliest == nullptr || before(head, *earliest)) earliest = &head;
+    if ((first == nullptr || before(head, *first)) && life_.may_go(head.use)) first = &head;
+  }
+  // Where events are not exact, objects may be missing: the earliest goes on regardless.
+  if (first == nullptr) first = earliest;
+  if (first == nullptr) return false;
+  life_.pass(first->use);
+  std::swap(event, first->event);
+  stream_ = first->view.rank();
+  number_ = first->number;
+  fetch(*first);
+  return true;
+}
+
+}  // namespace chameleon

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// A rank's events, whichever of its threads made them, as one sequence. Each thread's are
+/// in its order. Between threads the order is the run's as far as what they share tells
+/// (object_life.h); the rest is by the recorded times, which with histograms are means. A
+/// rank of one thread is read as it is. O(depth) an event, and O(threads) where there are
+/// several, each of which is read once before; memory of the folded size for each thread,
+/// and of the objects alive.
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analysis/object_life.h"
+#include "base/result.h"
+#include "trace/view.h"
+
+namespace chameleon {
+
+/// Recorded times of an event in ns; `shortest` is the least time in the call at this place, or 1.
+struct EventTimes {
+  std::uint64_t compute = 0, communication = 0, shortest = 1;
+};
+EventTimes times_of(const CallDescription& call, const EventView& event, std::uint32_t stream);
+
+class RankStreams {
+ public:
+  /// `plans` and the trace must outlive this. Error: the trace is damaged.
+  static Result<RankStreams> make(const Trace& trace, const std::vector<CallPlan>& plans,
+                                  std::uint32_t rank);
+
+  /// The next event, or false at the end.
+  bool next(EventView& event);
+
+  std::uint32_t rank() const { return rank_; }
+  bool several() const { return heads_.size() > 1; }
+  /// Of the present event: its stream, and its number there, from 1.
+  std::uint32_t stream() const { return stream_; }
+  std::uint64_t number() const { return number_; }
+
+ private:
+  /// The next event of a stream.
+  struct Head {
+    RankView view;
+    EventView event;
+    ObjectUse use;
+    HandOvers handed;
+    std::uint64_t end = 0;  ///< on the recorded times
+    std::uint64_t number = 0;
+    bool has = false;
+  };
+
+  RankStreams(const Trace& trace, std::uint32_t rank) : trace_(&trace), rank_(rank) {}
+  void fetch(Head& head);
+
+  const Trace* trace_;
+  std::uint32_t rank_ = 0, stream_ = 0;
+  std::uint64_t number_ = 0;
+  std::vector<Head> heads_;
+  std::optional<ObjectRoles> roles_;  ///< where there are several
+  ObjectLife life_;
+};
+
+}  // namespace chameleon
