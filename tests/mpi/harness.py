@@ -15,9 +15,15 @@ import sys
 import tempfile
 
 TIMEOUT = 120
-SLOWER = 4  # with sanitizers
-# Their runtime is preloaded, maybe after the library; MPI itself leaks.
-ASAN_OPTIONS = "verify_asan_link_order=0:detect_leaks=0"
+# Of sanitizers, unless the environment says otherwise. Their runtime is preloaded, maybe after the
+# library; MPI itself leaks, and is not compiled with them.
+SUPPRESSIONS = pathlib.Path(__file__).resolve().parents[1] / "support" / "tsan.supp"
+SANITIZER_OPTIONS = {
+    "ASAN_OPTIONS": "verify_asan_link_order=0:detect_leaks=0",
+    "UBSAN_OPTIONS": "print_stacktrace=1",
+    "TSAN_OPTIONS": f"ignore_noninstrumented_modules=1:suppressions='{SUPPRESSIONS}'",
+}
+FINDING = re.compile(r"Sanitizer|runtime error:")
 
 
 class Failure(Exception):
@@ -35,8 +41,10 @@ def expect(condition, what, *outcomes):
     for outcome in outcomes:
         lines.append(f"  exit status {outcome.status}")
         for name, text in (("stdout", outcome.stdout), ("stderr", outcome.stderr)):
-            shown = text.decode(errors="replace").splitlines()[:12]
-            lines += [f"  {name}: {line[:300]}" for line in shown]
+            said = text.decode(errors="replace").splitlines()
+            lines += [f"  {name}: {line[:300]}" for line in said[:12]]
+            found = next((at for at, line in enumerate(said) if FINDING.search(line)), len(said))
+            lines += [f"  {name}: {line[:300]}" for line in said[max(12, found):found + 60]]
     raise Failure("\n".join(lines))
 
 
@@ -46,7 +54,6 @@ class Tools:
     def __init__(self, path, folder):
         self.paths = json.loads(pathlib.Path(path).read_text())
         self.folder = pathlib.Path(folder)
-        self.slower = SLOWER if self.sanitizer else 1
 
     def __getattr__(self, name):
         try:
@@ -66,28 +73,35 @@ class Tools:
         unless their runtime comes first."""
         return ":".join(str(library) for library in (self.sanitizer, *libraries) if library)
 
+    def sanitizer_options(self):
+        if not self.sanitizer:
+            return {}
+        return {name: os.environ.get(name, usual) for name, usual in SANITIZER_OPTIONS.items()}
+
+    def environment(self, **variables):
+        """Of a process. The tests must not depend on the settings of whoever runs them."""
+        kept = {name: value for name, value in os.environ.items()
+                if not name.startswith("CHAMELEON_") and name != "LD_PRELOAD"}
+        return {**kept, **self.sanitizer_options(),
+                **{name: str(value) for name, value in variables.items()}}
+
     def adapted(self, command):
         """With sanitizers: what `chameleon run` starts has their runtime too, and verbs that start
         no job look for leaks."""
-        if not self.sanitizer:
-            return command, {}
-        options = os.environ.get("ASAN_OPTIONS", ASAN_OPTIONS)
+        options = self.sanitizer_options()
+        if not options:
+            return command, options
         verb = command[1] if command[0] == self.command and len(command) > 1 else ""
         if verb == "run":
             command = [*command[:2], "--env", f"LD_PRELOAD={self.sanitizer}", *command[2:]]
         if verb not in ("", "run", "replay"):
-            options += ":detect_leaks=1"
-        return command, {"ASAN_OPTIONS": options}
+            options["ASAN_OPTIONS"] += ":detect_leaks=1"
+        return command, options
 
     def run(self, command, cwd=None, timeout=TIMEOUT, **variables):
         command, more = self.adapted(command)
-        variables = {**more, **variables}
+        environment = self.environment(**{**more, **variables})
         timeout *= self.slower
-        # The tests must not depend on the settings of whoever runs them.
-        environment = {name: value for name, value in os.environ.items()
-                       if not name.startswith("CHAMELEON_")}
-        environment.pop("LD_PRELOAD", None)
-        environment.update({name: str(value) for name, value in variables.items()})
         words = [str(word) for word in command]
         process = subprocess.Popen(words, cwd=cwd or self.folder, env=environment,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

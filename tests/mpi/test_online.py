@@ -38,6 +38,7 @@ class Job:
         self.folder = output.parent
         self.output = output
         self.ranks = ranks
+        self.slower = online.tools.slower
         libraries = [online.tools.library] if traced else []
         libraries = online.tools.preload(*libraries, online.tools.test_yield)
         # Relative to the working folder, which online_program leaves.
@@ -47,6 +48,7 @@ class Job:
         self.said = self.folder / "said"
         with open(self.said, "wb") as said:
             self.process = subprocess.Popen([str(word) for word in words], cwd=self.folder,
+                                            env=online.tools.environment(),
                                             stdin=subprocess.DEVNULL, stdout=said, stderr=said,
                                             start_new_session=True)
 
@@ -55,7 +57,7 @@ class Job:
 
     def processes(self):
         """Process ids by rank, when all ranks have said them."""
-        until = time.monotonic() + 60
+        until = time.monotonic() + 60 * self.slower
         while time.monotonic() < until and self.process.poll() is None:
             found = dict(re.findall(rb"rank (\d+) is process (\d+) on", self.said.read_bytes()))
             if len(found) == self.ranks:
@@ -73,6 +75,7 @@ class Job:
 
     def wait(self, seconds=30):
         """The launcher's exit status; ends what is left after some time."""
+        seconds *= self.slower
         try:
             self.process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:

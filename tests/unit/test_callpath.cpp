@@ -200,7 +200,7 @@ TEST_CASE("a path starts at the call site and ends in main", "[callpath]") {
   CHECK(modules.at(path.frames.front().module).build_id_hex.size() == 40);
 }
 
-TEST_CASE("threads share paths", "[callpath]") {
+TEST_CASE("threads share paths", "[callpath][threads]") {
   REQUIRE(Engine::start());
   std::uint64_t signatures[2] = {};
   for (auto& signature : signatures) {

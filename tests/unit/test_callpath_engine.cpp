@@ -145,7 +145,7 @@ TEST_CASE("what may be unloaded is known", "[callpath]") {
   dlclose(library);
 }
 
-TEST_CASE("threads have an engine each, or take turns with one", "[callpath]") {
+TEST_CASE("threads have an engine each, or take turns with one", "[callpath][threads]") {
   std::mutex mutex;
   Pair shared;
   std::atomic<std::uint64_t> differences{0};
@@ -326,7 +326,7 @@ TEST_CASE("a stack that is unmapped is not looked at again", "[callpath]") {
   CHECK(pair.fast.counts().walks < pair.captures);
 }
 
-TEST_CASE("a child of fork goes on where its parent was", "[callpath]") {
+TEST_CASE("a child of fork goes on where its parent was", "[callpath][threads]") {
   Pair pair;
   descend(pair, 5, 3);
   std::atomic<bool> stop{false};
