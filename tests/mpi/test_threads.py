@@ -3,7 +3,9 @@
 """Programs whose ranks call MPI from several threads at once: the same result as untraced, a
 stream of events a thread, and every value the one in the raw records.
 
-    test_threads.py --tools TOOLS.json --program PROGRAM --ranks 1,2,4"""
+    test_threads.py --tools TOOLS.json --program PROGRAM --ranks 1,2,4 [--unlocked LIBRARY]
+
+With LIBRARY, the tracer without locks: ThreadSanitizer finds that, so that it would find others."""
 
 import json
 import re
@@ -70,15 +72,28 @@ def one_trace(tools, ranks, name, trace, raw):
     expect(stats["events"] == wanted, f"{what}: stats: {stats['events']}")
     expect(all(int(rank) < ranks for row in stats["rows"]
                for rank in re.findall(r"\d+", row["ranks"])), f"{what}: stats: {stats['rows']}")
-    for verb in ("check", "matrix", "report", "predict"):
-        refused = tools.chameleon(verb, trace)
+    for verb, *more in (["check"], ["matrix"], ["report"], ["predict", "--platform", "any.xml"]):
+        refused = tools.chameleon(verb, trace, *more)
         expect(refused.status == 4 and refused.stderr.count(b"\n") == 1 and
                b"threads" in refused.stderr, f"{what}: {verb} is not refused in one line", refused)
 
 
+def unlocked(tools, options, ranks):
+    try:
+        outcome = tools.job(ranks, [options.program, ROUNDS, THREADS], preload=[options.unlocked],
+                            CHAMELEON_OUTPUT=tools.fresh("unlocked") / "t.cham")
+    except harness.Failure as failure:
+        if "ThreadSanitizer: data race" in str(failure):
+            return
+        raise
+    expect(False, f"{ranks} ranks: ThreadSanitizer does not miss the locks", outcome)
+
+
 def main():
-    options = harness.parser_of_ranks(__doc__).parse_args()
-    harness.main_of_ranks("test_threads", options, threads)
+    arguments = harness.parser_of_ranks(__doc__)
+    arguments.add_argument("--unlocked", help="the library without locks")
+    options = arguments.parse_args()
+    harness.main_of_ranks("test_threads", options, unlocked if options.unlocked else threads)
 
 
 if __name__ == "__main__":
