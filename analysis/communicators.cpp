@@ -53,17 +53,13 @@ std::int32_t WorldRanks::find(std::int64_t world_rank) const {
 
 Communicators::Communicators(std::uint32_t world_rank, std::uint32_t world_size,
                              std::uint32_t threads)
-    : rank_(world_rank),
-      threads_(std::max(threads, 1U)),
-      alive_(static_cast<std::size_t>(threads_) + 1) {
-  Communicator& world = alive_[0];
-  world.context = kWorldContext;
-  world.self = static_cast<std::int32_t>(world_rank);
-  world.local = {{}, 0, static_cast<std::int32_t>(world_size)};
-  Communicator& self = alive_[threads_];  // number 1 of the first thread
-  self.context = combine(kSelfContext, world_rank);
-  self.self = 0;
-  self.local = {{}, world_rank, 1};
+    : rank_(world_rank), threads_(threads) {
+  world_.context = kWorldContext;
+  world_.self = static_cast<std::int32_t>(world_rank);
+  world_.local = {{}, 0, static_cast<std::int32_t>(world_size)};
+  self_.context = combine(kSelfContext, world_rank);
+  self_.self = 0;
+  self_.local = {{}, world_rank, 1};
 }
 
 bool Communicators::changed_by(const CallDescription& call) {
@@ -107,13 +103,11 @@ void Communicators::apply(const Trace& trace, const CallDescription& call,
   }
   if (frees(call)) {
     // Which of a rank's threads are done with it is not told: it stays until its id is used again.
-    Communicator* freed = first >= 2 && threads_ == 1 ? find(first) : nullptr;
-    if (freed != nullptr) *freed = {};
+    if (threads_ <= 1) made_.erase(first);
     return;
   }
   // The new communicator is the last one in every prototype, the parent the first.
-  const std::int64_t place = place_of_object(last, threads_);
-  if (!creates || last < 2 || place < 0 || place > INT32_MAX) return;
+  if (!creates || last < 2) return;
   const Members& group = members(trace, array);
   if (group.self < 0) return;
   const Communicator* parent = comms > 1 ? find(first) : nullptr;
@@ -121,11 +115,8 @@ void Communicators::apply(const Trace& trace, const CallDescription& call,
   const std::uint64_t above =
       parent == nullptr || joins_strangers ? kNoParent : parent->context;
   const std::uint64_t nth = created_[{above, group.identity}]++;
-  if (alive_.size() <= static_cast<std::size_t>(place))
-    alive_.resize(static_cast<std::size_t>(place) + 1);
-  alive_[static_cast<std::size_t>(place)] = {
-      combine(combine(above, group.identity), nth), group.self, group.is_inter, group.local,
-      group.remote, 0};
+  made_[last] = {combine(combine(above, group.identity), nth), group.self, group.is_inter,
+                 group.local, group.remote, 0};
 }
 
 }  // namespace chameleon

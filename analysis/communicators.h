@@ -8,8 +8,8 @@
 /// intercommunicator both sides do, and `Intercomm_create`, whose two sides have
 /// different parents, counts by members alone. Members are views of the trace's
 /// arrays, never copies: the trace must outlive this. What the threads of a rank make
-/// is followed together. O(members) for the first
-/// communicator of some members, O(1) for the next, O(1) to look up.
+/// is followed together. O(members) for the first communicator of some members,
+/// O(1) for the next, O(1) to look up; memory of those alive.
 
 #include <cstdint>
 #include <map>
@@ -77,11 +77,10 @@ class Communicators {
 
   /// The communicator of this id; null for MPI_COMM_NULL and ids not alive.
   Communicator* find(std::int64_t id) {
-    const std::int64_t place = place_of_object(id, threads_);
-    return place >= 0 && static_cast<std::size_t>(place) < alive_.size() &&
-                   alive_[static_cast<std::size_t>(place)].self >= 0
-               ? &alive_[static_cast<std::size_t>(place)]
-               : nullptr;
+    if (id == 0) return &world_;
+    if (id == 1) return &self_;
+    const auto found = made_.find(id);
+    return found != made_.end() ? &found->second : nullptr;
   }
   const Communicator* find(std::int64_t id) const {
     return const_cast<Communicators*>(this)->find(id);
@@ -97,7 +96,8 @@ class Communicators {
   const Members& members(const Trace& trace, std::int64_t array);
 
   std::uint32_t rank_, threads_;
-  std::vector<Communicator> alive_;  ///< by place of the id; self < 0: none
+  Communicator world_, self_;
+  std::unordered_map<std::int64_t, Communicator> made_;  ///< alive, by id
   std::unordered_map<std::uint64_t, Members> known_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> created_;
 };

@@ -70,7 +70,7 @@ struct TracePlan {
 };
 TracePlan plan_trace(const Trace& trace);
 
-/// Requests or datatypes of a rank at once: larger ids are of a damaged trace.
+/// Datatypes of a rank at once: larger ids are of a damaged trace.
 inline constexpr std::int64_t kMostObjects = std::int64_t{1} << 24;
 
 /// `sequence` of a receive whose channel is not told: never completed, or unknown.
@@ -181,7 +181,7 @@ class RankOperations {
   Present now_;
   Communicators comms_;
 
-  std::vector<Open> slots_;
+  std::unordered_map<std::int64_t, Open> slots_;  ///< any ids: of threads, of damaged traces
   std::uint64_t requests_ = 0;
   std::uint64_t receives_ = 0;
   std::unordered_map<std::int64_t, Operation> messages_;  ///< of matched probes

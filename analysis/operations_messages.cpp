@@ -10,22 +10,17 @@ namespace chameleon {
 using Kind = Operation::Kind;
 
 RankOperations::Open* RankOperations::slot_of(std::int64_t slot) {
-  const std::int64_t place = place_of_object(slot, trace_->threads);
-  if (place < 0 || static_cast<std::size_t>(place) >= slots_.size()) return nullptr;
-  Open& request = slots_[static_cast<std::size_t>(place)];
-  return request.kind == Open::Kind::kNone ? nullptr : &request;
+  const auto found = slots_.find(slot);
+  return found == slots_.end() || found->second.kind == Open::Kind::kNone ? nullptr
+                                                                          : &found->second;
 }
 
 RankOperations::Open& RankOperations::make_request(std::int64_t slot, Open::Kind kind) {
-  // A damaged trace may claim any; those share one.
-  const std::int64_t place = place_of_object(slot, trace_->threads);
-  const auto at =
-      static_cast<std::size_t>(place >= 0 && place < kMostObjects ? place : kMostObjects);
-  if (slots_.size() <= at) slots_.resize(at + 1);
-  slots_[at] = Open{};
-  slots_[at].kind = kind;
-  slots_[at].active = true;
-  return slots_[at];
+  Open& request = slots_[slot];
+  request = Open{};
+  request.kind = kind;
+  request.active = true;
+  return request;
 }
 
 void RankOperations::send() {

@@ -202,13 +202,13 @@ void Online::flush(const Clustering& clustering, bool keeps) {
   {
     const auto held = tracer_.lock();
     share.value = tracer_.take_share(keeps);
+    ++facts_.flushes;  // what is left on SIGTERM from here on comes after this one
   }
   since_flush_ = 0;
   auto merged = chameleon::flush(*present_, share, clustering, settings_.fidelity,
                                  [&](Share& sent) { tracer_.complete_share(sent); });
   lost_ = lost_ || present_->failed();
   if (present_ == &world_) compare_clocks(*present_, kFewRounds);  // at finalize that is done
-  ++facts_.flushes;
   if (merged) commit(std::move(*merged));
 }
 

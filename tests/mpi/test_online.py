@@ -81,6 +81,8 @@ class Job:
         except subprocess.TimeoutExpired:
             self.end()
             expect(False, f"the job did not end in {seconds} s", self.outcome())
+        expect(not harness.FINDING.search(self.said.read_bytes()), "a sanitizer found a fault",
+               self.outcome())
         return self.process.returncode
 
     def end(self):

@@ -3,7 +3,10 @@
 """Programs whose ranks call MPI from several threads at once: the same result as untraced, a
 stream of events a thread, every value the one in the raw records, and what the verbs say of them.
 
-    test_threads.py --tools TOOLS.json --program PROGRAM --steady PROGRAM --ranks 1,2,4"""
+    test_threads.py --tools TOOLS.json --program PROGRAM --steady PROGRAM --ranks 1,2,4
+                    [--unlocked LIBRARY]
+
+With LIBRARY, the tracer without locks: ThreadSanitizer finds that, so that it would find others."""
 
 import json
 import re
@@ -134,11 +137,23 @@ def both(tools, options, ranks):
     steady(tools, options, ranks)
 
 
+def unlocked(tools, options, ranks):
+    try:
+        outcome = tools.job(ranks, [options.program, ROUNDS, THREADS], preload=[options.unlocked],
+                            CHAMELEON_OUTPUT=tools.fresh("unlocked") / "t.cham")
+    except harness.Failure as failure:
+        if "ThreadSanitizer: data race" in str(failure):
+            return
+        raise
+    expect(False, f"{ranks} ranks: ThreadSanitizer does not miss the locks", outcome)
+
+
 def main():
     parser = harness.parser_of_ranks(__doc__)
-    parser.add_argument("--steady", required=True)
+    parser.add_argument("--steady")
+    parser.add_argument("--unlocked", help="the library without locks")
     options = parser.parse_args()
-    harness.main_of_ranks("test_threads", options, both)
+    harness.main_of_ranks("test_threads", options, unlocked if options.unlocked else both)
 
 
 if __name__ == "__main__":

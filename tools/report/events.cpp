@@ -46,8 +46,8 @@ class Overview {
   Overview(std::vector<std::size_t> threads, double expected_ns)
       : threads_(std::move(threads)),
         ranks_(threads_.size()),
-        ranks_per_row_((ranks_ + kMostRows - 1) / kMostRows),
-        rows_((ranks_ + ranks_per_row_ - 1) / std::max<std::size_t>(ranks_per_row_, 1)),
+        ranks_per_row_(std::max<std::size_t>((ranks_ + kMostRows - 1) / kMostRows, 1)),
+        rows_((ranks_ + ranks_per_row_ - 1) / ranks_per_row_),
         width_(std::max<std::uint64_t>(static_cast<std::uint64_t>(expected_ns / kColumns) + 1, 1)),
         cells_(rows_ * kColumns) {}
 
