@@ -78,6 +78,9 @@ void print_text(const Trace& trace, const CheckReport& report) {
     if (report.open_requests > 0)
       std::cout << "; " << count_text(report.open_requests) << " requests still open";
     std::cout << "\n";
+  } else if (report.open_requests > 0) {
+    std::cout << "requests that nobody completes, of calls that concern no other rank: "
+              << count_text(report.open_requests) << "\n";
   }
   const CheckReport::Unmatched& left = report.declared_unmatched;
   if (left.sends + left.receives + left.collectives > 0)

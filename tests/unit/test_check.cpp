@@ -304,6 +304,16 @@ TEST_CASE("a request nobody completes is named, a cancelled one is not") {
   const CheckReport report = job.checked();
   CHECK(report.ok == cancelled);
   if (!cancelled) CHECK(names(report, "incomplete_request", "rank 0 event 1 (Irecv)"));
+  CHECK(report.open_requests == 0);
+}
+
+TEST_CASE("a request of nobody else's may stay open") {
+  Job job(2);
+  job.irecv(0, pack_special(SpecialRank::kProcNull), 0, 0);
+  job.finalize();
+  const CheckReport report = job.checked();
+  CHECK(report.ok);
+  CHECK(report.open_requests == 1);
 }
 
 TEST_CASE("calls without a model are listed") {
