@@ -26,7 +26,11 @@ class Histogram {
   static constexpr unsigned kBins = 252;
 
   void add(std::uint64_t ns) {
-    const std::uint8_t bin = bin_of(ns);
+    const double value = static_cast<double>(ns);
+    // Up to 2^53, where every number is a double, its exponent and the next two bits are the bin.
+    std::uint8_t bin = static_cast<std::uint8_t>((std::bit_cast<std::uint64_t>(value) >> 50) - 4096);
+    if (ns - 4 >= (std::uint64_t{1} << 53) - 4) [[unlikely]]
+      bin = bin_of(ns);
     if (count_++ == 0) {
       min_ = max_ = ns;
       look_around(bin);
@@ -35,13 +39,12 @@ class Histogram {
       if (ns > max_) max_ = ns;
     }
     if (__builtin_add_overflow(sum_, ns, &sum_)) sum_ = UINT64_MAX;
-    const double value = static_cast<double>(ns);
     squares_ += value * value;
     const unsigned place = bin - nearest_;
-    if (place < kNear && near_[place] != UINT32_MAX) [[likely]]
-      ++near_[place];
-    else
+    if (place >= kNear) [[unlikely]]
       add_outlier(bin);
+    else if (++near_[place] == 0) [[unlikely]]
+      add_far(bin, std::uint64_t{1} << 32);
   }
   void merge(const Histogram& other);
 

@@ -41,6 +41,21 @@ TEST_CASE("bins are four per octave", "[histogram]") {
   CHECK(Histogram::bin_low(Histogram::bin_of(1024) + 4U) == 2048);
 }
 
+TEST_CASE("every duration goes to its bin", "[histogram]") {
+  const auto bin_after_adding = [](std::uint64_t ns) {
+    Histogram histogram;
+    histogram.add(ns);
+    return histogram.bins().front().first;
+  };
+  for (unsigned bit = 0; bit < 64; ++bit)
+    for (const std::uint64_t quarter : {4, 5, 6, 7})
+      for (const int offset : {-1, 0, 1}) {
+        const std::uint64_t ns =
+            (bit < 2 ? bit : quarter << (bit - 2)) + static_cast<std::uint64_t>(offset);
+        CHECK(bin_after_adding(ns) == Histogram::bin_of(ns));
+      }
+}
+
 TEST_CASE("one duration takes a few bytes", "[histogram]") {
   Histogram one;
   CHECK(round_trip(one) == one);
