@@ -35,8 +35,9 @@ class DepthGuard {
 
 /// What has no key, or not one of an event before. Not part of the way of the others.
 template <class Record>
-[[gnu::noinline]] void append_anew(Tracer& tracer, Stream& stream, CallId call, std::uint64_t path,
-                 std::uint64_t compute, std::uint64_t communication, Record& event, int code) {
+[[gnu::noinline]] void append_anew(Tracer& tracer, Stream& stream, CallId call,
+                                   std::uint64_t path, std::uint64_t compute,
+                                   std::uint64_t communication, Record& event, int code) {
   if (!event.kEarly && !tracer.writes_raw()) event.before();
   event.after(code);
   if (tracer.records(call)) tracer.append(stream, call, path, compute, communication, event);

@@ -84,7 +84,7 @@ def one_trace(tools, ranks, name, trace, raw):
     expect(refused.status == 4 and refused.stderr.count(b"\n") == 1 and
            b"threads" in refused.stderr, f"{what}: replay is not refused in one line", refused)
     if ranks == 2 and name in ("exact", "small"):
-        thread_tools.check_tools(tools, ranks, trace, raw, what)
+        thread_tools.check_tools(tools, ranks, trace, raw, what, shared)
 
 
 def shares_tags(raw):
