@@ -83,8 +83,9 @@ def one_trace(tools, ranks, name, trace, raw):
     refused = tools.chameleon("replay", trace)
     expect(refused.status == 4 and refused.stderr.count(b"\n") == 1 and
            b"threads" in refused.stderr, f"{what}: replay is not refused in one line", refused)
-    if ranks == 2 and name in ("exact", "small"):
-        thread_tools.check_tools(tools, ranks, trace, raw, what, shared)
+    # Which message is which, and the order of collectives, is not told where threads share.
+    if ranks == 2 and name in ("exact", "small") and not shared:
+        thread_tools.check_tools(tools, ranks, trace, raw, what, 200)
 
 
 def shares_tags(raw):
@@ -113,6 +114,8 @@ def steady(tools, options, ranks):
                f"{ranks} ranks, {mode}: the result changes", plain, outcome)
         checked = tools.chameleon("check", trace, "--json")
         what = f"{ranks} ranks, steady threads, {mode}"
+        if ranks == 2 and mode == "plain":
+            thread_tools.check_tools(tools, ranks, trace, raw, what, 100)
         if mode == "share":
             expect(checked.status == 4 and checked.stderr.count(b"\n") == 1 and
                    b"both send to world rank" in checked.stderr and b"tag 7" in checked.stderr,
