@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
-   The least that a PMPI tool can be, for the calls of bench/event: the floor. */
+   The least that a PMPI tool can be, for the calls of bench/event. */
 #include <mpi.h>
 
 int MPI_Sendrecv(const void *out, int sends, MPI_Datatype type, int to, int tag, void *in,

@@ -35,7 +35,10 @@ struct StackWord {
   std::uint64_t value;
 };
 
-inline std::uint64_t read_word(std::uintptr_t address) {
+/// Reads the stack as it lies there, also between the variables of sanitized functions.
+#define CHAMELEON_READS_STACK [[gnu::no_sanitize("address", "thread")]]
+
+CHAMELEON_READS_STACK inline std::uint64_t read_word(std::uintptr_t address) {
   std::uint64_t word;
   std::memcpy(&word, reinterpret_cast<const void*>(address), sizeof word);
   return word;
@@ -120,7 +123,8 @@ class StackMemo {
     std::uint8_t misses;  ///< since the last hit, modulo 256
   };
 
-  bool matches(const Slot& slot, void* call_site, const Registers& here) const {
+  CHAMELEON_READS_STACK bool matches(const Slot& slot, void* call_site,
+                                     const Registers& here) const {
     if (slot.call_site != call_site || slot.generation != generation_ ||
         slot.start.sp != here.sp || slot.start.pc != here.pc ||
         (slot.uses_bp && slot.start.bp != here.bp))
@@ -135,7 +139,8 @@ class StackMemo {
   }
 
   /// Whether a word is not as it was. The stack is read without a branch a word.
-  [[gnu::always_inline]] static bool differ(const StackWord* word, const StackWord* end) {
+  CHAMELEON_READS_STACK [[gnu::always_inline]] static bool differ(const StackWord* word,
+                                                                  const StackWord* end) {
     std::uint64_t differs = 0;
     for (; end - word >= 4; word += 4)
       differs |= difference(word[0]) | difference(word[1]) | difference(word[2]) |
@@ -143,7 +148,7 @@ class StackMemo {
     for (; word != end; ++word) differs |= difference(*word);
     return differs != 0;
   }
-  static std::uint64_t difference(const StackWord& word) {
+  CHAMELEON_READS_STACK static std::uint64_t difference(const StackWord& word) {
     return read_word(word.address) ^ word.value;
   }
 

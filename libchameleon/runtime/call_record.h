@@ -114,12 +114,19 @@ class CallRecord {
     });
   }
 
+  /// The same for a call with a key: `own`, so that nothing else of this has an address.
+  [[gnu::always_inline]] void own_status(MPI_Status& own) {
+    if constexpr (kStatus >= 0 && kReceives && !kPosts)
+      if (std::get<kStatus>(args_) == MPI_STATUS_IGNORE) std::get<kStatus>(args_) = &own;
+  }
+
   Args& args() { return args_; }
   const CommShape& comm() const { return comm_; }
+  std::int64_t made() const { return made_; }
   const std::array<std::int64_t, kValues>& values() const { return values_; }
 
   /// After the call, before its key is asked for: the request it made has an id.
-  void make(int code) {
+  [[gnu::always_inline]] void make(int code) {
     if constexpr (kPosts) {
       if (code != MPI_SUCCESS) return;
       look_at_comm();
@@ -129,7 +136,7 @@ class CallRecord {
     }
   }
 
-  bool has_key(const std::int64_t* key, std::uint64_t objects) const {
+  [[gnu::always_inline]] bool has_key(const std::int64_t* key, std::uint64_t objects) const {
     std::int64_t differs = 0;
     each_of_key(objects, [&](std::int64_t element) { differs |= element ^ *key++; });
     return differs == 0;
@@ -139,6 +146,13 @@ class CallRecord {
     boost::container::static_vector<std::int64_t, 2 + sizeof...(P) + 3> elements;
     each_of_key(objects, [&](std::int64_t element) { elements.push_back(element); });
     return elements;
+  }
+
+  [[gnu::always_inline]] void look_at_comm() {
+    if constexpr (kComm >= 0) {
+      if constexpr (params(kCall)[kComm].direction == Direction::kIn)
+        comm_ = tracer_.comm_shape(std::get<kComm>(args_));
+    }
   }
 
   void before() {
@@ -159,19 +173,18 @@ class CallRecord {
     if constexpr (creates_communicator(kCall)) new_communicator(code == MPI_SUCCESS);
   }
 
+  /// `after`, where `make` gave `made`.
+  void after_making(std::int64_t made, int code) {
+    made_ = made;
+    after(code);
+  }
+
  private:
   template <class F>
   [[gnu::always_inline]] static void each(F f) {
     [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
       (f.template operator()<I>(), ...);
     }(std::make_integer_sequence<int, static_cast<int>(sizeof...(P))>());
-  }
-
-  void look_at_comm() {
-    if constexpr (kComm >= 0) {
-      if constexpr (params(kCall)[kComm].direction == Direction::kIn)
-        comm_ = tracer_.comm_shape(std::get<kComm>(args_));
-    }
   }
 
   /// Calls f(element) for those of the key.

@@ -48,19 +48,21 @@ class EventTable {
 
   /// The event whose key `has_key(key)` accepts, which comes next, or `kNone`.
   template <class HasKey>
-  std::uint32_t expect(std::uint16_t call, std::uint64_t path, HasKey has_key) {
+  [[gnu::always_inline]] std::uint32_t expect(std::uint16_t call, std::uint64_t path,
+                                              HasKey has_key) {
     if (entries_.empty()) return kNone;
-    Entry& before = entries_[last_];
-    const auto is_it = [&](const Entry& entry) {
-      return entry.path == path && entry.call == call && entry.key >= kKeyed &&
-             has_key(&keys_[entry.key - kKeyed]);
-    };
-    if (is_it(entries_[before.next])) [[likely]]
-      return last_ = before.next;
-    const std::uint32_t same_path = by_path_[path % kPaths];
-    if (same_path < entries_.size() && is_it(entries_[same_path]))
-      return last_ = before.next = same_path;
-    return kNone;
+    std::uint32_t& next = entries_[last_].next;
+    std::uint32_t guess = next;
+    for (bool again = false;; again = true) {
+      const Entry& entry = entries_[guess];
+      if (entry.path == path && entry.call == call && entry.key >= kKeyed &&
+          has_key(&keys_[entry.key - kKeyed]))
+        break;
+      if (again) return kNone;
+      guess = by_path_[path % kPaths];
+      if (guess >= entries_.size()) return kNone;
+    }
+    return last_ = next = guess;
   }
   /// This is an event's key now, of as many elements as others of its call.
   void learn_key(std::uint32_t number, std::span<const std::int64_t> key);

@@ -53,7 +53,8 @@ class IntervalLog {
     return number;
   }
   template <class HasKey>
-  std::uint32_t expect(std::uint16_t call, std::uint64_t path, HasKey has_key) {
+  [[gnu::always_inline]] std::uint32_t expect(std::uint16_t call, std::uint64_t path,
+                                              HasKey has_key) {
     return table_.expect(call, path, has_key);
   }
   void learn_key(std::uint32_t number, std::span<const std::int64_t> key) {

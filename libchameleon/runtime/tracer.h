@@ -89,8 +89,9 @@ class Tracer {
   std::uint64_t path(void* site) { return engine_.capture(site); }
   /// Appends an event that was there before with the same key, or gives false.
   template <class Record>
-  bool append_again(Stream& stream, CallId call, std::uint64_t path, std::uint64_t compute,
-                    std::uint64_t communication, const Record& event) {
+  [[gnu::always_inline]] bool append_again(Stream& stream, CallId call, std::uint64_t path,
+                                           std::uint64_t compute, std::uint64_t communication,
+                                           const Record& event) {
     IntervalLog& log = stream.trace.log();
     const std::uint32_t number =
         log.expect(static_cast<std::uint16_t>(call), path,
@@ -110,8 +111,10 @@ class Tracer {
     const std::uint32_t number =
         log.find(static_cast<std::uint16_t>(call), path, values.data(), values.size());
     if constexpr (Record::kKeyed) {
-      const auto key = event.key(objects_changed_);
-      if (values[0] == MPI_SUCCESS) log.learn_key(number, {key.data(), key.size()});
+      if (values[0] == MPI_SUCCESS) {
+        const auto key = event.key(objects_changed_);
+        log.learn_key(number, {key.data(), key.size()});
+      }
     }
     log.append(number, compute, communication);
     if (log.full()) [[unlikely]]

@@ -33,15 +33,56 @@ class DepthGuard {
   DepthGuard& operator=(const DepthGuard&) = delete;
 };
 
-/// What has no key, or not one of an event before. Not part of the way of the others.
-template <class Record>
-[[gnu::noinline]] void append_anew(Tracer& tracer, Stream& stream, CallId call,
-                                   std::uint64_t path, std::uint64_t compute,
-                                   std::uint64_t communication, Record& event, int code) {
-  if (!event.kEarly && !tracer.writes_raw()) event.before();
-  event.after(code);
-  if (tracer.records(call)) tracer.append(stream, call, path, compute, communication, event);
-  else tracer.count_paused();
+/// A call with a key whose event is not one of those expected. Not part of the way of the others.
+template <CallId C, class... P>
+[[gnu::noinline]] void append_anew(Tracer& tracer, Stream& stream, std::uint64_t path,
+                                   std::uint64_t compute, std::uint64_t communication, int code,
+                                   std::int64_t made, P... p) {
+  if (!tracer.records(C)) return tracer.count_paused();
+  CallRecord<C, P...> event(tracer, p...);
+  event.before();
+  event.after_making(made, code);
+  tracer.append(stream, C, path, compute, communication, event);
+}
+
+template <CallId C, class... P>
+[[gnu::noinline]] void write_raw(Tracer& tracer, Stream& stream, int code, P... p) {
+  CallRecord<C, P...> event(tracer, p...);
+  event.look_at_comm();
+  RawLine<C, P...>().after(event.args(), event.comm(), code, stream.raw, tracer.next_raw_line());
+}
+
+/// Of a call with a key nothing is looked at beforehand, and nothing else where the event is one of
+/// those expected.
+template <CallId C, class... P>
+[[gnu::always_inline]] inline int record_keyed(Tracer& tracer, void* site, int (*pmpi)(P...),
+                                               P... p) {
+  const DepthGuard guard;
+  MPI_Status own;
+  CallRecord<C, P...> event(tracer, p...);
+  event.own_status(own);
+  const std::uint64_t entry = tracer.clock().now();
+  const int code = std::apply(pmpi, event.args());
+  const std::uint64_t after = tracer.clock().now();
+  {
+    const auto held = tracer.enter();
+    Stream& stream = tracer.stream();
+    const bool records = tracer.records(C);
+    if (records && stream.raw != nullptr) [[unlikely]]
+      std::apply([&](P... q) { write_raw<C, P...>(tracer, stream, code, q...); }, event.args());
+    const std::uint64_t path = records ? tracer.path(site) : 0;
+    const std::uint64_t compute = stream.computed_until(entry), time = after - entry;
+    event.make(code);
+    if (!records || code != MPI_SUCCESS ||
+        !tracer.append_again(stream, C, path, compute, time, event)) [[unlikely]]
+      std::apply([&](P... q) {
+        append_anew<C, P...>(tracer, stream, path, compute, time, code, event.made(), q...);
+      }, event.args());
+    tracer.leave(stream, C, entry, entry, after);
+  }
+  if constexpr (C == CallId::kBarrier)
+    tracer.mark(MarkerCall::barrier(tracer.is_marker_comm(std::get<0>(event.args()))));
+  return code;
 }
 
 template <CallId C, class... P>
@@ -49,12 +90,12 @@ template <CallId C, class... P>
   const DepthGuard guard;
   constexpr const CallInfo& call = *find_call(C);
   CallRecord<C, P...> event(tracer, p...);
-  constexpr bool early = event.kEarly;
+  const bool early = event.kEarly || tracer.writes_raw();
   std::optional<RawLine<C, P...>> raw;
   const std::uint64_t entry = tracer.clock().now();
   std::uint64_t before = entry;
   event.own_statuses();
-  if (early || tracer.writes_raw()) {
+  if (early) {
     const auto held = tracer.enter();
     event.before();
     if (tracer.records(C) && tracer.stream().raw != nullptr)
@@ -73,21 +114,17 @@ template <CallId C, class... P>
     if (raw) raw->after(event.args(), event.comm(), code, stream.raw, tracer.next_raw_line());
     const bool records = tracer.records(C);
     const std::uint64_t path = records ? tracer.path(site) : 0;
-    const std::uint64_t compute = begun ? 0 : stream.computed_until(entry);
-    const std::uint64_t communication = ends || begun ? 0 : after - before;
-    bool known = false;
-    if constexpr (event.kKeyed) {
-      event.make(code);
-      if (records && code == MPI_SUCCESS)
-        known = tracer.append_again(stream, C, path, compute, communication, event);
-    }
-    if (!known) append_anew(tracer, stream, C, path, compute, communication, event, code);
+    if (!early) event.before();
+    event.after(code);
+    if (records)
+      tracer.append(stream, C, path, begun ? 0 : stream.computed_until(entry),
+                    ends || begun ? 0 : after - before, event);
+    else
+      tracer.count_paused();
     tracer.leave(stream, C, entry, before, after);
   }
   if constexpr (C == CallId::kCommSetName)
     tracer.name_comm(std::get<0>(event.args()), std::get<1>(event.args()));
-  if constexpr (C == CallId::kBarrier)
-    tracer.mark(MarkerCall::barrier(tracer.is_marker_comm(std::get<0>(event.args()))));
   return code;
 }
 
@@ -110,6 +147,8 @@ CHAMELEON_TAIL R trace(P... p) {
       tracer->count_squeezed();
       return kPmpi(p...);
     }
+  if constexpr (CallRecord<C, P...>::kKeyed)
+    return record_keyed<C, P...>(*tracer, site, kPmpi, p...);
   const int code = record<C, P...>(*tracer, site, kPmpi, p...);
   if constexpr (has(call, Attribute::kFinalize)) {
     const DepthGuard guard;
