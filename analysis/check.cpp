@@ -220,7 +220,10 @@ Simulation::Value Simulation::type_size(const RankState& state, Value type) cons
 Simulation::Value Simulation::amount(const RankState& state, Value count, Value type) const {
   if (count == 0) return 0;
   const Value size = type_size(state, type);
-  return size == kUnknownSize || count < 0 ? kUnknownSize : count * size;
+  Value bytes = 0;
+  return size == kUnknownSize || count < 0 || __builtin_mul_overflow(count, size, &bytes)
+             ? kUnknownSize
+             : bytes;
 }
 
 void Simulation::datatype(std::uint32_t rank, const CallPlan& plan) {
@@ -300,11 +303,11 @@ void Simulation::report_stuck() {
       problem("deadlock", self.view.rank(), self.number, self.event.node->call, why_stuck(self),
               Blame::kFault);
   for (const auto& [key, instance] : instances_) {
-    if (instance.first_call >= plans_.size() || instance.abandoned) continue;
+    if (instance.arrived == 0 || instance.abandoned) continue;
     // Who waits for it is stuck and says so; a call nobody waits in must be told here.
     if (!instance.waiting.empty()) continue;
     const Blame by = blame(true, instance.declared);
-    problem("collective", instance.first_rank, instance.first_event, instance.first_call,
+    problem("collective", instance.first.stream, instance.first.event, instance.first.call,
             "only " + std::to_string(instance.arrived) + " of " +
                 std::to_string(instance.expected) + " ranks make this collective call",
             by);

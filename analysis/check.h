@@ -60,6 +60,8 @@ struct CheckReport {
   std::uint64_t messages = 0;     ///< point to point, sent
   std::uint64_t bytes = 0;        ///< in those whose datatype is known
   std::uint64_t collectives = 0;  ///< each counted once for all its ranks
+  /// With several threads a rank: why the problems may be none, in one line; or empty.
+  std::string doubt;
 };
 
 /// An operation without counterpart: the event's number in its rank, from 1, and

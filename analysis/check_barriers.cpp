@@ -86,10 +86,11 @@ bool Simulation::arrive(std::uint32_t rank, const CallPlan& plan, Communicator& 
   const auto [entry, fresh] = instances_.try_emplace(key);
   Instance& instance = entry->second;
   if (fresh) {
-    instance.first_rank = rank;
-    instance.first_event = self.number;
-    instance.first_call = self.event.node->call;
     instance.expected = present_members(on);
+    // What is exchanged with ranks that the trace does not have is told by one side only.
+    instance.pairs_known =
+        instance.expected == static_cast<std::uint32_t>(on.size()) +
+                                 static_cast<std::uint32_t>(on.is_inter ? on.remote_size() : 0);
     instance.local = on.local;
     if (on.is_inter) instance.remote = on.remote;
     for (const WorldRanks* group : {&instance.local, &instance.remote})
@@ -107,15 +108,13 @@ bool Simulation::arrive(std::uint32_t rank, const CallPlan& plan, Communicator& 
     for (const std::uint32_t waiting : instance.waiting) wake(waiting);
     instance.waiting.clear();
   }
-  if (++instance.arrived < instance.expected) return false;
-  if (!instance.wrong && instance.pairs_known && instance.sent != instance.received) {
+  if (instance.arrived < instance.expected) return false;
+  const bool pairs = instance.pairs_agree();
+  if (!instance.wrong && !pairs) {
     const Blame by = blame(false, instance.declared);
     count(by, &CheckReport::Unmatched::collectives, 1);
-    problem("collective", rank, self.number, self.event.node->call,
-            "what some rank sends another in this collective is not what that one receives",
-            by);
+    problem("collective", rank, self.number, self.event.node->call, kPairsDisagree, by);
   }
-  const bool pairs = !instance.pairs_known || instance.sent == instance.received;
   if (instance.wrong || instance.abandoned || !pairs) omit_all(instance);
   for (const std::uint32_t waiting : instance.waiting) wake(waiting);
   instances_.erase(entry);
@@ -124,53 +123,20 @@ bool Simulation::arrive(std::uint32_t rank, const CallPlan& plan, Communicator& 
 
 void Simulation::compare(std::uint32_t rank, const CallPlan& plan, Instance& instance,
                          const Contribution& mine) {
-  RankState& self = state(rank);
+  const RankState& self = state(rank);
   const std::uint16_t call = self.event.node->call;
-  const auto differ = [&](const std::string& text) {
-    if (!instance.wrong && !instance.abandoned) {
-      const Blame by = blame(false, instance.declared);
-      problem("collective", rank, self.number, call, text, by);
-      count(by, &CheckReport::Unmatched::collectives, 1);
-    }
-    instance.wrong = true;
+  const auto name_of = [this](const CollectivePlace& place) {
+    return place_name(place.stream, place.event, place.call);
   };
-  if (plans_[instance.first_call].name != plan.name)
-    return differ("the same collective is " +
-                  place_name(instance.first_rank, instance.first_event, instance.first_call) +
-                  ", another call");
-  if (mine.root >= 0) {
-    if (instance.root < 0) {
-      instance.root = mine.root;
-      instance.root_rank = rank;
-      instance.root_event = self.number;
-    } else if (instance.root != mine.root) {
-      differ("the root is world rank " + std::to_string(mine.root) + ", but world rank " +
-             std::to_string(instance.root) + " in " +
-             place_name(static_cast<std::uint32_t>(instance.root_rank), instance.root_event, call));
-    }
+  const std::string differs =
+      instance.add({rank, self.number, call}, plan.name, mine, name_of);
+  if (differs.empty()) return;
+  if (!instance.wrong && !instance.abandoned) {
+    const Blame by = blame(false, instance.declared);
+    problem("collective", rank, self.number, call, differs, by);
+    count(by, &CheckReport::Unmatched::collectives, 1);
   }
-  if (mine.op != -1) {
-    if (instance.op == -1) instance.op = mine.op;
-    else if (instance.op != mine.op)
-      differ("the operation is not that of " +
-             place_name(instance.first_rank, instance.first_event, call));
-  }
-  if (mine.amount >= 0) {
-    if (instance.amount < 0) {
-      instance.amount = mine.amount;
-      instance.amount_rank = rank;
-      instance.amount_event = self.number;
-    } else if (instance.amount != mine.amount) {
-      const std::string other = place_name(instance.amount_rank, instance.amount_event, call);
-      differ(plan.amounts == Amounts::kArray
-                 ? "the counts are not those of " + other
-                 : std::to_string(mine.amount) + " bytes, but " + std::to_string(instance.amount) +
-                       " in " + other);
-    }
-  }
-  instance.sent += mine.sent;
-  instance.received += mine.received;
-  instance.pairs_known = instance.pairs_known && mine.pairs_known;
+  instance.wrong = true;
 }
 
 }  // namespace chameleon

@@ -9,7 +9,9 @@ namespace {
 constexpr std::int64_t kInPlace = 1;  // of a buffer
 
 std::int64_t times(std::int64_t count, std::int64_t size) {
-  return count < 0 || size < 0 ? kUnknownSize : count * size;
+  std::int64_t bytes = 0;
+  return count < 0 || size < 0 || __builtin_mul_overflow(count, size, &bytes) ? kUnknownSize
+                                                                              : bytes;
 }
 
 /// The counts and types of one side of a collective, scalar or array.
@@ -132,6 +134,7 @@ Contribution contribution_of(const Trace& trace, const CallPlan& plan, const Eve
     case Amounts::kArray:
       if (comm.is_inter) break;
       mine.amount = recv.hash(peers.count);
+      mine.hashed = true;
       if (plan.send_count != plan.recv_count && !in_place(plan.send_buffer) &&
           disagree(send.bytes(0), recv.bytes(comm.self)))
         mine.sent = 1;
@@ -157,6 +160,39 @@ Contribution contribution_of(const Trace& trace, const CallPlan& plan, const Eve
       break;
   }
   return mine;
+}
+
+std::string Agreement::add(const CollectivePlace& here, const std::string& name,
+                           const Contribution& mine,
+                           const std::function<std::string(const CollectivePlace&)>& name_of) {
+  if (arrived++ == 0) {
+    first = here;
+    call = &name;
+  } else if (*call != name) {
+    return "the same collective is " + name_of(first) + ", another call";
+  }
+  std::string differs;
+  // The first who tells is believed.
+  const auto told = [&](std::int64_t value, std::int64_t& known, CollectivePlace& by) {
+    if (value == -1 || value == known) return true;
+    if (known != -1) return false;
+    known = value;
+    by = here;
+    return true;
+  };
+  if (!told(mine.root, root, root_told))
+    differs = "the root is world rank " + std::to_string(mine.root) + ", but world rank " +
+              std::to_string(root) + " in " + name_of(root_told);
+  if (!told(mine.op, op, op_told) && differs.empty())
+    differs = "the operation is not that of " + name_of(op_told);
+  if (!told(mine.amount, amount, amount_told) && differs.empty())
+    differs = mine.hashed ? "the counts are not those of " + name_of(amount_told)
+                          : std::to_string(mine.amount) + " bytes, but " +
+                                std::to_string(amount) + " in " + name_of(amount_told);
+  sent += mine.sent;
+  received += mine.received;
+  pairs_known = pairs_known && mine.pairs_known;
+  return differs;
 }
 
 }  // namespace chameleon

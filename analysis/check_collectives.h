@@ -5,11 +5,15 @@
 /// the root as a world rank, the op, and the amounts of data. Amounts are either
 /// one number that all must give, or a sum of hashes of (from, to, bytes) over
 /// what is sent and over what is received, equal at the end exactly if each pair
-/// agrees (up to a 64-bit collision): O(1) memory for any number of ranks.
+/// agrees (up to a 64-bit collision): O(1) memory for any number of ranks. What those who
+/// came so far agree on, and with whom another does not, is told by `Agreement`.
 
+#include <cstdint>
 #include <functional>
+#include <string>
 
-#include "analysis/check_state.h"
+#include "analysis/check_plan.h"
+#include "analysis/communicators.h"
 
 namespace chameleon {
 
@@ -19,6 +23,7 @@ struct Contribution {
   bool takes_part = true;  ///< false: passes MPI_PROC_NULL as the root
   std::int64_t op = -1;    ///< -1: none, or one of the application's
   std::int64_t amount = -1;
+  bool hashed = false;     ///< `amount` is a hash of an array
   std::uint64_t sent = 0, received = 0;
   bool pairs_known = true;
 };
@@ -27,5 +32,34 @@ struct Contribution {
 Contribution contribution_of(const Trace& trace, const CallPlan& plan, const EventView& event,
                              const Communicator& comm,
                              const std::function<std::int64_t(std::int64_t)>& size);
+
+/// Where someone takes part in a collective.
+struct CollectivePlace {
+  std::uint32_t stream = 0;
+  std::uint64_t event = 0;  ///< number in the stream, from 1
+  std::uint16_t call = 0;
+};
+
+struct Agreement {
+  CollectivePlace first;
+  const std::string* call = nullptr;  ///< of the first
+  std::int64_t root = -1;  ///< world rank, -1: nobody has told
+  std::int64_t op = -1, amount = -1;
+  CollectivePlace root_told, op_told, amount_told;
+  std::uint64_t sent = 0, received = 0;  ///< sums of hashes of (from, to, bytes)
+  bool pairs_known = true;
+  std::uint32_t arrived = 0;
+
+  /// One more takes part, with the call of this name (without _c; it must outlive this). What it
+  /// disagrees in, in words, or an empty text. `name_of(place)` calls a place by its name.
+  std::string add(const CollectivePlace& here, const std::string& name, const Contribution& mine,
+                  const std::function<std::string(const CollectivePlace&)>& name_of);
+  /// Once all have come: whether each receives what another sends it.
+  bool pairs_agree() const { return !pairs_known || sent == received; }
+};
+
+/// What is said where they do not.
+inline constexpr const char* kPairsDisagree =
+    "what some rank sends another in this collective is not what that one receives";
 
 }  // namespace chameleon

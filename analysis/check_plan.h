@@ -71,6 +71,12 @@ struct CallPlan {
 
 CallPlan plan_call(const CallDescription& call);
 
+/// Whether a call is the last on its communicator, window or file, whichever thread makes it.
+inline bool comes_last(const CallPlan& plan) {
+  return plan.action == Action::kFinalize || plan.name == "Comm_free" ||
+         plan.name == "Comm_disconnect" || plan.name == "Win_free" || plan.name == "File_close";
+}
+
 /// The context of a channel: partitioned messages match only each other.
 inline std::uint64_t channel_context(const CallPlan& plan, std::uint64_t communicator) {
   return plan.partitions < 0 ? communicator : combine(communicator, 3);

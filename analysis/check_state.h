@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/check_collectives.h"
 #include "analysis/check_plan.h"
 #include "analysis/communicators.h"
 #include "base/hash.h"
@@ -168,22 +169,10 @@ struct RankState {
 };
 
 /// A collective some ranks have called.
-struct Instance {
-  std::uint32_t first_rank = 0;
-  std::uint64_t first_event = 0;
-  std::uint16_t first_call = 0;
-  std::int64_t root = -1;      ///< world rank, -1: nobody has told
-  std::int64_t root_rank = 0;  ///< who told, and where
-  std::uint64_t root_event = 0;
-  std::int64_t op = -1;
-  std::int64_t amount = -1;  ///< -1: nobody has told
-  std::uint32_t amount_rank = 0;
-  std::uint64_t amount_event = 0;
-  std::uint64_t sent = 0, received = 0;  ///< sums of hashes of (from, to, bytes)
-  bool pairs_known = true;
+struct Instance : Agreement {
   bool wrong = false;  ///< named already
   bool root_came = false;
-  std::uint32_t arrived = 0, expected = 0;
+  std::uint32_t expected = 0;
   std::vector<std::uint32_t> waiting;
   bool declared = false;   ///< a member has declared parts
   bool abandoned = false;  ///< left out: nobody waits for it

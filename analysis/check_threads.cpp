@@ -1,112 +1,178 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/check_threads.h"
 
+#include <unordered_set>
+
+#include "analysis/check_collectives.h"
 #include "analysis/declared.h"
+#include "analysis/thread_sharing.h"
 #include "analysis/timeline.h"
 
 namespace chameleon {
 namespace {
 
 /// A collective that some members have called.
-struct Called {
-  std::uint32_t stream = 0, arrived = 0, members = 0;
-  std::uint64_t event = 0;
-  std::string call;
-  const std::string* name = nullptr;
-  std::int64_t root = -1;
+struct Called : Agreement {
+  std::uint32_t members = 0;
   bool wrong = false;  ///< named already
 };
 
 class Check {
  public:
   explicit Check(const Trace& trace)
-      : trace_(trace),
-        list_(!trace.complete                  ? report_.cut
-              : !declared_ranks(trace).empty() ? report_.declared
-                                               : report_.problems),
-        count_(!trace.complete                  ? report_.cut_count
-               : !declared_ranks(trace).empty() ? report_.declared_count
-                                                : report_.problem_count),
-        unmatched_(!trace.complete ? report_.in_flight : report_.declared_unmatched) {}
+      : trace_(trace), ranks_(trace.whole_ranks()), declared_(!declared_ranks(trace).empty()) {}
 
   Result<CheckReport> run() {
-    const RankList ranks = trace_.whole_ranks();
     const Result<TimelineFacts> facts =
-        run_timeline(trace_, ranks, [&](const TimedEvent& event) { add(event); });
+        run_timeline(trace_, ranks_, [&](const TimedEvent& event) { add(event); }, true);
     if (!facts) return facts.error();
     report_.unchecked = facts->unmodelled;
+    const Target open = target(true);
     for (const TimelineFacts::Unmatched& one : facts->first_unmatched)
-      problem(one.kind, one.stream, one.event, one.call, one.why);
-    count_ += facts->unmatched + facts->unreceived - facts->first_unmatched.size();
-    unmatched_.receives += facts->unmatched;
-    unmatched_.sends += facts->unreceived;
-    if (facts->unmatched == 0 && ranks.size() >= trace_.world_size)
-      for (const auto& [key, called] : open_)
-        if (!called.wrong)
-          problem("collective", called.stream, called.event, called.call,
-                  "only " + std::to_string(called.arrived) + " of " +
-                      std::to_string(called.members) + " ranks make this collective call");
+      problem(open, one.kind, one.stream, one.event, one.call, one.why);
+    open.count += facts->unmatched + facts->unreceived - facts->first_unmatched.size();
+    if (open.unmatched != nullptr) {
+      open.unmatched->receives += facts->unmatched - facts->unmatched_collectives;
+      open.unmatched->sends += facts->unreceived;
+    }
+    for (const auto& [key, called] : open_) {
+      if (called.wrong || ranks_.size() < trace_.world_size) continue;
+      if (open.unmatched != nullptr) ++open.unmatched->collectives;
+      // Else those who wait in it have said so.
+      if (facts->unmatched == 0)
+        problem(open, "collective", called.first.stream, called.first.event,
+                trace_.calls.at(called.first.call).name,
+                "only " + std::to_string(called.arrived) + " of " +
+                    std::to_string(called.members) + " ranks make this collective call");
+    }
     report_.ok = report_.problem_count == 0;
+    if (!report_.ok) {
+      Result<std::string> reused = reused_between_threads(trace_);
+      if (!reused) return reused.error();
+      report_.doubt = std::move(*reused);
+    }
     return std::move(report_);
   }
 
  private:
+  /// Where a finding goes: what is left over at the end of an incomplete trace was cut off.
+  struct Target {
+    std::vector<CheckReport::Problem>& list;
+    std::uint64_t& count;
+    CheckReport::Unmatched* unmatched;
+  };
+  Target target(bool leftover) {
+    if (leftover && !trace_.complete) return {report_.cut, report_.cut_count, &report_.in_flight};
+    if (declared_)
+      return {report_.declared, report_.declared_count, &report_.declared_unmatched};
+    return {report_.problems, report_.problem_count, nullptr};
+  }
+
   void add(const TimedEvent& event) {
     const RankOperations& at = *event.at;
     ++report_.events;
     ++report_.calls[at.call().name];
     if (at.event().values[0] != 0) ++report_.failed[at.call().name];
-    for (const Operation& operation : at.operations()) {
+    if (leaves_open(at)) loose_.insert(at.rank());
+    const auto operations = at.operations();
+    std::size_t begun = 0;
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      const Operation& operation = operations[i];
       if (operation.kind == Operation::Kind::kSend) {
         ++report_.messages;
         report_.bytes += static_cast<std::uint64_t>(operation.bytes);
       }
-      if (operation.kind == Operation::Kind::kBegin) compare(at, operation);
+      if (operation.kind == Operation::Kind::kReceive)
+        judge_size(at, operation, event.sent_bytes[i]);
+      if (operation.kind == Operation::Kind::kBegin)
+        compare(at, operation, at.contributions()[begun++]);
     }
   }
 
-  void compare(const RankOperations& at, const Operation& operation) {
+  // A receive whose message is not told: those after it may have got another than it seems.
+  static bool leaves_open(const RankOperations& at) {
+    bool received = false;
+    for (const Operation& operation : at.operations()) {
+      if (operation.kind == Operation::Kind::kPost && operation.sequence == kNoSequence)
+        return true;
+      received = received || operation.kind == Operation::Kind::kReceive;
+    }
+    const CallPlan& plan = at.plan();
+    const bool blocks = plan.source >= 0 && ((plan.action == Action::kRecv && plan.request < 0) ||
+                                             plan.action == Action::kSendrecv);
+    if (!blocks || received) return false;
+    const EndPoint end = at.event().end_point(static_cast<std::size_t>(plan.source));
+    return end.special() == 0 ||
+           end.special() == static_cast<std::int32_t>(SpecialRank::kAnySource);
+  }
+
+  void judge_size(const RankOperations& at, const Operation& operation, std::int64_t bytes) {
+    // A receive that failed has said so itself.
+    if (operation.capacity < 0 || bytes <= operation.capacity || at.event().values[0] != 0 ||
+        loose_.contains(at.rank()))
+      return;
+    problem(target(false), "truncation", at.stream(), at.number(), at.call().name,
+            "receives at most " + std::to_string(operation.capacity) + " bytes, but world rank " +
+                std::to_string(operation.channel.source) + " sends " + std::to_string(bytes) +
+                " with tag " + std::to_string(operation.channel.tag));
+  }
+
+  void compare(const RankOperations& at, const Operation& operation, const Contribution& mine) {
     const auto [entry, fresh] =
         open_.try_emplace(CollectiveKey{operation.context, operation.number});
     Called& called = entry->second;
     if (fresh) {
       ++report_.collectives;
-      called = {at.stream(), 0,    operation.members,    at.number(),
-                at.call().name, operation.collective, operation.root_world, false};
-    } else if (!called.wrong) {
-      const std::string first = stream_name(trace_, called.stream) + " event " +
-                                std::to_string(called.event) + " (" + called.call + ")";
-      std::string differs;
-      if (*called.name != *operation.collective)
-        differs = "the same collective is " + first + ", another call";
-      else if (called.root >= 0 && operation.root_world >= 0 &&
-               called.root != operation.root_world)
-        differs = "the root is world rank " + std::to_string(operation.root_world) +
-                  ", but world rank " + std::to_string(called.root) + " in " + first;
-      called.wrong = !differs.empty();
-      if (called.wrong) {
-        problem("collective", at.stream(), at.number(), at.call().name, differs);
-        ++unmatched_.collectives;
-      }
+      called.members = members(at, operation);
+      called.pairs_known = called.members == operation.members;  // else told by one side only
     }
-    if (++called.arrived >= called.members && !called.wrong) open_.erase(entry);
+    const auto name_of = [this](const CollectivePlace& place) {
+      return event_name(place.stream, place.event, trace_.calls.at(place.call).name);
+    };
+    std::string differs = called.add({at.stream(), at.number(), at.event().node->call},
+                                     *operation.collective, mine, name_of);
+    const bool all = called.arrived >= called.members;
+    if (all && differs.empty() && !called.pairs_agree()) differs = kPairsDisagree;
+    if (!differs.empty() && !called.wrong) {
+      called.wrong = true;
+      const Target to = target(false);
+      problem(to, "collective", at.stream(), at.number(), at.call().name, differs);
+      if (to.unmatched != nullptr) ++to.unmatched->collectives;
+    }
+    if (all && !called.wrong) open_.erase(entry);
   }
 
-  void problem(const char* kind, std::uint32_t stream, std::uint64_t event,
+  // Those who can come: the trace may hold some ranks only.
+  std::uint32_t members(const RankOperations& at, const Operation& operation) const {
+    if (ranks_.size() >= trace_.world_size || at.communicator() == nullptr)
+      return operation.members;
+    std::uint32_t here = 0;
+    for (const WorldRanks* group : {&at.communicator()->local, &at.communicator()->remote})
+      for (std::int32_t i = 0; i < group->count; ++i)
+        here += ranks_.contains(static_cast<std::uint32_t>((*group)[i])) ? 1 : 0;
+    return here;
+  }
+
+  std::string event_name(std::uint32_t stream, std::uint64_t event,
+                         const std::string& call) const {
+    return stream_name(trace_, stream) + " event " + std::to_string(event) +
+           (call.empty() ? "" : " (" + call + ")");
+  }
+
+  void problem(const Target& target, const char* kind, std::uint32_t stream, std::uint64_t event,
                const std::string& call, const std::string& text) {
-    ++count_;
-    if (list_.size() < kMostProblems)
-      list_.push_back({kind, trace_.rank_of(stream), trace_.thread_of(stream), event, call,
-                       stream_name(trace_, stream) + " event " + std::to_string(event) +
-                           (call.empty() ? "" : " (" + call + ")") + ": " + text});
+    ++target.count;
+    if (target.list.size() < kMostProblems)
+      target.list.push_back({kind, trace_.rank_of(stream), trace_.thread_of(stream), event, call,
+                             event_name(stream, event, call) + ": " + text});
   }
 
   const Trace& trace_;
+  RankList ranks_;
+  bool declared_ = false;  ///< some ranks have parts that are not exact
   CheckReport report_;
-  std::vector<CheckReport::Problem>& list_;
-  std::uint64_t& count_;
-  CheckReport::Unmatched& unmatched_;
   std::unordered_map<CollectiveKey, Called, KeyHash> open_;
+  std::unordered_set<std::uint32_t> loose_;  ///< ranks of which not every match is told
 };
 
 }  // namespace

@@ -115,8 +115,9 @@ void Communicators::apply(const Trace& trace, const CallDescription& call,
   const std::uint64_t above =
       parent == nullptr || joins_strangers ? kNoParent : parent->context;
   const std::uint64_t nth = created_[{above, group.identity}]++;
-  made_[last] = {combine(combine(above, group.identity), nth), group.self, group.is_inter,
-                 group.local, group.remote, 0};
+  const std::uint64_t family = combine(above, group.identity);
+  made_[last] = {combine(family, nth), family, group.self, group.is_inter, group.local,
+                 group.remote, 0};
 }
 
 }  // namespace chameleon

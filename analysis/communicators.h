@@ -52,6 +52,7 @@ struct WorldRanks {
 
 struct Communicator {
   std::uint64_t context = 0;  ///< equal on all members, distinct for each communicator
+  std::uint64_t family = 0;   ///< of its parent and members: within it the order of making tells
   std::int32_t self = -1;     ///< the caller's rank in its local group
   bool is_inter = false;
   WorldRanks local;

@@ -33,6 +33,13 @@ bool ends_requests(Action action) {
 
 }  // namespace
 
+bool orders_calls(std::uint64_t key) {
+  const std::uint64_t kind = key >> kKindShift;
+  return kind == static_cast<std::uint64_t>(ObjectKind::kComm) ||
+         kind == static_cast<std::uint64_t>(ObjectKind::kWindow) ||
+         kind == static_cast<std::uint64_t>(ObjectKind::kFile);
+}
+
 std::vector<CallPlan> plan_calls(const Trace& trace) {
   std::vector<CallPlan> plans;
   std::size_t calls = 0;
@@ -62,7 +69,7 @@ ObjectRoles::ObjectRoles(const Trace& trace, const std::vector<CallPlan>& plans)
 }
 
 void ObjectRoles::find(const EventView& event, std::uint32_t stream, ObjectUse& use) const {
-  for (auto* keys : {&use.makes, &use.needs, &use.ends}) keys->clear();
+  for (auto* keys : {&use.makes, &use.needs, &use.sees, &use.ends}) keys->clear();
   const std::uint16_t id = event.node->call;
   const auto call = trace_->calls.find(id);
   if (call == trace_->calls.end() || call->second.fields.size() != event.values.size() ||
@@ -76,7 +83,7 @@ void ObjectRoles::find(const EventView& event, std::uint32_t stream, ObjectUse& 
   const std::uint32_t thread = trace_->thread_of(stream);
   const auto value = [&](int field) { return event.values[static_cast<std::size_t>(field)]; };
   const auto add = [&](std::vector<std::uint64_t>& to, ObjectKind kind, std::int64_t id) {
-    if (id >= 0) to.push_back(key_of(kind, id));
+    if (is_object(id)) to.push_back(key_of(kind, id));
   };
   const auto need = [&](ObjectKind kind, std::int64_t id) {
     if (object_thread(id) != thread) add(use.needs, kind, id);
@@ -108,11 +115,14 @@ void ObjectRoles::find_requests(const EventView& event, const CallPlan& plan,
                                 std::uint32_t thread, ObjectUse& use) const {
   const auto value = [&](int field) { return event.values[static_cast<std::size_t>(field)]; };
   const auto need = [&](std::int64_t id) {
-    if (id >= 0 && object_thread(id) != thread)
-      use.needs.push_back(key_of(ObjectKind::kRequest, id));
+    if (!is_object(id) || object_thread(id) == thread) return;
+    auto& needs = plan.action == Action::kCancel ? use.sees : use.needs;
+    needs.push_back(key_of(ObjectKind::kRequest, id));
   };
+  // What is completed or freed. A call that was not successful does nothing to the others.
   const auto end = [&](std::int64_t id) {
-    if (id >= 0) use.ends.push_back(key_of(ObjectKind::kRequest, id));
+    need(id);
+    if (is_object(id)) use.ends.push_back(key_of(ObjectKind::kRequest, id));
   };
   const bool done = plan.flag < 0 || value(plan.flag) != 0;
   const bool completes = ends_requests(plan.action);
@@ -121,17 +131,20 @@ void ObjectRoles::find_requests(const EventView& event, const CallPlan& plan,
   if (plan.request >= 0) {
     const std::int64_t id = value(plan.request);
     if (!uses) {
-      if (id >= 0 && object_thread(id) == thread && plan.action != Action::kNothing &&
+      if (is_object(id) && object_thread(id) == thread && plan.action != Action::kNothing &&
           plan.action != Action::kUnchecked)
         use.makes.push_back(key_of(ObjectKind::kRequest, id));
       return;
     }
-    need(id);
-    if (plan.action == Action::kRequestFree || (completes && done)) end(id);
+    if (plan.action == Action::kRequestFree || (completes && done))
+      end(id);
+    else if (!completes)
+      need(id);
   }
   if (plan.requests < 0 || !uses) return;
   const auto slots = array_of(*trace_, value(plan.requests));
-  for (const std::int64_t id : slots) need(id);
+  if (!completes)
+    for (const std::int64_t id : slots) need(id);
   const auto end_at = [&](std::int64_t i) {
     if (i >= 0 && static_cast<std::size_t>(i) < slots.size())
       end(slots[static_cast<std::size_t>(i)]);
@@ -183,6 +196,8 @@ bool ObjectLife::ready(std::uint64_t key) const {
 bool ObjectLife::may_go(const ObjectUse& use) const {
   return std::all_of(use.needs.begin(), use.needs.end(),
                      [&](std::uint64_t key) { return ready(key); }) &&
+         std::all_of(use.sees.begin(), use.sees.end(),
+                     [&](std::uint64_t key) { return alive_.contains(key); }) &&
          std::none_of(use.makes.begin(), use.makes.end(),
                       [&](std::uint64_t key) { return ends_once(key) && alive_.contains(key); });
 }

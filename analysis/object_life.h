@@ -27,10 +27,14 @@ std::vector<CallPlan> plan_calls(const Trace& trace);
 /// Objects that an event makes, needs of other threads, and ends; as keys of kind and id.
 struct ObjectUse {
   std::vector<std::uint64_t> makes, needs, ends;
+  std::vector<std::uint64_t> sees;  ///< needs, but leaves to be completed by any thread
   bool persistent = false;  ///< completing what it makes does not end it
   bool handed = false;      ///< the request it makes is for another thread to complete
   bool frees = false;       ///< it ends persistent requests, too
 };
+
+/// Whether a key is of a communicator, window or file.
+bool orders_calls(std::uint64_t key);
 
 /// Finds uses: the fields of each call that name objects.
 class ObjectRoles {
@@ -45,6 +49,10 @@ class ObjectRoles {
     std::vector<int> comms, types;  ///< used
     int new_type = -1;
   };
+  /// Neither null nor predefined, nor of a thread that the trace does not have.
+  bool is_object(std::int64_t id) const {
+    return id >= 0 && object_thread(id) < trace_->threads;
+  }
   void find_requests(const EventView& event, const CallPlan& plan, std::uint32_t thread,
                      ObjectUse& use) const;
 

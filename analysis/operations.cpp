@@ -3,14 +3,14 @@
 
 #include <algorithm>
 
-#include "analysis/datatype_size.h"
-
 namespace chameleon {
 namespace {
 
 constexpr std::int64_t kInPlace = 1;  // of a buffer
 /// More than any message: a damaged trace may claim it, and sums must not overflow.
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
+/// Size of a datatype that was not made yet.
+constexpr std::int64_t kNoType = kUnknownSize - 1;
 /// Pieces of a value sequence looked at before a wildcard is taken for possible.
 constexpr std::uint64_t kMostSegments = 1 << 16;
 
@@ -65,10 +65,15 @@ bool has_wildcards(const Trace& trace, const std::vector<Node>& nodes,
 
 }  // namespace
 
-TracePlan plan_trace(const Trace& trace) {
+TracePlan plan_trace(const Trace& trace, bool compares) {
   TracePlan plan;
   plan.calls = plan_calls(trace);
-  plan.reads_twice = has_wildcards(trace, trace.nodes, plan.calls);
+  plan.compares = compares;
+  const bool types = std::any_of(plan.calls.begin(), plan.calls.end(), [](const CallPlan& call) {
+    return call.action == Action::kDatatype;
+  });
+  plan.reads_twice = (compares && trace.threads > 1 && types) ||
+                     has_wildcards(trace, trace.nodes, plan.calls);
   return plan;
 }
 
@@ -91,12 +96,14 @@ Result<RankOperations> RankOperations::make(const Trace& trace, const TracePlan&
   while (reader.next()) {
   }
   operations.matches_ = std::move(reader.matches_);
+  operations.shifting_ = std::move(reader.shifting_);
   return operations;
 }
 
 bool RankOperations::next() {
   now_.operations.clear();
-  now_.has_comm = now_.has_made = false;
+  now_.contributions.clear();
+  now_.has_comm = now_.has_made = now_.has_matched = false;
   for (;;) {
     if (!streams_.next(now_.event)) return false;
     now_.stream = streams_.stream();
@@ -174,16 +181,25 @@ std::int64_t RankOperations::type_size(std::int64_t type) const {
                : kUnknownSize;
   }
   const std::int64_t place = place_of_object(type, trace_->threads);
-  return place >= 0 && static_cast<std::size_t>(place) < type_sizes_.size()
-             ? type_sizes_[static_cast<std::size_t>(place)]
-             : kUnknownSize;
+  if (place < 0 || static_cast<std::size_t>(place) >= type_sizes_.size()) return kUnknownSize;
+  // Which of the maker's types with this id another thread means is not told.
+  if (trace_plan_->compares && shifting_.contains(place) &&
+      object_thread(type) != trace_->thread_of(now_.stream))
+    return kUnknownSize;
+  return std::max(type_sizes_[static_cast<std::size_t>(place)], kUnknownSize);
+}
+
+std::int64_t RankOperations::exact_amount(std::int64_t count, std::int64_t type) const {
+  if (count == 0) return 0;
+  const std::int64_t size = type_size(type);
+  std::int64_t bytes = 0;
+  if (count < 0 || size < 0 || __builtin_mul_overflow(count, size, &bytes)) return kUnknownSize;
+  return bytes;
 }
 
 std::int64_t RankOperations::amount(std::int64_t count, std::int64_t type) const {
-  const std::int64_t size = type_size(type);
-  std::int64_t bytes = 0;
-  if (count <= 0 || size <= 0 || __builtin_mul_overflow(count, size, &bytes)) return 0;
-  return bytes <= kMostBytes ? bytes : 0;
+  const std::int64_t bytes = exact_amount(count, type);
+  return bytes > 0 && bytes <= kMostBytes ? bytes : 0;
 }
 
 void RankOperations::follow_datatype() {
@@ -198,8 +214,10 @@ void RankOperations::follow_datatype() {
       },
       [&](std::int64_t type) { return type_size(type); });
   if (type_sizes_.size() <= static_cast<std::size_t>(made))
-    type_sizes_.resize(static_cast<std::size_t>(made) + 1, kUnknownSize);
-  type_sizes_[static_cast<std::size_t>(made)] = size;
+    type_sizes_.resize(static_cast<std::size_t>(made) + 1, kNoType);
+  std::int64_t& known = type_sizes_[static_cast<std::size_t>(made)];
+  if (collecting_ && known != kNoType && known != size) shifting_.insert(made);
+  known = size;
 }
 
 const Communicator* RankOperations::comm_of() const {
@@ -225,7 +243,8 @@ void RankOperations::collective() {
   Operation operation;
   operation.kind = Operation::Kind::kBegin;
   operation.context = comm->context;
-  operation.number = comm->collectives++;
+  operation.number =
+      trace_->threads > 1 && comes_last(plan) ? kLastNumber : comm->collectives++;
   operation.waits = plan.waits;
   operation.collective = &plan.name;
   operation.members =
@@ -239,6 +258,7 @@ void RankOperations::collective() {
     (plan.object_is_file ? files_ : windows_)[value(plan.object)] = made;
   }
   if (plan.request < 0) {
+    if (trace_plan_->compares && !collecting_) now_.contributions.push_back(contribution(*comm));
     now_.operations.push_back(operation);
     operation.kind = Operation::Kind::kEnd;
     now_.operations.push_back(operation);
@@ -252,10 +272,17 @@ void RankOperations::collective() {
   request.comm = *comm;
   if (plan.persistent) {  // each start is a collective, on a context of their own
     request.operation.context = combine(operation.context, operation.number);
+    if (trace_plan_->compares && !collecting_) request.contribution = contribution(*comm);
     return;
   }
+  if (trace_plan_->compares && !collecting_) now_.contributions.push_back(contribution(*comm));
   request.operation.request = operation.request = ++requests_;
   now_.operations.push_back(operation);
+}
+
+Contribution RankOperations::contribution(const Communicator& comm) const {
+  return contribution_of(*trace_, *now_.plan, now_.event, comm,
+                         [this](std::int64_t type) { return type_size(type); });
 }
 
 std::int64_t RankOperations::element_bytes(int counts, int types, std::int32_t at) const {

@@ -15,11 +15,14 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
+#include "analysis/check_collectives.h"
 #include "analysis/check_plan.h"
 #include "analysis/check_state.h"
 #include "analysis/communicators.h"
+#include "analysis/datatype_size.h"
 #include "analysis/rank_streams.h"
 #include "base/result.h"
 
@@ -44,9 +47,13 @@ struct Operation {
   std::uint64_t sequence = 0;  ///< of messages: place in the channel, from 0
   std::int32_t peer = -1;      ///< of messages: the partner's rank in the communicator
   std::int64_t bytes = 0;      ///< of messages; at least 0: what is not known counts nothing
+  /// Of messages: bytes sent, or the most that may be received; kUnknownSize: not told.
+  std::int64_t capacity = kUnknownSize;
+  std::uint64_t message = 0;   ///< of a matched receive: which of the rank's matched probes, from 1
+  bool any_source = false, any_tag = false;  ///< of receives: as posted
 
   // Of collectives.
-  std::uint64_t number = 0;    ///< the n-th on the communicator, window or file
+  std::uint64_t number = 0;    ///< the n-th on the communicator, window or file, or kLastNumber
   Waits waits = Waits::kForAll;
   const std::string* collective = nullptr;  ///< its call's name: "Ibcast"
   std::int32_t root = -1;      ///< in the communicator; -1: none
@@ -66,15 +73,23 @@ struct VectorBytes {
 /// What is worked out once for all ranks of a trace.
 struct TracePlan {
   std::vector<CallPlan> calls;  ///< by id
-  bool reads_twice = false;     ///< wildcards or cancellations: their outcome shows later
+  /// Wildcards or cancellations: their outcome shows later. So does a datatype of which another
+  /// thread cannot tell which one with its id is meant.
+  bool reads_twice = false;
+  bool compares = false;        ///< `contributions` are worked out
 };
-TracePlan plan_trace(const Trace& trace);
+/// With `compares`, what ranks contribute to collectives is told, and sizes only where certain.
+TracePlan plan_trace(const Trace& trace, bool compares = false);
 
 /// Datatypes of a rank at once: larger ids are of a damaged trace.
 inline constexpr std::int64_t kMostObjects = std::int64_t{1} << 24;
 
 /// `sequence` of a receive whose channel is not told: never completed, or unknown.
 inline constexpr std::uint64_t kNoSequence = UINT64_MAX;
+
+/// `number` of what comes last on a communicator, window or file, where ranks have several threads:
+/// another thread may make that call than those that made the others.
+inline constexpr std::uint64_t kLastNumber = UINT64_MAX;
 
 class RankOperations {
  public:
@@ -92,6 +107,11 @@ class RankOperations {
   const CallDescription& call() const { return *now_.call; }
   const CallPlan& plan() const { return *now_.plan; }
   std::span<const Operation> operations() const { return now_.operations; }
+  /// What this rank gives to each collective that the event begins, in their order; only where the
+  /// plan compares.
+  std::span<const Contribution> contributions() const { return now_.contributions; }
+  /// The message that this event's matched probe took, or null.
+  const Operation* matched() const { return now_.has_matched ? &now_.matched : nullptr; }
   /// The communicator of a collective of this event.
   const Communicator* communicator() const { return now_.has_comm ? &now_.comm : nullptr; }
   /// The communicator of a message that was read just now.
@@ -121,11 +141,13 @@ class RankOperations {
     const CallDescription* call = nullptr;
     const CallPlan* plan = nullptr;
     std::vector<Operation> operations;
+    std::vector<Contribution> contributions;
     std::uint32_t stream = 0;
     std::uint64_t number = 0;
     EventTimes times;
-    bool has_comm = false, has_made = false;
+    bool has_comm = false, has_made = false, has_matched = false;
     Communicator comm, made;
+    Operation matched;
   };
   void swap(Present& present) { std::swap(now_, present); }
 
@@ -133,10 +155,11 @@ class RankOperations {
   struct Open {
     enum class Kind : std::uint8_t { kNone, kOther, kSend, kReceive, kCollective };
     Kind kind = Kind::kNone;
-    bool persistent = false, active = false, any_source = false, any_tag = false;
+    bool persistent = false, active = false;
     bool cancelled = false;
     std::uint64_t ordinal = 0;  ///< of receives: the n-th started
     Operation operation;
+    Contribution contribution;  ///< of a persistent collective
     Communicator comm;
   };
 
@@ -146,12 +169,15 @@ class RankOperations {
   bool failed() const { return value(0) != 0; }
   std::int64_t type_size(std::int64_t type) const;
   std::int64_t amount(std::int64_t count, std::int64_t type) const;
+  std::int64_t exact_amount(std::int64_t count, std::int64_t type) const;
+  std::int64_t send_capacity() const;
+  std::int64_t receive_capacity() const;
   void act();
   void follow_datatype();
 
   // Messages (operations_messages.cpp).
   void send();
-  Operation receive_from(const Communicator& comm, bool& any_source, bool& any_tag) const;
+  Operation receive_from(const Communicator& comm) const;
   void receive();
   void matched_probe();
   void matched_receive();
@@ -162,8 +188,7 @@ class RankOperations {
   void free_request(std::int64_t slot);
   void cancel(std::int64_t slot);
   void begin_receive(Open& request);
-  bool read_status(const Communicator& comm, int status, bool any_source, bool any_tag,
-                   Operation& operation) const;
+  bool read_status(const Communicator& comm, int status, Operation& operation) const;
   void number_receive(Operation& operation);
   Open* slot_of(std::int64_t slot);
   Open& make_request(std::int64_t slot, Open::Kind kind);
@@ -172,6 +197,7 @@ class RankOperations {
   const Communicator* comm_of() const;
   void collective();
   void amounts_of(Operation& operation, const Communicator& comm) const;
+  Contribution contribution(const Communicator& comm) const;
   std::int64_t sum_bytes(int counts, int types) const;
   std::int64_t element_bytes(int counts, int types, std::int32_t at) const;
 
@@ -183,16 +209,18 @@ class RankOperations {
 
   std::unordered_map<std::int64_t, Open> slots_;  ///< any ids: of threads, of damaged traces
   std::uint64_t requests_ = 0;
-  std::uint64_t receives_ = 0;
+  std::uint64_t receives_ = 0, probes_ = 0;
   std::unordered_map<std::int64_t, Operation> messages_;  ///< of matched probes
   std::unordered_map<std::int64_t, Communicator> windows_, files_;
   std::vector<std::int64_t> type_sizes_;
   std::unordered_map<ChannelKey, std::uint64_t, KeyHash> sent_, received_;
   std::map<std::string, std::uint64_t> unmodelled_;
 
-  /// First reading: collects; second: looks up. By ordinal of the receive.
+  /// First reading: collects; second: looks up. Matches by ordinal of the receive; datatypes whose
+  /// ids had several sizes, by place.
   bool collecting_ = false;
   std::unordered_map<std::uint64_t, Operation> matches_;
+  std::unordered_set<std::int64_t> shifting_;
 };
 
 }  // namespace chameleon

@@ -23,6 +23,20 @@ RankOperations::Open& RankOperations::make_request(std::int64_t slot, Open::Kind
   return request;
 }
 
+std::int64_t RankOperations::send_capacity() const {
+  const CallPlan& plan = *now_.plan;
+  if (plan.send_count < 0 || plan.send_type < 0) return kUnknownSize;
+  const std::int64_t bytes = exact_amount(value(plan.send_count), value(plan.send_type));
+  return plan.partitions < 0 ? bytes : all_partitions(bytes, value(plan.partitions));
+}
+
+std::int64_t RankOperations::receive_capacity() const {
+  const CallPlan& plan = *now_.plan;
+  if (plan.recv_count < 0 || plan.recv_type < 0) return kUnknownSize;
+  const std::int64_t bytes = exact_amount(value(plan.recv_count), value(plan.recv_type));
+  return plan.partitions < 0 ? bytes : all_partitions(bytes, value(plan.partitions));
+}
+
 void RankOperations::send() {
   const CallPlan& plan = *now_.plan;
   const Communicator* comm = plan.comm < 0 ? nullptr : comms_.find(value(plan.comm));
@@ -43,6 +57,7 @@ void RankOperations::send() {
     if (plan.partitions >= 0)
       operation.bytes = std::max<std::int64_t>(
           0, all_partitions(operation.bytes, value(plan.partitions)));
+    operation.capacity = send_capacity();
   }
   if (plan.request < 0 || plan.action == Action::kSendrecv) {
     if (!to_somebody) return;
@@ -63,8 +78,7 @@ void RankOperations::send() {
 }
 
 // What is posted; `peer` stays -1 for a wildcard, and for a receive from nobody `bytes` is -1.
-Operation RankOperations::receive_from(const Communicator& comm, bool& any_source,
-                                       bool& any_tag) const {
+Operation RankOperations::receive_from(const Communicator& comm) const {
   const CallPlan& plan = *now_.plan;
   Operation operation;
   operation.kind = Kind::kPost;
@@ -73,15 +87,16 @@ Operation RankOperations::receive_from(const Communicator& comm, bool& any_sourc
   operation.channel.dest = rank();
   operation.channel.tag = plan.recv_tag < 0 ? 0 : value(plan.recv_tag);
   operation.sequence = kNoSequence;
-  any_tag = operation.channel.tag < 0;  // no MPI has valid tags below zero
+  operation.any_tag = operation.channel.tag < 0;  // no MPI has valid tags below zero
   const EndPoint end = now_.event.end_point(static_cast<std::size_t>(plan.source));
-  any_source = end.special() == static_cast<std::int32_t>(SpecialRank::kAnySource);
+  operation.any_source = end.special() == static_cast<std::int32_t>(SpecialRank::kAnySource);
+  operation.capacity = receive_capacity();
   if (plan.recv_count >= 0 && plan.recv_type >= 0)
     operation.bytes = amount(value(plan.recv_count), value(plan.recv_type));
   if (plan.partitions >= 0)
     operation.bytes =
         std::max<std::int64_t>(0, all_partitions(operation.bytes, value(plan.partitions)));
-  if (any_source) return operation;
+  if (operation.any_source) return operation;
   const std::int32_t from = end.rank(comm.self, comm.peers().count);
   if (end.special() != 0 || from < 0 || from >= comm.peers().count) {
     operation.bytes = -1;
@@ -98,8 +113,8 @@ void RankOperations::number_receive(Operation& operation) {
 
 // Fills in what the status of the completion tells: the source and tag of a wildcard, and the
 // bytes where they are other than posted. False where a wildcard's match is not told.
-bool RankOperations::read_status(const Communicator& comm, int status, bool any_source,
-                                 bool any_tag, Operation& operation) const {
+bool RankOperations::read_status(const Communicator& comm, int status,
+                                 Operation& operation) const {
   const CallPlan& plan = *now_.plan;
   const auto element = [&](int field, std::int64_t& result) {
     if (field < 0) return false;
@@ -111,7 +126,7 @@ bool RankOperations::read_status(const Communicator& comm, int status, bool any_
     return true;
   };
   std::int64_t found = 0;
-  if (any_source) {
+  if (operation.any_source) {
     if (!element(plan.status_source, found)) return false;
     const EndPoint end =
         status < 0 ? now_.event.end_point(static_cast<std::size_t>(plan.status_source))
@@ -121,7 +136,7 @@ bool RankOperations::read_status(const Communicator& comm, int status, bool any_
     if (operation.peer < 0 || operation.peer >= comm.peers().count) return false;
     operation.channel.source = static_cast<std::uint32_t>(comm.peers()[operation.peer]);
   }
-  if (any_tag) {
+  if (operation.any_tag) {
     if (!element(plan.status_tag, found) || found < 0) return false;
     operation.channel.tag = found;
   }
@@ -133,12 +148,11 @@ void RankOperations::receive() {
   const CallPlan& plan = *now_.plan;
   const Communicator* comm = plan.comm < 0 ? nullptr : comms_.find(value(plan.comm));
   if (comm == nullptr || plan.source < 0) return;
-  bool any_source = false, any_tag = false;
-  Operation operation = receive_from(*comm, any_source, any_tag);
+  Operation operation = receive_from(*comm);
   const bool from_nobody = operation.bytes < 0;
   if (plan.request < 0 || plan.action == Action::kSendrecv) {
     if (from_nobody) return;
-    if (!read_status(*comm, -1, any_source, any_tag, operation)) {
+    if (!read_status(*comm, -1, operation)) {
       ++unmodelled_[now_.call->name];
       return;
     }
@@ -152,8 +166,6 @@ void RankOperations::receive() {
                                from_nobody ? Open::Kind::kOther : Open::Kind::kReceive);
   request.persistent = plan.persistent;
   request.active = !plan.persistent;
-  request.any_source = any_source;
-  request.any_tag = any_tag;
   request.operation = operation;
   request.comm = *comm;
   if (!from_nobody && !plan.persistent) begin_receive(request);
@@ -164,7 +176,7 @@ void RankOperations::begin_receive(Open& request) {
   request.ordinal = receives_++;
   request.operation.kind = Kind::kPost;
   request.operation.request = ++requests_;
-  const bool wild = request.any_source || request.any_tag;
+  const bool wild = request.operation.any_source || request.operation.any_tag;
   const auto match = matches_.find(request.ordinal);
   if (collecting_) return;
   if (match != matches_.end() && match->second.kind == Kind::kReceive) {
@@ -189,9 +201,8 @@ void RankOperations::finish(Open& request, int status) {
     case Open::Kind::kSend: operation.kind = Kind::kSendDone; break;
     case Open::Kind::kCollective: operation.kind = Kind::kEnd; break;
     case Open::Kind::kReceive: {
-      const bool wild = request.any_source || request.any_tag;
-      const bool told =
-          read_status(request.comm, status, request.any_source, request.any_tag, operation);
+      const bool wild = operation.any_source || operation.any_tag;
+      const bool told = read_status(request.comm, status, operation);
       operation.kind = told && !request.cancelled ? Kind::kReceive : Kind::kCancelled;
       if (!told && !request.cancelled) ++unmodelled_[now_.call->name];
       if (collecting_ && (wild || request.cancelled)) matches_[request.ordinal] = operation;
@@ -251,6 +262,8 @@ void RankOperations::start(std::int64_t slot) {
     Operation& operation = request->operation;
     operation.number = request->ordinal++;
     operation.request = ++requests_;
+    if (trace_plan_->compares && !collecting_)
+      now_.contributions.push_back(request->contribution);
     now_.operations.push_back(operation);
   }
 }
@@ -270,10 +283,12 @@ void RankOperations::matched_probe() {
   if (plan.flag >= 0 && value(plan.flag) == 0) return;
   const Communicator* comm = plan.comm < 0 ? nullptr : comms_.find(value(plan.comm));
   if (comm == nullptr || plan.source < 0 || plan.message < 0 || value(plan.message) < 0) return;
-  bool any_source = false, any_tag = false;
-  Operation operation = receive_from(*comm, any_source, any_tag);
-  if (operation.bytes < 0 || !read_status(*comm, -1, any_source, any_tag, operation)) return;
+  Operation operation = receive_from(*comm);
+  if (operation.bytes < 0 || !read_status(*comm, -1, operation)) return;
   number_receive(operation);
+  operation.message = ++probes_;
+  now_.matched = operation;
+  now_.has_matched = true;
   messages_[value(plan.message)] = operation;
 }
 
@@ -284,6 +299,8 @@ void RankOperations::matched_receive() {
   Operation operation = found->second;
   messages_.erase(found);
   operation.kind = Kind::kReceive;
+  operation.any_source = operation.any_tag = false;  // that was the probe's
+  operation.capacity = receive_capacity();
   if (plan.request < 0) {
     now_.operations.push_back(operation);
     return;

@@ -24,30 +24,47 @@ class Uses {
         shared = both(sends_, operation.channel, "send to world rank " +
                                                      std::to_string(operation.channel.dest) +
                                                      tag_text(operation.channel.tag));
-      if (operation.kind == Operation::Kind::kBegin && !comes_last(at.plan()))
+      if (operation.kind == Operation::Kind::kBegin && !comes_last(at.plan()) &&
+          operation.members > 1)
         shared = both(collectives_, operation.context,
                       "call collectives on the communicator of " + at.call().name);
+      if (operation.kind == Operation::Kind::kPost && at.plan().action == Action::kStart)
+        shared = receive(at.rank(), {operation.channel.context, operation.any_source,
+                                     operation.channel.source,
+                                     operation.any_tag ? -1 : operation.channel.tag});
     }
-    if (shared.empty() && at.plan().source >= 0) shared = receive(at);
+    if (shared.empty()) shared = receive(at);
+    // Where all of a group make them, their own order tells: as of Comm_create_group.
+    if (const Communicator* made = at.made();
+        made != nullptr && shared.empty() && made->size() + made->remote_size() > 1)
+      shared = both(families_, made->family, "make communicators of one group with " +
+                                                 at.call().name);
     if (shared.empty()) return shared;
     return stream_rank(at) + shared + " in event " + std::to_string(at.number()) + " of thread " +
            std::to_string(thread_);
   }
 
  private:
-  /// Receives of a communicator that may compete for messages.
-  struct Receives {
-    std::map<std::int64_t, std::uint32_t> by_tag;  ///< the first thread
-    bool several = false;                          ///< threads
-    bool any_tag = false;
+  /// Which threads receive: the first, and another if there are several.
+  struct Threads {
+    bool used = false, several = false;
     std::uint32_t first = 0, other = 0;
+
+    void note(std::uint32_t thread) {
+      if (!used) first = thread;
+      used = true;
+      if (thread == first) return;
+      several = true;
+      other = thread;
+    }
+  };
+  struct Receives : Threads {  ///< of a communicator
+    bool any_tag = false;
+  };
+  struct OfTag : Threads {  ///< and with one tag
+    bool wild = false;
   };
 
-  /// After all others on its communicator, window or file, whichever thread calls it.
-  static bool comes_last(const CallPlan& plan) {
-    return plan.action == Action::kFinalize || plan.name == "Comm_free" ||
-           plan.name == "Comm_disconnect" || plan.name == "Win_free" || plan.name == "File_close";
-  }
   static std::string tag_text(std::int64_t tag) {
     return tag < 0 ? " with any tag" : " with tag " + std::to_string(tag);
   }
@@ -63,49 +80,60 @@ class Uses {
     return fresh || entry->second == thread_ ? "" : text(entry->second, thread_, what);
   }
 
+  /// A receive as it was posted.
+  struct Posted {
+    std::uint64_t context = 0;
+    bool any_source = false;
+    std::uint32_t source = 0;  ///< world rank
+    std::int64_t tag = 0;      ///< -1: any
+  };
+
+  // What the event receives by its arguments: a blocking receive, or one whose request is in force
+  // at once, or a matched probe.
   std::string receive(const RankOperations& at) {
     const CallPlan& plan = at.plan();
+    const bool found = plan.flag < 0 || at.event().values[static_cast<std::size_t>(plan.flag)] != 0;
+    const bool takes = plan.action == Action::kRecv || plan.action == Action::kSendrecv ||
+                       (plan.action == Action::kMatchedProbe && found);
+    if (!takes || plan.persistent || plan.source < 0 || plan.recv_tag < 0) return "";
     const Communicator* comm = at.message_comm();
-    if (comm == nullptr || plan.recv_tag < 0) return "";
+    if (comm == nullptr) return "";
     const EndPoint end = at.event().end_point(static_cast<std::size_t>(plan.source));
-    const bool any_source = end.special() == static_cast<std::int32_t>(SpecialRank::kAnySource);
-    if (end.special() != 0 && !any_source) return "";  // from nobody
-    const std::int64_t tag =
+    Posted posted;
+    posted.any_source = end.special() == static_cast<std::int32_t>(SpecialRank::kAnySource);
+    posted.context = channel_context(plan, comm->context);
+    posted.tag =
         std::max<std::int64_t>(at.event().values[static_cast<std::size_t>(plan.recv_tag)], -1);
-    const std::uint64_t context = channel_context(plan, comm->context);
-    Receives& here = receives_[context];
-    if (here.by_tag.empty()) here.first = thread_;
-    if (here.first != thread_) {
-      here.several = true;
-      here.other = thread_;
-    }
+    if (posted.any_source) return receive(at.rank(), posted);
+    const std::int32_t from = end.rank(comm->self, comm->peers().count);
+    if (end.special() != 0 || from < 0 || from >= comm->peers().count) return "";  // from nobody
+    posted.source = static_cast<std::uint32_t>(comm->peers()[from]);
+    return receive(at.rank(), posted);
+  }
+
+  std::string receive(std::uint32_t rank, const Posted& posted) {
+    const std::int64_t tag = posted.tag;
+    Receives& here = receives_[posted.context];
+    here.note(thread_);
     here.any_tag = here.any_tag || tag < 0;
     if (here.several && here.any_tag)
       return text(here.first, here.other, "receive on a communicator where one takes any tag");
-    here.by_tag.try_emplace(tag, thread_);
     // Of a wildcard all receives with the tag are of one thread.
-    const ChannelKey wild{context, UINT32_MAX, at.rank(), tag};
-    if (any_source) wild_[wild] = true;
-    const auto competes = both(of_tag_, wild, "receive" + tag_text(tag) + ", one from any source");
-    if (!competes.empty()) {
-      several_[wild] = true;
-      first_[wild] = competes;
-    }
-    if (wild_.contains(wild) && several_.contains(wild)) return first_[wild];
-    if (any_source) return "";
-    const std::int32_t from = end.rank(comm->self, comm->peers().count);
-    if (from < 0 || from >= comm->peers().count) return "";
-    const auto source = static_cast<std::uint32_t>(comm->peers()[from]);
-    return both(exact_, ChannelKey{context, source, at.rank(), tag},
-                "receive from world rank " + std::to_string(source) + tag_text(tag));
+    OfTag& of_tag = of_tag_[{posted.context, UINT32_MAX, rank, tag}];
+    of_tag.note(thread_);
+    of_tag.wild = of_tag.wild || posted.any_source;
+    if (of_tag.wild && of_tag.several)
+      return text(of_tag.first, of_tag.other, "receive" + tag_text(tag) + ", one from any source");
+    if (posted.any_source) return "";
+    return both(exact_, ChannelKey{posted.context, posted.source, rank, tag},
+                "receive from world rank " + std::to_string(posted.source) + tag_text(tag));
   }
 
   const Trace& trace_;
   std::uint32_t thread_ = 0;
-  std::unordered_map<ChannelKey, std::uint32_t, KeyHash> sends_, exact_, of_tag_;
-  std::unordered_map<ChannelKey, bool, KeyHash> wild_, several_;
-  std::unordered_map<ChannelKey, std::string, KeyHash> first_;
-  std::map<std::uint64_t, std::uint32_t> collectives_;
+  std::unordered_map<ChannelKey, std::uint32_t, KeyHash> sends_, exact_;
+  std::unordered_map<ChannelKey, OfTag, KeyHash> of_tag_;
+  std::map<std::uint64_t, std::uint32_t> collectives_, families_;
   std::map<std::uint64_t, Receives> receives_;
 };
 
@@ -121,6 +149,49 @@ Result<std::string> shared_by_threads(const Trace& trace) {
     Uses uses(trace);
     while (at->next())
       if (std::string shared = uses.add(*at); !shared.empty()) return shared;
+  }
+  return std::string();
+}
+
+Result<std::string> reused_between_threads(const Trace& trace) {
+  if (trace.threads <= 1) return std::string();
+  const std::vector<CallPlan> plans = plan_calls(trace);
+  const ObjectRoles roles(trace, plans);
+  const RankList ranks = trace.whole_ranks();
+  for (const std::uint32_t rank : ranks.ranks()) {
+    struct Object {
+      std::uint64_t made = 0;
+      std::uint32_t maker = 0, user = 0;
+      bool used = false;  ///< by another thread
+    };
+    std::map<std::uint64_t, Object> objects;
+    for (const std::uint32_t stream : trace.streams_of(rank)) {
+      Result<RankView> view = RankView::make(trace, stream);
+      if (!view)
+        return Error{view.error().kind, "the trace is damaged: " + view.error().message, 0};
+      EventView event;
+      ObjectUse use;
+      while (view->next(event)) {
+        roles.find(event, stream, use);
+        for (const std::uint64_t key : use.makes) {
+          if (!orders_calls(key)) continue;
+          Object& object = objects[key];
+          ++object.made;
+          object.maker = trace.thread_of(stream);
+        }
+        for (const std::uint64_t key : use.needs) {
+          if (!orders_calls(key)) continue;
+          Object& object = objects[key];
+          object.used = true;
+          object.user = trace.thread_of(stream);
+        }
+      }
+    }
+    for (const auto& [key, object] : objects)
+      if (object.made > 1 && object.used)
+        return "rank " + std::to_string(rank) + ": thread " + std::to_string(object.user) +
+               " uses what thread " + std::to_string(object.maker) + " made " +
+               std::to_string(object.made) + " times with the same id";
   }
   return std::string();
 }

@@ -2,10 +2,13 @@
 #pragma once
 
 /// What several threads of a rank share so that only the run knew the order: collectives on one
-/// communicator, window or file; messages sent, or received, on one channel (communicator,
-/// source, destination, tag); receives beside a wildcard that could take their message. Where
-/// nothing is shared, each thread's own order is all there is to know. One reading of the
-/// trace, O(events); memory of the channels of a rank.
+/// communicator, window or file (of more than this rank); communicators made for one group;
+/// messages sent, or received, on one channel (communicator, source, destination, tag); receives
+/// beside a wildcard that could take their message. A persistent receive counts where it is
+/// started, and a probe that takes nothing does not. Where nothing is shared, each thread's own
+/// order is all there is to know, once it is known which object each thread means: of objects
+/// that had the same id one after the other, and are another thread's, it is not. A reading of the
+/// trace each, O(events); memory of the channels and objects of a rank.
 
 #include <string>
 
@@ -17,5 +20,9 @@ namespace chameleon {
 /// The first that is found, as "rank 1: threads 1 and 2 both ..."; empty if nothing is shared.
 /// Error: the trace is damaged.
 Result<std::string> shared_by_threads(const Trace& trace);
+
+/// A thread that uses a communicator, window or file of another thread, which gave its id to
+/// several: "rank 1: thread 2 uses ..."; empty if there is none. Error: the trace is damaged.
+Result<std::string> reused_between_threads(const Trace& trace);
 
 }  // namespace chameleon

@@ -21,6 +21,7 @@ struct Begin {
   std::uint32_t stream = 0;
   std::uint64_t event = 0;  ///< number in the stream
   std::uint64_t place = 0;  ///< with several threads: in the channel or among collectives
+  std::int64_t bytes = kUnknownSize;  ///< of a message
 };
 
 /// Instead of a time: a message that was received, or is of a thread that has not come to it.
@@ -47,6 +48,7 @@ struct Rank {
   std::vector<std::uint32_t> streams;
   /// By request: collectives; and whatever has requests, where another thread may complete it.
   std::unordered_map<std::uint64_t, Begin> begun;
+  std::unordered_map<std::uint64_t, Begin> probed;  ///< likewise, by matched probe
   std::unordered_map<std::uint64_t, std::uint64_t> collectives;  ///< begun, by context
   bool excused = false;  ///< a receive was cancelled: which message it left is not told
 };
@@ -71,6 +73,7 @@ struct Row {
   std::size_t next = 0;       ///< operation of the event not yet dealt with
   std::vector<std::uint64_t> since;
   std::vector<std::uint32_t> from;
+  std::vector<std::int64_t> sent;
   bool waits_on_channel = false;
   ChannelKey channel;
 };
@@ -78,8 +81,8 @@ struct Row {
 class Pass {
  public:
   Pass(const Trace& trace, const RankList& ranks,
-       const std::function<void(const TimedEvent&)>& sink)
-      : trace_(trace), wanted_(ranks), sink_(sink), plan_(plan_trace(trace)) {}
+       const std::function<void(const TimedEvent&)>& sink, bool compares)
+      : trace_(trace), wanted_(ranks), sink_(sink), plan_(plan_trace(trace, compares)) {}
 
   Status prepare() {
     std::uint32_t world = trace_.world_size;
@@ -226,6 +229,7 @@ class Pass {
     row.cause = 0;
     row.since.assign(operations.operations().size(), row.begin);
     row.from.assign(operations.operations().size(), row.stream);
+    row.sent.assign(operations.operations().size(), kUnknownSize);
     return true;
   }
 
@@ -233,9 +237,14 @@ class Pass {
     row.started = true;
     if (trace_.threads > 1) number_operations(row);
     const RankOperations& operations = row.rank->operations;
+    if (operations.matched() != nullptr) wake_threads(row);
     // What this thread gives to others is there before it waits itself.
     for (const Operation& operation : operations.operations()) {
-      if (operation.kind == Kind::kSend) deliver(operation, here(row));
+      if (operation.kind == Kind::kSend) {
+        Begin begin = here(row);
+        begin.bytes = operation.capacity;
+        deliver(operation, begin);
+      }
       if (operation.kind == Kind::kBegin) arrive(row, operation);
       if (operation.kind == Kind::kCancelled) row.rank->excused = true;
       note_posted(row, operation);
@@ -243,19 +252,27 @@ class Pass {
   }
 
   // Places in channels and among collectives, in the order in which threads come to them here. A
-  // completion has the place of what it completes, once that is begun.
+  // completion has the place of what it completes, once that is begun, and a matched receive that
+  // of its probe.
   void number_operations(Row& row) {
     RankOperations::Present present;
     row.rank->operations.swap(present);
-    std::uint64_t collective = 0;
+    std::uint64_t collective = kLastNumber;
+    if (present.has_matched) {
+      const std::uint64_t place = receives_[present.matched.channel]++;
+      if (row.rank->streams.size() > 1)
+        row.rank->probed[present.matched.message] = {row.begin, row.stream, present.number, place};
+    }
     for (Operation& operation : present.operations) {
       if (operation.kind == Kind::kSend)
         operation.sequence = sends_[operation.channel]++;
+      else if (operation.message != 0)
+        continue;
       else if (operation.kind == Kind::kPost && operation.sequence != kNoSequence)
         operation.sequence = receives_[operation.channel]++;
       else if (operation.kind == Kind::kReceive && operation.request == 0)
         operation.sequence = receives_[operation.channel]++;
-      else if (operation.kind == Kind::kBegin)
+      else if (operation.kind == Kind::kBegin && operation.number != kLastNumber)
         operation.number = collective = row.rank->collectives[operation.context]++;
       else if (operation.kind == Kind::kEnd && operation.request == 0)
         operation.number = collective;
@@ -275,7 +292,7 @@ class Pass {
     const auto operations = row.rank->operations.operations();
     for (; row.next < operations.size(); ++row.next) {
       const Operation& operation = operations[row.next];
-      Begin since{row.since[row.next], row.from[row.next], 0, 0};
+      Begin since{row.since[row.next], row.from[row.next]};
       const bool receives = operation.kind == Kind::kReceive;
       if (!posted(row, operation)) return false;
       if (receives || operation.kind == Kind::kEnd) {
@@ -284,8 +301,11 @@ class Pass {
         row.from[row.next] = since.stream;
         row.waits = true;
       }
-      if (row.rank->streams.size() > 1 && !posts(operation))
+      row.sent[row.next] = since.bytes;
+      if (row.rank->streams.size() > 1 && !posts(operation)) {
         row.rank->begun.erase(operation.request);
+        row.rank->probed.erase(operation.message);
+      }
     }
     return true;
   }
@@ -313,11 +333,12 @@ class Pass {
     event.end_ns = end;
     event.since_ns = row.since;
     event.since_stream = row.from;
+    event.sent_bytes = row.sent;
     sink_(event);
   }
 
   static Begin here(const Row& row) {
-    return {row.begin, row.stream, row.rank->operations.number(), 0};
+    return {row.begin, row.stream, row.rank->operations.number()};
   }
 
   void give_up(Row& row, const std::string& why) {
@@ -359,6 +380,11 @@ class Pass {
     Begin begun = here(row);
     begun.place = operation.kind == Kind::kBegin ? operation.number : operation.sequence;
     row.rank->begun[operation.request] = begun;
+    wake_threads(row);
+  }
+
+  // Those of the rank that wait for what another of its threads begins.
+  void wake_threads(Row& row) {
     for (const std::uint32_t stream : row.rank->streams) {
       Row& other = this->row(stream);
       if (other.blocked && !other.waits_on_channel) wake(other);
@@ -367,16 +393,25 @@ class Pass {
 
   // What another thread posted completes after that.
   bool posted(Row& row, const Operation& operation) {
-    if (row.rank->streams.size() < 2 || operation.request == 0 || posts(operation)) return true;
-    const auto found = row.rank->begun.find(operation.request);
-    if (found == row.rank->begun.end()) {
+    if (row.rank->streams.size() < 2 || posts(operation)) return true;
+    if (operation.request != 0 &&
+        !begun(row, operation, row.rank->begun, operation.request, "its request is never posted"))
+      return false;
+    return operation.message == 0 || begun(row, operation, row.rank->probed, operation.message,
+                                           "its message is never probed");
+  }
+
+  bool begun(Row& row, const Operation& operation,
+             std::unordered_map<std::uint64_t, Begin>& among, std::uint64_t id, const char* why) {
+    const auto found = among.find(id);
+    if (found == among.end()) {
       if (!row.forced) {
         row.waits_on_channel = false;
         return false;
       }
-      give_up(row, "its request is never posted");
-      row.rank->begun[operation.request] = here(row);
-      row.rank->begun[operation.request].place = kNoSequence;
+      give_up(row, why);
+      among[id] = here(row);
+      among[id].place = kNoSequence;
       return true;
     }
     if (operation.kind == Kind::kReceive || operation.kind == Kind::kEnd)
@@ -391,7 +426,7 @@ class Pass {
     if (operation.sequence < sent.first) return;
     const auto at = static_cast<std::size_t>(operation.sequence - sent.first);
     // Threads that share a channel come to it in another order than they are read.
-    if (sent.begins.size() <= at) sent.begins.resize(at + 1, {kNotSent, 0, 0, 0});
+    if (sent.begins.size() <= at) sent.begins.resize(at + 1, {kNotSent});
     sent.begins[at] = begin;
     for (const std::uint32_t stream : rank(operation.channel.dest).streams) {
       Row& to = row(stream);
@@ -486,6 +521,7 @@ class Pass {
     if (!there && row.forced) {
       give_up(row, "only " + std::to_string(meeting.arrived) + " of " +
                        std::to_string(meeting.expected) + " ranks make this collective call");
+      ++facts_.unmatched_collectives;
       there = true;
     }
     if (!there) {
@@ -538,8 +574,9 @@ class Pass {
 }  // namespace
 
 Result<TimelineFacts> run_timeline(const Trace& trace, const RankList& ranks,
-                                   const std::function<void(const TimedEvent&)>& sink) {
-  Pass pass(trace, ranks, sink);
+                                   const std::function<void(const TimedEvent&)>& sink,
+                                   bool compares) {
+  Pass pass(trace, ranks, sink, compares);
   if (const Status ready = pass.prepare(); !ready) return ready.error();
   return pass.run();
 }

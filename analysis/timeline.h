@@ -35,6 +35,8 @@ struct TimedEvent {
   /// rank (ends), else the event's begin.
   std::span<const std::uint64_t> since_ns;
   std::span<const std::uint32_t> since_stream;  ///< and by which stream
+  /// Of each receive: bytes of the message that came, or kUnknownSize.
+  std::span<const std::int64_t> sent_bytes;
 
   std::uint32_t rank() const { return at->rank(); }
   std::uint32_t stream() const { return at->stream(); }
@@ -45,6 +47,7 @@ struct TimelineFacts {
   std::uint64_t end_ns = 0;      ///< of the last event
   std::uint64_t moved = 0;       ///< events ended later than recorded, to follow their cause
   std::uint64_t unmatched = 0;   ///< receives and collectives whose others did not come
+  std::uint64_t unmatched_collectives = 0;  ///< of those; one for each who waited
   std::uint64_t unreceived = 0;  ///< messages between these ranks, where nothing was cancelled
   /// The first of both.
   struct Unmatched {
@@ -58,9 +61,11 @@ struct TimelineFacts {
 };
 
 /// Calls `sink` for every event of the ranks in `ranks`, in order of each stream.
-/// All ranks of the trace are run, whatever `ranks` is. Error: the trace is damaged.
+/// All ranks of the trace are run, whatever `ranks` is. `compares`: see `plan_trace`. Error: the
+/// trace is damaged.
 Result<TimelineFacts> run_timeline(const Trace& trace, const RankList& ranks,
-                                   const std::function<void(const TimedEvent&)>& sink);
+                                   const std::function<void(const TimedEvent&)>& sink,
+                                   bool compares = false);
 
 /// "reconstructed from histograms", "as recorded, moved where ...": for the output.
 std::string timeline_text(const Trace& trace);

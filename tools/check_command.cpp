@@ -99,7 +99,7 @@ void print_text(const Trace& trace, const CheckReport& report) {
     std::cout << ": " << why << "\n";
   }
   if (trace.threads > 1)
-    std::cout << "ranks have several threads: amounts of data and open requests are not checked\n";
+    std::cout << "ranks have several threads: open requests are not checked\n";
   std::cout << (report.ok ? "the trace hangs together: " : "the trace does not hang together: ")
             << count_text(report.events) << " events, " << count_text(report.messages)
             << " messages of " << bytes_text(static_cast<double>(report.bytes)) << ", "
@@ -121,6 +121,11 @@ int run_check(const Options& options) {
   }
   const Result<CheckReport> report = threads ? check_threads(*trace) : check(*trace);
   if (!report) return fail("check", options.trace + ": " + report.error().message, kExitUnreadable);
+  if (!report->doubt.empty())
+    return fail("check",
+                report->doubt + ": which one is meant is not in the trace, so it cannot be told "
+                                "whether this is a fault: " + report->problems.front().text,
+                kExitRefused);
   if (options.json)
     print_json(document_of(*trace, *report));
   else

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// Writes the hand-built trace that the goldens describe: four ranks, one of
-/// each thing that `chameleon print`, `stats` and `info` show in a way of its own.
+/// Writes the hand-built traces that the goldens describe: four ranks, one of
+/// each thing that `chameleon print`, `stats` and `info` show in a way of its own;
+/// and, under names of their own, ranks with two threads for `chameleon check`.
 
 #include <cstdio>
 
 #include "trace/file.h"
+#include "unit/thread_job.h"
 #include "unit/trace_builder.h"
 
 namespace chameleon {
@@ -21,6 +23,7 @@ constexpr std::int64_t kSum = -2;
 constexpr std::int64_t kAnyTag = -1;
 constexpr std::uint32_t kRanks = 4;
 constexpr int kIterations = 100;
+constexpr int kThreadRanks = 2;
 
 void describe(testing::TraceBuilder& builder) {
   builder.call(kInit, "Init", {});
@@ -143,6 +146,28 @@ void add_facts(Trace& trace) {
   trace.declarations.push_back({"values left out beyond the limit", RankList::single(3)});
 }
 
+/// Two threads of two ranks, the second on a communicator that the first makes and frees. `what`:
+/// "fits"; "amounts", which differ; "shared", a channel; "reused", an id that hides what was meant.
+Trace of_threads(const std::string& what) {
+  testing::ThreadJob job(kThreadRanks, 2);
+  for (int rank = 0; rank < kThreadRanks; ++rank) {
+    const testing::Who main{rank, 0}, worker{rank, 1};
+    for (int round = 0; round < (what == "reused" ? 2 : 1); ++round) {
+      job.compute(100).dup(main, 2);
+      // The worker of the second rank seems to come after both communicators were made.
+      if (what == "reused" && rank == 1 && round == 0)
+        job.compute(1000).event(worker, testing::kTypeFree, {kInt});
+      job.compute(100).allreduce(worker, what == "amounts" ? 1 + rank : 1 + round, 2);
+      job.event(main, testing::kCommFree, {2});
+    }
+    job.send(main, 1 - rank, 7, 3);
+    job.recv(main, 1 - rank, 7, what == "amounts" ? 2 : 3);
+    if (what == "shared") job.send(worker, 1 - rank, 7, 3);
+  }
+  job.finalize();
+  return job.build();
+}
+
 }  // namespace
 }  // namespace chameleon
 
@@ -155,5 +180,11 @@ int main(int argc, char** argv) {
   Trace trace = builder.build();
   add_facts(trace);
   std::remove(argv[1]);
-  return create_trace_file(argv[1], trace) ? 0 : 1;
+  bool written = static_cast<bool>(create_trace_file(argv[1], trace));
+  for (const char* what : {"fits", "amounts", "shared", "reused"}) {
+    const std::string file = std::string("threads-") + what + ".cham";
+    std::remove(file.c_str());
+    written = create_trace_file(file, of_threads(what)) && written;
+  }
+  return written ? 0 : 1;
 }
