@@ -22,6 +22,9 @@ if(CHAMELEON_SANITIZE)
   add_link_options("$<$<LINK_LANGUAGE:CXX>:-fsanitize=${CHAMELEON_SANITIZE}>")
 endif()
 
+# Of the wrappers: so many compilations, each of which reads the same headers for seconds.
+set(CHAMELEON_SHARDS 0 1 2 3)
+
 add_library(chameleon_options INTERFACE)
 target_compile_options(chameleon_options INTERFACE -Wall -Wextra)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

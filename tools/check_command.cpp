@@ -4,8 +4,10 @@
 #include "analysis/reissue.h"
 #include "analysis/thread_sharing.h"
 
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "tools/common.h"
 

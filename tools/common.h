@@ -4,10 +4,10 @@
 /// What the verbs of the `chameleon` command share: exit statuses, loading a
 /// trace with errors in one line, and amounts as text. Each verb adds itself
 /// to the parser and leaves its exit status in `status` when it was chosen.
+/// The parser and JSON are only named here: who uses them includes them, which takes seconds.
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +15,10 @@
 
 #include "base/result.h"
 #include "trace/file.h"
+
+namespace CLI {
+class App;
+}
 
 namespace chameleon {
 

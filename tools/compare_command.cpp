@@ -3,9 +3,11 @@
 
 #include "analysis/compare.h"
 
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "tools/common.h"
 #include "tools/export/export.h"

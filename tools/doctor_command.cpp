@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// `chameleon doctor PROGRAM`: can it be traced, and if not, what to do.
 
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "common.h"
 #include "launch.h"

@@ -2,6 +2,7 @@
 /// `chameleon export TRACE --FORMAT OUTPUT`: the trace for other tools, expanded
 /// rank by rank from the folded form.
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <iostream>
 #include <memory>

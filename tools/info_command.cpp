@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// `chameleon info TRACE`: what ran, what the file holds, what it may claim.
 
+#include <CLI/CLI.hpp>
 #include <ctime>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "analysis/declared.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// The `chameleon` command: one verb a file, described in docs/reference/command.md.
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
 

@@ -2,11 +2,13 @@
 /// `chameleon matrix TRACE`: who sends how much to whom, as a picture in letters, a
 /// list of the heaviest pairs, CSV or JSON.
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "analysis/matrix.h"
 #include "tools/common.h"

@@ -2,12 +2,14 @@
 /// `chameleon predict TRACE --platform FILE`: the trace replayed by SimGrid on a
 /// platform described in its XML, and the simulated beside the measured time.
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "tools/common.h"
 #include "tools/export/export.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// `chameleon print TRACE`: the folded trace as a tree, or one rank's events.
 
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 

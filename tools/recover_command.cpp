@@ -2,10 +2,12 @@
 /// `chameleon recover TRACE`: joins the trace of a killed job with the partial
 /// traces that its ranks left beside it.
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "analysis/recover.h"
 #include "common.h"

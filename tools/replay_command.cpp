@@ -2,6 +2,7 @@
 /// `chameleon replay TRACE`: checks that a trace can be replayed without
 /// hanging, and runs it as an MPI job of chameleon-replay.
 
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <memory>

@@ -2,6 +2,7 @@
 /// `chameleon run`: starts an MPI application with the tracer preloaded. The
 /// application matters more than its trace: what cannot be traced runs untraced.
 
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <map>

@@ -2,9 +2,11 @@
 /// `chameleon simulate BEHAVIOUR`: signatures, clustering and merging, as in a
 /// traced job, on virtual ranks in this process.
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "behaviours.h"
 #include "cluster/flush.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/statistics.h"
 
+#include <nlohmann/json.hpp>
+
 #include "analysis/site_times.h"
 #include "tools/call_sites.h"
 #include "tools/common.h"

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// `chameleon stats TRACE`: counts, times and bytes of each call or call path.
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "call_sites.h"
 #include "common.h"

@@ -2,10 +2,12 @@
 #include "analysis/verify.h"
 #include "analysis/verify_clusters.h"
 
+#include <CLI/CLI.hpp>
 #include <cctype>
 #include <cstdio>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "analysis/declared.h"
 #include "tools/common.h"

@@ -20,7 +20,6 @@ import re
 import sys
 from typing import Dict, List, Tuple
 
-SHARDS = 8  # of wrappers.inc, for as many compilations at once
 DIRECTIONS = {"in": "kIn", "out": "kOut", "inout": "kInOut"}
 NOT_REPLAYED = {"local", "irregular", "init", "finalize", "abort"}
 COMM_LENGTHS = {
@@ -292,7 +291,8 @@ def main() -> int:
     parser.add_argument("--header", type=pathlib.Path, required=True)
     parser.add_argument("--output-dir", type=pathlib.Path, required=True)
     parser.add_argument("--only", type=pathlib.Path, metavar="FILE", nargs="+")
-    parser.add_argument("--shards", type=int, default=SHARDS)
+    parser.add_argument("--shards", type=int, default=1,
+                        help="of wrappers.inc, for as many compilations at once")
     options = parser.parse_args()
     try:
         vocabulary = read_vocabulary(pathlib.Path(__file__).resolve().parent / "kinds.h")
