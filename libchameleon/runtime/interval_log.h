@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -23,13 +24,16 @@ class IntervalLog {
   class Record {
    public:
     Record() = default;
-    Record(std::uint32_t event, std::uint64_t compute, std::uint64_t communication)
-        : event_(event), communication_(static_cast<std::uint32_t>(communication)),
-          rest_(compute << 16 | communication >> 32) {
+    [[gnu::always_inline]] Record(std::uint32_t event, std::uint64_t compute,
+                                  std::uint64_t communication) {
       if ((compute | communication) >> 48 != 0) [[unlikely]] {
         const std::uint64_t most = (std::uint64_t{1} << 48) - 1;
-        *this = Record(event, std::min(compute, most), std::min(communication, most));
+        compute = std::min(compute, most);
+        communication = std::min(communication, most);
       }
+      event_ = event;
+      communication_ = static_cast<std::uint32_t>(communication);
+      rest_ = compute << 16 | communication >> 32;
     }
     std::uint32_t event() const { return event_; }  ///< its number in the table
     std::uint64_t compute() const { return rest_ >> 16; }
@@ -65,7 +69,8 @@ class IntervalLog {
                                      std::uint64_t communication) {
     if (size_ == capacity_) [[unlikely]]
       grow();
-    records_[size_++] = Record(event, compute, communication);
+    // In place: a copy would wait for what has just been written in parts.
+    new (&records_[size_++]) Record(event, compute, communication);
   }
 
   /// No more events should come before room is made.

@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The least that a tracer with exact call paths does at the calls of bench/event: two readings of
-// the time-stamp counter around the call, the stack compared with the one before, word by word
-// (callpath/engine.h), and a record of 16 bytes. It looks at no argument and folds nothing.
+// Tools that do as little as can be at the calls of bench/event. Without CHAMELEON_BENCH_FLOOR: an
+// empty wrapper. With it what a tracer with exact call paths cannot do without: two readings of the
+// time-stamp counter around the call, the stack compared with the one before, word by word
+// (callpath/engine.h), and a record of 16 bytes; no argument is looked at and nothing is folded.
 #include <mpi.h>
+
+#ifdef CHAMELEON_BENCH_FLOOR
 #include <x86intrin.h>
 
 #include <array>
 
 #include "callpath/engine.h"
+#endif
 
 namespace {
+
+#ifdef CHAMELEON_BENCH_FLOOR
 
 struct Record {
   std::uint64_t path;
@@ -32,15 +38,23 @@ template <class Call>
   last = after;
   return code;
 }
+#else
+template <class Call>
+[[gnu::always_inline]] inline int record(Call call) {
+  return call();
+}
+#endif
 
 }  // namespace
 
 extern "C" {
 
+#ifdef CHAMELEON_BENCH_FLOOR
 int MPI_Init(int* argc, char*** argv) {
   const int code = PMPI_Init(argc, argv);
   return chameleon::callpath::Engine::start() ? code : MPI_ERR_OTHER;
 }
+#endif
 
 int MPI_Sendrecv(const void* out, int sends, MPI_Datatype type, int to, int tag, void* in,
                  int receives, MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm,
