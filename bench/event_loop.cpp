@@ -43,17 +43,27 @@ void eight_sites() {
   }
 }
 
-void requests(int posts) {
+/// In a block: seconds in the completing calls that are timed alone, and how many.
+double g_waiting;
+int g_waits;
+
+void requests(int posts, bool only_waits = false) {
   MPI_Request request[8];
   for (int i = 0; i < kCalls / (posts + 1); ++i) {
     for (int k = 0; k < posts; k += 2) {
       MPI_Isend(g_out + k, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &request[k]);
       MPI_Irecv(g_in + k, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &request[k + 1]);
     }
+    const double begin = only_waits ? PMPI_Wtime() : 0;
     MPI_Waitall(posts, request, MPI_STATUSES_IGNORE);
+    if (!only_waits) continue;
+    g_waiting += PMPI_Wtime() - begin;
+    ++g_waits;
   }
 }
 void requests_of_8() { requests(8); }
+void waitall_of_2() { requests(2, true); }
+void waitall_of_8() { requests(8, true); }
 
 void sums_of_self() {
   for (int i = 0; i < kCalls; ++i) MPI_Allreduce(g_out, g_in, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF);
@@ -77,19 +87,24 @@ void sleep_until_met() {
   }
 }
 
-/// The ranks take turns: two processors may be two threads of one core.
+/// Of the calls of a block and its marker; of one MPI_Waitall where these are timed alone. The
+/// ranks take turns: two processors may be two threads of one core.
 double block_ns(int depth, void (*f)()) {
   int rank = 0, size = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
   for (int turn = 0; turn < rank; ++turn) sleep_until_met();
+  g_waiting = 0;
+  g_waits = 0;
   const double begin = PMPI_Wtime();
   deep(depth, f);
   const double called = PMPI_Wtime();
+  const double waiting = g_waits > 0 ? g_waiting * 1e9 / g_waits : 0;
   for (int turn = rank; turn < size; ++turn) sleep_until_met();
   PMPI_Barrier(MPI_COMM_WORLD);  // none sleeps: the marker waits for nobody
   const double met = PMPI_Wtime();
   chameleon_marker();
+  if (waiting > 0) return waiting;
   return ((called - begin) + (PMPI_Wtime() - met)) * 1e9 / kCalls;
 }
 
@@ -109,6 +124,7 @@ constexpr Pattern kPatterns[] = {
     {"one_site", 5, one_site},         {"one_site", 10, one_site},
     {"one_site", 20, one_site},        {"one_site", 40, one_site},
     {"eight_sites", 20, eight_sites},  {"requests_of_8", 20, requests_of_8},
+    {"waitall_of_2", 20, waitall_of_2}, {"waitall_of_8", 20, waitall_of_8},
     {"sums_of_self", 20, sums_of_self}};
 
 }  // namespace
