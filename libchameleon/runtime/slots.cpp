@@ -20,8 +20,8 @@ Slots::Slots(Kind kind, std::uint32_t thread)
   recent_ = none;
   predefined_.resize(std::bit_ceil(2 * count + 1), none);
   for (const PredefinedHandle& object : predefined_handles()) {
-    if (object.kind != kind || predefined(object.handle) != kUnknown) continue;  // names of one
     std::size_t at = mix(object.handle);
+    if (object.kind != kind || predefined(object.handle, at) != kUnknown) continue;  // names of one
     while (predefined_[at & (predefined_.size() - 1)].name != nullptr) ++at;
     predefined_[at & (predefined_.size() - 1)] = object;
   }
@@ -44,17 +44,18 @@ std::int32_t Slots::lowest_free() {
 }
 
 std::int64_t Slots::create(std::uint64_t handle) {
-  if (const std::int64_t id = predefined(handle); id != kUnknown) return id;
+  const std::uint64_t hash = mix(handle);
+  if (const std::int64_t id = predefined(handle, hash); id != kUnknown) return id;
   const std::int32_t id = lowest_free();
   free_[static_cast<std::size_t>(id) / 64] &= ~(1ULL << (id % 64));
   objects_[static_cast<std::size_t>(id)].handle = handle;
   if (++live_ > buckets_.size()) grow();
-  link_last(id);
+  link_last(id, bucket_of_hash(hash));
   return id + first_id_;
 }
 
 std::int64_t Slots::find_anew(std::uint64_t handle) {
-  if (const std::int64_t id = predefined(handle); id != kUnknown) {
+  if (const std::int64_t id = predefined(handle, mix(handle)); id != kUnknown) {
     recent_.handle = handle;
     recent_.id = id;
     return id;
@@ -65,7 +66,7 @@ std::int64_t Slots::find_anew(std::uint64_t handle) {
   return create(handle);
 }
 
-std::int64_t Slots::claim(std::uint64_t handle) {
+std::int64_t Slots::claim_anew(std::uint64_t handle) {
   // Predefined objects are in no chain.
   if (const std::int32_t own = unlink_first(handle); own >= 0) return own + first_id_;
   const std::int64_t id = find(handle);
@@ -85,15 +86,8 @@ void Slots::unclaim(std::int64_t id) {
   else if (Slots* other = owner(id)) other->link_first(other->place(id));
 }
 
-void Slots::free_claimed(std::int64_t id) {
-  if (!owns(id)) {
-    if (Slots* other = owner(id)) other->free_claimed(id);
-    return;
-  }
-  const auto index = static_cast<std::size_t>(id - first_id_);
-  free_[index / 64] |= 1ULL << (index % 64);
-  if (index / 64 < free_from_) free_from_ = index / 64;
-  --live_;
+void Slots::free_elsewhere(std::int64_t id) {
+  if (Slots* other = owner(id)) other->free_claimed(id);
 }
 
 std::int64_t Slots::release(std::uint64_t handle) {
@@ -110,9 +104,8 @@ void Slots::link_first(std::int32_t id) {
   if (chain.tail < 0) chain.tail = id;
 }
 
-void Slots::link_last(std::int32_t id) {
+void Slots::link_last(std::int32_t id, Bucket& chain) {
   Object& object = objects_[static_cast<std::size_t>(id)];
-  Bucket& chain = bucket(object.handle);
   object.next = -1;
   (chain.tail < 0 ? chain.head : objects_[static_cast<std::size_t>(chain.tail)].next) = id;
   chain.tail = id;
@@ -155,7 +148,7 @@ void Slots::grow() {
   for (const Bucket& chain : old)
     for (std::int32_t id = chain.head; id >= 0;) {
       const std::int32_t next = objects_[static_cast<std::size_t>(id)].next;
-      link_last(id);
+      link_last(id, bucket(objects_[static_cast<std::size_t>(id)].handle));
       id = next;
     }
 }

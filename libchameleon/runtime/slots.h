@@ -43,12 +43,26 @@ class Slots {
 
   /// Takes the oldest object of this handle out of look-ups without freeing its
   /// id, so that another object of the same handle is found next.
-  std::int64_t claim(std::uint64_t handle);
+  std::int64_t claim(std::uint64_t handle) {
+    Bucket& chain = bucket(handle);
+    if (chain.head < 0 || objects_[static_cast<std::size_t>(chain.head)].handle != handle)
+      return claim_anew(handle);
+    const std::int32_t id = chain.head;
+    chain.head = objects_[static_cast<std::size_t>(id)].next;
+    if (chain.head < 0) chain.tail = -1;
+    return id + first_id_;
+  }
   /// Puts a claimed object back, before others of its handle: several go back
   /// in the reverse order of their claims.
   void unclaim(std::int64_t id);
   /// Frees a claimed object's id.
-  void free_claimed(std::int64_t id);
+  void free_claimed(std::int64_t id) {
+    const auto index = static_cast<std::uint64_t>(id - first_id_);
+    if (index >= objects_.size()) return free_elsewhere(id);
+    free_[index / 64] |= 1ULL << (index % 64);
+    if (index / 64 < free_from_) free_from_ = index / 64;
+    --live_;
+  }
 
  private:
   struct Object {
@@ -61,11 +75,12 @@ class Slots {
     std::int32_t tail = -1;
   };
 
-  Bucket& bucket(std::uint64_t handle) { return buckets_[mix(handle) & (buckets_.size() - 1)]; }
+  Bucket& bucket(std::uint64_t handle) { return bucket_of_hash(mix(handle)); }
+  Bucket& bucket_of_hash(std::uint64_t hash) { return buckets_[hash & (buckets_.size() - 1)]; }
   /// The id of a predefined object; `kUnknown` of others. A table of open addressing, at
   /// most half full.
-  std::int64_t predefined(std::uint64_t handle) const {
-    for (std::size_t at = mix(handle);; ++at) {
+  std::int64_t predefined(std::uint64_t handle, std::uint64_t hash) const {
+    for (std::size_t at = hash;; ++at) {
       const PredefinedHandle& object = predefined_[at & (predefined_.size() - 1)];
       if (object.name == nullptr || object.handle == handle) return object.id;
     }
@@ -78,9 +93,11 @@ class Slots {
   /// Whose an object of another thread is; null of predefined ones.
   Slots* owner(std::int64_t id) const;
   std::int64_t find_anew(std::uint64_t handle);
+  std::int64_t claim_anew(std::uint64_t handle);
+  void free_elsewhere(std::int64_t id);
   std::int64_t lookup(std::uint64_t handle) const;
   void link_first(std::int32_t id);
-  void link_last(std::int32_t id);
+  void link_last(std::int32_t id, Bucket& chain);
   std::int32_t unlink_first(std::uint64_t handle);
   void unlink(std::int32_t id);
   std::int32_t lowest_free();

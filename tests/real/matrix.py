@@ -41,7 +41,7 @@ SIZES = re.compile(r"^([3-9])(\s+number of (?:problems? sizes|N?B?RHS's|NB's|blo
                    r"process(?:or)? grids))", re.M | re.I)
 HANGS = "hangs"
 PATIENCE = 30  # seconds for a small program; some of the coarray tests never end
-TRIES = 5      # untraced, of a program whose status is another when traced
+TRIES = 10     # runs of a program that varies by itself, until traced and untraced agree
 MODES = {"off": {"CHAMELEON_CLUSTERING": "off"}, "on": {}, "marked": {}}
 
 
@@ -227,17 +227,6 @@ def shown(program, outcome):
     return run_real.masked(text)
 
 
-def untraced(tools, program, folder, wanted):
-    """Its outcome, of several if the first has not the wanted status: some vary by themselves."""
-    seen = []
-    while not seen or (seen[-1] != wanted and len(seen) < TRIES):
-        plain, seconds = run(tools, program, folder)
-        seen.append(plain.status)
-    if len(set(seen)) > 1:
-        print(f"{program.name}: varies untraced: {seen}")
-    return plain, seconds
-
-
 def aborts(outcome):
     said = outcome.stdout + outcome.stderr
     return b"called MPI_Abort" in said or b"chameleon: MPI_Abort on rank" in said
@@ -258,36 +247,56 @@ def check_trace(tools, program, mode, trace, raw):
     return report["trace_events"], "/".join(map(str, states))
 
 
+def difference(program, plain, traced):
+    """What a user would see change; empty: nothing."""
+    if plain.status != traced.status:
+        return "exit status changes"
+    # Some abort with status 0, or end a rank by a signal.
+    if plain.status != 0 or not program.ends:
+        return ""
+    if aborts(plain) != aborts(traced):
+        return "aborts, or no more"
+    before, after = shown(program, plain), shown(program, traced)
+    if aborts(plain) or before == after:
+        return ""
+    gone = [line for line in before if line not in set(after)][:3]
+    come = [line for line in after if line not in set(before)][:3]
+    return f"output changes: {gone} became {come}"
+
+
+def both(tools, program, folder, mode, plain):
+    """Outcome and seconds untraced and traced. Some vary by themselves, in which of the failing
+    ranks is seen first or in races of their own: they run until both have shown the same."""
+    traced = run(tools, program, folder, mode)
+    for _ in range(TRIES):
+        if plain and not difference(program, plain[0], traced[0]):
+            break
+        if plain and 0 != plain[0].status != traced[0].status != 0:
+            traced = run(tools, program, folder, mode)
+        before, plain = plain, run(tools, program, folder)
+        changed = difference(program, before[0], plain[0]) if before else ""
+        if changed:
+            print(f"{program.name}: untraced, {changed}")
+    return plain, traced
+
+
 def compare(tools, program, modes):
     """Rows of the table."""
     folder = tools.fresh("program")
-    plain, seconds, rows = None, 0, []
+    untraced, rows = None, []
     for mode in modes:
         where = f"{program.name}, {mode}"
-        traced, traced_seconds = run(tools, program, folder, mode)
-        if plain is None or plain.status != traced.status:
-            plain, seconds = untraced(tools, program, folder, traced.status)
-        if 0 != plain.status != traced.status != 0:  # which of the failing ranks is seen first
-            print(f"{where}: varies traced: {traced.status}")
-            traced, traced_seconds = run(tools, program, folder, mode)
+        untraced, (traced, traced_seconds) = both(tools, program, folder, mode, untraced)
+        plain, seconds = untraced
+        changed = difference(program, plain, traced)
+        expect(not changed, f"{where}: {changed}", plain, traced)
         row = [program.name, str(program.ranks), mode, str(plain.status), str(traced.status)]
-        expect(plain.status == traced.status, f"{where}: exit status changes", plain, traced)
         if plain.status == HANGS:
             rows.append(row + [""] * 6)
             continue
         events = states = verified = size = ""
-        # Some abort with status 0, or end a rank by a signal: no whole trace can be asked of those.
-        for _ in range(TRIES):  # MPI's ranks may be ended before they say that they abort
-            if plain.status != 0 or not program.ends or aborts(plain) == aborts(traced):
-                break
-            plain, seconds = run(tools, program, folder)
-        expect(plain.status != 0 or not program.ends or aborts(plain) == aborts(traced),
-               f"{where}: aborts, or no more", plain, traced)
+        # No whole trace can be asked of those that abort.
         if plain.status == 0 and program.ends and not aborts(plain):
-            before, after = shown(program, plain), shown(program, traced)
-            gone = [line for line in before if line not in set(after)][:3]
-            come = [line for line in after if line not in set(before)][:3]
-            expect(before == after, f"{where}: output changes: {gone} became {come}")
             trace = folder / f"{mode}.cham"
             expect(trace.exists(), f"{where}: no trace", traced)
             try:
