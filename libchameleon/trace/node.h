@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "base/hash.h"
@@ -66,6 +67,15 @@ struct Node {
     return combine(path, call);
   }
 };
+
+// Else a vector that grows copies what it holds.
+static_assert(std::is_nothrow_move_constructible_v<Node> && std::is_nothrow_move_assignable_v<Node>);
+static_assert(std::is_nothrow_move_constructible_v<TimeEntry> &&
+              std::is_nothrow_move_assignable_v<TimeEntry>);
+static_assert(std::is_nothrow_move_constructible_v<ParamGroup> &&
+              std::is_nothrow_move_assignable_v<ParamGroup>);
+static_assert(std::is_nothrow_move_constructible_v<Inexact> &&
+              std::is_nothrow_move_assignable_v<Inexact>);
 
 inline Shape shape_of(std::span<const Node> nodes) {
   Shape shape;

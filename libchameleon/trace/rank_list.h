@@ -17,29 +17,17 @@
 #include <string_view>
 #include <vector>
 
-// GCC 12 takes the moving of an inlined small_vector for an over-read.
-#pragma GCC diagnostic push
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wstringop-overread"
-#endif
-#include <boost/container/small_vector.hpp>
-#pragma GCC diagnostic pop
-
 #include "base/bytes.h"
 #include "base/result.h"
+#include "trace/rank_intervals.h"
 
 namespace chameleon {
 
 class RankList {
  public:
   using Rank = std::uint32_t;
-  /// The ranks `first` to `last`, both included.
-  struct Interval {
-    Rank first = 0;
-    Rank last = 0;
-    auto operator<=>(const Interval&) const = default;
-  };
-  using Intervals = boost::container::small_vector<Interval, 1>;
+  using Intervals = RankIntervals;
+  using Interval = Intervals::Interval;
 
   /// Ranks from here on, and more intervals, are refused by `decode` and `parse`.
   static constexpr Rank kMaxRanks = 1U << 24;

@@ -126,6 +126,23 @@ TEST_CASE("sets behave as sets", "[rank_list][property]") {
   }
 }
 
+TEST_CASE("a rank list that was moved from is empty, copies are their own", "[rank_list]") {
+  for (const char* text : {"", "3", "0-15", "1,3,7", "0-56:8"}) {
+    RankList list = *RankList::parse(text), copy = list;
+    RankList moved(std::move(list));
+    CHECK(list.empty());
+    CHECK(moved == copy);
+    copy.insert(1000);
+    CHECK(moved == *RankList::parse(text));
+    copy = std::move(moved);
+    CHECK(moved.empty());
+    CHECK(copy.to_string() == text);
+    list = copy;
+    copy = *RankList::parse("5,9");
+    CHECK(list.to_string() == text);
+  }
+}
+
 TEST_CASE("hostile rank lists are refused", "[rank_list][fuzz]") {
   const auto seed = std::random_device{}();
   CAPTURE(seed);
