@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "trace/node.h"
 
+#include <bit>
 #include <cmath>
 
 namespace chameleon {
@@ -90,6 +91,54 @@ void merge_lists(std::vector<Node>& nodes, std::vector<Node>& other, const RankL
   const auto pair = [&](Node& a, Node& b) { merge_node(a, b, mine, theirs, schema); };
   walk(nodes, other, false, pair, pair);
 }
+
+/// Times by predecessor, in order: a search where there are few, else a table, so that as many
+/// predecessors as ranks cost no square of them.
+class TimesOf {
+ public:
+  TimesOf(std::vector<TimeEntry>& times, std::size_t others) : times_(times) {
+    if (times.size() * others <= kMostSought) return;
+    rows_.assign(std::bit_ceil(2 * (times.size() + others)), {kNone, kNone});
+    next_.reserve(times.size() + others);
+    for (std::size_t i = 0; i < times.size(); ++i) link(i);
+  }
+
+  template <class F>
+  void for_each(std::uint64_t predecessor, F f) {
+    if (rows_.empty()) {
+      for (TimeEntry& entry : times_)
+        if (entry.predecessor == predecessor) f(entry);
+      return;
+    }
+    for (std::uint32_t i = row(predecessor).first; i != kNone; i = next_[i])
+      if (times_[i].predecessor == predecessor) f(times_[i]);
+  }
+
+  void add(TimeEntry&& entry) {
+    times_.push_back(std::move(entry));
+    if (!rows_.empty()) link(times_.size() - 1);
+  }
+
+ private:
+  static constexpr std::size_t kMostSought = 64;
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  struct Row {
+    std::uint32_t first, last;
+  };
+
+  Row& row(std::uint64_t predecessor) { return rows_[mix(predecessor) & (rows_.size() - 1)]; }
+  void link(std::size_t i) {
+    const auto at = static_cast<std::uint32_t>(i);
+    Row& row = this->row(times_[i].predecessor);
+    next_.push_back(kNone);
+    (row.first == kNone ? row.first : next_[row.last]) = at;
+    row.last = at;
+  }
+
+  std::vector<TimeEntry>& times_;
+  std::vector<Row> rows_;
+  std::vector<std::uint32_t> next_;
+};
 
 bool alike(const Histogram& a, const Histogram& b) {
   const double difference = std::abs(a.mean() - b.mean());
@@ -185,20 +234,20 @@ void reopen_loops(std::span<Node> nodes) {
 
 void merge_times(std::vector<TimeEntry>& times, std::vector<TimeEntry>&& other,
                  const RankList& mine, const RankList& theirs) {
+  TimesOf present(times, other.size());
   for (TimeEntry& entry : other) {
     TimeEntry* best = nullptr;
     std::size_t groups = 0;
     double nearest = 0;
-    for (TimeEntry& present : times) {
-      if (present.predecessor != entry.predecessor) continue;
+    present.for_each(entry.predecessor, [&](TimeEntry& candidate) {
       ++groups;
-      const double distance = std::abs(present.compute.mean() - entry.compute.mean());
-      if (best == nullptr || distance < nearest) best = &present, nearest = distance;
-    }
+      const double distance = std::abs(candidate.compute.mean() - entry.compute.mean());
+      if (best == nullptr || distance < nearest) best = &candidate, nearest = distance;
+    });
     if (entry.ranks.empty()) entry.ranks = theirs;
     if (best == nullptr || (!alike(best->compute, entry.compute) && groups < kMostTimeGroups)) {
       if (best != nullptr && best->ranks.empty()) best->ranks = mine;
-      times.push_back(std::move(entry));
+      present.add(std::move(entry));
       continue;
     }
     if (best->ranks.empty()) best->ranks = mine;
@@ -206,8 +255,8 @@ void merge_times(std::vector<TimeEntry>& times, std::vector<TimeEntry>&& other,
     best->compute.merge(entry.compute);
     best->communication.merge(entry.communication);
   }
-  for (TimeEntry& present : times)
-    if (present.ranks.empty()) present.ranks = mine;
+  for (TimeEntry& entry : times)
+    if (entry.ranks.empty()) entry.ranks = mine;
 }
 
 }  // namespace chameleon
