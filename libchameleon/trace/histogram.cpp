@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace chameleon {
 
@@ -133,7 +134,7 @@ Histogram::Bins coarsened(Histogram::Bins bins) {
   return bins;
 }
 
-std::size_t fullest(const Histogram::Bins& bins) {
+std::size_t fullest(std::span<const Histogram::Bins::value_type> bins) {
   std::size_t found = 0;
   for (std::size_t i = 1; i < bins.size(); ++i)
     if (bins[i].second > bins[found].second) found = i;
@@ -141,7 +142,7 @@ std::size_t fullest(const Histogram::Bins& bins) {
 }
 
 /// Scales the bins to a total of `to`, none to nothing; the fullest takes what is left.
-void scale(Histogram::Bins& bins, std::uint64_t from, std::uint64_t to, bool round) {
+void scale(std::span<Histogram::Bins::value_type> bins, std::uint64_t from, std::uint64_t to, bool round) {
   const std::size_t rest = fullest(bins);
   std::uint64_t left = to;
   for (std::size_t i = 0; i < bins.size(); ++i) {
@@ -187,33 +188,33 @@ bool Histogram::decode(ByteReader& reader, Histogram& histogram) {
     reader.fail();
     return false;
   };
-  Histogram read;
-  read.count_ = reader.varint();
-  if (read.count_ == 0) return reader.ok();
-  read.min_ = read.max_ = reader.varint();
-  if (read.count_ > 1 &&
-      __builtin_add_overflow(read.min_, reader.varint(), &read.max_))
+  histogram.count_ = reader.varint();
+  if (histogram.count_ == 0) return reader.ok();
+  histogram.min_ = histogram.max_ = reader.varint();
+  if (histogram.count_ > 1 &&
+      __builtin_add_overflow(histogram.min_, reader.varint(), &histogram.max_))
     return refuse();
-  read.look_around(bin_of(read.min_));
-  const double count = static_cast<double>(read.count_);
-  const Wide least = Wide{read.min_} * read.count_;
-  if (read.min_ == read.max_) {
-    read.sum_ = static_cast<std::uint64_t>(std::min(least, Wide{UINT64_MAX}));
-    const double value = static_cast<double>(read.min_);
-    read.squares_ = value * value * count;
-    read.add_bin(bin_of(read.min_), read.count_);
+  histogram.look_around(bin_of(histogram.min_));
+  const double count = static_cast<double>(histogram.count_);
+  const Wide least = Wide{histogram.min_} * histogram.count_;
+  if (histogram.min_ == histogram.max_) {
+    histogram.sum_ = static_cast<std::uint64_t>(std::min(least, Wide{UINT64_MAX}));
+    const double value = static_cast<double>(histogram.min_);
+    histogram.squares_ = value * value * count;
+    histogram.add_bin(bin_of(histogram.min_), histogram.count_);
   } else {
     const Wide sum = least + reader.varint();
-    if (sum > Wide{read.max_} * read.count_) return refuse();
-    read.sum_ = static_cast<std::uint64_t>(std::min(sum, Wide{UINT64_MAX}));
+    if (sum > Wide{histogram.max_} * histogram.count_) return refuse();
+    histogram.sum_ = static_cast<std::uint64_t>(std::min(sum, Wide{UINT64_MAX}));
     const double deviation = static_cast<double>(reader.varint());
-    const double mean = read.mean();
-    read.squares_ = (deviation * deviation + mean * mean) * count;
+    const double mean = histogram.mean();
+    histogram.squares_ = (deviation * deviation + mean * mean) * count;
     const std::uint64_t bins = reader.count();
-    const std::uint64_t total = shared(read.count_) ? kShares : read.count_;
+    const std::uint64_t total = shared(histogram.count_) ? kShares : histogram.count_;
     std::uint64_t bin = 0, left = total;
     if (bins == 0 || bins > kStoredBins) return refuse();
-    Bins stored;
+    std::array<Bins::value_type, kStoredBins> held;
+    const std::span stored(held.data(), bins);
     for (std::uint64_t i = 0; i < bins; ++i) {
       const std::uint64_t step = reader.varint();
       const std::uint64_t here = i + 1 < bins ? reader.varint() : left;
@@ -221,16 +222,15 @@ bool Histogram::decode(ByteReader& reader, Histogram& histogram) {
       bin += step;
       left -= here;
       if (bin >= kBins) return refuse();
-      stored.emplace_back(static_cast<std::uint8_t>(bin), here);
+      stored[i] = {static_cast<std::uint8_t>(bin), here};
     }
-    if (left != 0 || stored.front().first != bin_of(read.min_) ||
-        stored.back().first != bin_of(read.max_))
+    if (left != 0 || stored.front().first != bin_of(histogram.min_) ||
+        stored.back().first != bin_of(histogram.max_))
       return refuse();
-    if (shared(read.count_)) scale(stored, kShares, read.count_, false);
-    for (const auto& [number, here] : stored) read.add_bin(number, here);
+    if (shared(histogram.count_)) scale(stored, kShares, histogram.count_, false);
+    for (const auto& [number, here] : stored) histogram.add_bin(number, here);
   }
   if (!reader.ok()) return refuse();
-  histogram = std::move(read);
   return true;
 }
 

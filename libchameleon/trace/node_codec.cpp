@@ -175,7 +175,7 @@ class NodeReader {
     if (depth > kDeepestNesting) in_.fail();
     const std::uint64_t count = in_.count(3);
     nodes.reserve(std::min(count, kMostReserved));
-    for (std::uint64_t i = 0; i < count && in_.ok(); ++i) nodes.push_back(read(depth));
+    for (std::uint64_t i = 0; i < count && in_.ok(); ++i) read(nodes.emplace_back(), depth);
     return nodes;
   }
 
@@ -191,8 +191,8 @@ class NodeReader {
       if (!in_.ok()) return;
       node.ranks = RankList();
       if (in_.u8() != 0) ranks(node.ranks);
-      if (node.is_loop()) node.iterations = param();
-      for (Param& value : node.params) value = param();
+      if (node.is_loop()) param(node.iterations = Param());
+      for (Param& value : node.params) param(value = Param());
       node.times.clear();
       times(node);
       values(node.body);
@@ -207,23 +207,22 @@ class NodeReader {
     return paths_[place - 1];
   }
 
-  Node read(unsigned depth) {
-    Node node;
+  void read(Node& node, unsigned depth) {
     const std::uint8_t flags = in_.u8();
     if (flags > 7) in_.fail();
     if ((flags & 2) != 0) ranks(node.ranks);
     if ((flags & 4) != 0) inexact(node.inexact);
     if ((flags & 1) != 0) {
-      node.iterations = param();
+      param(node.iterations);
       node.body = list(depth + 1);
       if (node.body.empty()) in_.fail();
       node.shape = shape_of(node.body);
-      return node;
+      return;
     }
     const std::uint64_t symbol = in_.varint();
     if (symbol >= symbols_.size()) {
       in_.fail();
-      return node;
+      return;
     }
     node.call = symbols_[symbol].first;
     node.path = symbols_[symbol].second;
@@ -232,18 +231,17 @@ class NodeReader {
     const auto call = calls_.find(node.call);
     if (call == calls_.end() || params != call->second.fields.size()) in_.fail();
     if (in_.ok()) node.params.reserve(std::min(params, kMostReserved));
-    for (std::uint64_t i = 0; i < params && in_.ok(); ++i) node.params.push_back(param());
+    for (std::uint64_t i = 0; i < params && in_.ok(); ++i) param(node.params.emplace_back());
     times(node);
-    return node;
   }
 
   void times(Node& node) {
     const std::uint64_t count = in_.count(4);
-    for (std::uint64_t i = 0; i < count && in_.ok(); ++i) node.times.push_back(time_entry());
+    node.times.reserve(std::min(count, kMostReserved));
+    for (std::uint64_t i = 0; i < count && in_.ok(); ++i) time_entry(node.times.emplace_back());
   }
 
-  TimeEntry time_entry() {
-    TimeEntry entry;
+  void time_entry(TimeEntry& entry) {
     const std::uint64_t before = in_.varint();
     if (before > symbols_.size() + 1) in_.fail();
     if (in_.ok() && before > symbols_.size()) {
@@ -255,7 +253,6 @@ class NodeReader {
     if (in_.u8() != 0) ranks(entry.ranks);
     if (!Histogram::decode(in_, entry.compute) || !Histogram::decode(in_, entry.communication))
       in_.fail();
-    return entry;
   }
 
   void ranks(RankList& list) {
@@ -279,8 +276,8 @@ class NodeReader {
     return static_cast<EndPointForm>(in_.ok() ? code : 0);
   }
 
-  Param param() {
-    Param result;
+  /// Reads into one that is new.
+  void param(Param& result) {
     const std::uint8_t flags = in_.u8();
     const unsigned layout = flags & 3U;
     if (layout == 0) {
@@ -299,7 +296,6 @@ class NodeReader {
     } else {
       table(result, form(flags >> 2), layout == 3);
     }
-    return result;
   }
 
   void table(Param& result, EndPointForm form, bool by_formula) {

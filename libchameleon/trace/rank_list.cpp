@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
 
 #include "base/hash.h"
 
@@ -61,22 +62,24 @@ std::vector<Range> ranges_of(const RankList::Intervals& intervals) {
   return ranges;
 }
 
-/// Calls `f(first, last)` for each interval of the range, while it gives true.
+/// Calls `f(first, last)` for each interval of a range from `start`, while it gives true.
 template <class F>
-bool expand(const Range& range, std::size_t dims, std::uint64_t start, F& f) {
-  if (dims == 0) return f(start, start);
-  const Dimension& dim = range.dims[dims - 1];
-  if (dims == 1 && dim.stride == 1) return f(start, start + dim.count - 1);
+bool expand(std::uint64_t start, std::span<const Dimension> dims, F& f) {
+  if (dims.empty()) return f(start, start);
+  const Dimension& dim = dims.back();
+  if (dims.size() == 1 && dim.stride == 1) return f(start, start + dim.count - 1);
   for (std::uint64_t i = 0; i < dim.count; ++i)
-    if (!expand(range, dims - 1, start + i * dim.stride, f)) return false;
+    if (!expand(start + i * dim.stride, dims.first(dims.size() - 1), f)) return false;
   return true;
 }
 
+constexpr std::size_t kMostDimensions = 24;  ///< more of at least two positions cannot fit
+
 /// True when a range from `start` stays below the limit, each dimension
 /// having at least two distinct positions.
-bool fits(const Range& range) {
-  std::uint64_t last = range.start;
-  for (const auto& [count, stride] : range.dims) {
+bool fits(std::uint64_t start, std::span<const Dimension> dims) {
+  std::uint64_t last = start;
+  for (const auto& [count, stride] : dims) {
     if (count < 2 || stride == 0 || count >= RankList::kMaxRanks || stride >= RankList::kMaxRanks)
       return false;
     last += (count - 1) * stride;
@@ -250,20 +253,21 @@ bool RankList::decode(ByteReader& reader, RankList& list) {
   std::uint64_t end = 0;
   bool good = true;
   for (std::uint64_t left = reader.count(2); left != 0 && good; --left) {
-    Range range{reader.varint(), {}};
-    good = range.start < kMaxRanks;
-    range.start += end;
-    end = range.start;
-    // More than 24 dimensions of at least two positions cannot fit.
-    const std::uint64_t dims = reader.count(2);
-    good = good && dims <= 24;
-    for (std::uint64_t i = 0; good && i < dims; ++i) {
-      const std::uint64_t count = reader.varint();
-      range.dims.push_back({count, reader.varint()});
+    std::uint64_t start = reader.varint();
+    good = start < kMaxRanks;
+    start += end;
+    end = start;
+    Dimension held[kMostDimensions];
+    const std::uint64_t count = reader.count(2);
+    good = good && count <= kMostDimensions;
+    for (std::uint64_t i = 0; good && i < count; ++i) {
+      held[i].count = reader.varint();
+      held[i].stride = reader.varint();
     }
-    good = good && reader.ok() && fits(range);
+    const std::span<const Dimension> dims(held, good ? count : 0);
+    good = good && reader.ok() && fits(start, dims);
     if (!good) break;
-    for (const auto& [count, stride] : range.dims) end += (count - 1) * stride;
+    for (const Dimension& dim : dims) end += (dim.count - 1) * dim.stride;
     // What `encode` writes is ascending without touching intervals.
     auto add = [&](std::uint64_t first, std::uint64_t last) {
       if (list.intervals_.size() >= kMaxIntervals) return false;
@@ -271,7 +275,7 @@ bool RankList::decode(ByteReader& reader, RankList& list) {
       list.intervals_.push_back({static_cast<Rank>(first), static_cast<Rank>(last)});
       return true;
     };
-    good = expand(range, range.dims.size(), range.start, add);
+    good = expand(start, dims, add);
   }
   // The lists of one input together: few bytes each can stand for a million intervals.
   if (good && reader.ok() && reader.expand(list.intervals_.size())) return true;
@@ -332,17 +336,17 @@ Result<RankList> RankList::parse(std::string_view text) {
     }
     while (accept('+')) {
       std::uint64_t stride = 0, count = 0;
-      if (!number(stride) || !accept('*') || !number(count) || range.dims.size() == 24)
+      if (!number(stride) || !accept('*') || !number(count) || range.dims.size() == kMostDimensions)
         return wrong("+STRIDE*COUNT");
       range.dims.push_back({count, stride});
     }
-    if (!fits(range)) return wrong("ranks below 2^24, strides of at least 1, counts of at least 2");
+    if (!fits(range.start, range.dims)) return wrong("ranks below 2^24, strides of at least 1, counts of at least 2");
     auto add = [&](std::uint64_t first, std::uint64_t last) {
       if (intervals.size() >= kMaxIntervals) return false;
       intervals.push_back({static_cast<Rank>(first), static_cast<Rank>(last)});
       return true;
     };
-    if (!expand(range, range.dims.size(), range.start, add)) return wrong("fewer intervals");
+    if (!expand(range.start, range.dims, add)) return wrong("fewer intervals");
     if (position == text.size()) break;
     if (!accept(',')) return wrong("a comma");
   }

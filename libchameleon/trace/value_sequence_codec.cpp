@@ -111,8 +111,8 @@ bool ValueSequence::decode(ByteReader& reader, ValueSequence& sequence) {
   };
   if (!reader.ok() || count > kMaxDecoded) return refuse();
   if ((head & 1) == 0) {
-    if (count != 0) sequence = ValueSequence(reader.svarint(), count);
-    if (!reader.ok()) sequence = ValueSequence();
+    if (count != 0) sequence.value_ = reader.svarint();
+    if (reader.ok()) sequence.count_ = count;
     return reader.ok();
   }
   std::vector<Term> terms;
