@@ -23,40 +23,43 @@ void Histogram::add_bin(std::uint8_t bin, std::uint64_t count) {
 /// The first duration may have been a rare one (of a cold cache): after 32 outliers the counters
 /// move to where the last one is, the next time after twice as many.
 void Histogram::add_outlier(std::uint8_t bin) {
-  constexpr std::uint8_t kMostMoves = 16;
+  constexpr std::uint8_t kMostMoves = 10;  // even: rare ones do not come last
   add_bin(bin, 1);
   if (++outliers_ < 32U << moves_ || moves_ == kMostMoves) return;
   ++moves_;
   outliers_ = 0;
   const Bins all = bins();
-  far_.clear();
+  far_.reset();
   near_ = {};
   look_around(bin);
   for (const auto& [number, count] : all) add_bin(number, count);
 }
 
 void Histogram::add_far(std::uint8_t bin, std::uint64_t count) {
+  if (!far_) far_.reset(new Bins);
   const auto place =
-      std::lower_bound(far_.begin(), far_.end(), bin,
+      std::lower_bound(far_->begin(), far_->end(), bin,
                        [](const auto& entry, std::uint8_t number) { return entry.first < number; });
-  if (place != far_.end() && place->first == bin) {
+  if (place != far_->end() && place->first == bin) {
     place->second += count;
   } else {
-    far_.insert(place, {bin, count});
+    far_->insert(place, {bin, count});
   }
 }
 
 Histogram::Bins Histogram::bins() const {
   Bins all;
-  auto far = far_.begin();
+  std::span<const Bins::value_type> rest;
+  if (far_) rest = *far_;
+  auto far = rest.begin();
   for (unsigned i = 0; i < kNear; ++i) {
     const unsigned bin = nearest_ + i;
-    for (; far != far_.end() && far->first < bin; ++far) all.push_back(*far);
+    for (; far != rest.end() && far->first < bin; ++far) all.push_back(*far);
     std::uint64_t count = near_[i];
-    if (far != far_.end() && far->first == bin) count += (far++)->second;
+    if (far != rest.end() && far->first == bin) count += (far++)->second;
     if (count != 0) all.emplace_back(static_cast<std::uint8_t>(bin), count);
   }
-  all.insert(all.end(), far, far_.end());
+  all.insert(all.end(), far, rest.end());
   return all;
 }
 
@@ -74,7 +77,8 @@ void Histogram::merge(const Histogram& other) {
   squares_ += other.squares_;
   for (unsigned i = 0; i < kNear; ++i)
     if (other.near_[i] != 0) add_bin(static_cast<std::uint8_t>(other.nearest_ + i), other.near_[i]);
-  for (const auto& [bin, count] : other.far_) add_bin(bin, count);
+  if (!other.far_) return;
+  for (const auto& [bin, count] : *other.far_) add_bin(bin, count);
 }
 
 double Histogram::mean() const {
@@ -142,7 +146,8 @@ std::size_t fullest(std::span<const Histogram::Bins::value_type> bins) {
 }
 
 /// Scales the bins to a total of `to`, none to nothing; the fullest takes what is left.
-void scale(std::span<Histogram::Bins::value_type> bins, std::uint64_t from, std::uint64_t to, bool round) {
+void scale(std::span<Histogram::Bins::value_type> bins, std::uint64_t from, std::uint64_t to,
+           bool round) {
   const std::size_t rest = fullest(bins);
   std::uint64_t left = to;
   for (std::size_t i = 0; i < bins.size(); ++i) {

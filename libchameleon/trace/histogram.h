@@ -3,7 +3,7 @@
 
 /// A distribution of durations in nanoseconds: count, sum, extremes and
 /// deviation, with logarithmic bins, four per octave (durations below 8 ns have
-/// bins of their own). Durations of one kind lie close together: 12 bins around
+/// bins of their own). Durations of one kind lie close together: 11 bins around
 /// the first, or where many lie, have counters of their own, what is elsewhere or
 /// too much for them is in a list. The total of the bins is `count()`. `add` is a
 /// few bit operations, no search but for outliers, no division; `merge` is linear
@@ -12,6 +12,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -83,7 +84,7 @@ class Histogram {
   static bool decode(ByteReader& reader, Histogram& histogram);
 
  private:
-  static constexpr unsigned kNear = 12;  ///< three octaves
+  static constexpr unsigned kNear = 11;  ///< nearly three octaves
 
   /// The bins with counters are those around `bin`; there are none yet.
   void look_around(std::uint8_t bin) { nearest_ = bin < kNear / 2 ? 0 : bin - kNear / 2; }
@@ -91,16 +92,27 @@ class Histogram {
   void add_far(std::uint8_t bin, std::uint64_t count);
   void add_outlier(std::uint8_t bin);
 
+  /// Mostly none; copied with what is in it.
+  struct Far : std::unique_ptr<Bins> {
+    Far() = default;
+    Far(Far&&) noexcept = default;
+    Far& operator=(Far&&) noexcept = default;
+    Far(const Far& other) : unique_ptr(other ? std::make_unique<Bins>(*other) : nullptr) {}
+    Far& operator=(const Far& other) { return *this = Far(other); }
+  };
+
   std::uint64_t count_ = 0;
   std::uint64_t sum_ = 0;
   std::uint64_t min_ = 0;
   std::uint64_t max_ = 0;
   double squares_ = 0;
-  Bins far_;  ///< as `bins()`
+  Far far_;  ///< as `bins()`
   std::array<std::uint32_t, kNear> near_{};  ///< of 16 bits, short loops fold at half the speed
-  std::uint8_t nearest_ = 0;  ///< the bin of the first counter
-  std::uint8_t moves_ = 0;    ///< of the counters
-  std::uint32_t outliers_ = 0;  ///< since then
+  std::uint8_t nearest_ = 0;    ///< the bin of the first counter
+  std::uint8_t moves_ = 0;      ///< of the counters
+  std::uint16_t outliers_ = 0;  ///< since then
 };
+
+static_assert(sizeof(Histogram) == 96);  // folding touches all of it, two an event
 
 }  // namespace chameleon
