@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "trace/node.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -44,52 +45,55 @@ void close(Node& loop) {
   loop.current = 0;
 }
 
-/// Walks two alignable lists and calls `leaf(a, b)` and `loop(a, b)` on partners.
-template <class Leaf, class LoopPair>
-void walk(std::vector<Node>& a, std::vector<Node>& b, bool open, Leaf leaf, LoopPair loop) {
+/// Whether all partners in two alignable lists are events, or loops.
+bool level(std::span<const Node> a, std::span<const Node> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Node& x, const Node& y) { return x.is_loop() == y.is_loop(); });
+}
+
+/// Makes them so.
+void make_level(std::vector<Node>& a, std::vector<Node>& b, bool open) {
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (!a[i].is_loop() && !b[i].is_loop()) {
-      leaf(a[i], b[i]);
-      continue;
-    }
+    if (a[i].is_loop() == b[i].is_loop()) continue;
     if (!a[i].is_loop()) wrap(a, i, run_of_length(a, i, b[i].shape.length), open);
     if (!b[i].is_loop()) wrap(b, i, run_of_length(b, i, a[i].shape.length), open);
-    loop(a[i], b[i]);
   }
 }
 
-void append_lists(std::vector<Node>& nodes, std::vector<Node>& later, const RankList& ranks) {
-  walk(
-      nodes, later, true,
-      [&](Node& a, Node& b) {
-        merge_inexact(a.inexact, b.inexact);
-        for (std::size_t i = 0; i < a.params.size(); ++i)
-          a.params[i].append(std::move(b.params[i]), ranks, ranks);
-        for (TimeEntry& entry : b.times) {
-          bool found = false;
-          for (TimeEntry& mine : a.times)
-            if (mine.predecessor == entry.predecessor && mine.ranks == entry.ranks) {
-              mine.compute.merge(entry.compute);
-              mine.communication.merge(entry.communication);
-              found = true;
-              break;
-            }
-          if (!found) a.times.push_back(std::move(entry));
-        }
-      },
-      [&](Node& a, Node& b) {
-        merge_inexact(a.inexact, b.inexact);
-        append_lists(a.body, b.body, ranks);
-        close(a);
-        a.iterations.append(std::move(b.iterations), ranks, ranks);
-        a.current = b.current;
-      });
+void append_node(Node& a, Node& b, const RankList& ranks) {
+  merge_inexact(a.inexact, b.inexact);
+  if (a.is_loop()) {
+    append_execution(a.body, b.body, ranks);
+    close(a);
+    a.iterations.append(std::move(b.iterations), ranks, ranks);
+    a.current = b.current;
+    return;
+  }
+  for (std::size_t i = 0; i < a.params.size(); ++i)
+    a.params[i].append(std::move(b.params[i]), ranks, ranks);
+  for (TimeEntry& entry : b.times) {
+    const auto mine = std::find_if(a.times.begin(), a.times.end(), [&](const TimeEntry& present) {
+      return present.predecessor == entry.predecessor && present.ranks == entry.ranks;
+    });
+    if (mine == a.times.end()) {
+      a.times.push_back(std::move(entry));
+    } else {
+      mine->compute.merge(entry.compute);
+      mine->communication.merge(entry.communication);
+    }
+  }
 }
 
-void merge_lists(std::vector<Node>& nodes, std::vector<Node>& other, const RankList& mine,
-                 const RankList& theirs, const CallSchema& schema) {
-  const auto pair = [&](Node& a, Node& b) { merge_node(a, b, mine, theirs, schema); };
-  walk(nodes, other, false, pair, pair);
+/// Calls `join(a, b)` for partners, `b` being in a list of its own where nodes must be wrapped.
+template <class Join>
+void join_partners(std::vector<Node>& a, std::span<Node> b, bool open, Join join) {
+  std::vector<Node> list;
+  if (!level(a, b)) {
+    list.assign(std::make_move_iterator(b.begin()), std::make_move_iterator(b.end()));
+    make_level(a, list, open);
+    b = list;
+  }
+  for (std::size_t i = 0; i < a.size(); ++i) join(a[i], b[i]);
 }
 
 /// Times by predecessor, in order: a search where there are few, else a table, so that as many
@@ -179,9 +183,7 @@ bool alignable(std::span<const Node> a, std::span<const Node> b) {
 }
 
 void append_execution(std::vector<Node>& nodes, std::span<Node> later, const RankList& ranks) {
-  std::vector<Node> list(std::make_move_iterator(later.begin()),
-                         std::make_move_iterator(later.end()));
-  append_lists(nodes, list, ranks);
+  join_partners(nodes, later, true, [&](Node& a, Node& b) { append_node(a, b, ranks); });
 }
 
 void merge_node(Node& a, Node& b, const RankList& mine, const RankList& theirs,
@@ -190,7 +192,7 @@ void merge_node(Node& a, Node& b, const RankList& mine, const RankList& theirs,
   const RankList& left = a.ranks.empty() ? mine : a.ranks;
   const RankList& right = b.ranks.empty() ? theirs : b.ranks;
   if (a.is_loop()) {
-    merge_lists(a.body, b.body, left, right, schema);
+    merge_ranks(a.body, b.body, left, right, schema);
     a.iterations.merge(std::move(b.iterations), left, right, FieldKind::kPlain);
   } else {
     for (std::size_t i = 0; i < a.params.size(); ++i)
@@ -205,9 +207,8 @@ void merge_node(Node& a, Node& b, const RankList& mine, const RankList& theirs,
 
 void merge_ranks(std::vector<Node>& nodes, std::span<Node> other, const RankList& mine,
                  const RankList& theirs, const CallSchema& schema) {
-  std::vector<Node> list(std::make_move_iterator(other.begin()),
-                         std::make_move_iterator(other.end()));
-  merge_lists(nodes, list, mine, theirs, schema);
+  join_partners(nodes, other, false,
+                [&](Node& a, Node& b) { merge_node(a, b, mine, theirs, schema); });
 }
 
 void begin_visit(Node& loop) {

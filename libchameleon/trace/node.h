@@ -36,12 +36,15 @@ struct Shape {
   }
 };
 
+struct Durations {
+  Histogram compute;        ///< from the end of the event before to this call
+  Histogram communication;  ///< inside this call
+};
+
 /// Times of an event after a given predecessor, in nanoseconds.
-struct TimeEntry {
+struct TimeEntry : Durations {
   std::uint64_t predecessor = 0;  ///< symbol of the event before; 0: none
   RankList ranks;                 ///< empty: all ranks of the node
-  Histogram compute;              ///< from the predecessor's end to this call
-  Histogram communication;        ///< inside this call
 };
 
 struct Node {
