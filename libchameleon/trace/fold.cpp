@@ -32,6 +32,7 @@ void Folder::predict(Node* loop) {
   places_.clear();
   steps_.clear();
   begins_.clear();
+  beats_.clear();
   whole_repeats_ = has_patterns_ = false;
   plan(*loop);
   at_ = static_cast<std::uint32_t>(places_.size() - 1);
@@ -107,7 +108,8 @@ void Folder::commit_prediction() {
   has_patterns_ = has_pattern();
   if (has_patterns_) patterns_.assign(places_.size(), {});
   for (std::size_t i = 0; i < pending_.size(); ++i) {
-    if (i + kAhead < pending_.size()) prefetch(places_[steps_[pending_[i + kAhead].step].to]);
+    if (i + kAhead < pending_.size())
+      prefetch(places_[steps_[pending_[i + kAhead].step].to].time);
     const Pending& pending = pending_[i];
     Place& place = enter(steps_[pending.step]);
     if (pending.identity == 0 || pending.identity != place.identity) whole_repeats_ = false;
@@ -124,23 +126,70 @@ void Folder::commit_prediction() {
       for (std::size_t k = 0; k < pattern.size(); ++k)
         pattern[k].append(place.leaf->params[k].values().back());
     }
-    if (keep_times_) add_times(place, predecessor, pending.compute, pending.communication);
+    if (keep_times_) {
+      TimeEntry& entry = time_entry(place, predecessor);
+      entry.compute.add(pending.compute);
+      entry.communication.add(pending.communication);
+    }
     predecessor = place.symbol;
   }
   whole_.swap(pending_);
+  beats_.clear();
   pending_.clear();
   pending_values_.clear();
 }
 
 TimeEntry& Folder::time_entry(Place& place, std::uint64_t predecessor) {
+  if (place.time != nullptr && place.time->predecessor == predecessor) return *place.time;
   std::vector<TimeEntry>& times = place.leaf->times;
-  for (TimeEntry& entry : times)
-    if (entry.predecessor == predecessor) return entry;
-  times.emplace_back().predecessor = predecessor;
-  return times.back();
+  const auto found = std::find_if(times.begin(), times.end(), [&](const TimeEntry& entry) {
+    return entry.predecessor == predecessor;
+  });
+  if (found != times.end()) {
+    place.time = &*found;
+  } else {
+    place.time = &times.emplace_back();
+    place.time->predecessor = predecessor;
+  }
+  return *place.time;
 }
 
-/// The values that were only counted join the leaf.
+/// Of the whole iteration, which comes after itself.
+void Folder::find_beats() {
+  turns_.clear();
+  for (const bool all_there : {false, true}) {  // entries that are added move others
+    std::uint64_t predecessor = last_symbol_;
+    for (const Pending& event : whole_) {
+      const Step& step = steps_[event.step];
+      Place& place = places_[step.to];
+      TimeEntry* const time = keep_times_ ? &time_entry(place, predecessor) : nullptr;
+      predecessor = place.symbol;
+      if (!all_there) continue;
+      beats_.push_back({event.identity, time});
+      if (step.again != nullptr || step.first_entered != step.end_entered)
+        turns_.push_back(event.step);
+    }
+  }
+}
+
+/// Of a loop of many places, in the order of these.
+void Folder::gather_times() {
+  constexpr std::size_t kFewest = 256, kMost = 1U << 14;
+  if (!keep_times_ || places_.size() < kFewest || places_.size() > kMost) return;
+  std::vector<std::size_t> first;
+  for (const Place& place : places_) {
+    first.push_back(homes_.size());
+    for (TimeEntry& entry : place.leaf->times) homes_.push_back(&entry);
+  }
+  gathered_.reserve(homes_.size());
+  for (TimeEntry* const home : homes_) gathered_.push_back({std::move(*home)});
+  for (std::size_t i = 0; i < beats_.size(); ++i) {
+    const std::uint32_t at = steps_[whole_[i].step].to;
+    const auto* const entry = static_cast<const TimeEntry*>(beats_[i].time);
+    beats_[i].time = &gathered_[first[at] + (entry - places_[at].leaf->times.data())];
+  }
+}
+
 /// Whether the iteration that waits is the one before once more, and has several events at a place.
 bool Folder::has_pattern() const {
   if (pending_.size() != whole_.size()) return false;
@@ -153,17 +202,26 @@ bool Folder::has_pattern() const {
   return several;
 }
 
-/// Whole iterations that were only counted get their values.
+/// Whole iterations that were only counted get their values, and times go back.
 void Folder::settle_rounds() {
+  for (std::size_t i = 0; i < gathered_.size(); ++i)
+    static_cast<Durations&>(*homes_[i]) = std::move(gathered_[i]);
+  std::vector<Gathered>().swap(gathered_);
+  homes_.clear();
   if (rounds_ == 0) return;
-  for (std::size_t at = 0; at < places_.size(); ++at) {
-    settle(places_[at]);
-    for (std::size_t k = 0; k < patterns_[at].size(); ++k)
-      places_[at].leaf->params[k].values().append_times(patterns_[at][k], rounds_);
+  if (has_patterns_) {
+    for (std::size_t at = 0; at < places_.size(); ++at) {
+      settle(places_[at]);
+      for (std::size_t k = 0; k < patterns_[at].size(); ++k)
+        places_[at].leaf->params[k].values().append_times(patterns_[at][k], rounds_);
+    }
+  } else {
+    for (const Pending& event : whole_) places_[steps_[event.step].to].repeats += rounds_;
   }
   rounds_ = 0;
 }
 
+/// The values that were only counted join the leaf.
 void Folder::settle(Place& place) {
   if (place.repeats == 0) return;
   for (Param& param : place.leaf->params)
@@ -205,8 +263,9 @@ Node Folder::node_of(const Event& event, std::uint64_t predecessor) const {
   node.call = event.call;
   node.path = event.path;
   node.shape = Shape::of(Node::event_symbol(event.call, event.path));
-  node.params.reserve(event.values.size());
-  for (const std::int64_t value : event.values) node.params.emplace_back(ValueSequence(value));
+  node.params.resize(event.values.size());
+  for (std::size_t i = 0; i < event.values.size(); ++i)
+    node.params[i].values().append(event.values[i]);
   if (keep_times_) {
     TimeEntry& entry = node.times.emplace_back();
     entry.predecessor = predecessor;

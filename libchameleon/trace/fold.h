@@ -32,7 +32,11 @@ class Folder {
   explicit Folder(bool keep_times = true) : keep_times_(keep_times) {}
 
   /// Whether times are kept of what comes from here on.
-  void keep_times(bool keep) { keep_times_ = keep; }
+  void keep_times(bool keep) {
+    settle_rounds();
+    beats_.clear();
+    keep_times_ = keep;
+  }
 
   /// Appends one event.
   void push(const Event& event);
@@ -42,17 +46,24 @@ class Folder {
   /// pair {compute, communication}. Gives how many they were; 0: what is next is something else.
   template <class Identity, class Time>
   std::size_t repeat(std::size_t available, Identity identity, Time time) {
-    if (!predicts_ || !pending_.empty() || (!whole_repeats_ && !has_patterns_)) return 0;
+    if (!predicts_ || !pending_.empty() || (!whole_repeats_ && !has_patterns_) ||
+        available < whole_.size() || last_symbol_ != places_.back().symbol)
+      return 0;
     const std::size_t count = whole_.size();
     std::size_t done = 0;
-    for (; available - done >= count; done += count) {
-      std::size_t same = 0;
-      while (same < count && whole_[same].identity == identity(done + same)) ++same;
-      if (same < count) break;
-      count_iteration([&](std::size_t i) { return time(done + i); });
+    const auto same = [&](const auto& iteration) {
+      std::size_t i = 0;
+      while (i < count && iteration[i].identity == identity(done + i)) ++i;
+      return i == count;
+    };
+    if (beats_.empty()) {
+      if (!same(whole_)) return 0;
+      find_beats();
     }
+    if (gathered_.empty() && (available > 4 * count || rounds_ > 2)) gather_times();
+    for (; available - done >= count && same(beats_); done += count)
+      count_iteration([&](std::size_t i) { return time(done + i); });
     events_ += done;
-    if (has_patterns_) rounds_ += done / count;
     return done;
   }
 
@@ -83,7 +94,13 @@ class Folder {
     std::uint32_t first;  ///< of its values in `pending_values_`; kSame: as before at its place
   };
   static constexpr std::uint32_t kSame = UINT32_MAX;
-  static constexpr std::size_t kAhead = 12;  ///< events whose times are fetched beforehand
+  static constexpr std::size_t kAhead = 8;  ///< events whose times are fetched beforehand
+  /// An event of the whole iteration, and where its times go.
+  struct Beat {
+    std::uint64_t identity;
+    Durations* time;  ///< null: times are not kept
+  };
+  struct alignas(64) Gathered : Durations {};
   /// A way on from a place: to the next, or round a loop that ends there once more.
   struct Step {
     std::uint32_t to = 0;
@@ -108,39 +125,31 @@ class Folder {
   bool predicted(const Event& event);
   void commit_prediction();
   TimeEntry& time_entry(Place& place, std::uint64_t predecessor);
+  void find_beats();
   /// The whole iteration once more, with other times.
   template <class Time>
   void count_iteration(Time time) {
-    const std::size_t count = whole_.size();
-    std::uint64_t predecessor = last_symbol_;
+    const std::size_t count = keep_times_ ? beats_.size() : 0;
     for (std::size_t i = 0; i < count; ++i) {
-      if (i + kAhead < count) prefetch(places_[steps_[whole_[i + kAhead].step].to]);
-      Place& place = enter(steps_[whole_[i].step]);
-      if (!has_patterns_) ++place.repeats;
-      if (keep_times_) {
-        const auto [compute, communication] = time(i);
-        add_times(place, predecessor, compute, communication);
-      }
-      predecessor = place.symbol;
+      if (i + kAhead < count) prefetch(beats_[i + kAhead].time);
+      const auto [compute, communication] = time(i);
+      beats_[i].time->compute.add(compute);
+      beats_[i].time->communication.add(communication);
     }
+    for (const std::uint32_t step : turns_) enter(steps_[step]);
+    ++rounds_;
   }
-  static void prefetch(const Place& place) {
-    const char* const time = reinterpret_cast<const char*>(place.time);
-    for (std::size_t line = 0; line < sizeof(TimeEntry); line += 64) __builtin_prefetch(time + line);
+  static void prefetch(const Durations* durations) {
+    const char* const bytes = reinterpret_cast<const char*>(durations);
+    for (const std::size_t at : {0, 64, 128, 191}) __builtin_prefetch(bytes + at);
   }
+  void gather_times();
   /// Takes a step of an iteration that is whole.
   Place& enter(const Step& step) {
     if (step.again != nullptr) ++step.again->current;
     for (std::uint32_t loop = step.first_entered; loop < step.end_entered; ++loop)
       begin_visit(*begins_[loop]);
     return places_[step.to];
-  }
-  void add_times(Place& place, std::uint64_t predecessor, std::uint64_t compute,
-                 std::uint64_t communication) {
-    if (place.time == nullptr || place.time->predecessor != predecessor) [[unlikely]]
-      place.time = &time_entry(place, predecessor);
-    place.time->compute.add(compute);
-    place.time->communication.add(communication);
   }
   void settle(Place& place);
   bool has_pattern() const;
@@ -181,11 +190,15 @@ class Folder {
   std::vector<Pending> pending_;
   std::vector<Pending> whole_;  ///< the iteration before, of the loop that is predicted
   bool whole_repeats_ = false;  ///< known events, at each place one: their values can be counted
-  // Else, where two iterations were the same: by place and parameter, the values of one, and how
-  // many more there were.
+  // Else, where two iterations were the same: by place and parameter, the values of one.
   bool has_patterns_ = false;
   std::vector<std::vector<ValueSequence>> patterns_;
-  std::uint64_t rounds_ = 0;
+  std::uint64_t rounds_ = 0;          ///< of the whole iteration, whose values are not in the leaves
+  std::vector<Beat> beats_;           ///< of the whole iteration, once it has repeated
+  std::vector<std::uint32_t> turns_;  ///< its steps that begin a loop or go round one
+  // Times of a long iteration, in memory one after the other: apart they take twice as long.
+  std::vector<Gathered> gathered_;
+  std::vector<TimeEntry*> homes_;  ///< where these belong
   std::vector<std::int64_t> pending_values_;
 };
 

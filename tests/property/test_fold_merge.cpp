@@ -116,6 +116,53 @@ TEST_CASE("events known beforehand, and whole iterations of them, fold as any, w
   }
 }
 
+TEST_CASE("what was dropped in between precedes one event, of whole iterations too") {
+  const std::int64_t value[] = {0};
+  const auto event = [&](std::size_t i) {
+    return Event{1, 1 + i % 2, 100 + i, 50, value, 1 + i % 2};
+  };
+  const auto fold = [&](bool ahead) {
+    Folder folder;
+    for (std::size_t i = 0; i < 12; ++i) folder.push(event(i));
+    folder.set_last_symbol(Node::event_symbol(1, 77));
+    for (std::size_t at = 12; at < 20;) {
+      const std::size_t repeated =
+          !ahead ? 0
+                 : folder.repeat(20 - at, [&](std::size_t i) { return event(at + i).identity; },
+                                 [&](std::size_t i) {
+                                   return std::pair(event(at + i).compute, std::uint64_t{50});
+                                 });
+      if (repeated == 0) folder.push(event(at));
+      at += std::max<std::size_t>(repeated, 1);
+    }
+    CHECK(folder.last_symbol() == Node::event_symbol(1, 2));
+    Trace trace;
+    trace.ranks = RankList::single(0);
+    trace.world_size = 1;
+    trace.calls[1] = {"Call", {{"return", "int", FieldKind::kPlain}}};
+    trace.nodes = folder.take();
+    return encode_trace(trace);
+  };
+  CHECK(fold(true) == fold(false));
+}
+
+TEST_CASE("a loop of many places folds ahead as event by event, whatever comes between") {
+  for (const std::size_t size : {200U, 300U, 1000U}) {
+    Stream stream;
+    for (int round = 0; round < 40; ++round) {
+      for (std::size_t i = 0; i < size; ++i)
+        stream.push_back({1, i, {0, round % 17 == 16 && i == 5 ? 3 : 7, 0}});
+      for (int inner = 0; inner < 4 + (round == 20); ++inner)
+        stream.push_back({1, 5000, {0, 1, 0}}), stream.push_back({1, 5001, {0, 1, 0}});
+      if (round % 13 == 12) stream.push_back({1, 6000, {0, 1, 0}});
+      if (round % 11 == 10) stream.push_back({1, 5, {0, 7, 0}});
+    }
+    const Bytes plain = encode_trace(fold_stream(stream, 2, 4, Feed::kSomeKnown));
+    CHECK(encode_trace(fold_stream(stream, 2, 4, Feed::kKnown)) == plain);
+    CHECK(encode_trace(fold_stream(stream, 2, 4, Feed::kAhead)) == plain);
+  }
+}
+
 TEST_CASE("values that vary within an iteration alike cost the same for any number of them") {
   const auto bytes_of = [](int iterations, int waits) {
     Stream stream;
