@@ -340,7 +340,8 @@ Result<RankList> RankList::parse(std::string_view text) {
         return wrong("+STRIDE*COUNT");
       range.dims.push_back({count, stride});
     }
-    if (!fits(range.start, range.dims)) return wrong("ranks below 2^24, strides of at least 1, counts of at least 2");
+    if (!fits(range.start, range.dims))
+      return wrong("ranks below 2^24, strides of at least 1, counts of at least 2");
     auto add = [&](std::uint64_t first, std::uint64_t last) {
       if (intervals.size() >= kMaxIntervals) return false;
       intervals.push_back({static_cast<Rank>(first), static_cast<Rank>(last)});

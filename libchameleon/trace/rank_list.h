@@ -17,23 +17,41 @@
 #include <string_view>
 #include <vector>
 
+// GCC 12 takes the moving of an inlined small_vector for an over-read.
+#pragma GCC diagnostic push
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wstringop-overread"
+#endif
+#include <boost/container/small_vector.hpp>
+#pragma GCC diagnostic pop
+
 #include "base/bytes.h"
 #include "base/result.h"
-#include "trace/rank_intervals.h"
 
 namespace chameleon {
 
 class RankList {
  public:
   using Rank = std::uint32_t;
-  using Intervals = RankIntervals;
-  using Interval = Intervals::Interval;
+  /// The ranks `first` to `last`, both included.
+  struct Interval {
+    Rank first = 0;
+    Rank last = 0;
+    auto operator<=>(const Interval&) const = default;
+  };
+  using Intervals = boost::container::small_vector<Interval, 1>;
 
   /// Ranks from here on, and more intervals, are refused by `decode` and `parse`.
   static constexpr Rank kMaxRanks = 1U << 24;
   static constexpr std::size_t kMaxIntervals = 1U << 20;
 
   RankList() = default;
+  RankList(const RankList&) = default;
+  RankList& operator=(const RankList&) = default;
+  // The vector's may throw as far as the type tells: then vectors of nodes copied what they hold.
+  RankList(RankList&&) noexcept = default;
+  RankList& operator=(RankList&&) noexcept = default;
+  ~RankList() = default;
   static RankList single(Rank rank) { return range(rank, rank); }
   /// The ranks `first` to `last`, both included; none when `last < first`.
   static RankList range(Rank first, Rank last);
