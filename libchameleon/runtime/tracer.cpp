@@ -259,27 +259,6 @@ std::uint64_t Tracer::elapsed_ns() {
   return static_cast<std::uint64_t>(static_cast<double>(clock_.now() - start_) * ns_per_tick());
 }
 
-namespace {
-
-/// What the stamps of recorded calls do not see: the way into a wrapper and out of it, and one
-/// reading of the clock. Together these take about three readings (bench/budget), which are timed.
-std::uint64_t unseen_ticks(const Clock& clock, std::uint64_t calls) {
-  static const std::uint64_t kReading = [&clock] {
-    constexpr int kReadings = 16;
-    std::uint64_t least = UINT64_MAX;
-    for (int batch = 0; batch < 8; ++batch) {
-      const std::uint64_t begin = clock.now();
-      std::uint64_t end = begin;
-      for (int i = 0; i < kReadings; ++i) end = clock.now();
-      least = std::min(least, end - begin);
-    }
-    return least / kReadings;
-  }();
-  return 3 * kReading * calls;
-}
-
-}  // namespace
-
 void Tracer::spent_at_marker(std::uint64_t begin, State state) {
   const std::uint64_t spent = clock_.now() - begin;
   const auto held = lock();
@@ -293,7 +272,10 @@ void Tracer::spent_at_marker(std::uint64_t begin, State state) {
 }
 
 std::uint64_t Tracer::spent_at_calls(const Stream& stream) const {
-  return stream.tool_ticks + unseen_ticks(clock_, stream.trace.all_events());
+  const auto unseen =
+      static_cast<std::int64_t>(stream.trace.all_events()) * unseen_ticks_ / kRehearsed;
+  const auto all = static_cast<std::int64_t>(stream.tool_ticks) + unseen;
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(all, 0));
 }
 
 Governor::Spent Tracer::spent() {
