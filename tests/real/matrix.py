@@ -89,7 +89,9 @@ def scalapack(tools):
     names = [prefix + rest for prefix in ("xs", "xd", "xc", "xz")
              for rest in ("lu", "llt", "qr", "brd", "trd", "hrd", "inv", "gblu", "dblu", "dtlu",
                           "pbllt", "ptllt")]
-    names += ["xsls", "xdsvd", "xdsyevr", "xzevc", "xdhseqr", "xdnep"]
+    # Not xdsyevr, which branches on variables that it never sets (valgrind): what was on its stack
+    # before decides how many of its tests fail.
+    names += ["xsls", "xdsvd", "xzevc", "xdhseqr", "xdnep"]
     return [Program(f"scalapack {name}", [str(folder / name)], 4, prepare=copy_data, patience=90)
             for name in names if (folder / name).exists()]
 
