@@ -182,7 +182,7 @@ void Folder::gather_times() {
     for (TimeEntry& entry : place.leaf->times) homes_.push_back(&entry);
   }
   gathered_.reserve(homes_.size());
-  for (TimeEntry* const home : homes_) gathered_.push_back({std::move(*home)});
+  for (TimeEntry* const home : homes_) gathered_.push_back(std::move(*home));
   for (std::size_t i = 0; i < beats_.size(); ++i) {
     const std::uint32_t at = steps_[whole_[i].step].to;
     const auto* const entry = static_cast<const TimeEntry*>(beats_[i].time);
@@ -206,7 +206,7 @@ bool Folder::has_pattern() const {
 void Folder::settle_rounds() {
   for (std::size_t i = 0; i < gathered_.size(); ++i)
     static_cast<Durations&>(*homes_[i]) = std::move(gathered_[i]);
-  std::vector<Gathered>().swap(gathered_);
+  std::vector<Durations>().swap(gathered_);
   homes_.clear();
   if (rounds_ == 0) return;
   if (has_patterns_) {

@@ -100,7 +100,6 @@ class Folder {
     std::uint64_t identity;
     Durations* time;  ///< null: times are not kept
   };
-  struct alignas(64) Gathered : Durations {};
   /// A way on from a place: to the next, or round a loop that ends there once more.
   struct Step {
     std::uint32_t to = 0;
@@ -197,7 +196,7 @@ class Folder {
   std::vector<Beat> beats_;           ///< of the whole iteration, once it has repeated
   std::vector<std::uint32_t> turns_;  ///< its steps that begin a loop or go round one
   // Times of a long iteration, in memory one after the other: apart they take twice as long.
-  std::vector<Gathered> gathered_;
+  std::vector<Durations> gathered_;
   std::vector<TimeEntry*> homes_;  ///< where these belong
   std::vector<std::int64_t> pending_values_;
 };
