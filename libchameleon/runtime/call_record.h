@@ -15,44 +15,10 @@
 
 #include "mpi/event_layout.h"
 #include "runtime/significance.h"
+#include "runtime/status_values.h"
 #include "runtime/tracer.h"
 
 namespace chameleon {
-
-/// `partner` in a communicator of this shape, as stored.
-inline std::int64_t encode_end_point(std::int64_t partner, const CommShape& comm) {
-  if (partner == MPI_PROC_NULL) return pack_special(SpecialRank::kProcNull);
-  if (partner == MPI_ANY_SOURCE) return pack_special(SpecialRank::kAnySource);
-  if (partner == kRootOfIntercommunicator) return pack_special(SpecialRank::kRoot);
-  if (partner < 0 || partner >= comm.size) return pack_special(SpecialRank::kUndefined);
-  return pack_rank(static_cast<std::int32_t>(partner), comm.self, comm.size);
-}
-
-/// The parts of a status that the posted receive does not tell.
-struct StatusValues {
-  std::int64_t source = pack_special(SpecialRank::kNone);
-  std::int64_t tag = kNotRecorded;
-  std::int64_t bytes = kNotRecorded;
-  bool empty() const {
-    return source == pack_special(SpecialRank::kNone) && tag == kNotRecorded &&
-           bytes == kNotRecorded;
-  }
-};
-
-inline StatusValues encode_status(const MPI_Status& status, const RequestFacts& posted) {
-  StatusValues values;
-  if (!posted.receives) return values;
-  if (posted.cancelled) {
-    int cancelled = 0;
-    PMPI_Test_cancelled(&status, &cancelled);
-    if (cancelled != 0) return values;
-  }
-  if (posted.any_source) values.source = encode_end_point(status.MPI_SOURCE, posted.comm);
-  if (posted.any_tag) values.tag = status.MPI_TAG;
-  const std::int64_t bytes = status_bytes(status);
-  if (bytes != posted.bytes) values.bytes = bytes;
-  return values;
-}
 
 template <CallId C, class... P>
 class CallRecord {
@@ -437,19 +403,10 @@ class CallRecord {
     return positions;
   }
 
-  /// What the status of a request that is complete tells.
-  StatusValues completed(std::size_t position, const MPI_Status& status) {
-    if (position >= claimed_.size() || claimed_[position] < 0) return {};
-    RequestFacts& facts = tracer_.request(claimed_[position]);
-    if (!facts.active) return {};
-    const StatusValues values = encode_status(status, facts);
-    facts.active = false;
-    return values;
-  }
-
-  /// The same where it is seen at a glance that it tells nothing; else false, and nothing is done.
+  /// Whether the status of a request that is complete tells nothing, as is seen at a glance; if so
+  /// the request is done with.
   bool completed_silently(std::size_t position, const MPI_Status& status) {
-    if (claimed_[position] < 0) return true;
+    if (position >= claimed_.size() || claimed_[position] < 0) return true;
     RequestFacts& facts = tracer_.request(claimed_[position]);
     if (facts.active && facts.receives &&
         (facts.any_source || facts.any_tag || facts.cancelled ||
@@ -457,6 +414,14 @@ class CallRecord {
       return false;
     facts.active = false;
     return true;
+  }
+
+  /// What the status of a request that is complete tells.
+  StatusValues completed(std::size_t position, const MPI_Status& status) {
+    if (completed_silently(position, status)) return {};
+    RequestFacts& facts = tracer_.request(claimed_[position]);
+    facts.active = false;
+    return encode_status(status, facts);
   }
 
   /// Of several statuses: three arrays, empty where none tells anything, which is usual.
