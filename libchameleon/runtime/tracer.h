@@ -172,18 +172,18 @@ class Tracer {
     if constexpr (kSimulated) return;
     const std::uint64_t begin = clock_.now();
     const auto id = static_cast<std::size_t>(call);
-    Stream scratch(settings_, 64U << 10, 0);
-    stream_ = &scratch;
+    const auto scratch = std::make_unique<Stream>(settings_, 64U << 10, 0);  // large
+    stream_ = scratch.get();
     const bool paused = paused_.exchange(false), threaded = std::exchange(threaded_, false);
     const bool records = std::exchange(records_[id], true), seen = seen_[id];
     std::uint64_t least = UINT64_MAX;
     for (int batch = 0; batch < 8; ++batch) {
-      const std::uint64_t first = clock_.now(), told = scratch.tool_ticks;
+      const std::uint64_t first = clock_.now(), told = scratch->tool_ticks;
       for (std::int64_t i = 0; i < kRehearsed; ++i) record();
       const std::uint64_t all = clock_.now() - first;
       if (all >= least) continue;
       least = all;
-      unseen_ticks_ = static_cast<std::int64_t>(all - (scratch.tool_ticks - told));
+      unseen_ticks_ = static_cast<std::int64_t>(all - (scratch->tool_ticks - told));
     }
     seen_[id] = seen;
     records_[id] = records;
