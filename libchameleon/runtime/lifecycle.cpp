@@ -123,28 +123,41 @@ Start agree(int rank, int size) {
   return start;
 }
 
-/// A launcher kills all ranks as soon as it sees one end. So each waits until the ranks
-/// around it have left their traces too, for a second at most.
-void wait_for_others(const Tracer& tracer) {
+/// A launcher kills all ranks as soon as it sees one end. So each waits until the ranks around it
+/// have left their traces too, for two seconds at most. Returns when all of them are to end: soon
+/// after the last one's file appeared, by the clock that all of a node read; 0 if it is at once.
+std::int64_t wait_for_others(const Tracer& tracer) {
   constexpr int kAround = 64;  // ranks of a node mostly have numbers in a row
+  constexpr std::int64_t kSoon = 100'000'000, kPolling = 10'000'000;  // ns
+  const auto ns = [](const timespec& time) {
+    return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
+  };
   const int first = tracer.rank() - tracer.rank() % kAround;
   const int end = std::min(first + kAround, tracer.size());
+  std::int64_t last = 0;
   const auto left = [&](int rank) {
-    return ::access((tracer.path() + ".rank" + std::to_string(rank)).c_str(), F_OK) == 0;
+    struct stat file {};
+    const std::string path = tracer.path() + ".rank" + std::to_string(rank);
+    if (::stat(path.c_str(), &file) != 0) return false;
+    last = std::max(last, ns(file.st_ctim));
+    return true;
   };
-  for (int i = 0; i < 100; ++i, ::usleep(10'000)) {
-    int rank = first;
+  for (int i = 0, rank = first; i < 200; ++i, ::usleep(kPolling / 1000)) {
     while (rank < end && left(rank)) ++rank;
-    if (rank == end) return;
+    if (rank < end) continue;
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    return last > ns(now) ? 0 : last + kSoon;  // a file server's clock may be another
   }
+  return 0;
 }
 
-void leave_on_termination() {
-  if (!g_door.close()) return;
+std::int64_t leave_on_termination() {
+  if (!g_door.close()) return 0;
   Tracer* tracer = g_tracer.load();  // nobody changes it any more
-  if (tracer == nullptr || !tracer->close()) return;
+  if (tracer == nullptr || !tracer->close()) return 0;
   tracer->leave_partial("SIGTERM", true);
-  wait_for_others(*tracer);
+  return wait_for_others(*tracer);
 }
 
 }  // namespace

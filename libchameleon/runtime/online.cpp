@@ -62,6 +62,7 @@ void Online::mark() {
   }
   const std::uint64_t begin = tracer_.clock().now();
   act();
+  g_door.set(Together::kNothing);
   tracer_.spent_at_marker(begin, machine_.state());
 }
 
@@ -86,6 +87,7 @@ void Online::act() {
     vote = Vote(changed ? 1 : 0, 0, 0, mix(interval.call_path),
                 cause == Governor::Cause::kEvents ? 1 : 0,
                 cause == Governor::Cause::kMarkers ? 0 : 1);
+    g_door.set(Together::kVote);
   }
   if (!tracer_.leaves_out()) previous_ = interval.call_path;
   regained_ = false;
@@ -98,6 +100,7 @@ void Online::act() {
   {
     const auto held = tracer_.lock();  // `place` is asked by any thread
     decision = machine_.step(vote, since_flush_ + 1 >= settings_.flush_every);
+    g_door.set(Together::kDecided);
   }
   ++since_flush_;
   note(decision, vote);

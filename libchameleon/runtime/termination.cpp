@@ -18,7 +18,7 @@ constexpr std::size_t kStack = 4U << 20;  // deep loops are written recursively
 
 sem_t g_asked;
 pid_t g_owner = 0;
-void (*g_leave)() = nullptr;
+std::int64_t (*g_leave)() = nullptr;
 
 void pause_ms(long ms) {
   const timespec time{ms / 1000, (ms % 1000) * 1'000'000};
@@ -30,6 +30,21 @@ void end_process() {
   action.sa_handler = SIG_DFL;
   ::sigaction(SIGTERM, &action, nullptr);
   ::kill(::getpid(), SIGTERM);
+}
+
+/// The kernel's timer sends the signal, so that all ranks of a node get it at once however long
+/// each would wait for a processor: the first to end lets the launcher kill the others, and SIGKILL
+/// would be what they ended by.
+void end_process_at(std::int64_t unix_ns) {
+  sigevent event{};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGTERM;
+  timer_t timer;
+  itimerspec when{};
+  when.it_value = {unix_ns / 1'000'000'000, unix_ns % 1'000'000'000};
+  if (unix_ns <= 0 || ::timer_create(CLOCK_REALTIME, &event, &timer) != 0 ||
+      ::timer_settime(timer, TIMER_ABSTIME, &when, nullptr) != 0)
+    end_process();
 }
 
 void on_signal(int) {
@@ -48,33 +63,44 @@ void on_signal(int) {
 void* watch(void*) {
   while (::sem_wait(&g_asked) != 0 && errno == EINTR) {
   }
-  g_leave();
-  end_process();
+  end_process_at(g_leave());
   return nullptr;
 }
 
 long membarrier(int command) { return ::syscall(SYS_membarrier, command, 0, 0); }
+
+/// Every thread sees what was stored before, and what it stored is seen.
+void see_everywhere() {
+  if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) pause_ms(50);
+}
 
 }  // namespace
 
 Door g_door;
 
 bool Door::close() {
+  constexpr int kPatience = 1000, kVotePatience = 200;  // ms
   closed_.store(true);
-  if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) pause_ms(50);
-  for (int i = 0; i < 1000; ++i) {
+  see_everywhere();
+  for (int i = 0; i < kPatience; ++i, pause_ms(1)) {
+    if (busy_.load(std::memory_order_acquire)) continue;
+    const Together together = together_.load(std::memory_order_acquire);
+    if (together == Together::kNothing || shut_.load()) return true;
+    if (i < (together == Together::kVote ? kVotePatience : kPatience - 1)) continue;
+    shut_.store(true);
+    see_everywhere();
     if (!busy_.load(std::memory_order_acquire)) return true;
-    pause_ms(1);
   }
   return false;
 }
 
 void Door::stop() {
+  if (together_.load(std::memory_order_relaxed) != Together::kNothing && !shut_.load()) return;
   busy_.store(false, std::memory_order_release);
   for (;;) pause_ms(1000);  // the process is about to end
 }
 
-void watch_termination(void (*leave)()) {
+void watch_termination(std::int64_t (*leave)()) {
   struct sigaction present {};
   if (g_owner == ::getpid() || ::sigaction(SIGTERM, nullptr, &present) != 0) return;
   if ((present.sa_flags & SA_SIGINFO) != 0 || present.sa_handler != SIG_DFL) return;

@@ -5,14 +5,20 @@
 /// application left the signal at its default, a thread of the tool's own, which
 /// sleeps until then, leaves this rank's partial trace beside the file and
 /// raises the signal again; a second one ends the process at once. Threads that
-/// are in tool code finish it first, and stop at the door afterwards.
+/// are in tool code finish it first, and stop at the door afterwards. What all
+/// ranks do together, a vote and the flush it may decide on, goes on to its end,
+/// so that what the ranks leave begins after the same flush.
 ///
 /// The hot path pays two plain stores and a load a section: the other side of the
 /// handshake is a process-wide barrier (membarrier) at the time of the signal.
 
 #include <atomic>
+#include <cstdint>
 
 namespace chameleon {
+
+/// What the ranks do together at a marker.
+enum class Together : std::uint8_t { kNothing, kVote, kDecided };
 
 /// Whether tool code runs, and whether it may begin; one for the process, so that
 /// it can be closed whatever becomes of the tracer. One writer thread: programs
@@ -26,7 +32,10 @@ class Door {
       stop();
   }
   void leave() { busy_.store(false, std::memory_order_release); }
-  /// Lets nobody in any more and waits, a second at most, until nobody is inside.
+  /// Begun inside; while it lasts its thread comes in at a closed door.
+  void set(Together what) { together_.store(what, std::memory_order_release); }
+  /// Lets nobody in any more and waits, a second at most, until nobody is inside. It waits for
+  /// a vote too, shortly, because another rank may be long in coming, and for what was decided.
   bool close();
 
  private:
@@ -34,12 +43,15 @@ class Door {
 
   std::atomic<bool> busy_{false};
   std::atomic<bool> closed_{false};
+  std::atomic<bool> shut_{false};  ///< to what is done together too
+  std::atomic<Together> together_{Together::kNothing};
 };
 
 extern Door g_door;
 
 /// Watches for SIGTERM, unless the application does. `leave` is called at most
-/// once, on another thread; it is to be quick.
-void watch_termination(void (*leave)());
+/// once, on another thread; it is to be quick, and says when the process is to
+/// end (ns since 1970; what is past: at once).
+void watch_termination(std::int64_t (*leave)());
 
 }  // namespace chameleon
