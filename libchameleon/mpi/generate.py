@@ -262,19 +262,27 @@ def emit_table(calls: List[Call], vocabulary: Vocabulary) -> str:
 
 
 def emit_wrappers(calls: List[Call], prototypes: Dict[str, Prototype], shards: int) -> str:
-    """All wrappers, for as many compilations as there are shards: each takes every n-th."""
-    lines = []
+    """All wrappers, for as many compilations as there are shards: each takes every n-th, and has
+    a function that sets their ways."""
+    lines = [f"#define CHAMELEON_WRAPPER_SHARDS {shards}"]
+    ways: List[List[str]] = [[] for _ in range(shards)]
     shard = 0
     for call in calls:
         prototype = prototypes.get(call.name)
         if prototype is None or "irregular" in call.attributes:
             continue
         lines.append(f"#if CHAMELEON_SHARD == {shard % shards}")
+        ways[shard % shards].append(f"  set_way<CallId::{call.enumerator}, PMPI_{call.name}>("
+                                    f"PMPI_{call.name}, traced);\n")
         shard += 1
         lines.append(f'extern "C" CHAMELEON_EXPORT {prototype.returns} MPI_{call.name}('
                      f'{", ".join(prototype.declarations)}) {{\n'
                      f"  return traced<CallId::{call.enumerator}, PMPI_{call.name}>("
                      f'{", ".join(prototype.names)});\n}}\n#endif\n')
+    for shard, calls_of_shard in enumerate(ways):
+        lines.append(f"#if CHAMELEON_SHARD == {shard}\n"
+                     f"template <>\nvoid chameleon::set_ways<{shard}>(bool traced) {{\n"
+                     f"{''.join(calls_of_shard)}}}\n#endif\n")
     return "\n".join(lines)
 
 

@@ -258,6 +258,7 @@ void start_tracer(bool threaded) {
   }
   tracer->start_clock();
   g_tracer.store(tracer, std::memory_order_release);
+  set_ways(true);
 }
 
 void note_untraced_session() {
@@ -271,6 +272,7 @@ void note_untraced_session() {
 void finish_tracer() {
   Tracer* tracer = g_tracer.load();
   if (tracer == nullptr) return;
+  set_ways(false);
   {
     const auto held = tracer->lock();  // not while SIGTERM's thread saves what there is
     g_tracer.store(nullptr);

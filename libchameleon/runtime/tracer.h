@@ -93,9 +93,10 @@ class Tracer {
                                            std::uint64_t compute, std::uint64_t communication,
                                            const Record& event) {
     IntervalLog& log = stream.trace.log();
-    const std::uint32_t number =
-        log.expect(static_cast<std::uint16_t>(call), path,
-                   [&](const std::int64_t* key) { return event.has_key(key, objects_changed_); });
+    const auto has_key = [&](const std::int64_t* key) __attribute__((always_inline)) {
+      return event.has_key(key, objects_changed_);
+    };
+    const std::uint32_t number = log.expect(static_cast<std::uint16_t>(call), path, has_key);
     if (number == EventTable::kNone) return false;
     log.append(number, compute, communication);
     if (log.full()) [[unlikely]]
@@ -323,6 +324,9 @@ inline ToolSection::~ToolSection() {
 
 /// The tracer of this process, or null when calls are not traced.
 extern std::atomic<Tracer*> g_tracer;
+
+/// Whether wrappers ask for it or pass straight through. Set after it, and before it is gone.
+void set_ways(bool traced);
 
 /// Above 0 inside a traced call: calls that MPI makes of itself pass through.
 extern CHAMELEON_PER_THREAD int t_depth CHAMELEON_FAST_TLS;

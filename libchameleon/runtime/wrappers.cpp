@@ -19,12 +19,16 @@
 // function that would be called is part of the wrapper, so that it returns to the program too.
 #if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CHAMELEON_TAIL [[gnu::noinline]]
+#define CHAMELEON_HAS_TAIL true
 #else
 #define CHAMELEON_TAIL [[gnu::always_inline]] inline
+#define CHAMELEON_HAS_TAIL false
 #endif
 
 namespace chameleon {
 namespace {
+
+constexpr bool kHasTail = CHAMELEON_HAS_TAIL;
 
 class DepthGuard {
  public:
@@ -200,19 +204,49 @@ CHAMELEON_TAIL int begin_trace(P... p) {
   return code;
 }
 
+/// Whether calls are traced once there is a tracer.
+template <CallId C, class R>
+constexpr bool kTraced = std::is_same_v<R, int> &&
+                         !has(*find_call(C), Attribute::kMpit | Attribute::kInit);
+
+/// Whether the way of a call is chosen once for all, not anew by each.
+template <CallId C, class R>
+constexpr bool kHasWay = kTraced<C, R> && kHasTail && C != CallId::kSessionFinalize;
+
+template <auto kPmpi, class R, class... P>
+R pass(P... p) {
+  return kPmpi(p...);
+}
+
+/// Where a call goes on: to PMPI, or, while there is a tracer, to `trace`. The wrapper is a jump
+/// there and leaves the arguments where they are; the compiler moves those on the stack to and fro
+/// where a function decides before such a jump.
+template <CallId C, auto kPmpi, class R, class... P>
+struct Way {
+  static constinit inline std::atomic<R (*)(P...)> next{pass<kPmpi, R, P...>};
+};
+
+template <CallId C, auto kPmpi, class R, class... P>
+void set_way(R (*)(P...), bool traced) {
+  if constexpr (kHasWay<C, R>)
+    Way<C, kPmpi, R, P...>::next.store(traced ? trace<C, kPmpi, R, P...> : pass<kPmpi, R, P...>,
+                                       std::memory_order_relaxed);
+}
+
 template <CallId C, auto kPmpi, class R, class... P>
 [[gnu::always_inline]] inline R choose(R (*)(P...), P... p) {
-  constexpr const CallInfo& call = *find_call(C);
-  if constexpr (!std::is_same_v<R, int> || has(call, Attribute::kMpit)) {
-    return kPmpi(p...);
-  } else if constexpr (has(call, Attribute::kInit)) {
-    return begin_trace<C, kPmpi, P...>(p...);
-  } else {
+  if constexpr (kHasWay<C, R>) {
+    return Way<C, kPmpi, R, P...>::next.load(std::memory_order_relaxed)(p...);
+  } else if constexpr (kTraced<C, R>) {
     if (g_tracer.load(std::memory_order_relaxed) == nullptr) {
       if constexpr (C == CallId::kSessionFinalize) note_untraced_session();
       return kPmpi(p...);
     }
     return trace<C, kPmpi, R, P...>(p...);
+  } else if constexpr (std::is_same_v<R, int> && has(*find_call(C), Attribute::kInit)) {
+    return begin_trace<C, kPmpi, P...>(p...);
+  } else {
+    return kPmpi(p...);
   }
 }
 
@@ -222,6 +256,11 @@ template <CallId C, auto kPmpi, class... A>
 }
 
 }  // namespace
+
+/// Of the calls of a shard.
+template <int Shard>
+void set_ways(bool traced);
+
 }  // namespace chameleon
 
 using chameleon::CallId;
@@ -231,6 +270,12 @@ using chameleon::traced;
 #include "wrappers.inc"  // generated
 
 #if CHAMELEON_SHARD == 0
+void chameleon::set_ways(bool traced) {
+  [&]<int... Shard>(std::integer_sequence<int, Shard...>) {
+    (set_ways<Shard>(traced), ...);
+  }(std::make_integer_sequence<int, CHAMELEON_WRAPPER_SHARDS>());
+}
+
 extern "C" CHAMELEON_EXPORT int MPI_Pcontrol(const int level, ...) {
   using namespace chameleon;
   Tracer* tracer = g_tracer.load(std::memory_order_acquire);
