@@ -365,8 +365,9 @@ def own_times(online):
     what, _, facts, _ = online.trace(3, online.program("slow", 40), raw=False)
     load = facts["load"]
     expect(load["slowest_rank"] == 1, f"{what}: {load}")
-    expect(0.4 < load["balance"] < 0.65, f"{what}: {load}")  # (1 + 5 + 1) / 3 / 5
-    expect(0.2 <= load["longest_compute_seconds"] < 0.4, f"{what}: {load}")
+    # (1 + 5 + 1) / 3 / 5 of 0.2 s; on a busy machine who sleeps is woken late. Shared alike: 1.
+    expect(0.4 < load["balance"] < 0.85, f"{what}: {load}")
+    expect(0.2 <= load["longest_compute_seconds"] < 1, f"{what}: {load}")
 
 
 @test
