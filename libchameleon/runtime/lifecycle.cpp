@@ -273,11 +273,14 @@ void finish_tracer() {
   Tracer* tracer = g_tracer.load();
   if (tracer == nullptr) return;
   set_ways(false);
+  tracer->meet();
   {
     const auto held = tracer->lock();  // not while SIGTERM's thread saves what there is
     g_tracer.store(nullptr);
+    g_door.set(Together::kLastMerge);
   }
   tracer->finish();
+  g_door.set(Together::kNothing);
   for (MPI_Comm& comm : g_comms) PMPI_Comm_free(&comm);
   if (!tracer->threaded()) delete tracer;  // else a thread may be asking whether it records
 }

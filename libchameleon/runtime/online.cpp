@@ -279,9 +279,12 @@ void Online::say_uneven(std::uint32_t finalizing, std::uint64_t marker) const {
         " of the others; markers stop, the trace stays complete");
 }
 
-void Online::finish() {
-  const std::uint64_t begin = tracer_.clock().now();
-  tracer_.streams().close_interval(tracer_.ns_per_tick());
+void Online::meet() {
+  end_begun_ = tracer_.clock().now();
+  {
+    const auto held = tracer_.lock();
+    tracer_.streams().close_interval(tracer_.ns_per_tick());
+  }
   if (settings_.clustering && !machine_.stopped()) {
     Vote vote(0, 1, 0);
     std::uint32_t missing = 0;
@@ -291,12 +294,15 @@ void Online::finish() {
       say_uneven(vote.finalizing(), frequency_.next());
   }
   const auto more = [](std::uint64_t& mine, std::uint64_t&& theirs) { mine = std::max(mine, theirs); };
-  const std::uint64_t acted = last_.all_reduce(MpiWorld::PerRank<std::uint64_t>{machine_.acted()}, more);
+  most_acted_ = last_.all_reduce(MpiWorld::PerRank<std::uint64_t>{machine_.acted()}, more);
+}
+
+void Online::finish() {
   compare_clocks(last_, kManyRounds);
   const bool leading = machine_.state() == State::kLead;
   const Decision decision = machine_.finalize();
-  if (decision.state == State::kFinalize && acted != 0) note(decision, Vote());
-  if (acted == 0) {
+  if (decision.state == State::kFinalize && most_acted_ != 0) note(decision, Vote());
+  if (most_acted_ == 0) {
     tracer_.streams().join(tracer_.ns_per_tick());
     merge_everything();
   } else {
@@ -305,7 +311,7 @@ void Online::finish() {
     tracer_.streams().join(tracer_.ns_per_tick());
     flush_history();
   }
-  tracer_.spent_at_marker(begin, State::kFinalize);
+  tracer_.spent_at_marker(end_begun_, State::kFinalize);
   collect_facts();
   if (gave_up_) world_.drain();  // everyone has come by: what is left of lost votes is here
   if (tracer_.rank() == 0) write_last();

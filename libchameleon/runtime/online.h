@@ -33,7 +33,9 @@ class Online {
 
   /// A marker was seen on this rank.
   void mark();
-  /// Merges what is left and completes the trace; in MPI_Finalize, on every rank.
+  /// In MPI_Finalize, on every rank, before `finish`: waits until all are there.
+  void meet();
+  /// Merges what is left and completes the trace.
   void finish();
 
   /// The first comparison of the ranks' clocks, after which they go on together, as they left
@@ -79,6 +81,8 @@ class Online {
   std::uint32_t votes_ = 0;
   std::uint64_t since_flush_ = 0;
   std::uint64_t intervals_ = 0;  ///< since not all are recorded
+  std::uint64_t most_acted_ = 0;  ///< markers, of any rank, at the end
+  std::uint64_t end_begun_ = 0;   ///< in ticks
   bool regained_ = false;        ///< the frequency has just changed: intervals cannot be compared
   bool gave_up_ = false;
   bool lost_ = false;  ///< a flush failed

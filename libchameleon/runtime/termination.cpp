@@ -79,18 +79,24 @@ void see_everywhere() {
 Door g_door;
 
 bool Door::close() {
-  constexpr int kPatience = 1000, kVotePatience = 200;  // ms
+  constexpr int kPatience = 1000;  // ms
+  const auto patience = [](Together together) {
+    switch (together) {
+      case Together::kVote: return 200;
+      case Together::kLastMerge: return 5000;
+      default: return kPatience;
+    }
+  };
+  const auto busy = [&] { return busy_.load(std::memory_order_acquire); };
+  const auto together = [&] { return together_.load(std::memory_order_acquire); };
   closed_.store(true);
   see_everywhere();
-  for (int i = 0; i < kPatience; ++i, pause_ms(1)) {
-    if (busy_.load(std::memory_order_acquire)) continue;
-    const Together together = together_.load(std::memory_order_acquire);
-    if (together == Together::kNothing || shut_.load()) return true;
-    if (i < (together == Together::kVote ? kVotePatience : kPatience - 1)) continue;
-    shut_.store(true);
-    see_everywhere();
-    if (!busy_.load(std::memory_order_acquire)) return true;
-  }
+  for (int i = 0; (busy() || together() != Together::kNothing) && i < patience(together()); ++i)
+    pause_ms(1);
+  shut_.store(true);
+  see_everywhere();
+  for (int i = 0; i < kPatience; ++i, pause_ms(1))
+    if (!busy()) return true;
   return false;
 }
 

@@ -7,7 +7,7 @@
 /// raises the signal again; a second one ends the process at once. Threads that
 /// are in tool code finish it first, and stop at the door afterwards. What all
 /// ranks do together, a vote and the flush it may decide on, goes on to its end,
-/// so that what the ranks leave begins after the same flush.
+/// so that what the ranks leave begins after the same flush; the last merge too.
 ///
 /// The hot path pays two plain stores and a load a section: the other side of the
 /// handshake is a process-wide barrier (membarrier) at the time of the signal.
@@ -17,8 +17,8 @@
 
 namespace chameleon {
 
-/// What the ranks do together at a marker.
-enum class Together : std::uint8_t { kNothing, kVote, kDecided };
+/// What the ranks do together: at a marker vote and then what was decided; at the end merge all.
+enum class Together : std::uint8_t { kNothing, kVote, kDecided, kLastMerge };
 
 /// Whether tool code runs, and whether it may begin; one for the process, so that
 /// it can be closed whatever becomes of the tracer. One writer thread: programs
@@ -34,8 +34,9 @@ class Door {
   void leave() { busy_.store(false, std::memory_order_release); }
   /// Begun inside; while it lasts its thread comes in at a closed door.
   void set(Together what) { together_.store(what, std::memory_order_release); }
-  /// Lets nobody in any more and waits, a second at most, until nobody is inside. It waits for
-  /// a vote too, shortly, because another rank may be long in coming, and for what was decided.
+  /// Lets nobody in any more and waits, a second at most, until nobody is inside. It waits for a
+  /// vote too, shortly, because another rank may be long in coming, for what was decided, and five
+  /// seconds for the last merge.
   bool close();
 
  private:

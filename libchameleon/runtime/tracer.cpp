@@ -431,6 +431,7 @@ void Tracer::report(const Status& written) {
 
 void Tracer::mark() { online_->mark(); }
 
+void Tracer::meet() { online_->meet(); }
 void Tracer::finish() { online_->finish(); }
 
 bool Tracer::close() {
@@ -443,6 +444,7 @@ bool Tracer::close() {
 }
 
 void Tracer::leave_partial(const std::string& why, bool everyone) {
+  streams_.join(ns_per_tick());  // an interval that was closed for a vote without an answer
   streams_.close_interval(ns_per_tick());
   streams_.join(ns_per_tick());
   Trace trace = empty_trace();

@@ -242,6 +242,8 @@ class Tracer {
   bool writes_raw() const { return !settings_.raw.empty(); }
   /// A number for the next line of raw records, where there are threads; else 0.
   std::uint64_t next_raw_line() { return threaded_ ? ++raw_lines_ : 0; }
+  /// At the end: waits for the other ranks; then merges and completes the trace.
+  void meet();
   void finish();
   const Settings& settings() const { return settings_; }
   int rank() const { return rank_; }

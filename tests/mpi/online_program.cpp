@@ -10,6 +10,7 @@
 //   abort    rank 1 calls MPI_Abort with 7 after half of the steps
 //   slow     rank 1 computes five times as long: 5 ms of a step
 //   vary     tags that never repeat, and no markers
+//   last     no markers, and rank 1 never calls MPI_Finalize
 //   report   rank 0 prints the time of a step and the size of the trace before MPI_Finalize
 #include <mpi.h>
 #include <sys/stat.h>
@@ -52,7 +53,7 @@ void shift(const Program& run, int step) {
 }
 
 void end_of_step(const Program& run, int step) {
-  if (run.mode == "vary" || (run.mode == "absent" && run.odd())) return;
+  if (run.mode == "vary" || run.mode == "last" || (run.mode == "absent" && run.odd())) return;
   if (run.mode == "fewer" && run.odd() && step == run.steps - 1) return;
   int token = 0;
   if (run.mode == "late" && step == run.steps / 2 && run.odd())
@@ -118,6 +119,7 @@ int main(int argc, char** argv) {
   // No collective call here: some modes are about ranks that come to MPI_Finalize early.
   if (run.odd()) std::printf("done, %d signals\n", static_cast<int>(g_signals));
   std::fflush(stdout);
+  while (run.mode == "last" && run.odd()) ::sleep(1);
   MPI_Finalize();
   return 0;
 }

@@ -511,6 +511,22 @@ def sigterm_in_flush(online):
 
 
 @test
+def sigterm_at_end(online):
+    """Ranks that wait in MPI_Finalize for one that is not there have not merged anything yet."""
+    folder = online.tools.fresh("end")
+    job = Job(online, 4, online.program("last", 40), folder / "t.cham")
+    job.processes()
+    time.sleep(1)
+    job.send(signal.SIGTERM, job.process.pid)
+    job.wait()
+    events = [online.info(folder / f"t.cham.rank{rank}")["events"] for rank in range(4)]
+    expect(events == [42, 41, 42, 42], f"SIGTERM at the end: {events}", job.outcome())
+    outcome = online.tools.chameleon("recover", folder / "t.cham", "-o", folder / "whole.cham")
+    whole = online.info(folder / "whole.cham")
+    expect(whole["events"] == sum(events), f"recover: {whole['events']} of {events}", outcome)
+
+
+@test
 def sigterm_any_time(online):
     """Also while a rank is in MPI_Init, a flush or MPI_Finalize: the job ends, a file is whole."""
     for _ in range(20 if online.all else 4):
