@@ -62,12 +62,24 @@ class Folder {
       find_beats();
     }
     if (gathered_.empty() && (available > 4 * count || rounds_ > 2)) gather_times();
-    for (std::size_t more = 1; more > 0;) {
-      const std::size_t from = done;
-      for (more = 0; more * count < kBatch && available - done >= count && same(beats_); ++more)
-        done += count;
-      count_iterations(more, [&](std::size_t i) { return time(from + i); });
+    if (count < kLong) {
+      for (; available - done >= count && same(beats_); done += count)
+        count_part(0, count, [&](std::size_t i) { return time(done + i); });
+    } else {
+      while (available - done >= count && same(beats_)) {
+        const std::size_t from = done;
+        do done += count;
+        while (done - from < kBatch && available - done >= count && same(beats_));
+        // Part by part, whose times stay in the processor's nearest memory.
+        for (std::size_t first = 0; first < count; first += kPart)
+          for (std::size_t at = from; at < done; at += count)
+            count_part(first, std::min(count, first + kPart),
+                       [&](std::size_t i) { return time(at + i); });
+      }
     }
+    for (std::size_t at = 0; at < done; at += count)
+      for (const std::uint32_t step : turns_) enter(steps_[step]);
+    rounds_ += done / count;
     events_ += done;
     return done;
   }
@@ -99,8 +111,8 @@ class Folder {
     std::uint32_t first;  ///< of its values in `pending_values_`; kSame: as before at its place
   };
   static constexpr std::uint32_t kSame = UINT32_MAX;
-  /// Events whose whole iterations are counted at once.
-  static constexpr std::size_t kBatch = 1U << 15;
+  /// Iterations of at least `kLong` events are counted several at once, some `kBatch` events.
+  static constexpr std::size_t kLong = 1U << 10, kBatch = 1U << 15, kPart = 64;
   static constexpr std::size_t kAhead = 8;  ///< events whose times are fetched beforehand
   /// An event of the whole iteration, and where its times go.
   struct Beat {
@@ -132,26 +144,16 @@ class Folder {
   void commit_prediction();
   TimeEntry& time_entry(Place& place, std::uint64_t predecessor);
   void find_beats();
-  /// The whole iteration `rounds` times more, with other times: part by part of it, so that the
-  /// times of a part stay in the processor's nearest memory.
+  /// Part of the whole iteration once more, with other times.
   template <class Time>
-  void count_iterations(std::size_t rounds, Time time) {
-    constexpr std::size_t kPart = 64;
-    const std::size_t count = beats_.size();
-    for (std::size_t first = 0; keep_times_ && first < count; first += kPart) {
-      const std::size_t end = std::min(count, first + kPart);
-      for (std::size_t round = 0; round < rounds; ++round) {
-        for (std::size_t i = first; i < end; ++i) {
-          if (round == 0 && i + kAhead < count) prefetch(beats_[i + kAhead].time);
-          const auto [compute, communication] = time(round * count + i);
-          beats_[i].time->compute.add(compute);
-          beats_[i].time->communication.add(communication);
-        }
-      }
+  void count_part(std::size_t first, std::size_t end, Time time) {
+    const std::size_t count = keep_times_ ? beats_.size() : 0;
+    for (std::size_t i = first; i < std::min(end, count); ++i) {
+      if (i + kAhead < count) prefetch(beats_[i + kAhead].time);
+      const auto [compute, communication] = time(i);
+      beats_[i].time->compute.add(compute);
+      beats_[i].time->communication.add(communication);
     }
-    for (std::size_t round = 0; round < rounds; ++round)
-      for (const std::uint32_t step : turns_) enter(steps_[step]);
-    rounds_ += rounds;
   }
   static void prefetch(const Durations* durations) {
     const char* const bytes = reinterpret_cast<const char*>(durations);
