@@ -39,56 +39,37 @@ Status Engine::start() {
   return Unit{};
 }
 
-// Not inlined: what a walk starts from is this frame, which lives until the walk is over.
+// Not inlined: the registers are those of this frame, which lives until the walk is over.
 [[gnu::noinline]] std::uint64_t Engine::capture(void* call_site) noexcept {
-  if (is_busy_) [[unlikely]] return unknown();
+  if (is_busy_) [[unlikely]] return PathStore::process().unknown_path();
   is_busy_ = true;
   order_for_handlers();
-  const Start start = present_start();
-  const StackMemo::Slot* const known = memo_ ? memo_->find_recent(call_site, start) : nullptr;
-  if (known != nullptr && !known->needs_loader_check) [[likely]] {
-    order_for_handlers();
-    is_busy_ = false;
-    return known->signature;
-  }
-  std::uint64_t result = capture_otherwise(call_site, start, present_registers());
-  asm volatile("" : "+r"(result));  // no call in the tail
-  return result;
-}
-
-[[gnu::noinline]] std::uint64_t Engine::unknown() noexcept {
-  return PathStore::process().unknown_path();
-}
-
-/// Where the memo's first guess is not enough.
-std::uint64_t Engine::capture_otherwise(void* call_site, const Start& start,
-                                        const Registers& here) noexcept {
+  const Registers here = present_registers();
   std::uint64_t result;
-  const StackMemo::Slot* const known = memo_ ? memo_->find(call_site, start) : nullptr;
+  const StackMemo::Slot* const known = memo_ ? memo_->find(call_site, here) : nullptr;
   if (known != nullptr && (!known->needs_loader_check || modules_.current()))
     result = known->signature;
   else
-    result = capture_anew(call_site, start, here);
+    result = capture_anew(call_site, here);
   order_for_handlers();
   is_busy_ = false;
   return result;
 }
 
-std::uint64_t Engine::capture_anew(void* call_site, const Start& start,
-                                   const Registers& here) noexcept {
-  if (unwinder.load(std::memory_order_relaxed) == nullptr) return unknown();
+std::uint64_t Engine::capture_anew(void* call_site, const Registers& here) noexcept {
+  if (unwinder.load(std::memory_order_relaxed) == nullptr)
+    return PathStore::process().unknown_path();
   try {
     if (fastest_ == Way::kLibunwind || here.pc == 0) return capture_by_libunwind(call_site);
-    return capture_by_walk(call_site, start, here);
+    return capture_by_walk(call_site, here);
   } catch (...) {  // out of memory: the application must not notice
-    return unknown();
+    return PathStore::process().unknown_path();
   }
 }
 
-std::uint64_t Engine::capture_by_walk(void* call_site, const Start& start,
-                                      const Registers& here) {
+std::uint64_t Engine::capture_by_walk(void* call_site, const Registers& here) {
   if (!memo_ && fastest_ == Way::kMemo) memo_ = StackMemo::make();
-  StackMemo::Slot* const slot = memo_ ? memo_->replace(call_site, start) : nullptr;
+  StackMemo::Slot* const slot = memo_ ? memo_->replace(call_site, here) : nullptr;
   StackWord* const words = slot != nullptr ? slot->words : nullptr;
   auto outcome = walker_.walk(here, call_site, found_, words);
   // Twice, should another thread load or unload something just now.
@@ -101,7 +82,7 @@ std::uint64_t Engine::capture_by_walk(void* call_site, const Start& start,
   ++counts_.walks;
   const std::uint64_t result = look_up(found_.hash, found_.stack, found_.is_truncated);
   if (slot != nullptr && found_.words > 0) {
-    slot->start = start;
+    slot->start = here;
     slot->signature = result;
     slot->count = static_cast<std::uint32_t>(found_.words);
     slot->uses_bp = found_.uses_bp;

@@ -75,11 +75,8 @@ class Engine {
   static std::map<std::uint64_t, Module> modules() { return PathStore::process().modules(); }
 
  private:
-  static std::uint64_t unknown() noexcept;
-  [[gnu::noinline]] std::uint64_t capture_otherwise(void* call_site, const Start& start,
-                                                    const Registers& here) noexcept;
-  std::uint64_t capture_anew(void* call_site, const Start& start, const Registers& here) noexcept;
-  std::uint64_t capture_by_walk(void* call_site, const Start& start, const Registers& here);
+  std::uint64_t capture_anew(void* call_site, const Registers& here) noexcept;
+  std::uint64_t capture_by_walk(void* call_site, const Registers& here);
   std::uint64_t capture_by_libunwind(void* call_site);
   std::uint64_t look_up(std::uint64_t hash, RawStack stack, bool is_truncated);
   std::uint64_t resolve(RawStack stack, bool is_truncated);

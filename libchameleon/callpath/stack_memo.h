@@ -2,16 +2,16 @@
 #pragma once
 
 /// What earlier walks over the stack found, by where they began. A walk is a function of the
-/// program counter, rsp and rbp it starts from and of the words it reads. So in one function, with
-/// equal frame and call site, equal rbp where an unsaved one was used, and each word equal to what
-/// the walk read there, it would find the same frames again. `find` compares the words *in the
-/// order of the walk*, those of a page at once, and stops at the first page with one that differs:
-/// up to there a walk would read the very same addresses, so no page is touched that a walk would
-/// not touch, even if the stack of the earlier walk has been unmapped or has become another
-/// thread's. Not covered: that code at one address became other code (see `needs_loader_check`).
+/// program counter, rsp and rbp it starts from and of the words it reads. So with equal rsp and
+/// call site, equal rbp where an unsaved one was used, and each word equal to what the walk read
+/// there, it would find the same frames again. `find` compares the words *in the order of the
+/// walk*, those of a page at once, and stops at the first page with one that differs: up to there
+/// a walk would read the very same addresses, so no page is touched that a walk would not touch,
+/// even if the stack of the earlier walk has been unmapped or has become another thread's. Not
+/// covered: that code at one address became other code (see `needs_loader_check`).
 ///
-/// Two places per (call site, frame), `kSets` sets, some 1 MiB of which only what is used becomes
-/// resident. No allocation but in `make`. Cost of a hit: 0.3 ns a word.
+/// Two places per (call site, rsp), `kSets` sets, some 1 MiB of which only what is used becomes
+/// resident. No allocation but in `make`. Cost of a hit: 0.4 ns a word.
 
 #include <array>
 #include <cstddef>
@@ -19,7 +19,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <utility>
 
 namespace chameleon::callpath {
 
@@ -45,20 +44,6 @@ CHAMELEON_READS_STACK inline std::uint64_t read_word(std::uintptr_t address) {
   return word;
 }
 
-/// Of the frame that asks a memo, before it walks: by this a walk is found again.
-struct Start {
-  std::uintptr_t frame;  ///< its canonical address: rsp before it was called
-  std::uintptr_t bp;
-};
-[[gnu::always_inline]] inline Start present_start() {
-  Start start{reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa()), 0};
-#if defined(__x86_64__) && defined(__LP64__)
-  asm volatile("mov %%rbp, %0" : "=r"(start.bp));
-#endif
-  return start;
-}
-
-/// For one function.
 class StackMemo {
  public:
   /// Walks that read more words are not remembered: 114 frames, 57 where rbp chains them.
@@ -71,11 +56,10 @@ class StackMemo {
     std::uint32_t generation;  ///< of the memo when it was filled; 0: never
     std::uint32_t count;
     std::uint64_t signature;
-    Start start;
+    Registers start;
     bool uses_bp;             ///< the walk used rbp before any frame restored it
     bool needs_loader_check;  ///< a module on the path may be unloaded
-    bool hit;                 ///< since a walk of its set was last to be remembered
-    std::uint8_t runs[kMostWords + 16];  ///< words that share a page, in order; 0: no more
+    std::uint8_t ends[kMostWords + 8];  ///< of the words that share a page with those before
     StackWord words[kMostWords];
   };
 
@@ -91,30 +75,25 @@ class StackMemo {
     return Pointer(memo);
   }
 
-  /// The earlier walk that a walk from here would repeat, if it is the one found last of its set;
-  /// or null.
-  [[gnu::always_inline]] const Slot* find_recent(void* call_site, const Start& start) {
-    const std::size_t set = set_of(call_site, start);
-    Slot& slot = slots_[2 * set + uses_[set].recent];
-    if (!matches(slot, call_site, start)) return nullptr;
-    slot.hit = true;
-    return &slot;
-  }
-  /// The same for either of its set.
-  const Slot* find(void* call_site, const Start& start) {
-    std::uint8_t& recent = uses_[set_of(call_site, start)].recent;
-    for (int i = 0; i < 2; ++i, recent ^= 1)
-      if (const Slot* const found = find_recent(call_site, start)) return found;
+  /// The earlier walk that a walk from here would repeat, or null.
+  const Slot* find(void* call_site, const Registers& here) {
+    const std::size_t set = set_of(call_site, here.sp);
+    Use& use = uses_[set];
+    for (std::uint8_t i = 0; i < 2; ++i) {
+      const Slot& slot = slots_[2 * set + (use.recent ^ i)];
+      if (!matches(slot, call_site, here)) continue;
+      if (i != 0) use.recent ^= 1;
+      use.misses = 0;
+      return &slot;
+    }
     return nullptr;
   }
 
   /// A slot for a walk that begins here; it counts once it is filled. Null where walks from here
   /// are seldom repeated, so that remembering them does not pay: but for every eighth.
-  Slot* replace(void* call_site, const Start& start) {
-    const std::size_t set = set_of(call_site, start);
+  Slot* replace(void* call_site, const Registers& here) {
+    const std::size_t set = set_of(call_site, here.sp);
     Use& use = uses_[set];
-    for (Slot* slot : {&slots_[2 * set], &slots_[2 * set + 1]})
-      if (std::exchange(slot->hit, false)) use.misses = 0;
     if (++use.misses > kManyMisses && use.misses % 8 != 0) return nullptr;
     if (slots_[2 * set + use.recent].generation == generation_) use.recent ^= 1;
     Slot& slot = slots_[2 * set + use.recent];
@@ -124,14 +103,11 @@ class StackMemo {
 
   /// Makes a slot, whose other members are set, one to be found.
   void fill(Slot& slot, void* call_site) const {
-    std::uint8_t* run = slot.runs;
-    *run = 0;
-    for (std::uint32_t i = 1; i <= slot.count; ++i) {
-      ++*run;
+    std::uint8_t* end = slot.ends;
+    for (std::uint32_t i = 1; i <= slot.count; ++i)
       if (i == slot.count || slot.words[i].address / kPage != slot.words[i - 1].address / kPage ||
           (slot.words[i].address + 7) / kPage != slot.words[i].address / kPage)
-        *++run = 0;
-    }
+        *end++ = static_cast<std::uint8_t>(i);
     slot.call_site = call_site;
     slot.generation = generation_;
   }
@@ -144,45 +120,41 @@ class StackMemo {
   /// Of a set.
   struct Use {
     std::uint8_t recent;  ///< place
-    std::uint8_t misses;  ///< modulo 256, since there was a hit between two of them
+    std::uint8_t misses;  ///< since the last hit, modulo 256
   };
 
-  CHAMELEON_READS_STACK [[gnu::always_inline]] bool matches(const Slot& slot, void* call_site,
-                                                            const Start& start) const {
+  CHAMELEON_READS_STACK bool matches(const Slot& slot, void* call_site,
+                                     const Registers& here) const {
     if (slot.call_site != call_site || slot.generation != generation_ ||
-        slot.start.frame != start.frame || (slot.uses_bp && slot.start.bp != start.bp))
+        slot.start.sp != here.sp || slot.start.pc != here.pc ||
+        (slot.uses_bp && slot.start.bp != here.bp))
       return false;
     const StackWord* word = slot.words;
-    for (const std::uint8_t* run = slot.runs; *run != 0; ++run) {
-      const StackWord* const end = word + *run;
-      if (differ(word, end)) return false;
-      word = end;
+    for (const std::uint8_t* end = slot.ends;; ++end) {
+      const StackWord* const next = slot.words + *end;
+      if (differ(word, next)) return false;
+      if (*end == slot.count) return true;
+      word = next;
     }
-    return true;
   }
 
   /// Whether a word is not as it was. The stack is read without a branch a word.
   CHAMELEON_READS_STACK [[gnu::always_inline]] static bool differ(const StackWord* word,
                                                                   const StackWord* end) {
-    const auto count = static_cast<std::size_t>(end - word);
     std::uint64_t differs = 0;
-    if (count % 2 != 0) differs |= difference(*word++);
-    if (count % 4 >= 2) {
-      differs |= difference(word[0]) | difference(word[1]);
-      word += 2;
-    }
-    for (; word != end; word += 4)
+    for (; end - word >= 4; word += 4)
       differs |= difference(word[0]) | difference(word[1]) | difference(word[2]) |
                  difference(word[3]);
+    for (; word != end; ++word) differs |= difference(*word);
     return differs != 0;
   }
   CHAMELEON_READS_STACK static std::uint64_t difference(const StackWord& word) {
     return read_word(word.address) ^ word.value;
   }
 
-  static std::size_t set_of(void* call_site, const Start& start) {
+  static std::size_t set_of(void* call_site, std::uintptr_t sp) {
     static_assert(kSets == 256);
-    const std::uint64_t key = (reinterpret_cast<std::uintptr_t>(call_site) ^ start.frame << 20) *
+    const std::uint64_t key = (reinterpret_cast<std::uintptr_t>(call_site) ^ sp << 20) *
                               0x9e3779b97f4a7c15ULL;
     return key >> 56;
   }

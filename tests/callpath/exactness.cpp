@@ -40,7 +40,6 @@ class Comparison {
   /// Compares return addresses from `site` on: libunwind's, the walk's, and a memo's.
   [[gnu::noinline]] void compare_addresses(void* site) {
     const callpath::Registers here = callpath::present_registers();
-    const callpath::Start start = callpath::present_start();
     void* addresses[kMost];
     const int count = unw_backtrace(addresses, static_cast<int>(kMost));
     const RawStack all(addresses, static_cast<std::size_t>(std::max(count, 0)));
@@ -51,11 +50,11 @@ class Comparison {
     const std::uint64_t hash = callpath::hash_stack(expected);
 
     ++compared_;
-    if (const StackMemo::Slot* slot = memo_->find(site, start)) {
+    if (const StackMemo::Slot* slot = memo_->find(site, here)) {
       ++hits_;
       if (slot->signature != hash) complain("memo", expected, {});
     }
-    StackMemo::Slot* const slot = memo_->replace(site, start);
+    StackMemo::Slot* const slot = memo_->replace(site, here);
     callpath::StackWord* const words = slot != nullptr ? slot->words : nullptr;
     auto outcome = walker_.walk(here, site, found_, words);
     if (outcome == StackWalker::Outcome::kStale) {
@@ -71,7 +70,7 @@ class Comparison {
     if (!std::equal(expected.begin(), expected.end(), found_.stack.begin(), found_.stack.end()))
       complain("walk", expected, found_.stack);
     if (found_.words == 0) return;
-    slot->start = start;
+    slot->start = here;
     slot->signature = hash;
     slot->count = static_cast<std::uint32_t>(found_.words);
     slot->uses_bp = found_.uses_bp;

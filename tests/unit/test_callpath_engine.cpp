@@ -380,11 +380,11 @@ TEST_CASE("a memo looks at rbp where a walk did, and at every word", "[callpath]
   REQUIRE(memo != nullptr);
   std::uint64_t stack[3] = {1, 2, 3};
   int site = 0;
-  const chameleon::callpath::Start here{reinterpret_cast<std::uintptr_t>(stack), 30};
-  const auto elsewhere = [&](std::uintptr_t frame, std::uintptr_t bp) {
-    return memo->find(&site, {here.frame + frame, here.bp + bp}) == nullptr;
+  const chameleon::callpath::Registers here{10, reinterpret_cast<std::uintptr_t>(stack), 30};
+  const auto elsewhere = [&](std::uintptr_t pc, std::uintptr_t sp, std::uintptr_t bp) {
+    return memo->find(&site, {here.pc + pc, here.sp + sp, here.bp + bp}) == nullptr;
   };
-  CHECK(elsewhere(0, 0));
+  CHECK(elsewhere(0, 0, 0));
   StackMemo::Slot* const slot = memo->replace(&site, here);
   REQUIRE(slot != nullptr);
   slot->start = here;
@@ -394,18 +394,19 @@ TEST_CASE("a memo looks at rbp where a walk did, and at every word", "[callpath]
     slot->words[i] = {reinterpret_cast<std::uintptr_t>(&stack[i]), stack[i]};
   memo->fill(*slot, &site);
   CHECK(memo->find(&site, here) == slot);
-  CHECK_FALSE(elsewhere(0, 8));
+  CHECK_FALSE(elsewhere(0, 0, 8));
   slot->uses_bp = true;
-  CHECK(elsewhere(0, 8));
-  CHECK(elsewhere(8, 0));
+  CHECK(elsewhere(0, 0, 8));
+  CHECK(elsewhere(1, 0, 0));
+  CHECK(elsewhere(0, 8, 0));
   for (std::uint64_t& word : stack) {
     ++word;
-    CHECK(elsewhere(0, 0));
+    CHECK(elsewhere(0, 0, 0));
     --word;
-    CHECK_FALSE(elsewhere(0, 0));
+    CHECK_FALSE(elsewhere(0, 0, 0));
   }
   memo->clear();
-  CHECK(elsewhere(0, 0));
+  CHECK(elsewhere(0, 0, 0));
 }
 
 TEST_CASE("a memo touches no page that a walk would not", "[callpath]") {
@@ -416,7 +417,7 @@ TEST_CASE("a memo touches no page that a walk would not", "[callpath]") {
   REQUIRE(pages != MAP_FAILED);
   auto* const words = reinterpret_cast<std::uint64_t*>(pages + kPage) - 5;  // five, and four
   const auto memo = StackMemo::make();
-  const chameleon::callpath::Start here{reinterpret_cast<std::uintptr_t>(words), 30};
+  const chameleon::callpath::Registers here{10, reinterpret_cast<std::uintptr_t>(words), 30};
   int site = 0;
   StackMemo::Slot* const slot = memo->replace(&site, here);
   slot->start = here;
