@@ -46,7 +46,7 @@ def expect(condition, what, *outcomes):
             said = text.splitlines()
             found = next((at for at, line in enumerate(said) if FINDING.search(line)), len(said))
             lines += [f"  {name}: {line[:300].decode(errors='replace')}"
-                      for line in said[:12] + said[max(12, found):found + 60]]
+                      for line in said[:40] + said[max(40, found):found + 60]]
     raise Failure("\n".join(lines))
 
 
