@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads that live as long as the run, MPI_THREAD_MULTIPLE, each on a communicator and tags of its
  * own, which the first thread makes and frees, as it does a datatype; requests that one thread
- * posts and the first completes. What is printed follows from the arguments alone. MODE "share": all
- * threads use one tag of the world, too; "leave": a message is never received.
+ * posts and the first completes (synchronous sends: MPICH gives all others that complete at once
+ * one handle, and which of them a thread waits for is not told). What is printed follows from the
+ * arguments alone. MODE "share": all threads use one tag of the world, too; "leave": a message is
+ * never received.
  *
  *     steady_threads ROUNDS THREADS [MODE] */
 #include <mpi.h>
@@ -42,7 +44,7 @@ static void *work(void *given) {
     while (filled[t]) pthread_cond_wait(&change, &mutex);
     out_hand[t] = rank + t + i;
     MPI_Irecv(&in_hand[t], 1, MPI_INT, left, kTagHanded + t, MPI_COMM_WORLD, &handed[t][0]);
-    MPI_Isend(&out_hand[t], 1, MPI_INT, right, kTagHanded + t, MPI_COMM_WORLD, &handed[t][1]);
+    MPI_Issend(&out_hand[t], 1, MPI_INT, right, kTagHanded + t, MPI_COMM_WORLD, &handed[t][1]);
     filled[t] = 1;
     pthread_cond_broadcast(&change);
     pthread_mutex_unlock(&mutex);

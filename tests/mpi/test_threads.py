@@ -129,7 +129,7 @@ def steady(tools, options, ranks):
         calls, sent = thread_tools.raw_lanes(tools, raw)
         expect(report["events"] == sum(calls.values()) and
                report["messages"] == sum(count for (_, _, name), count in calls.items()
-                                         if name in ("Isend", "Send")), f"{what}: counts", checked)
+                                         if name in ("Isend", "Issend", "Send")), f"{what}: counts", checked)
         collectives = sum(count for (rank, _, name), count in calls.items() if rank == 0 and
                           name in ("Allreduce", "Comm_dup", "Comm_free", "Finalize"))
         expect(report["collectives"] == collectives, f"{what}: {collectives} collectives", checked)
