@@ -128,7 +128,7 @@ Start agree(int rank, int size) {
 /// after the last one's file appeared, by the clock that all of a node read; 0 if it is at once.
 std::int64_t wait_for_others(const Tracer& tracer) {
   constexpr int kAround = 64;  // ranks of a node mostly have numbers in a row
-  constexpr std::int64_t kSoon = 100'000'000, kPolling = 10'000'000;  // ns
+  constexpr std::int64_t kSoon = 100'000'000;  // ns
   const auto ns = [](const timespec& time) {
     return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
   };
@@ -142,7 +142,7 @@ std::int64_t wait_for_others(const Tracer& tracer) {
     last = std::max(last, ns(file.st_ctim));
     return true;
   };
-  for (int i = 0, rank = first; i < 200; ++i, ::usleep(kPolling / 1000)) {
+  for (int i = 0, rank = first; i < 200; ++i, ::usleep(10'000)) {
     while (rank < end && left(rank)) ++rank;
     if (rank < end) continue;
     timespec now{};

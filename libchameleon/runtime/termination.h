@@ -34,9 +34,9 @@ class Door {
   void leave() { busy_.store(false, std::memory_order_release); }
   /// Begun inside; while it lasts its thread comes in at a closed door.
   void set(Together what) { together_.store(what, std::memory_order_release); }
-  /// Lets nobody in any more and waits, a second at most, until nobody is inside. It waits for a
-  /// vote too, shortly, because another rank may be long in coming, for what was decided, and five
-  /// seconds for the last merge.
+  /// Lets nobody in any more and waits, a second or two at most, until nobody is inside. It waits
+  /// for a vote too, shortly, because another rank may be long in coming, for what was decided, and
+  /// five seconds for the last merge.
   bool close();
 
  private:

@@ -8,7 +8,7 @@
 //   pause    rank 1 records nothing from a third of the steps to two thirds
 //   early, handler  a SIGTERM handler of its own, set before or after MPI_Init; rank 1 raises it
 //   abort    rank 1 calls MPI_Abort with 7 after half of the steps
-//   slow     rank 1 computes five times as long: 5 ms of a step
+//   slow     rank 1 computes five times as long: 20 ms of a step
 //   vary     tags that never repeat, and no markers
 //   last     no markers, and rank 1 never calls MPI_Finalize
 //   report   rank 0 prints the time of a step and the size of the trace before MPI_Finalize
@@ -88,7 +88,7 @@ void run_steps(const Program& run) {
   for (int step = 0; step < run.steps; ++step) {
     happen(run, step);
     shift(run, step);
-    if (run.mode == "slow") ::usleep(run.odd() ? 5000 : 1000);
+    if (run.mode == "slow") ::usleep(run.odd() ? 20000 : 4000);
     if (run.sleep_ms > 0) ::usleep(static_cast<useconds_t>(run.sleep_ms) * 1000);
     end_of_step(run, step);
   }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Threads that live as long as the run, MPI_THREAD_MULTIPLE, each on a communicator and tags of its
  * own, which the first thread makes and frees, as it does a datatype; requests that one thread
- * posts and the first completes (synchronous sends: MPICH gives all others that complete at once
- * one handle, and which of them a thread waits for is not told). What is printed follows from the
- * arguments alone. MODE "share": all threads use one tag of the world, too; "leave": a message is
- * never received.
+ * posts and the first completes. What is printed follows from the arguments alone. Sends that are
+ * handed over are synchronous. MODE "eager": they are not; MPICH gives all sends that complete at
+ * once one handle, and which of them a thread waits for is not told; "share": all threads use one
+ * tag of the world, too; "leave": a message is never received.
  *
  *     steady_threads ROUNDS THREADS [MODE] */
 #include <mpi.h>
@@ -16,7 +16,7 @@
 enum { kMost = 8, kLength = 3, kTagHanded = 100, kTagShared = 7, kTagLeft = 300 };
 
 static int rank, size, rounds, threads;
-static int shares, leaves;
+static int eager, shares, leaves;
 static MPI_Comm comms[kMost];
 static MPI_Datatype triple;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -44,7 +44,8 @@ static void *work(void *given) {
     while (filled[t]) pthread_cond_wait(&change, &mutex);
     out_hand[t] = rank + t + i;
     MPI_Irecv(&in_hand[t], 1, MPI_INT, left, kTagHanded + t, MPI_COMM_WORLD, &handed[t][0]);
-    MPI_Issend(&out_hand[t], 1, MPI_INT, right, kTagHanded + t, MPI_COMM_WORLD, &handed[t][1]);
+    (eager ? MPI_Isend : MPI_Issend)(&out_hand[t], 1, MPI_INT, right, kTagHanded + t,
+                                     MPI_COMM_WORLD, &handed[t][1]);
     filled[t] = 1;
     pthread_cond_broadcast(&change);
     pthread_mutex_unlock(&mutex);
@@ -59,6 +60,7 @@ int main(int argc, char **argv) {
   pthread_t ids[kMost];
   rounds = argc > 1 ? atoi(argv[1]) : 5;
   threads = argc > 2 ? atoi(argv[2]) : 3;
+  eager = argc > 3 && strcmp(argv[3], "eager") == 0;
   shares = argc > 3 && strcmp(argv[3], "share") == 0;
   leaves = argc > 3 && strcmp(argv[3], "leave") == 0;
   if (threads < 1 || threads > kMost) return 2;
