@@ -52,9 +52,9 @@ std::string replay_refusal(const Trace& trace, const CheckReport& report) {
   const RankList ranks = declared_ranks(trace);
   return "what it declares inexact (" + kinds_text(kinds) +
          (ranks.size() == 1 ? " of rank " : " of ranks ") + ranks.to_string() +
-         ") leaves unmatched " +
-         unmatched_text(report.declared_unmatched) + ": " + report.declared.front().text +
-         more(report.declared_count) + "; --best-effort leaves them out";
+         ") leaves unmatched " + unmatched_text(report.declared_unmatched) + ": " +
+         report.declared.front().text + more(report.declared_count) +
+         "; --best-effort leaves them out";
 }
 
 Status Simulation::prepare() {
@@ -71,8 +71,7 @@ Status Simulation::prepare() {
   index_.assign(world, -1);
   for (const std::uint32_t rank : trace_.ranks.ranks()) {
     Result<RankView> view = RankView::make(trace_, rank);
-    if (!view)
-      return Error{view.error().kind, "the trace is damaged: " + view.error().message, 0};
+    if (!view) return Error{view.error().kind, "the trace is damaged: " + view.error().message, 0};
     index_[rank] = static_cast<std::int64_t>(ranks_.size());
     ranks_.emplace_back(std::move(*view), rank, world);
     ready_.push_back(rank);
@@ -329,10 +328,9 @@ void Simulation::report_leftovers() {
     const Blame by = blame(true, declared(key.source) || declared(key.dest));
     count(by, &CheckReport::Unmatched::sends, messages);
     problem("unreceived", key.source, first.event, first.call,
-            std::to_string(messages) + " message" + (messages == 1 ? "" : "s") +
-                " to world rank " + std::to_string(key.dest) + " with tag " +
-                std::to_string(key.tag) + (messages == 1 ? " is" : " are") +
-                " never received (the first named)",
+            std::to_string(messages) + " message" + (messages == 1 ? "" : "s") + " to world rank " +
+                std::to_string(key.dest) + " with tag " + std::to_string(key.tag) +
+                (messages == 1 ? " is" : " are") + " never received (the first named)",
             by);
   }
   for (RankState& self : ranks_) {

@@ -49,10 +49,10 @@ struct CheckReport {
   struct Unmatched {
     std::uint64_t sends = 0, receives = 0, collectives = 0;
   };
-  Unmatched in_flight;               ///< across the cut of an incomplete trace
+  Unmatched in_flight;  ///< across the cut of an incomplete trace
   /// Not completed: at the cut (unmatched receives apart), and of calls that concern no other rank.
   std::uint64_t open_requests = 0;
-  Unmatched declared_unmatched;      ///< left by declared parts
+  Unmatched declared_unmatched;                    ///< left by declared parts
   std::map<std::string, std::uint64_t> unchecked;  ///< calls without a model, and how often
   std::map<std::string, std::uint64_t> calls;      ///< all, and how often
   std::map<std::string, std::uint64_t> failed;     ///< calls that returned an error

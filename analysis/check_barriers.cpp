@@ -8,8 +8,8 @@ Communicator* Simulation::comm_of(std::uint32_t rank, const CallPlan& plan) {
   if (plan.action == Action::kFinalize) return self.comms.find(0);
   if (plan.comm >= 0) {
     const bool only_result = plan.new_comm == plan.comm;
-    const bool by_members = only_result || plan.name == "Comm_create_group" ||
-                            plan.name == "Intercomm_create";
+    const bool by_members =
+        only_result || plan.name == "Comm_create_group" || plan.name == "Intercomm_create";
     return self.comms.find(value(self, by_members ? plan.new_comm : plan.comm));
   }
   if (plan.object < 0) return nullptr;
@@ -54,9 +54,9 @@ bool Simulation::collective(std::uint32_t rank, const CallPlan& plan) {
   if (plan.request >= 0) {
     if (value(self, plan.request) < 0) return true;
     const bool initial = plan.persistent || plan.waits == Waits::kForNobody;
-    const std::uint32_t place = new_request(
-        rank, value(self, plan.request),
-        initial ? Request::Kind::kDone : Request::Kind::kCollective);
+    const std::uint32_t place =
+        new_request(rank, value(self, plan.request),
+                    initial ? Request::Kind::kDone : Request::Kind::kCollective);
     self.pool[place].persistent = plan.persistent;
     self.pool[place].active = !plan.persistent;
     self.pool[place].collective = key;
@@ -128,8 +128,7 @@ void Simulation::compare(std::uint32_t rank, const CallPlan& plan, Instance& ins
   const auto name_of = [this](const CollectivePlace& place) {
     return place_name(place.stream, place.event, place.call);
   };
-  const std::string differs =
-      instance.add({rank, self.number, call}, plan.name, mine, name_of);
+  const std::string differs = instance.add({rank, self.number, call}, plan.name, mine, name_of);
   if (differs.empty()) return;
   if (!instance.wrong && !instance.abandoned) {
     const Blame by = blame(false, instance.declared);

@@ -187,8 +187,8 @@ std::string Agreement::add(const CollectivePlace& here, const std::string& name,
     differs = "the operation is not that of " + name_of(op_told);
   if (!told(mine.amount, amount, amount_told) && differs.empty())
     differs = mine.hashed ? "the counts are not those of " + name_of(amount_told)
-                          : std::to_string(mine.amount) + " bytes, but " +
-                                std::to_string(amount) + " in " + name_of(amount_told);
+                          : std::to_string(mine.amount) + " bytes, but " + std::to_string(amount) +
+                                " in " + name_of(amount_told);
   sent += mine.sent;
   received += mine.received;
   pairs_known = pairs_known && mine.pairs_known;

@@ -23,7 +23,7 @@ struct Contribution {
   bool takes_part = true;  ///< false: passes MPI_PROC_NULL as the root
   std::int64_t op = -1;    ///< -1: none, or one of the application's
   std::int64_t amount = -1;
-  bool hashed = false;     ///< `amount` is a hash of an array
+  bool hashed = false;  ///< `amount` is a hash of an array
   std::uint64_t sent = 0, received = 0;
   bool pairs_known = true;
 };
@@ -43,7 +43,7 @@ struct CollectivePlace {
 struct Agreement {
   CollectivePlace first;
   const std::string* call = nullptr;  ///< of the first
-  std::int64_t root = -1;  ///< world rank, -1: nobody has told
+  std::int64_t root = -1;             ///< world rank, -1: nobody has told
   std::int64_t op = -1, amount = -1;
   CollectivePlace root_told, op_told, amount_told;
   std::uint64_t sent = 0, received = 0;  ///< sums of hashes of (from, to, bytes)

@@ -38,8 +38,8 @@ bool Simulation::send_part(std::uint32_t rank, const CallPlan& plan, Request* re
             blame(false, declared(rank)));
     return false;
   }
-  const ChannelKey key{channel_context(plan, comm->context), rank, static_cast<std::uint32_t>(comm->peers()[to]),
-                       value(self, plan.send_tag)};
+  const ChannelKey key{channel_context(plan, comm->context), rank,
+                       static_cast<std::uint32_t>(comm->peers()[to]), value(self, plan.send_tag)};
   Value bytes = amount(self, value(self, plan.send_count), value(self, plan.send_type));
   if (plan.partitions >= 0) bytes = all_partitions(bytes, value(self, plan.partitions));
   if (request != nullptr) {
@@ -98,8 +98,7 @@ void Simulation::deliver(std::uint32_t from, const ChannelKey& key, Value bytes,
   }
   const RankState& sender = state(from);
   // Each of them by itself if it may have to be left out.
-  if (omissions_ == nullptr && !channel.messages.empty() &&
-      channel.messages.back().bytes == bytes)
+  if (omissions_ == nullptr && !channel.messages.empty() && channel.messages.back().bytes == bytes)
     ++channel.messages.back().count;
   else
     channel.messages.push({bytes, 1, sender.number, part, sender.event.node->call});
@@ -151,7 +150,7 @@ Request Simulation::receive_part(std::uint32_t rank, const CallPlan& plan,
     if (from < 0 || from >= comm.peers().count) {
       problem("unknown_object", rank, self.number, self.event.node->call,
               "source " + std::to_string(from) + " is not in the communicator",
-            blame(false, declared(rank)));
+              blame(false, declared(rank)));
       request.kind = Request::Kind::kDone;
     } else {
       request.channel.source = static_cast<std::uint32_t>(comm.peers()[from]);
@@ -216,8 +215,8 @@ bool Simulation::receive_event(std::uint32_t rank, const CallPlan& plan) {
       return true;
     }
     if (request.kind == Request::Kind::kDone) return true;
-    if (request.wildcard && !resolve(rank, plan, *comm, -1, request.channel, request.any_source,
-                                     request.any_tag)) {
+    if (request.wildcard &&
+        !resolve(rank, plan, *comm, -1, request.channel, request.any_source, request.any_tag)) {
       self.excused = true;
       ++unmodelled_[request.call];
       return true;
@@ -387,8 +386,8 @@ bool Simulation::probe(std::uint32_t rank, const CallPlan& plan) {
   if (comm == nullptr) return true;
   Request request = receive_part(rank, plan, *comm);
   if (request.kind == Request::Kind::kDone) return true;
-  if (request.wildcard && !resolve(rank, plan, *comm, -1, request.channel, request.any_source,
-                                   request.any_tag)) {
+  if (request.wildcard &&
+      !resolve(rank, plan, *comm, -1, request.channel, request.any_source, request.any_tag)) {
     self.excused = true;
     ++unmodelled_[request.call];
     return true;

@@ -26,8 +26,8 @@ Simulation::Stall Simulation::stall_of(const RankState& self, Hopeless& known) c
   const Request* request = self.waiting_request < 0
                                ? nullptr
                                : &self.pool[static_cast<std::size_t>(self.waiting_request)];
-  stall.collective = !self.waiting_channel &&
-                     (request == nullptr || request->kind == Request::Kind::kCollective);
+  stall.collective =
+      !self.waiting_channel && (request == nullptr || request->kind == Request::Kind::kCollective);
   if (stall.collective) {
     const CollectiveKey& key = request == nullptr ? self.collective : request->collective;
     const auto found = instances_.find(key);
@@ -40,8 +40,7 @@ Simulation::Stall Simulation::stall_of(const RankState& self, Hopeless& known) c
   }
   const ChannelKey& key = self.waiting_channel ? self.channel : request->channel;
   stall.declared = declared(self.view.rank()) || declared(key.source);
-  stall.hopeless =
-      present(key.source) && ranks_[static_cast<std::size_t>(index_[key.source])].done;
+  stall.hopeless = present(key.source) && ranks_[static_cast<std::size_t>(index_[key.source])].done;
   return stall;
 }
 

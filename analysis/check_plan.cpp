@@ -16,15 +16,24 @@ struct NamedAction {
 };
 
 constexpr NamedAction kActions[] = {
-    {"Wait", Action::kComplete},          {"Test", Action::kComplete},
-    {"Waitall", Action::kCompleteAll},    {"Testall", Action::kCompleteAll},
-    {"Waitany", Action::kCompleteAny},    {"Testany", Action::kCompleteAny},
-    {"Waitsome", Action::kCompleteSome},  {"Testsome", Action::kCompleteSome},
-    {"Start", Action::kStart},            {"Startall", Action::kStart},
-    {"Request_free", Action::kRequestFree}, {"Cancel", Action::kCancel},
-    {"Probe", Action::kProbe},            {"Iprobe", Action::kProbe},
-    {"Mprobe", Action::kMatchedProbe},    {"Improbe", Action::kMatchedProbe},
-    {"Mrecv", Action::kMatchedRecv},      {"Imrecv", Action::kMatchedRecv},
+    {"Wait", Action::kComplete},
+    {"Test", Action::kComplete},
+    {"Waitall", Action::kCompleteAll},
+    {"Testall", Action::kCompleteAll},
+    {"Waitany", Action::kCompleteAny},
+    {"Testany", Action::kCompleteAny},
+    {"Waitsome", Action::kCompleteSome},
+    {"Testsome", Action::kCompleteSome},
+    {"Start", Action::kStart},
+    {"Startall", Action::kStart},
+    {"Request_free", Action::kRequestFree},
+    {"Cancel", Action::kCancel},
+    {"Probe", Action::kProbe},
+    {"Iprobe", Action::kProbe},
+    {"Mprobe", Action::kMatchedProbe},
+    {"Improbe", Action::kMatchedProbe},
+    {"Mrecv", Action::kMatchedRecv},
+    {"Imrecv", Action::kMatchedRecv},
     {"Finalize", Action::kFinalize},
 };
 

@@ -42,12 +42,12 @@ enum class Waits : std::uint8_t { kForAll, kForRoot, kRootForAll, kForNobody };
 /// What is compared of the amounts of data.
 enum class Amounts : std::uint8_t {
   kNone,
-  kSame,       ///< count x type equal on all
-  kToRoot,     ///< what all send, the root receives from each
+  kSame,    ///< count x type equal on all
+  kToRoot,  ///< what all send, the root receives from each
   kFromRoot,
-  kEqual,      ///< sent and received equal on all: Allgather, Alltoall
-  kArray,      ///< the array of counts equal on all
-  kPairs,      ///< what i sends to j is what j receives from i
+  kEqual,  ///< sent and received equal on all: Allgather, Alltoall
+  kArray,  ///< the array of counts equal on all
+  kPairs,  ///< what i sends to j is what j receives from i
   kPairsToRoot,
   kPairsFromRoot,
 };
@@ -57,7 +57,7 @@ struct CallPlan {
   bool persistent = false;
   bool changes_communicators = false;
   bool object_is_file = false;  ///< `object` is a file, not a window
-  std::string name;  ///< without _c
+  std::string name;             ///< without _c
   Waits waits = Waits::kForAll;
   Amounts amounts = Amounts::kNone;
   int comm = -1, object = -1, new_comm = -1, members = -1;

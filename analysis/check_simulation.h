@@ -37,8 +37,8 @@ class Simulation {
   // Going on without what has no counterpart.
   enum class Blame : std::uint8_t { kFault, kCut, kDeclared };
   struct Stall {
-    bool hopeless = false;    ///< who could end it has ended
-    bool declared = false;    ///< declared parts are involved
+    bool hopeless = false;  ///< who could end it has ended
+    bool declared = false;  ///< declared parts are involved
     bool collective = false;
   };
   using Hopeless = std::unordered_map<CollectiveKey, bool, KeyHash>;
@@ -65,8 +65,7 @@ class Simulation {
   bool complete_some(std::uint32_t rank, const CallPlan& plan);
   bool complete_slot(std::uint32_t rank, Value slot, const CallPlan& plan, int status);
   bool complete(std::uint32_t rank, std::uint32_t place, const CallPlan& plan, int status);
-  bool complete_wildcard(std::uint32_t rank, std::uint32_t place, const CallPlan& plan,
-                         int status);
+  bool complete_wildcard(std::uint32_t rank, std::uint32_t place, const CallPlan& plan, int status);
   bool resolve(std::uint32_t rank, const CallPlan& plan, const Communicator& comm, int status,
                ChannelKey& key, bool any_source, bool any_tag);
   void start(std::uint32_t rank, const CallPlan& plan);
@@ -108,19 +107,17 @@ class Simulation {
     return rank >= 0 && static_cast<std::size_t>(rank) < index_.size() &&
            index_[static_cast<std::size_t>(rank)] >= 0;
   }
-  RankState& state(std::uint32_t rank) {
-    return ranks_[static_cast<std::size_t>(index_[rank])];
-  }
+  RankState& state(std::uint32_t rank) { return ranks_[static_cast<std::size_t>(index_[rank])]; }
 
   const Trace& trace_;
   Omissions* omissions_;
   RankList declared_;
-  bool goes_on_ = false;  ///< past what holds everyone up
-  std::vector<CallPlan> plans_;        ///< by call id
-  std::vector<std::uint64_t> unmodelled_;  ///< by call id: how often
+  bool goes_on_ = false;                        ///< past what holds everyone up
+  std::vector<CallPlan> plans_;                 ///< by call id
+  std::vector<std::uint64_t> unmodelled_;       ///< by call id: how often
   std::vector<std::uint64_t> called_, failed_;  ///< likewise
-  std::deque<RankState> ranks_;        ///< those in the trace
-  std::vector<std::int64_t> index_;    ///< world rank -> place in ranks_, or -1
+  std::deque<RankState> ranks_;                 ///< those in the trace
+  std::vector<std::int64_t> index_;             ///< world rank -> place in ranks_, or -1
   std::deque<std::uint32_t> ready_;
   std::unordered_map<ChannelKey, Channel, KeyHash> channels_;
   std::size_t sweep_at_ = 1 << 16;

@@ -108,8 +108,8 @@ struct Request {
   bool wildcard = false;  ///< source or tag: known on completion
   bool loose = false;     ///< posted beside a wildcard: which message it gets is not told
   bool cancelled = false;
-  bool omitted = false;   ///< without a counterpart: completes at once
-  ChannelKey channel;      ///< of a wildcard: without source and, if it is any, tag
+  bool omitted = false;  ///< without a counterpart: completes at once
+  ChannelKey channel;    ///< of a wildcard: without source and, if it is any, tag
   bool any_source = false, any_tag = false;
   std::int64_t capacity = -1;
   std::int64_t received = -1;
@@ -174,8 +174,8 @@ struct Instance : Agreement {
   bool root_came = false;
   std::uint32_t expected = 0;
   std::vector<std::uint32_t> waiting;
-  bool declared = false;   ///< a member has declared parts
-  bool abandoned = false;  ///< left out: nobody waits for it
+  bool declared = false;     ///< a member has declared parts
+  bool abandoned = false;    ///< left out: nobody waits for it
   WorldRanks local, remote;  ///< members
   /// Who has come, and where; only if something may be left out.
   std::vector<std::pair<std::uint32_t, std::uint64_t>> parts;

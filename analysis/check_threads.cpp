@@ -23,8 +23,8 @@ class Check {
       : trace_(trace), ranks_(trace.whole_ranks()), declared_(!declared_ranks(trace).empty()) {}
 
   Result<CheckReport> run() {
-    const Result<TimelineFacts> facts =
-        run_timeline(trace_, ranks_, [&](const TimedEvent& event) { add(event); }, true);
+    const Result<TimelineFacts> facts = run_timeline(
+        trace_, ranks_, [&](const TimedEvent& event) { add(event); }, true);
     if (!facts) return facts.error();
     report_.unchecked = facts->unmodelled;
     const Target open = target(true);
@@ -42,8 +42,8 @@ class Check {
       if (facts->unmatched == 0)
         problem(open, "collective", called.first.stream, called.first.event,
                 trace_.calls.at(called.first.call).name,
-                "only " + std::to_string(called.arrived) + " of " +
-                    std::to_string(called.members) + " ranks make this collective call");
+                "only " + std::to_string(called.arrived) + " of " + std::to_string(called.members) +
+                    " ranks make this collective call");
     }
     report_.ok = report_.problem_count == 0;
     if (!report_.ok) {
@@ -63,8 +63,7 @@ class Check {
   };
   Target target(bool leftover) {
     if (leftover && !trace_.complete) return {report_.cut, report_.cut_count, &report_.in_flight};
-    if (declared_)
-      return {report_.declared, report_.declared_count, &report_.declared_unmatched};
+    if (declared_) return {report_.declared, report_.declared_count, &report_.declared_unmatched};
     return {report_.problems, report_.problem_count, nullptr};
   }
 
@@ -153,8 +152,7 @@ class Check {
     return here;
   }
 
-  std::string event_name(std::uint32_t stream, std::uint64_t event,
-                         const std::string& call) const {
+  std::string event_name(std::uint32_t stream, std::uint64_t event, const std::string& call) const {
     return stream_name(trace_, stream) + " event " + std::to_string(event) +
            (call.empty() ? "" : " (" + call + ")");
   }

@@ -85,8 +85,7 @@ const Communicators::Members& Communicators::members(const Trace& trace, std::in
   return members;
 }
 
-void Communicators::apply(const Trace& trace, const CallDescription& call,
-                          const EventView& event) {
+void Communicators::apply(const Trace& trace, const CallDescription& call, const EventView& event) {
   if (event.values.size() < call.fields.size() || event.values.empty()) return;
   std::int64_t first = -1, last = -1, array = 0;
   int comms = 0;
@@ -112,12 +111,11 @@ void Communicators::apply(const Trace& trace, const CallDescription& call,
   if (group.self < 0) return;
   const Communicator* parent = comms > 1 ? find(first) : nullptr;
   const bool joins_strangers = group.is_inter && (parent == nullptr || !parent->is_inter);
-  const std::uint64_t above =
-      parent == nullptr || joins_strangers ? kNoParent : parent->context;
+  const std::uint64_t above = parent == nullptr || joins_strangers ? kNoParent : parent->context;
   const std::uint64_t nth = created_[{above, group.identity}]++;
   const std::uint64_t family = combine(above, group.identity);
-  made_[last] = {combine(family, nth), family, group.self, group.is_inter, group.local,
-                 group.remote, 0};
+  made_[last] = {combine(family, nth), family,       group.self, group.is_inter,
+                 group.local,          group.remote, 0};
 }
 
 }  // namespace chameleon

@@ -95,8 +95,7 @@ std::vector<Change> compare(const Profile& before, const Profile& after, double 
   for (const auto& [site, ranks] : after) {
     const auto found = before.find(site);
     if (found == before.end()) {
-      add_change(changes, Change::Kind::kAdded, site, none, ranks, &SiteTimes::count,
-                 kLeastCalls);
+      add_change(changes, Change::Kind::kAdded, site, none, ranks, &SiteTimes::count, kLeastCalls);
       continue;
     }
     const auto add = [&](Change::Kind kind, double SiteTimes::*what, double limit) {

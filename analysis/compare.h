@@ -40,9 +40,9 @@ struct Change {
   enum class Kind : std::uint8_t { kAdded, kLost, kCount, kCompute, kCall };
   Kind kind = Kind::kCompute;
   SiteKey site;
-  RankList ranks;          ///< changed at least half as much as the one that did most
+  RankList ranks;                ///< changed at least half as much as the one that did most
   double before = 0, after = 0;  ///< calls, or ns, summed over these ranks
-  double most = 0;         ///< largest change of one rank, calls or ns
+  double most = 0;               ///< largest change of one rank, calls or ns
 };
 
 /// Changes above `threshold`, a share of the longer run's time a rank: first calls added and

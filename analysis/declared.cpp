@@ -35,8 +35,7 @@ DeclaredKinds::DeclaredKinds(const Trace& trace, std::uint32_t stream) {
   if (any_inexact(trace.nodes)) add(trace.nodes, stream, 0);
 }
 
-void DeclaredKinds::add(const std::vector<Node>& nodes, std::uint32_t rank,
-                        std::uint32_t around) {
+void DeclaredKinds::add(const std::vector<Node>& nodes, std::uint32_t rank, std::uint32_t around) {
   for (const Node& node : nodes) {
     if (!node.ranks.empty() && !node.ranks.contains(rank)) continue;
     const std::uint32_t said = inexact_kinds(node.inexact, rank) | around;

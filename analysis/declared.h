@@ -18,8 +18,12 @@ namespace chameleon {
 
 /// The kinds and the names of their columns.
 inline constexpr std::array<std::pair<Inexactness, const char*>, 6> kInexactKinds = {{
-    {kInexactEvents, "EVENTS"}, {kInexactCount, "COUNT"}, {kInexactSource, "SRC"},
-    {kInexactDest, "DEST"}, {kInexactTag, "TAG"}, {kInexactOther, "OTHER"},
+    {kInexactEvents, "EVENTS"},
+    {kInexactCount, "COUNT"},
+    {kInexactSource, "SRC"},
+    {kInexactDest, "DEST"},
+    {kInexactTag, "TAG"},
+    {kInexactOther, "OTHER"},
 }};
 
 /// "COUNT, TAG"; "everything" if all are set.

@@ -3,10 +3,10 @@
 
 /// How work is shared among ranks: computing and MPI time of each rank, and the places
 /// where ranks compute for different times. A rank's whole times are those it measured itself
-/// (`RankFacts::call_ns`), where the trace has them and ranks have one thread; else, and at a place, they are its share of
-/// the distribution its ranks have in common, exact with full timing. The efficiencies
-/// are those of the POP project: load balance = mean / longest computing, communication
-/// efficiency = longest computing / run time, parallel efficiency = their product.
+/// (`RankFacts::call_ns`), where the trace has them and ranks have one thread; else, and at a
+/// place, they are its share of the distribution its ranks have in common, exact with full timing.
+/// The efficiencies are those of the POP project: load balance = mean / longest computing,
+/// communication efficiency = longest computing / run time, parallel efficiency = their product.
 /// O(nodes x ranks) time, with full timing O(events); memory O(places x ranks).
 
 #include <cstdint>
@@ -32,10 +32,10 @@ struct PlaceLoad {
 };
 
 struct Load {
-  std::vector<RankLoad> ranks;     ///< ascending
-  std::vector<PlaceLoad> places;   ///< largest difference of longest and mean first
-  bool measured = false;           ///< the times in `ranks` are what each rank measured
-  bool places_left_out = false;    ///< there would be more than kMostPlaceTimes numbers
+  std::vector<RankLoad> ranks;    ///< ascending
+  std::vector<PlaceLoad> places;  ///< largest difference of longest and mean first
+  bool measured = false;          ///< the times in `ranks` are what each rank measured
+  bool places_left_out = false;   ///< there would be more than kMostPlaceTimes numbers
 
   double mean_compute_ns() const;
   double most_compute_ns() const;

@@ -111,8 +111,8 @@ void ObjectRoles::find(const EventView& event, std::uint32_t stream, ObjectUse& 
   find_requests(event, plan, thread, use);
 }
 
-void ObjectRoles::find_requests(const EventView& event, const CallPlan& plan,
-                                std::uint32_t thread, ObjectUse& use) const {
+void ObjectRoles::find_requests(const EventView& event, const CallPlan& plan, std::uint32_t thread,
+                                ObjectUse& use) const {
   const auto value = [&](int field) { return event.values[static_cast<std::size_t>(field)]; };
   const auto need = [&](std::int64_t id) {
     if (!is_object(id) || object_thread(id) == thread) return;

@@ -28,9 +28,9 @@ std::vector<CallPlan> plan_calls(const Trace& trace);
 struct ObjectUse {
   std::vector<std::uint64_t> makes, needs, ends;
   std::vector<std::uint64_t> sees;  ///< needs, but leaves to be completed by any thread
-  bool persistent = false;  ///< completing what it makes does not end it
-  bool handed = false;      ///< the request it makes is for another thread to complete
-  bool frees = false;       ///< it ends persistent requests, too
+  bool persistent = false;          ///< completing what it makes does not end it
+  bool handed = false;              ///< the request it makes is for another thread to complete
+  bool frees = false;               ///< it ends persistent requests, too
 };
 
 /// Whether a key is of a communicator, window or file.
@@ -50,9 +50,7 @@ class ObjectRoles {
     int new_type = -1;
   };
   /// Neither null nor predefined, nor of a thread that the trace does not have.
-  bool is_object(std::int64_t id) const {
-    return id >= 0 && object_thread(id) < trace_->threads;
-  }
+  bool is_object(std::int64_t id) const { return id >= 0 && object_thread(id) < trace_->threads; }
   void find_requests(const EventView& event, const CallPlan& plan, std::uint32_t thread,
                      ObjectUse& use) const;
 
@@ -65,8 +63,7 @@ class ObjectRoles {
 class HandOvers {
  public:
   /// Reads the stream once. Error: the trace is damaged.
-  static Result<HandOvers> find(const Trace& trace, const ObjectRoles& roles,
-                                std::uint32_t stream);
+  static Result<HandOvers> find(const Trace& trace, const ObjectRoles& roles, std::uint32_t stream);
   /// Asked for in ascending order.
   bool contains(std::uint64_t number) {
     while (at_ < events_.size() && events_[at_] < number) ++at_;

@@ -22,15 +22,14 @@ bool is_any(EndPointForm form, std::int64_t value) {
 template <class Test>
 bool some_value(const Param& param, const RankList& ranks, Test test) {
   bool found = false;
-  param.for_each_group(ranks, [&](const RankList&, EndPointForm form,
-                                  const ValueSequence& values) {
+  param.for_each_group(ranks, [&](const RankList&, EndPointForm form, const ValueSequence& values) {
     ValueSequence::Cursor cursor(values);
     std::uint64_t segments = 0;
     while (!found && !cursor.done()) {
       const auto segment = cursor.segment();
-      const auto last = static_cast<std::int64_t>(
-          static_cast<std::uint64_t>(segment.start) +
-          static_cast<std::uint64_t>(segment.stride) * (segment.count - 1));
+      const auto last = static_cast<std::int64_t>(static_cast<std::uint64_t>(segment.start) +
+                                                  static_cast<std::uint64_t>(segment.stride) *
+                                                      (segment.count - 1));
       found = test(form, segment.start) || test(form, last) || ++segments > kMostSegments;
       cursor.skip(segment.count);
     }
@@ -72,8 +71,8 @@ TracePlan plan_trace(const Trace& trace, bool compares) {
   const bool types = std::any_of(plan.calls.begin(), plan.calls.end(), [](const CallPlan& call) {
     return call.action == Action::kDatatype;
   });
-  plan.reads_twice = (compares && trace.threads > 1 && types) ||
-                     has_wildcards(trace, trace.nodes, plan.calls);
+  plan.reads_twice =
+      (compares && trace.threads > 1 && types) || has_wildcards(trace, trace.nodes, plan.calls);
   return plan;
 }
 
@@ -243,8 +242,7 @@ void RankOperations::collective() {
   Operation operation;
   operation.kind = Operation::Kind::kBegin;
   operation.context = comm->context;
-  operation.number =
-      trace_->threads > 1 && comes_last(plan) ? kLastNumber : comm->collectives++;
+  operation.number = trace_->threads > 1 && comes_last(plan) ? kLastNumber : comm->collectives++;
   operation.waits = plan.waits;
   operation.collective = &plan.name;
   operation.members =
@@ -401,8 +399,8 @@ VectorBytes RankOperations::vector_bytes() const {
   const bool in_place = plan.send_buffer >= 0 && value(plan.send_buffer) == kInPlace;
   const std::int32_t n = now_.comm.peers().count;
   const bool sends = plan.amounts == Amounts::kPairs || plan.amounts == Amounts::kPairsFromRoot;
-  const bool receives = plan.amounts == Amounts::kPairs ||
-                        plan.amounts == Amounts::kPairsToRoot || plan.amounts == Amounts::kArray;
+  const bool receives = plan.amounts == Amounts::kPairs || plan.amounts == Amounts::kPairsToRoot ||
+                        plan.amounts == Amounts::kArray;
   for (std::int32_t i = 0; receives && i < n; ++i)
     all.received.push_back(element_bytes(plan.recv_count, plan.recv_type, i));
   if (sends && in_place && plan.amounts == Amounts::kPairs) {

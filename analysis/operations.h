@@ -32,13 +32,13 @@ namespace chameleon {
 /// are made (a persistent one anew each time it is started); 0 is a blocking call.
 struct Operation {
   enum class Kind : std::uint8_t {
-    kSend,         ///< a message leaves; with a request, begins to
-    kPost,         ///< a receive is posted that completes later
-    kReceive,      ///< a message has arrived
-    kSendDone,     ///< the request of a send completes
-    kCancelled,    ///< the request of a receive ends without a message
-    kBegin,        ///< a collective is entered
-    kEnd,          ///< a collective is over: follows kBegin at once if it blocks
+    kSend,       ///< a message leaves; with a request, begins to
+    kPost,       ///< a receive is posted that completes later
+    kReceive,    ///< a message has arrived
+    kSendDone,   ///< the request of a send completes
+    kCancelled,  ///< the request of a receive ends without a message
+    kBegin,      ///< a collective is entered
+    kEnd,        ///< a collective is over: follows kBegin at once if it blocks
   };
   Kind kind = Kind::kSend;
   std::uint64_t request = 0;
@@ -49,19 +49,19 @@ struct Operation {
   std::int64_t bytes = 0;      ///< of messages; at least 0: what is not known counts nothing
   /// Of messages: bytes sent, or the most that may be received; kUnknownSize: not told.
   std::int64_t capacity = kUnknownSize;
-  std::uint64_t message = 0;   ///< of a matched receive: which of the rank's matched probes, from 1
+  std::uint64_t message = 0;  ///< of a matched receive: which of the rank's matched probes, from 1
   bool any_source = false, any_tag = false;  ///< of receives: as posted
 
   // Of collectives.
-  std::uint64_t number = 0;    ///< the n-th on the communicator, window or file, or kLastNumber
+  std::uint64_t number = 0;  ///< the n-th on the communicator, window or file, or kLastNumber
   Waits waits = Waits::kForAll;
   const std::string* collective = nullptr;  ///< its call's name: "Ibcast"
-  std::int32_t root = -1;      ///< in the communicator; -1: none
+  std::int32_t root = -1;                   ///< in the communicator; -1: none
   std::int64_t root_world = -1;
   std::int64_t sent = 0, received = 0;  ///< bytes, as `chameleon stats` counts them
-  std::uint32_t members = 0;   ///< of the communicator, both groups of an intercommunicator
-  bool moves_data = false;     ///< it is one of MPI's data movements
-  bool on_object = false;      ///< of a window or file
+  std::uint32_t members = 0;  ///< of the communicator, both groups of an intercommunicator
+  bool moves_data = false;    ///< it is one of MPI's data movements
+  bool on_object = false;     ///< of a window or file
 };
 
 /// What a rank sends to and receives from each member of a collective's communicator, for
@@ -76,7 +76,7 @@ struct TracePlan {
   /// Wildcards or cancellations: their outcome shows later. So does a datatype of which another
   /// thread cannot tell which one with its id is meant.
   bool reads_twice = false;
-  bool compares = false;        ///< `contributions` are worked out
+  bool compares = false;  ///< `contributions` are worked out
 };
 /// With `compares`, what ranks contribute to collectives is told, and sizes only where certain.
 TracePlan plan_trace(const Trace& trace, bool compares = false);
@@ -94,15 +94,14 @@ inline constexpr std::uint64_t kLastNumber = UINT64_MAX;
 class RankOperations {
  public:
   /// Reads the rank once if there are wildcards. The trace and the plan must outlive this.
-  static Result<RankOperations> make(const Trace& trace, const TracePlan& plan,
-                                     std::uint32_t rank);
+  static Result<RankOperations> make(const Trace& trace, const TracePlan& plan, std::uint32_t rank);
 
   /// The next event, or false at the end.
   bool next();
 
   std::uint32_t rank() const { return streams_.rank(); }
-  std::uint32_t stream() const { return now_.stream; }   ///< of the event
-  std::uint64_t number() const { return now_.number; }   ///< of the event in its stream, from 1
+  std::uint32_t stream() const { return now_.stream; }  ///< of the event
+  std::uint64_t number() const { return now_.number; }  ///< of the event in its stream, from 1
   const EventView& event() const { return now_.event; }
   const CallDescription& call() const { return *now_.call; }
   const CallPlan& plan() const { return *now_.plan; }

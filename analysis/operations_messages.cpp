@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Messages and requests of `RankOperations`.
 
-#include "analysis/operations.h"
-
 #include <algorithm>
+
+#include "analysis/operations.h"
 
 namespace chameleon {
 
@@ -50,13 +50,14 @@ void RankOperations::send() {
   const bool to_somebody = end.special() == 0 && to >= 0 && to < comm->peers().count;
   if (to_somebody) {
     operation.peer = to;
-    operation.channel = {channel_context(plan, comm->context), rank(), static_cast<std::uint32_t>(comm->peers()[to]),
+    operation.channel = {channel_context(plan, comm->context), rank(),
+                         static_cast<std::uint32_t>(comm->peers()[to]),
                          plan.send_tag < 0 ? 0 : value(plan.send_tag)};
     if (plan.send_count >= 0 && plan.send_type >= 0)
       operation.bytes = amount(value(plan.send_count), value(plan.send_type));
     if (plan.partitions >= 0)
-      operation.bytes = std::max<std::int64_t>(
-          0, all_partitions(operation.bytes, value(plan.partitions)));
+      operation.bytes =
+          std::max<std::int64_t>(0, all_partitions(operation.bytes, value(plan.partitions)));
     operation.capacity = send_capacity();
   }
   if (plan.request < 0 || plan.action == Action::kSendrecv) {
@@ -66,8 +67,8 @@ void RankOperations::send() {
     return;
   }
   if (value(plan.request) < 0) return;
-  Open& request = make_request(value(plan.request),
-                               to_somebody ? Open::Kind::kSend : Open::Kind::kOther);
+  Open& request =
+      make_request(value(plan.request), to_somebody ? Open::Kind::kSend : Open::Kind::kOther);
   request.persistent = plan.persistent;
   request.active = !plan.persistent;
   request.operation = operation;
@@ -113,8 +114,7 @@ void RankOperations::number_receive(Operation& operation) {
 
 // Fills in what the status of the completion tells: the source and tag of a wildcard, and the
 // bytes where they are other than posted. False where a wildcard's match is not told.
-bool RankOperations::read_status(const Communicator& comm, int status,
-                                 Operation& operation) const {
+bool RankOperations::read_status(const Communicator& comm, int status, Operation& operation) const {
   const CallPlan& plan = *now_.plan;
   const auto element = [&](int field, std::int64_t& result) {
     if (field < 0) return false;
@@ -128,9 +128,9 @@ bool RankOperations::read_status(const Communicator& comm, int status,
   std::int64_t found = 0;
   if (operation.any_source) {
     if (!element(plan.status_source, found)) return false;
-    const EndPoint end =
-        status < 0 ? now_.event.end_point(static_cast<std::size_t>(plan.status_source))
-                   : EndPoint{EndPointForm::kRelative, found};
+    const EndPoint end = status < 0
+                             ? now_.event.end_point(static_cast<std::size_t>(plan.status_source))
+                             : EndPoint{EndPointForm::kRelative, found};
     if (end.special() != 0) return false;
     operation.peer = end.rank(comm.self, comm.peers().count);
     if (operation.peer < 0 || operation.peer >= comm.peers().count) return false;
@@ -162,8 +162,8 @@ void RankOperations::receive() {
     return;
   }
   if (value(plan.request) < 0) return;
-  Open& request = make_request(value(plan.request),
-                               from_nobody ? Open::Kind::kOther : Open::Kind::kReceive);
+  Open& request =
+      make_request(value(plan.request), from_nobody ? Open::Kind::kOther : Open::Kind::kReceive);
   request.persistent = plan.persistent;
   request.active = !plan.persistent;
   request.operation = operation;
@@ -233,9 +233,8 @@ void RankOperations::complete_many() {
   if (plan.requests < 0) return;
   const auto slots = array_of(*trace_, value(plan.requests));
   const auto slot = [&](std::int64_t i) {
-    return i >= 0 && static_cast<std::size_t>(i) < slots.size()
-               ? slots[static_cast<std::size_t>(i)]
-               : -1;
+    return i >= 0 && static_cast<std::size_t>(i) < slots.size() ? slots[static_cast<std::size_t>(i)]
+                                                                : -1;
   };
   if (plan.action == Action::kCompleteAny) {
     if (plan.index >= 0) complete(slot(value(plan.index)), -1);
@@ -262,8 +261,7 @@ void RankOperations::start(std::int64_t slot) {
     Operation& operation = request->operation;
     operation.number = request->ordinal++;
     operation.request = ++requests_;
-    if (trace_plan_->compares && !collecting_)
-      now_.contributions.push_back(request->contribution);
+    if (trace_plan_->compares && !collecting_) now_.contributions.push_back(request->contribution);
     now_.operations.push_back(operation);
   }
 }

@@ -62,8 +62,8 @@ std::vector<std::uint32_t> steps(const CommunicationMatrix& matrix, std::uint32_
   std::map<std::uint32_t, std::uint64_t> pairs;
   for (const auto& [pair, cell] : matrix.cells) {
     if (cell.messages == 0) continue;
-    const std::uint32_t apart = pair.first > pair.second ? pair.first - pair.second
-                                                         : pair.second - pair.first;
+    const std::uint32_t apart =
+        pair.first > pair.second ? pair.first - pair.second : pair.second - pair.first;
     ++pairs[std::min(apart, ranks - apart)];
   }
   std::uint64_t most = 0;

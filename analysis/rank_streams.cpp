@@ -47,8 +47,7 @@ void RankStreams::fetch(Head& head) {
   roles_->find(head.event, stream, head.use);
   head.use.handed = head.handed.contains(head.number);
   const auto call = trace_->calls.find(head.event.node->call);
-  if (call == trace_->calls.end() || call->second.fields.size() != head.event.values.size())
-    return;
+  if (call == trace_->calls.end() || call->second.fields.size() != head.event.values.size()) return;
   const EventTimes times = times_of(call->second, head.event, stream);
   head.end += times.compute + times.communication;
 }

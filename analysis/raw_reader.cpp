@@ -137,10 +137,10 @@ Result<RawReader> RawReader::open(const std::string& directory, std::uint32_t ra
   reader.path_ = path_of(directory, rank, thread);
   reader.file_.open(reader.path_);
   if (!reader.file_)
-    return Error{ErrorKind::kSystem,
-                 reader.path_ + ": cannot be read; run the program again with CHAMELEON_RAW=" +
-                     directory,
-                 0};
+    return Error{
+        ErrorKind::kSystem,
+        reader.path_ + ": cannot be read; run the program again with CHAMELEON_RAW=" + directory,
+        0};
   if (const Status head = reader.head(rank, thread); !head) return head.error();
   return reader;
 }

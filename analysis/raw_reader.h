@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Reads raw records (`CHAMELEON_RAW`): the calls of a rank, or of one thread of it, as text, a line each,
-/// with plain C arguments and the handles MPI gave. Lines are read one by one;
-/// a malformed one is an error with its number, and nothing is guessed.
+/// Reads raw records (`CHAMELEON_RAW`): the calls of a rank, or of one thread of it, as text, a
+/// line each, with plain C arguments and the handles MPI gave. Lines are read one by one; a
+/// malformed one is an error with its number, and nothing is guessed.
 
 #include <cstdint>
 #include <deque>

@@ -15,8 +15,7 @@ const char* why_not_reissued(const CallInfo& call) {
     case CallId::kUnpackExternal:
     case CallId::kUnpackExternalC:
     case CallId::kReduceLocal:
-    case CallId::kReduceLocalC:
-      return nullptr;
+    case CallId::kReduceLocalC: return nullptr;
     case CallId::kCommSpawn:
     case CallId::kCommSpawnMultiple:
     case CallId::kCommAccept:
@@ -26,15 +25,11 @@ const char* why_not_reissued(const CallInfo& call) {
     case CallId::kClosePort:
     case CallId::kPublishName:
     case CallId::kUnpublishName:
-    case CallId::kLookupName:
-      return "it needs other processes";
+    case CallId::kLookupName: return "it needs other processes";
     case CallId::kRegisterDatarep:
-    case CallId::kRegisterDatarepC:
-      return "its conversions are functions of the program";
-    case CallId::kPcontrol:
-      return "it is no event: it switches recording";
-    default:
-      break;
+    case CallId::kRegisterDatarepC: return "its conversions are functions of the program";
+    case CallId::kPcontrol: return "it is no event: it switches recording";
+    default: break;
   }
   if (has(call, Attribute::kMpit)) return "it is not recorded";
   if (has(call, Attribute::kLocal)) return "it asks or converts, without effect";

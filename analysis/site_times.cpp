@@ -28,15 +28,14 @@ Status each_rank_time(const Trace& trace, const RankList& streams,
             walk(node.body, here);
             continue;
           }
-          for_each_rank_time(node, here, streams,
-                             [&](std::uint32_t rank, const TimeEntry* entry, double count) {
-                               if (entry == nullptr)
-                                 f({node, rank, 0, count, 0, 0});
-                               else
-                                 f({node, rank, entry->predecessor, count,
-                                    count * entry->compute.mean(),
-                                    count * entry->communication.mean()});
-                             });
+          for_each_rank_time(
+              node, here, streams, [&](std::uint32_t rank, const TimeEntry* entry, double count) {
+                if (entry == nullptr)
+                  f({node, rank, 0, count, 0, 0});
+                else
+                  f({node, rank, entry->predecessor, count, count * entry->compute.mean(),
+                     count * entry->communication.mean()});
+              });
         }
       };
   walk(trace.nodes, trace.ranks);

@@ -19,27 +19,26 @@ inline void for_each_rank_time(
     const Node& node, const RankList& here, const RankList& wanted,
     const std::function<void(std::uint32_t, const TimeEntry*, double)>& f) {
   if (node.params.empty()) return;
-  node.params.front().for_each_group(
-      here, [&](const RankList& group, EndPointForm, const ValueSequence& values) {
-        const auto executions = static_cast<double>(values.size());
-        for (const std::uint32_t rank : group.intersection(here).intersection(wanted).ranks()) {
-          double counted = 0;
-          const auto of_rank = [&](const TimeEntry& entry) {
-            return entry.communication.count() > 0 &&
-                   (entry.ranks.empty() || entry.ranks.contains(rank));
-          };
-          for (const TimeEntry& entry : node.times)
-            if (of_rank(entry)) counted += static_cast<double>(entry.communication.count());
-          if (counted <= 0) {
-            f(rank, nullptr, executions);
-            continue;
-          }
-          for (const TimeEntry& entry : node.times)
-            if (of_rank(entry))
-              f(rank, &entry,
-                executions * static_cast<double>(entry.communication.count()) / counted);
-        }
-      });
+  node.params.front().for_each_group(here, [&](const RankList& group, EndPointForm,
+                                               const ValueSequence& values) {
+    const auto executions = static_cast<double>(values.size());
+    for (const std::uint32_t rank : group.intersection(here).intersection(wanted).ranks()) {
+      double counted = 0;
+      const auto of_rank = [&](const TimeEntry& entry) {
+        return entry.communication.count() > 0 &&
+               (entry.ranks.empty() || entry.ranks.contains(rank));
+      };
+      for (const TimeEntry& entry : node.times)
+        if (of_rank(entry)) counted += static_cast<double>(entry.communication.count());
+      if (counted <= 0) {
+        f(rank, nullptr, executions);
+        continue;
+      }
+      for (const TimeEntry& entry : node.times)
+        if (of_rank(entry))
+          f(rank, &entry, executions * static_cast<double>(entry.communication.count()) / counted);
+    }
+  });
 }
 
 /// What a stream spent at an event node after one predecessor: calls, ns before them, ns inside.

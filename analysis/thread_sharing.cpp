@@ -21,24 +21,24 @@ class Uses {
     for (const Operation& operation : at.operations()) {
       if (!shared.empty()) break;
       if (operation.kind == Operation::Kind::kSend)
-        shared = both(sends_, operation.channel, "send to world rank " +
-                                                     std::to_string(operation.channel.dest) +
-                                                     tag_text(operation.channel.tag));
+        shared = both(sends_, operation.channel,
+                      "send to world rank " + std::to_string(operation.channel.dest) +
+                          tag_text(operation.channel.tag));
       if (operation.kind == Operation::Kind::kBegin && !comes_last(at.plan()) &&
           operation.members > 1)
         shared = both(collectives_, operation.context,
                       "call collectives on the communicator of " + at.call().name);
       if (operation.kind == Operation::Kind::kPost && at.plan().action == Action::kStart)
-        shared = receive(at.rank(), {operation.channel.context, operation.any_source,
-                                     operation.channel.source,
-                                     operation.any_tag ? -1 : operation.channel.tag});
+        shared = receive(at.rank(),
+                         {operation.channel.context, operation.any_source, operation.channel.source,
+                          operation.any_tag ? -1 : operation.channel.tag});
     }
     if (shared.empty()) shared = receive(at);
     // Where all of a group make them, their own order tells: as of Comm_create_group.
     if (const Communicator* made = at.made();
         made != nullptr && shared.empty() && made->size() + made->remote_size() > 1)
-      shared = both(families_, made->family, "make communicators of one group with " +
-                                                 at.call().name);
+      shared =
+          both(families_, made->family, "make communicators of one group with " + at.call().name);
     if (shared.empty()) return shared;
     return stream_rank(at) + shared + " in event " + std::to_string(at.number()) + " of thread " +
            std::to_string(thread_);

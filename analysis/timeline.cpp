@@ -19,8 +19,8 @@ constexpr std::size_t kMostNamed = 10;
 struct Begin {
   std::uint64_t ns = 0;
   std::uint32_t stream = 0;
-  std::uint64_t event = 0;  ///< number in the stream
-  std::uint64_t place = 0;  ///< with several threads: in the channel or among collectives
+  std::uint64_t event = 0;            ///< number in the stream
+  std::uint64_t place = 0;            ///< with several threads: in the channel or among collectives
   std::int64_t bytes = kUnknownSize;  ///< of a message
 };
 
@@ -48,7 +48,7 @@ struct Rank {
   std::vector<std::uint32_t> streams;
   /// By request: collectives; and whatever has requests, where another thread may complete it.
   std::unordered_map<std::uint64_t, Begin> begun;
-  std::unordered_map<std::uint64_t, Begin> probed;  ///< likewise, by matched probe
+  std::unordered_map<std::uint64_t, Begin> probed;               ///< likewise, by matched probe
   std::unordered_map<std::uint64_t, std::uint64_t> collectives;  ///< begun, by context
   bool excused = false;  ///< a receive was cancelled: which message it left is not told
 };
@@ -68,9 +68,9 @@ struct Row {
   std::uint64_t clock = 0;    ///< end of the last event
   std::uint64_t nominal = 0;  ///< the same without what causality moved
   std::uint64_t compute = 0, begin = 0;
-  std::uint64_t cause = 0;    ///< earliest end so far of the present event
-  bool waits = false;         ///< the present event waits for others
-  std::size_t next = 0;       ///< operation of the event not yet dealt with
+  std::uint64_t cause = 0;  ///< earliest end so far of the present event
+  bool waits = false;       ///< the present event waits for others
+  std::size_t next = 0;     ///< operation of the event not yet dealt with
   std::vector<std::uint64_t> since;
   std::vector<std::uint32_t> from;
   std::vector<std::int64_t> sent;
@@ -361,18 +361,17 @@ class Pass {
         if (begin.ns < kNotSent && left++ == 0) first = &begin;
       if (first == nullptr) continue;
       facts_.unreceived += left;
-      name("unreceived", *first, "", std::to_string(left) + (left == 1 ? " message" : " messages") +
-                                         " to world rank " + std::to_string(channel.dest) +
-                                         " with tag " + std::to_string(channel.tag) +
-                                         (left == 1 ? " is" : " are") +
-                                         " never received (the first named)");
+      name("unreceived", *first, "",
+           std::to_string(left) + (left == 1 ? " message" : " messages") + " to world rank " +
+               std::to_string(channel.dest) + " with tag " + std::to_string(channel.tag) +
+               (left == 1 ? " is" : " are") + " never received (the first named)");
     }
   }
 
   static bool posts(const Operation& operation) {
-    return operation.request != 0 && (operation.kind == Kind::kSend ||
-                                      operation.kind == Kind::kPost ||
-                                      operation.kind == Kind::kBegin);
+    return operation.request != 0 &&
+           (operation.kind == Kind::kSend || operation.kind == Kind::kPost ||
+            operation.kind == Kind::kBegin);
   }
 
   void note_posted(Row& row, const Operation& operation) {
@@ -401,8 +400,8 @@ class Pass {
                                            "its message is never probed");
   }
 
-  bool begun(Row& row, const Operation& operation,
-             std::unordered_map<std::uint64_t, Begin>& among, std::uint64_t id, const char* why) {
+  bool begun(Row& row, const Operation& operation, std::unordered_map<std::uint64_t, Begin>& among,
+             std::uint64_t id, const char* why) {
     const auto found = among.find(id);
     if (found == among.end()) {
       if (!row.forced) {
@@ -442,8 +441,7 @@ class Pass {
         sent.begins[at].ns >= kNotSent) {
       if (row.forced) {
         give_up(row, "no message from world rank " + std::to_string(operation.channel.source) +
-                         " with tag " + std::to_string(operation.channel.tag) +
-                         " is left for it");
+                         " with tag " + std::to_string(operation.channel.tag) + " is left for it");
         return true;
       }
       row.waits_on_channel = true;

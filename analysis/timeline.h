@@ -29,7 +29,7 @@
 namespace chameleon {
 
 struct TimedEvent {
-  const RankOperations* at = nullptr;   ///< the rank, with its event and operations
+  const RankOperations* at = nullptr;  ///< the rank, with its event and operations
   std::uint64_t begin_ns = 0, end_ns = 0;
   /// Of each operation: when its message was sent (receives), its collective begun by this
   /// rank (ends), else the event's begin.
@@ -44,9 +44,9 @@ struct TimedEvent {
 
 struct TimelineFacts {
   std::uint64_t events = 0;
-  std::uint64_t end_ns = 0;      ///< of the last event
-  std::uint64_t moved = 0;       ///< events ended later than recorded, to follow their cause
-  std::uint64_t unmatched = 0;   ///< receives and collectives whose others did not come
+  std::uint64_t end_ns = 0;     ///< of the last event
+  std::uint64_t moved = 0;      ///< events ended later than recorded, to follow their cause
+  std::uint64_t unmatched = 0;  ///< receives and collectives whose others did not come
   std::uint64_t unmatched_collectives = 0;  ///< of those; one for each who waited
   std::uint64_t unreceived = 0;  ///< messages between these ranks, where nothing was cancelled
   /// The first of both.

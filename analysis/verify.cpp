@@ -14,9 +14,9 @@ namespace {
 /// How far ahead a common call is looked for when the two sides differ.
 constexpr std::size_t kResyncWindow = 64;
 
-const char* const kColumnNames[kColumns] = {"COUNT", "LOOP", "# EVENTS", "SRC",
-                                            "DEST",  "TAG",  "ROOT",     "COMM",
-                                            "DATATYPE", "REQUEST", "OP", "OTHER"};
+const char* const kColumnNames[kColumns] = {"COUNT",    "LOOP",    "# EVENTS", "SRC",
+                                            "DEST",     "TAG",     "ROOT",     "COMM",
+                                            "DATATYPE", "REQUEST", "OP",       "OTHER"};
 
 /// Where what is exact again begins behind the last events declared to differ:
 /// counted from the end, which both sides share, it is at the same place.
@@ -29,8 +29,8 @@ struct Tail {
 /// One stream: both sides in step, with what was read ahead of either.
 class Lockstep {
  public:
-  Lockstep(const Trace& trace, RawReader reader, std::optional<RankView> view,
-           RawModel& model, std::uint32_t stream, Tail tail, VerifyReport& report)
+  Lockstep(const Trace& trace, RawReader reader, std::optional<RankView> view, RawModel& model,
+           std::uint32_t stream, Tail tail, VerifyReport& report)
       : trace_(trace),
         reader_(std::move(reader)),
         view_(std::move(view)),
@@ -51,11 +51,15 @@ class Lockstep {
     if (const Status read = fill(1); !read) return read.error();
     if (raw_.empty() && seen_.empty()) return false;
     if (raw_.empty()) {
-      if (trace_.complete) drop_seen(seen_.size());
-      else skip_seen();
+      if (trace_.complete)
+        drop_seen(seen_.size());
+      else
+        skip_seen();
     } else if (seen_.empty()) {
-      if (trace_.complete) drop_raw(1);
-      else skip_raw();
+      if (trace_.complete)
+        drop_raw(1);
+      else
+        skip_raw();
     } else if (const std::uint32_t kinds = kinds_of(seen_.front()); early(kinds)) {
       drop_raw(1);
     } else if (late(kinds)) {
@@ -196,7 +200,6 @@ class Lockstep {
     ++seen_number_;
     if (seen_left_ > 0) --seen_left_;
   }
-
 
   const Trace& trace_;
   RawReader reader_;

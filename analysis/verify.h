@@ -28,7 +28,18 @@
 namespace chameleon {
 
 enum class Column : std::uint8_t {
-  kCount, kLoop, kEvents, kSource, kDest, kTag, kRoot, kComm, kDatatype, kRequest, kOp, kOther,
+  kCount,
+  kLoop,
+  kEvents,
+  kSource,
+  kDest,
+  kTag,
+  kRoot,
+  kComm,
+  kDatatype,
+  kRequest,
+  kOp,
+  kOther,
 };
 inline constexpr std::size_t kColumns = 12;
 /// "COUNT", "LOOP", "# EVENTS" ...
@@ -63,7 +74,7 @@ struct VerifyReport {
   std::uint64_t declared_count = 0;  ///< of these, declared
   std::vector<Mismatch> mismatches;  ///< undeclared, the first `kMostMismatches`
   std::vector<Mismatch> declared_mismatches;  ///< likewise
-  RankList differing;                ///< ranks with any mismatch
+  RankList differing;                         ///< ranks with any mismatch
   std::vector<TooWide> too_wide;
   std::vector<Declaration> declarations;
   bool complete = false;

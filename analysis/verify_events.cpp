@@ -11,9 +11,18 @@ constexpr std::size_t kShownElements = 8;
 
 bool is_object(Kind kind) {
   switch (kind) {
-    case Kind::kComm: case Kind::kDatatype: case Kind::kRequest: case Kind::kGroup: case Kind::kOp:
-    case Kind::kWin: case Kind::kFile: case Kind::kInfo: case Kind::kErrhandler:
-    case Kind::kMessage: case Kind::kSession: case Kind::kKeyval: return true;
+    case Kind::kComm:
+    case Kind::kDatatype:
+    case Kind::kRequest:
+    case Kind::kGroup:
+    case Kind::kOp:
+    case Kind::kWin:
+    case Kind::kFile:
+    case Kind::kInfo:
+    case Kind::kErrhandler:
+    case Kind::kMessage:
+    case Kind::kSession:
+    case Kind::kKeyval: return true;
     default: return false;
   }
 }
@@ -53,8 +62,8 @@ std::string list_text(std::span<const std::int64_t> values) {
 }
 
 std::string end_point_text(const EndPoint& end, RawShape comm) {
-  static const char* const kNames[] = {"", "not recorded", "MPI_PROC_NULL", "MPI_ANY_SOURCE",
-                                       "MPI_ROOT", "MPI_UNDEFINED"};
+  static const char* const kNames[] = {
+      "", "not recorded", "MPI_PROC_NULL", "MPI_ANY_SOURCE", "MPI_ROOT", "MPI_UNDEFINED"};
   const std::int32_t special = end.special();
   if (special > 0 && special < 6) return kNames[special];
   return std::to_string(end.rank(comm.self, comm.size));
@@ -101,8 +110,8 @@ Comparison::Plan& Comparison::plan(const RawEvent& raw, const EventView* seen) {
         }
     param.column = column_of(param.kind);
     if (call != nullptr)
-      param.field = field_index(
-          *call, param.kind == Kind::kStatus ? param.name + ".source" : param.name);
+      param.field =
+          field_index(*call, param.kind == Kind::kStatus ? param.name + ".source" : param.name);
     plan.params.push_back(std::move(param));
   }
   return plan;
@@ -130,13 +139,12 @@ void Comparison::mismatch(Column column, std::string parameter, std::string raw,
   }
   auto& list = declared ? report_.declared_mismatches : report_.mismatches;
   if (list.size() < kMostMismatches)
-    list.push_back(
-        {trace_.rank_of(stream_), trace_.thread_of(stream_), number_, call_, std::move(parameter),
-         std::move(raw), std::move(trace)});
+    list.push_back({trace_.rank_of(stream_), trace_.thread_of(stream_), number_, call_,
+                    std::move(parameter), std::move(raw), std::move(trace)});
 }
 
-void Comparison::both(const RawEvent& raw, const EventView& seen, Place place,
-                      std::uint32_t kinds, std::uint64_t number) {
+void Comparison::both(const RawEvent& raw, const EventView& seen, Place place, std::uint32_t kinds,
+                      std::uint64_t number) {
   call_ = raw.call;
   number_ = number;
   count(Column::kEvents, true);
@@ -258,8 +266,7 @@ void Comparison::value(const RawEvent& raw, const RawValue& token, const Param& 
     mismatch(param.column, param.name, std::string(token.text.substr(0, 80)), std::move(text));
 }
 
-std::int64_t Comparison::id_of(const EventView* seen, std::string_view name,
-                               std::size_t i) const {
+std::int64_t Comparison::id_of(const EventView* seen, std::string_view name, std::size_t i) const {
   if (seen == nullptr) return RawModel::kUnknownId;
   const CallDescription& call = trace_.calls.at(seen->node->call);
   const int field = field_index(call, name);
@@ -362,9 +369,9 @@ void Comparison::statuses(const RawEvent& raw, const RawValue& token, const Para
       bytes_ok = bytes_ok && (said == -1 || said == got.bytes);
       continue;
     }
-    source_ok = source_ok &&
-                (told ? end_point_matches(got.source, source, posted->comm, Kind::kSource)
-                      : got.source == posted->source);
+    source_ok =
+        source_ok && (told ? end_point_matches(got.source, source, posted->comm, Kind::kSource)
+                           : got.source == posted->source);
     tag_ok = tag_ok && got.tag == (tag != kNotRecorded ? tag : posted->tag);
     const std::int64_t wanted = nobody ? 0 : posted->bytes;  // from nobody comes nothing
     const bool as_posted = !probes && (wanted == -1 || got.bytes == wanted);
@@ -374,10 +381,9 @@ void Comparison::statuses(const RawEvent& raw, const RawValue& token, const Para
     count(column, matched);
     if (matched) return;
     mismatch(column, param.name + part, std::string(token.text.substr(0, 80)),
-             many ? list_text(columns[offset])
-             : offset == 0
-                 ? end_point_text(seen.end_point(at), own.comm)
-                 : number_text(seen.values[at + offset]));
+             many          ? list_text(columns[offset])
+             : offset == 0 ? end_point_text(seen.end_point(at), own.comm)
+                           : number_text(seen.values[at + offset]));
   };
   judge(".source", Column::kSource, source_ok, 0);
   judge(".tag", Column::kTag, tag_ok, 1);
@@ -425,11 +431,10 @@ void Comparison::follow(const RawEvent& raw, const Plan& plan, const EventView* 
         request.active = !request.persistent;
         model_.post(handle, request);
       }
-      if (param.kind == Kind::kComm)
-        model_.learn_comm(handle, raw.array("members"));
-      if (const RawValue* status = raw.find("status");
-          param.kind == Kind::kMessage && status != nullptr &&
-          status->shape == RawValue::Shape::kStatus)
+      if (param.kind == Kind::kComm) model_.learn_comm(handle, raw.array("members"));
+      if (const RawValue* status = raw.find("status"); param.kind == Kind::kMessage &&
+                                                       status != nullptr &&
+                                                       status->shape == RawValue::Shape::kStatus)
         model_.messages[handle] = raw.status(*status, 0);
     } else if (has(info, Attribute::kFrees) && param.direction == Direction::kInOut) {
       if (param.kind == Kind::kRequest) {

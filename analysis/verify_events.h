@@ -57,8 +57,7 @@ class Comparison {
   void count(Column column, bool matched);
   void mismatch(Column column, std::string parameter, std::string raw, std::string trace);
 
-  void value(const RawEvent& raw, const RawValue& token, const Param& param,
-             const EventView& seen);
+  void value(const RawEvent& raw, const RawValue& token, const Param& param, const EventView& seen);
   bool array_matches(const RawEvent& raw, const RawValue& token, const Param& param,
                      std::span<const std::int64_t> stored);
   bool end_point_matches(std::int64_t rank, const EndPoint& end, RawShape comm, Kind kind) const;

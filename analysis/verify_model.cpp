@@ -117,8 +117,8 @@ void RawModel::learn_comm(std::int64_t comm, std::span<const std::int64_t> membe
   if (members.empty()) return;
   const auto bar = std::find(members.begin(), members.end(), -1);
   const auto self = std::find(members.begin(), bar, rank_);
-  const auto size = bar == members.end() ? members.size()
-                                         : static_cast<std::size_t>(members.end() - bar - 1);
+  const auto size =
+      bar == members.end() ? members.size() : static_cast<std::size_t>(members.end() - bar - 1);
   shapes_[comm] = {self == bar ? -1 : static_cast<std::int32_t>(self - members.begin()),
                    static_cast<std::int32_t>(size)};
 }

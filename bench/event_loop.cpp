@@ -22,8 +22,8 @@ constexpr int kCalls = 16000;  // a block
 
 int g_in[16], g_out[16];
 
-#define CHAMELEON_BENCH_SITE                                                                   \
-  MPI_Sendrecv(g_out, 1, MPI_INT, MPI_PROC_NULL, 0, g_in, 1, MPI_INT, MPI_PROC_NULL, 0,        \
+#define CHAMELEON_BENCH_SITE                                                            \
+  MPI_Sendrecv(g_out, 1, MPI_INT, MPI_PROC_NULL, 0, g_in, 1, MPI_INT, MPI_PROC_NULL, 0, \
                MPI_COMM_WORLD, MPI_STATUS_IGNORE)
 
 void one_site() {
@@ -71,8 +71,10 @@ void sums_of_self() {
 
 /// Runs f under `depth` frames of its own.
 [[gnu::noinline, gnu::optimize("no-optimize-sibling-calls")]] void deep(int depth, void (*f)()) {
-  if (depth > 0) deep(depth - 1, f);
-  else f();
+  if (depth > 0)
+    deep(depth - 1, f);
+  else
+    f();
   asm volatile("");  // the call is not the last thing
 }
 
@@ -121,9 +123,9 @@ struct Pattern {
 };
 
 constexpr Pattern kPatterns[] = {
-    {"one_site", 5, one_site},         {"one_site", 10, one_site},
-    {"one_site", 20, one_site},        {"one_site", 40, one_site},
-    {"eight_sites", 20, eight_sites},  {"requests_of_8", 20, requests_of_8},
+    {"one_site", 5, one_site},          {"one_site", 10, one_site},
+    {"one_site", 20, one_site},         {"one_site", 40, one_site},
+    {"eight_sites", 20, eight_sites},   {"requests_of_8", 20, requests_of_8},
     {"waitall_of_2", 20, waitall_of_2}, {"waitall_of_8", 20, waitall_of_8},
     {"sums_of_self", 20, sums_of_self}};
 

@@ -4,6 +4,8 @@
 // as those of calls do.
 //   bench/fold                 shapes made up
 //   bench/fold TRACE.cham...   what a rank in the middle did in each of these, again and again
+#include "trace/fold.h"
+
 #include <time.h>
 
 #include <cstdio>
@@ -18,7 +20,6 @@
 #include <vector>
 
 #include "trace/file.h"
-#include "trace/fold.h"
 #include "trace/view.h"
 
 namespace {
@@ -31,7 +32,8 @@ using Shape = std::function<void(std::uint64_t events, const std::function<void(
 
 Shape flat(int body) {
   return [body](std::uint64_t events, const auto& emit) {
-    for (std::uint64_t i = 0; i < events; ++i) emit(static_cast<int>(i % static_cast<unsigned>(body)));
+    for (std::uint64_t i = 0; i < events; ++i)
+      emit(static_cast<int>(i % static_cast<unsigned>(body)));
   };
 }
 
@@ -151,12 +153,12 @@ void measure_trace(const char* path) {
   std::deque<std::vector<std::int64_t>> values;  // stay where they are
   std::vector<Event> distinct;
   std::vector<std::uint32_t> log;
-  std::map<std::tuple<std::uint16_t, std::uint64_t, std::vector<std::int64_t>>, std::uint32_t> known;
+  std::map<std::tuple<std::uint16_t, std::uint64_t, std::vector<std::int64_t>>, std::uint32_t>
+      known;
   chameleon::EventView seen;
   while (log.size() < 1'000'000 && view->next(seen)) {
-    const auto [place, added] =
-        known.try_emplace({seen.node->call, seen.node->path, seen.values},
-                          static_cast<std::uint32_t>(known.size()));
+    const auto [place, added] = known.try_emplace({seen.node->call, seen.node->path, seen.values},
+                                                  static_cast<std::uint32_t>(known.size()));
     log.push_back(place->second);
     if (!added) continue;
     const auto& times = seen.node->times;

@@ -38,23 +38,29 @@ Trace trace_of(std::uint32_t rank, std::uint32_t size, Differs differs) {
   };
   for (int step = 0; step < 200; ++step) {
     for (int side = 0; side < 4; ++side) {
-      const int away = differs == Differs::kPartner ? 1 + static_cast<int>(rank) * side % 5 : 1 + side;
+      const int away =
+          differs == Differs::kPartner ? 1 + static_cast<int>(rank) * side % 5 : 1 + side;
       push(static_cast<std::uint64_t>(side), 1000, (self + away) % all);
       push(static_cast<std::uint64_t>(4 + side), 1000, (self + all - away % all) % all);
     }
     push(8, 8, 0), push(9, 1, 0);
     // Different ranks do something of their own, at different steps.
     if (differs == Differs::kOneEvent && step == 100) push(1000 + rank, 1, 0);
-    if (differs == Differs::kManyEvents && step % 10 == 0) push(1000 + rank % 8 + static_cast<std::uint64_t>(step), 1, 0);
+    if (differs == Differs::kManyEvents && step % 10 == 0)
+      push(1000 + rank % 8 + static_cast<std::uint64_t>(step), 1, 0);
   }
   Trace trace;
   trace.ranks = RankList::single(rank);
   trace.world_size = size;
   trace.nodes = folder.take();
-  trace.calls[1] = {"Send", {{"return", "int", FieldKind::kPlain}, {"buf", "buffer", FieldKind::kPlain},
-                             {"count", "count", FieldKind::kPlain}, {"type", "datatype", FieldKind::kPlain},
-                             {"dest", "dest", FieldKind::kEndPoint}, {"tag", "tag", FieldKind::kPlain},
-                             {"comm", "comm", FieldKind::kPlain}}};
+  trace.calls[1] = {"Send",
+                    {{"return", "int", FieldKind::kPlain},
+                     {"buf", "buffer", FieldKind::kPlain},
+                     {"count", "count", FieldKind::kPlain},
+                     {"type", "datatype", FieldKind::kPlain},
+                     {"dest", "dest", FieldKind::kEndPoint},
+                     {"tag", "tag", FieldKind::kPlain},
+                     {"comm", "comm", FieldKind::kPlain}}};
   return trace;
 }
 
@@ -77,7 +83,8 @@ void measure(std::uint32_t size, Differs differs, Figures& best) {
       merge(traces[rank], std::move(*received));
       level.push_back(cpu_ms() - begin);
     }
-    std::nth_element(level.begin(), level.begin() + static_cast<std::ptrdiff_t>(level.size() / 2), level.end());
+    std::nth_element(level.begin(), level.begin() + static_cast<std::ptrdiff_t>(level.size() / 2),
+                     level.end());
     const double median = level[level.size() / 2];
     slowest = std::max(slowest, median);
     path += median;

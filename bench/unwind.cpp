@@ -77,10 +77,14 @@ void same_site(void* with) {
 
 void eight_sites(void* with) {
   auto& job = *static_cast<Job*>(with);
-  job.ns = median_ns(kCaptures / 8, [&] {
-    job.what(*job.engine), job.what(*job.engine), job.what(*job.engine), job.what(*job.engine);
-    job.what(*job.engine), job.what(*job.engine), job.what(*job.engine), job.what(*job.engine);
-  }) / 8;
+  job.ns = median_ns(kCaptures / 8,
+                     [&] {
+                       job.what(*job.engine), job.what(*job.engine), job.what(*job.engine),
+                           job.what(*job.engine);
+                       job.what(*job.engine), job.what(*job.engine), job.what(*job.engine),
+                           job.what(*job.engine);
+                     }) /
+           8;
 }
 
 void once(void* with) {
@@ -169,9 +173,10 @@ void print_table(double call, double rdtsc, double clock, const std::vector<Row>
 }
 
 void print_json(double call, double rdtsc, double clock, const std::vector<Row>& rows) {
-  std::printf("{\"schema\": \"chameleon.bench.unwind/1\", \"repeats\": %d, \"call_ns\": %.2f, "
-              "\"rdtsc_ns\": %.2f, \"clock_gettime_ns\": %.2f, \"captures\": [",
-              kRepeats, call, rdtsc, clock);
+  std::printf(
+      "{\"schema\": \"chameleon.bench.unwind/1\", \"repeats\": %d, \"call_ns\": %.2f, "
+      "\"rdtsc_ns\": %.2f, \"clock_gettime_ns\": %.2f, \"captures\": [",
+      kRepeats, call, rdtsc, clock);
   for (std::size_t i = 0; i < rows.size(); ++i)
     std::printf("%s\n  {\"what\": \"%s\", \"frame_pointers\": %s, \"depth\": %d, \"ns\": %.2f}",
                 i == 0 ? "" : ",", rows[i].what.c_str(), rows[i].frame_pointers ? "true" : "false",

@@ -8,9 +8,8 @@
 #pragma once
 
 #define MPICH_SKIP_MPICXX 1
-#include <mpi.h>
-
 #include <chameleon/chameleon.h>
+#include <mpi.h>
 
 #include <chrono>
 #include <cmath>
@@ -22,126 +21,119 @@
 namespace example {
 
 struct Options {
-    int iterations = 0;
-    int size = 0;
-    double compute = 0;  // microseconds per iteration and rank
-    bool time = false;
-    std::string_view pattern = {};  // of a program that has phases
+  int iterations = 0;
+  int size = 0;
+  double compute = 0;  // microseconds per iteration and rank
+  bool time = false;
+  std::string_view pattern = {};  // of a program that has phases
 };
 
 // Called by all ranks at the end of each time step: a marker.
 inline void end_of_timestep() { chameleon_marker(); }
 
 class Run {
-public:
-    Run(const char* name, int argc, char** argv, Options defaults) : name_(name), options(defaults)
-    {
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-        if (!parse(argc, argv)) {
-            if (rank == 0) {
-                std::fprintf(stderr,
-                             "usage: %s [--iterations N] [--size N] [--compute MICROSECONDS] "
-                             "[--time]%s\n",
-                             name_, options.pattern.empty() ? "" : " [--pattern PATTERN]");
-            }
-            MPI_Finalize();
-            std::exit(2);
-        }
+ public:
+  Run(const char* name, int argc, char** argv, Options defaults) : name_(name), options(defaults) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (!parse(argc, argv)) {
+      if (rank == 0) {
+        std::fprintf(stderr,
+                     "usage: %s [--iterations N] [--size N] [--compute MICROSECONDS] "
+                     "[--time]%s\n",
+                     name_, options.pattern.empty() ? "" : " [--pattern PATTERN]");
+      }
+      MPI_Finalize();
+      std::exit(2);
     }
+  }
 
-    void start()
-    {
-        MPI_Barrier(MPI_COMM_WORLD);
-        begin_ = MPI_Wtime();
+  void start() {
+    MPI_Barrier(MPI_COMM_WORLD);
+    begin_ = MPI_Wtime();
+  }
+
+  void stop() {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double mine = MPI_Wtime() - begin_;
+    MPI_Reduce(&mine, &seconds_, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  }
+
+  // Works on `data` for about options.compute microseconds, without changing it.
+  void compute(std::span<const double> data) const {
+    if (options.compute <= 0) return;
+    using Clock = std::chrono::steady_clock;
+    const auto end = Clock::now() + std::chrono::duration<double, std::micro>(options.compute);
+    double value = 1;
+    do {
+      for (std::size_t i = 0, n = 256; i < n; ++i)
+        value = 0.5 * value + (data.empty() ? 1.0 : data[i % data.size()]);
+      volatile double keep = value;
+      (void)keep;
+    } while (Clock::now() < end);
+  }
+
+  void check(bool holds) { failures_ += !holds; }
+
+  void check_near(double found, double expected, double tolerance = 1e-9) {
+    check(std::abs(found - expected) <= tolerance * std::fmax(1, std::abs(expected)));
+  }
+
+  // Joins the checks of all ranks and prints the last line; gives the exit status.
+  int finish() {
+    long long all = 0;
+    MPI_Allreduce(&failures_, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0) {
+      if (options.time) std::printf("time: %.6f s\n", seconds_);
+      if (all == 0) {
+        std::printf("%s: verified\n", name_);
+      } else {
+        std::printf("%s: FAILED (%lld checks)\n", name_, all);
+      }
+      std::fflush(stdout);
     }
+    return all == 0 ? 0 : 1;
+  }
 
-    void stop()
-    {
-        MPI_Barrier(MPI_COMM_WORLD);
-        const double mine = MPI_Wtime() - begin_;
-        MPI_Reduce(&mine, &seconds_, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+ private:
+  bool parse(int argc, char** argv) {
+    for (int i = 1; i < argc; ++i) {
+      const std::string_view option = argv[i];
+      if (option == "--time") {
+        options.time = true;
+        continue;
+      }
+      if (i + 1 == argc) return false;
+      if (option == "--pattern" && !options.pattern.empty()) {
+        options.pattern = argv[++i];
+        if (options.pattern.empty()) return false;
+        continue;
+      }
+      char* end = nullptr;
+      const double value = std::strtod(argv[++i], &end);
+      if (end == argv[i] || *end != '\0' || !(value >= 0 && value <= 1e9)) return false;
+      if (option == "--iterations") {
+        options.iterations = static_cast<int>(value);
+      } else if (option == "--size" && value >= 1) {
+        options.size = static_cast<int>(value);
+      } else if (option == "--compute") {
+        options.compute = value;
+      } else {
+        return false;
+      }
     }
+    return true;
+  }
 
-    // Works on `data` for about options.compute microseconds, without changing it.
-    void compute(std::span<const double> data) const
-    {
-        if (options.compute <= 0) return;
-        using Clock = std::chrono::steady_clock;
-        const auto end = Clock::now() + std::chrono::duration<double, std::micro>(options.compute);
-        double value = 1;
-        do {
-            for (std::size_t i = 0, n = 256; i < n; ++i)
-                value = 0.5 * value + (data.empty() ? 1.0 : data[i % data.size()]);
-            volatile double keep = value;
-            (void)keep;
-        } while (Clock::now() < end);
-    }
+  const char* name_;
+  long long failures_ = 0;
+  double begin_ = 0;
+  double seconds_ = 0;
 
-    void check(bool holds) { failures_ += !holds; }
-
-    void check_near(double found, double expected, double tolerance = 1e-9)
-    {
-        check(std::abs(found - expected) <= tolerance * std::fmax(1, std::abs(expected)));
-    }
-
-    // Joins the checks of all ranks and prints the last line; gives the exit status.
-    int finish()
-    {
-        long long all = 0;
-        MPI_Allreduce(&failures_, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
-        if (rank == 0) {
-            if (options.time) std::printf("time: %.6f s\n", seconds_);
-            if (all == 0) {
-                std::printf("%s: verified\n", name_);
-            } else {
-                std::printf("%s: FAILED (%lld checks)\n", name_, all);
-            }
-            std::fflush(stdout);
-        }
-        return all == 0 ? 0 : 1;
-    }
-
-private:
-    bool parse(int argc, char** argv)
-    {
-        for (int i = 1; i < argc; ++i) {
-            const std::string_view option = argv[i];
-            if (option == "--time") {
-                options.time = true;
-                continue;
-            }
-            if (i + 1 == argc) return false;
-            if (option == "--pattern" && !options.pattern.empty()) {
-                options.pattern = argv[++i];
-                if (options.pattern.empty()) return false;
-                continue;
-            }
-            char* end = nullptr;
-            const double value = std::strtod(argv[++i], &end);
-            if (end == argv[i] || *end != '\0' || !(value >= 0 && value <= 1e9)) return false;
-            if (option == "--iterations") {
-                options.iterations = static_cast<int>(value);
-            } else if (option == "--size" && value >= 1) {
-                options.size = static_cast<int>(value);
-            } else if (option == "--compute") {
-                options.compute = value;
-            } else {
-                return false;
-            }
-        }
-        return true;
-    }
-
-    const char* name_;
-    long long failures_ = 0;
-    double begin_ = 0;
-    double seconds_ = 0;
-
-public:
-    Options options;
-    int rank = 0;
-    int ranks = 1;
+ public:
+  Options options;
+  int rank = 0;
+  int ranks = 1;
 };
 
 }  // namespace example

@@ -11,103 +11,97 @@
 // Within a time step a phase is repeated one to three times; that number is no change of phase. All
 // ranks behave alike. A shift only moves values, so each rank knows what it has at any time.
 
-#include "example.h"
-
 #include <string_view>
 #include <vector>
+
+#include "example.h"
 
 namespace {
 
 using Values = std::vector<double>;
 
-bool valid(std::string_view pattern)
-{
-    return pattern == "steady" || pattern == "switch" || pattern == "excursion" ||
-           pattern == "alternate" || pattern.find_first_not_of("AB") == std::string_view::npos;
+bool valid(std::string_view pattern) {
+  return pattern == "steady" || pattern == "switch" || pattern == "excursion" ||
+         pattern == "alternate" || pattern.find_first_not_of("AB") == std::string_view::npos;
 }
 
-char phase_of(std::string_view pattern, int step, int steps)
-{
-    if (pattern == "steady") return 'A';
-    if (pattern == "switch") return step < steps / 2 ? 'A' : 'B';
-    if (pattern == "excursion") return step == steps / 2 ? 'B' : 'A';
-    if (pattern == "alternate") return step % 2 == 0 ? 'A' : 'B';
-    return pattern[step % pattern.size()];
+char phase_of(std::string_view pattern, int step, int steps) {
+  if (pattern == "steady") return 'A';
+  if (pattern == "switch") return step < steps / 2 ? 'A' : 'B';
+  if (pattern == "excursion") return step == steps / 2 ? 'B' : 'A';
+  if (pattern == "alternate") return step % 2 == 0 ? 'A' : 'B';
+  return pattern[step % pattern.size()];
 }
 
 // The value that the rank has at place `i` after so many shifts.
-double expected(const example::Run& run, int rank, long long shifts, int i)
-{
-    const int origin = static_cast<int>((rank + run.ranks - shifts % run.ranks) % run.ranks);
-    return origin + 0.5 * i;
+double expected(const example::Run& run, int rank, long long shifts, int i) {
+  const int origin = static_cast<int>((rank + run.ranks - shifts % run.ranks) % run.ranks);
+  return origin + 0.5 * i;
 }
 
-[[gnu::noinline]] void shift_phase(const example::Run& run, Values& mine, int times)
-{
-    const int n = static_cast<int>(mine.size());
-    const int next = (run.rank + 1) % run.ranks;
-    const int previous = (run.rank + run.ranks - 1) % run.ranks;
-    Values taken(n);
-    for (int time = 0; time < times; ++time) {
-        MPI_Sendrecv(mine.data(), n, MPI_DOUBLE, next, 1, taken.data(), n, MPI_DOUBLE, previous, 1,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        mine.swap(taken);
-    }
+[[gnu::noinline]] void shift_phase(const example::Run& run, Values& mine, int times) {
+  const int n = static_cast<int>(mine.size());
+  const int next = (run.rank + 1) % run.ranks;
+  const int previous = (run.rank + run.ranks - 1) % run.ranks;
+  Values taken(n);
+  for (int time = 0; time < times; ++time) {
+    MPI_Sendrecv(mine.data(), n, MPI_DOUBLE, next, 1, taken.data(), n, MPI_DOUBLE, previous, 1,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    mine.swap(taken);
+  }
 }
 
 [[gnu::noinline]] void sum_phase(example::Run& run, const Values& mine, long long shifts,
-                                 int times)
-{
-    const int n = static_cast<int>(mine.size());
-    Values first(n);
-    for (int time = 0; time < times; ++time) {
-        if (run.rank == 0) first = mine;
-        MPI_Bcast(first.data(), n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-        for (int i = 0; i < n; ++i) run.check(first[i] == expected(run, 0, shifts, i));
+                                 int times) {
+  const int n = static_cast<int>(mine.size());
+  Values first(n);
+  for (int time = 0; time < times; ++time) {
+    if (run.rank == 0) first = mine;
+    MPI_Bcast(first.data(), n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < n; ++i) run.check(first[i] == expected(run, 0, shifts, i));
 
-        double sum = 0;
-        MPI_Allreduce(mine.data(), &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-        run.check_near(sum, 0.5 * run.ranks * (run.ranks - 1));
-    }
+    double sum = 0;
+    MPI_Allreduce(mine.data(), &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    run.check_near(sum, 0.5 * run.ranks * (run.ranks - 1));
+  }
 }
 
 }  // namespace
 
-int main(int argc, char** argv)
-{
-    MPI_Init(&argc, &argv);
-    example::Run run("phases", argc, argv,
-                     {.iterations = 40, .size = 256, .pattern = "steady"});
-    if (!valid(run.options.pattern)) {
-        if (run.rank == 0) {
-            std::fprintf(stderr, "phases: --pattern takes steady, switch, excursion, alternate, or "
-                                 "a word of A and B\n");
-        }
-        MPI_Finalize();
-        return 2;
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  example::Run run("phases", argc, argv, {.iterations = 40, .size = 256, .pattern = "steady"});
+  if (!valid(run.options.pattern)) {
+    if (run.rank == 0) {
+      std::fprintf(stderr,
+                   "phases: --pattern takes steady, switch, excursion, alternate, or "
+                   "a word of A and B\n");
     }
-    Values mine(run.options.size);
-    for (int i = 0; i < run.options.size; ++i) mine[i] = run.rank + 0.5 * i;
-
-    long long shifts = 0;
-    run.start();
-    for (int step = 0; step < run.options.iterations; ++step) {
-        run.compute(mine);
-        const int times = 1 + step % 3;
-        if (phase_of(run.options.pattern, step, run.options.iterations) == 'A') {
-            shift_phase(run, mine, times);
-            shifts += times;
-        } else {
-            sum_phase(run, mine, shifts, times);
-        }
-        example::end_of_timestep();
-    }
-    run.stop();
-
-    for (int i = 0; i < run.options.size; ++i)
-        run.check(mine[i] == expected(run, run.rank, shifts, i));
-
-    const int status = run.finish();
     MPI_Finalize();
-    return status;
+    return 2;
+  }
+  Values mine(run.options.size);
+  for (int i = 0; i < run.options.size; ++i) mine[i] = run.rank + 0.5 * i;
+
+  long long shifts = 0;
+  run.start();
+  for (int step = 0; step < run.options.iterations; ++step) {
+    run.compute(mine);
+    const int times = 1 + step % 3;
+    if (phase_of(run.options.pattern, step, run.options.iterations) == 'A') {
+      shift_phase(run, mine, times);
+      shifts += times;
+    } else {
+      sum_phase(run, mine, shifts, times);
+    }
+    example::end_of_timestep();
+  }
+  run.stop();
+
+  for (int i = 0; i < run.options.size; ++i)
+    run.check(mine[i] == expected(run, run.rank, shifts, i));
+
+  const int status = run.finish();
+  MPI_Finalize();
+  return status;
 }

@@ -103,8 +103,9 @@ struct Counts {
 
 std::string table(const char* folder, Counts& counts_of) {
   const std::map<std::string, std::string> programs = find_programs(folder);
-  std::string rows = "| function | traced | not in its event | replayed | conformance program |\n"
-                     "| --- | --- | --- | --- | --- |\n";
+  std::string rows =
+      "| function | traced | not in its event | replayed | conformance program |\n"
+      "| --- | --- | --- | --- | --- |\n";
   for (const CallInfo& call : all_calls()) {
     const std::string lacks = missing(call);
     const char* why = why_not_reissued(call);
@@ -119,8 +120,10 @@ std::string table(const char* folder, Counts& counts_of) {
     }
     rows += std::string("| `") + call.name + "` | " + traced(call) + " | " +
             (counts(call) ? lacks : "") + " | ";
-    if (replayed) rows += needs_scratch(call) ? "on scratch files" : "yes";
-    else rows += std::string("no: ") + (why != nullptr ? why : "it returns no error code");
+    if (replayed)
+      rows += needs_scratch(call) ? "on scratch files" : "yes";
+    else
+      rows += std::string("no: ") + (why != nullptr ? why : "it returns no error code");
     rows += " | " + (program == programs.end() ? "" : program->second) + " |\n";
   }
   char head[512];

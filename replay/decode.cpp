@@ -99,18 +99,12 @@ bool Interpreter::decode_end_point(std::size_t at) {
     return true;
   }
   switch (static_cast<SpecialRank>(special)) {
-    case SpecialRank::kAnySource:
-      words_[at] = MPI_ANY_SOURCE;
-      return true;
-    case SpecialRank::kRoot:
-      words_[at] = MPI_ROOT;
-      return true;
+    case SpecialRank::kAnySource: words_[at] = MPI_ANY_SOURCE; return true;
+    case SpecialRank::kRoot: words_[at] = MPI_ROOT; return true;
     case SpecialRank::kUndefined:
       words_[at] = 0;  // significant only elsewhere (a remote leader), or the call had failed
       return param.info.kind == Kind::kRank;
-    default:
-      words_[at] = MPI_PROC_NULL;
-      return true;
+    default: words_[at] = MPI_PROC_NULL; return true;
   }
 }
 
@@ -163,18 +157,12 @@ std::int64_t Interpreter::expected_length(const ParamPlan& param) const {
     return info.direction == Direction::kIn ? words_[i] : value(i);
   };
   switch (length.rule) {
-    case Length::Rule::kParam:
-      return other(length.param);
-    case Length::Rule::kThreeTimesParam:
-      return 3 * other(length.param);
-    case Length::Rule::kCommSize:
-      return comm_.size;
-    case Length::Rule::kInDegree:
-      return comm_.in_degree;
-    case Length::Rule::kOutDegree:
-      return comm_.out_degree;
-    case Length::Rule::kConstant:
-      return length.constant;
+    case Length::Rule::kParam: return other(length.param);
+    case Length::Rule::kThreeTimesParam: return 3 * other(length.param);
+    case Length::Rule::kCommSize: return comm_.size;
+    case Length::Rule::kInDegree: return comm_.in_degree;
+    case Length::Rule::kOutDegree: return comm_.out_degree;
+    case Length::Rule::kConstant: return length.constant;
     case Length::Rule::kSumOfParam: {
       std::int64_t sum = 0;
       for (const std::int64_t element : array(length.param)) sum += element;
@@ -184,8 +172,7 @@ std::int64_t Interpreter::expected_length(const ParamPlan& param) const {
       const auto& elements = array(length.param);
       return elements.empty() ? 0 : elements.back();
     }
-    default:
-      return 0;
+    default: return 0;
   }
 }
 
@@ -245,8 +232,8 @@ bool Interpreter::span_of(const BufferPlan& plan, std::int64_t& low, std::int64_
     if (count <= 0) return;
     const std::int64_t last = (count - 1) * type.extent;
     low = std::min(low, offset + std::min<std::int64_t>(0, last) + type.true_lb);
-    high = std::max(high, offset + std::max<std::int64_t>(0, last) + type.true_lb +
-                              type.true_extent);
+    high =
+        std::max(high, offset + std::max<std::int64_t>(0, last) + type.true_lb + type.true_extent);
     bytes += count * type.size;
   };
   if (plan.single) {
@@ -317,8 +304,8 @@ bool Interpreter::decode_buffer(std::size_t at) {
     return memory != nullptr;
   }
   // What others put into a window is written, too.
-  const bool read = param.info.direction == Direction::kIn &&
-                    (plan_->win < 0 || plan_->target >= 0);
+  const bool read =
+      param.info.direction == Direction::kIn && (plan_->win < 0 || plan_->target >= 0);
   Pool& pool = read ? payload_ : received_;
   const BufferPlan& plan = param.buffer;
   std::int64_t low = 0;
@@ -347,7 +334,8 @@ bool Interpreter::decode_buffer(std::size_t at) {
     low = 0;
     high = bytes;
   }
-  words_[at] = to_word(static_cast<char*>(take(pool, static_cast<std::uint64_t>(high - low)))) - low;
+  words_[at] =
+      to_word(static_cast<char*>(take(pool, static_cast<std::uint64_t>(high - low)))) - low;
   return true;
 }
 

@@ -34,8 +34,7 @@ void grow(const std::string& path, MPI_Offset bytes) {
 std::string Files::path_of(const std::string& name) const {
   // ROMIO takes a file system in front: "ufs:data".
   const std::size_t colon = name.find(':');
-  const std::string plain =
-      colon == std::string::npos || colon < 2 ? name : name.substr(colon + 1);
+  const std::string plain = colon == std::string::npos || colon < 2 ? name : name.substr(colon + 1);
   std::string last = plain.substr(plain.rfind('/') + 1);
   if (last.size() > 100) last.resize(100);
   char hash[20];

@@ -54,8 +54,7 @@ Word Interpreter::function_for(std::size_t at) const {
       return copies ? to_word(MPI_TYPE_DUP_FN) : to_word(&no_delete<MPI_Datatype>);
     case CallId::kWinCreateKeyval:
       return copies ? to_word(MPI_WIN_DUP_FN) : to_word(&no_delete<MPI_Win>);
-    case CallId::kKeyvalCreate:
-      return copies ? to_word(MPI_DUP_FN) : to_word(&no_delete<MPI_Comm>);
+    case CallId::kKeyvalCreate: return copies ? to_word(MPI_DUP_FN) : to_word(&no_delete<MPI_Comm>);
     case CallId::kGrequestStart:
       if (name == "query_fn") return to_word(&no_query);
       return name == "free_fn" ? to_word(&no_free) : to_word(&no_cancel);

@@ -10,7 +10,11 @@
 namespace chameleon::replay {
 
 Interpreter::Interpreter(const Trace& trace, const CallPlans& plans, RankView ahead, Pace& pace)
-    : trace_(trace), plans_(plans), pace_(pace), rank_(ahead.rank()), matches_(trace, plans, std::move(ahead)),
+    : trace_(trace),
+      plans_(plans),
+      pace_(pace),
+      rank_(ahead.rank()),
+      matches_(trace, plans, std::move(ahead)),
       objects_(trace) {}
 
 std::int64_t Interpreter::value(int param) const {
@@ -104,8 +108,8 @@ void Interpreter::fail_softly() {
 
 void Interpreter::step(const EventView& event) {
   const bool whole = load(event);
-  const bool partly = next_omission_ < omissions_.size() &&
-                      omissions_[next_omission_].event == number_;
+  const bool partly =
+      next_omission_ < omissions_.size() && omissions_[next_omission_].event == number_;
   const bool exchange = partly && plan_ != nullptr && plan_->info != nullptr &&
                         has(*plan_->info, Attribute::kSend) && has(*plan_->info, Attribute::kRecv);
   const bool list = partly && plan_ != nullptr && plan_->info != nullptr &&

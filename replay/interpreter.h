@@ -56,9 +56,9 @@ class Interpreter {
     MPI_Request dormant = MPI_REQUEST_NULL;  ///< of a persistent wildcard receive
     bool persistent = false;
     bool active = false;
-    bool large = false;            ///< counts of the receive are MPI_Count
-    std::vector<Word> receive;     ///< arguments of a persistent wildcard receive
-    std::int64_t receive_comm = 0; ///< id
+    bool large = false;             ///< counts of the receive are MPI_Count
+    std::vector<Word> receive;      ///< arguments of a persistent wildcard receive
+    std::int64_t receive_comm = 0;  ///< id
     std::vector<Pool::Block> blocks;
   };
   static constexpr std::size_t kMostParams = 32;
@@ -130,7 +130,7 @@ class Interpreter {
   std::vector<RequestState> orphans_;  ///< freed while active
   Windows windows_;
   Files files_;
-  Pool::Block attached_;               ///< of MPI_Buffer_attach
+  Pool::Block attached_;  ///< of MPI_Buffer_attach
   std::map<std::uint16_t, std::uint64_t> left_out_;
   std::uint64_t number_ = 0;
   std::atomic<std::uint64_t> progress_ = 0;

@@ -93,8 +93,7 @@ int find_omissions(const Options& options, const Trace& trace, Job& job) {
   Omissions omissions;
   const Result<CheckReport> report = check(trace, job.lenient ? &omissions : nullptr);
   if (!report) return refuse(kUnreadable, report.error().message);
-  if (const std::string why = replay_refusal(trace, *report);
-      !why.empty() && !options.best_effort)
+  if (const std::string why = replay_refusal(trace, *report); !why.empty() && !options.best_effort)
     return refuse(kRefused, "refused: " + why);
   if (job.lenient) job.omissions = write_omissions(omissions);
   return kDone;
@@ -107,8 +106,9 @@ int make_scratch(const Options& options, Job& job) {
   std::string folder = std::filesystem::absolute(options.scratch, error).string();
   folder += "/chameleon-replay.XXXXXX";
   if (mkdtemp(folder.data()) == nullptr)
-    return refuse(kRefused, options.scratch + ": cannot make a folder in it: " +
-                                std::strerror(errno) + "; --scratch takes a folder that all "
+    return refuse(kRefused, options.scratch +
+                                ": cannot make a folder in it: " + std::strerror(errno) +
+                                "; --scratch takes a folder that all "
                                 "ranks see and can write to");
   job.scratch.assign(folder.begin(), folder.end());
   return kDone;

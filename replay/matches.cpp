@@ -66,9 +66,9 @@ void Matches::post(const CallPlan& plan, const EventView& event) {
     }
     return;
   }
-  const bool frees = has(*plan.info, Attribute::kFrees) &&
-                     plan.params[static_cast<std::size_t>(plan.request)].info.direction ==
-                         Direction::kInOut;
+  const bool frees =
+      has(*plan.info, Attribute::kFrees) &&
+      plan.params[static_cast<std::size_t>(plan.request)].info.direction == Direction::kInOut;
   for (const std::int64_t slot : request_slots(plan, trace_, event)) {
     if (frees) {
       persistent_.erase(slot);

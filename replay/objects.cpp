@@ -52,7 +52,8 @@ Objects::Objects(const Trace& trace) {
     for (const Predefined& wanted : listed->second) {
       std::optional<Word> found;
       for (const PredefinedHandle& known : predefined_handles())
-        if (known.kind == kind && wanted.name == known.name) found = static_cast<Word>(known.handle);
+        if (known.kind == kind && wanted.name == known.name)
+          found = static_cast<Word>(known.handle);
       handles.push_back(found ? *found : substitute(kind, wanted));
     }
     tables_[kind].predefined = std::move(handles);
@@ -71,39 +72,25 @@ bool Objects::keeps(Kind kind) {
     case Kind::kFile:
     case Kind::kErrhandler:
     case Kind::kKeyval:
-    case Kind::kSession:
-      return true;
-    default:
-      return false;
+    case Kind::kSession: return true;
+    default: return false;
   }
 }
 
 Word Objects::null(Kind kind) {
   switch (kind) {
-    case Kind::kComm:
-      return to_word(MPI_COMM_NULL);
-    case Kind::kGroup:
-      return to_word(MPI_GROUP_NULL);
-    case Kind::kDatatype:
-      return to_word(MPI_DATATYPE_NULL);
-    case Kind::kOp:
-      return to_word(MPI_OP_NULL);
-    case Kind::kInfo:
-      return to_word(MPI_INFO_NULL);
-    case Kind::kMessage:
-      return to_word(MPI_MESSAGE_NULL);
-    case Kind::kWin:
-      return to_word(MPI_WIN_NULL);
-    case Kind::kFile:
-      return to_word(MPI_FILE_NULL);
-    case Kind::kErrhandler:
-      return to_word(MPI_ERRHANDLER_NULL);
-    case Kind::kKeyval:
-      return to_word(MPI_KEYVAL_INVALID);
-    case Kind::kSession:
-      return to_word(MPI_SESSION_NULL);
-    default:
-      return to_word(MPI_REQUEST_NULL);
+    case Kind::kComm: return to_word(MPI_COMM_NULL);
+    case Kind::kGroup: return to_word(MPI_GROUP_NULL);
+    case Kind::kDatatype: return to_word(MPI_DATATYPE_NULL);
+    case Kind::kOp: return to_word(MPI_OP_NULL);
+    case Kind::kInfo: return to_word(MPI_INFO_NULL);
+    case Kind::kMessage: return to_word(MPI_MESSAGE_NULL);
+    case Kind::kWin: return to_word(MPI_WIN_NULL);
+    case Kind::kFile: return to_word(MPI_FILE_NULL);
+    case Kind::kErrhandler: return to_word(MPI_ERRHANDLER_NULL);
+    case Kind::kKeyval: return to_word(MPI_KEYVAL_INVALID);
+    case Kind::kSession: return to_word(MPI_SESSION_NULL);
+    default: return to_word(MPI_REQUEST_NULL);
   }
 }
 

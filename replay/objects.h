@@ -20,8 +20,8 @@ namespace chameleon::replay {
 struct CommFacts {
   MPI_Comm handle = MPI_COMM_NULL;
   int rank = 0;
-  int size = 0;       ///< ranks addressed: of the remote group if there is one
-  int local = 0;      ///< ranks of the own group
+  int size = 0;   ///< ranks addressed: of the remote group if there is one
+  int local = 0;  ///< ranks of the own group
   bool inter = false;
   int in_degree = 0;  ///< neighbours, with a topology
   int out_degree = 0;

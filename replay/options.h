@@ -16,7 +16,7 @@ inline constexpr const char* kUsage =
 
 struct Options {
   std::string trace;
-  std::string scratch;       ///< folder for files; empty: calls on files are left out
+  std::string scratch;  ///< folder for files; empty: calls on files are left out
   Compute compute = Compute::kSleep;
   double time_scale = 1;
   double patience = 60;      ///< s without progress, beyond the time of the traced run

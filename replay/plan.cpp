@@ -57,7 +57,8 @@ BufferPlan plan_buffer(const CallPlan& call, std::size_t at) {
   plan.single = plan.type >= 0 && plan.count < 0 && has(*call.info, Attribute::kRma);
   bool first = true;
   for (std::size_t i = 0; i < at; ++i) first &= params[i].info.kind != Kind::kBuffer;
-  const bool counts = plan.count >= 0 && is_array(params[static_cast<std::size_t>(plan.count)].info);
+  const bool counts =
+      plan.count >= 0 && is_array(params[static_cast<std::size_t>(plan.count)].info);
   if (has(*call.info, Attribute::kCollective) && !counts) {
     plan.repeat = repeat_of(call.info->name, has(*call.info, Attribute::kNeighbor), first);
   }

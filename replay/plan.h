@@ -41,11 +41,11 @@ struct CallPlan {
   std::vector<ParamPlan> params;
   std::size_t fields = 0;  ///< values every event must have
   int comm = -1, root = -1, status = -1, request = -1, flag = -1, index = -1;  ///< parameters
-  int win = -1, file = -1;                      ///< parameters
+  int win = -1, file = -1;                                                     ///< parameters
   int target = -1, target_disp = -1, target_count = -1, target_type = -1;  ///< of one-sided calls
   bool scratch = false;  ///< re-issued only on scratch files
-  int members = -1;  ///< field: world ranks of the communicator made
-  int compute = -1;  ///< field of the instance's own compute time
+  int members = -1;      ///< field: world ranks of the communicator made
+  int compute = -1;      ///< field of the instance's own compute time
   bool local() const { return info != nullptr && has(*info, Attribute::kLocal); }
 };
 

@@ -166,8 +166,10 @@ std::size_t Interpreter::drain() {
     if (!state.active || state.handle == MPI_REQUEST_NULL) continue;
     int done = 0;
     if (PMPI_Test(&state.handle, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) done = 1;
-    if (done != 0) state.active = false;
-    else ++open;
+    if (done != 0)
+      state.active = false;
+    else
+      ++open;
   }
   progress_.store(progress_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return open + orphans_.size();

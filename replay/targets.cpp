@@ -136,8 +136,8 @@ void Interpreter::note_target() {
 
 void Interpreter::note_window(CallId call) {
   const std::int64_t id = value(plan_->win);
-  const bool made = plan_->params[static_cast<std::size_t>(plan_->win)].info.direction ==
-                    Direction::kOut;
+  const bool made =
+      plan_->params[static_cast<std::size_t>(plan_->win)].info.direction == Direction::kOut;
   if (call == CallId::kWinCreateDynamic) {
     windows_.made_dynamic(id, *from_word<MPI_Win*>(word(plan_->win)), comm_.handle,
                           largest_attached(), received_);

@@ -59,8 +59,8 @@ struct TableRow {
     return when == When::kAny || (when == When::kYes) == value;
   }
   constexpr bool fits(const Cell& cell) const {
-    return fits(finalize, cell.finalize) && fits(stopped, cell.stopped) &&
-           fits(halt, cell.halt) && fits(first, cell.first) && fits(changed, cell.changed) &&
+    return fits(finalize, cell.finalize) && fits(stopped, cell.stopped) && fits(halt, cell.halt) &&
+           fits(first, cell.first) && fits(changed, cell.changed) &&
            fits(recluster, cell.recluster) && fits(flush_due, cell.flush_due);
   }
 };
@@ -108,16 +108,18 @@ constexpr std::size_t row_of(const Cell& cell) {
   return row;
 }
 
-static_assert([] {
-  std::array<bool, kStateTable.size()> used{};
-  for (unsigned number = 0; number < kCells; ++number) {
-    const std::size_t row = row_of(cell_of(number));
-    if (row == kStateTable.size()) return false;
-    used[row] = true;
-  }
-  for (const bool row : used)
-    if (!row) return false;
-  return true;
-}(), "a row for every cell, a cell for every row");
+static_assert(
+    [] {
+      std::array<bool, kStateTable.size()> used{};
+      for (unsigned number = 0; number < kCells; ++number) {
+        const std::size_t row = row_of(cell_of(number));
+        if (row == kStateTable.size()) return false;
+        used[row] = true;
+      }
+      for (const bool row : used)
+        if (!row) return false;
+      return true;
+    }(),
+    "a row for every cell, a cell for every row");
 
 }  // namespace chameleon

@@ -24,7 +24,7 @@ class Vote {
   constexpr Vote() = default;
   constexpr Vote(std::uint32_t changed, std::uint32_t finalizing, std::uint32_t faults,
                  std::uint64_t phase = 0, std::uint32_t dear_events = 0,
-            std::uint32_t cheap_markers = 0)
+                 std::uint32_t cheap_markers = 0)
       : counts_(pack(changed, finalizing, faults, dear_events, cheap_markers)), phase_(phase) {}
 
   /// Ranks whose Call-Path signature is not that of their previous interval.

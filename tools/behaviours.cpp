@@ -17,7 +17,8 @@ constexpr std::int64_t kSum = -2;
 const CallDescription& description(CallId call) {
   static std::unordered_map<CallId, CallDescription> known;
   auto found = known.find(call);
-  if (found == known.end()) found = known.emplace(call, describe_call(*find_call(call), false)).first;
+  if (found == known.end())
+    found = known.emplace(call, describe_call(*find_call(call), false)).first;
   return found->second;
 }
 
@@ -55,8 +56,8 @@ class Call {
                                       static_cast<std::int32_t>(place_.ranks)));
   }
   void to(EventSink& sink, std::uint64_t compute_ns = 2000, std::uint64_t call_ns = 5000) const {
-    sink.event({static_cast<std::uint16_t>(call_), mix(0x5157ULL + site_), compute_ns, call_ns,
-                values_});
+    sink.event(
+        {static_cast<std::uint16_t>(call_), mix(0x5157ULL + site_), compute_ns, call_ns, values_});
   }
 
  private:
@@ -71,14 +72,21 @@ void send(Place p, EventSink& sink, std::uint32_t site, std::int64_t to, int cou
   Call(p, CallId::kSend, site).set("count", count).partner("dest", to).set("tag", tag).to(sink);
 }
 void receive(Place p, EventSink& sink, std::uint32_t site, std::int64_t from, int count, int tag) {
-  Call(p, CallId::kRecv, site).set("count", count).partner("source", from).set("tag", tag).to(sink, 1000, 20000);
+  Call(p, CallId::kRecv, site)
+      .set("count", count)
+      .partner("source", from)
+      .set("tag", tag)
+      .to(sink, 1000, 20000);
 }
 void exchange(Place p, EventSink& sink, std::uint32_t site, std::int64_t to, std::int64_t from,
               int count, int tag) {
   Call(p, CallId::kSendrecv, site)
-      .set("sendcount", count).set("recvcount", count)
-      .partner("dest", to).partner("source", from)
-      .set("sendtag", tag).set("recvtag", tag)
+      .set("sendcount", count)
+      .set("recvcount", count)
+      .partner("dest", to)
+      .partner("source", from)
+      .set("sendtag", tag)
+      .set("recvtag", tag)
       .to(sink, 4000, 12000);
 }
 void allreduce(Place p, EventSink& sink, std::uint32_t site, int count) {
@@ -91,7 +99,10 @@ void broadcast(Place p, EventSink& sink, std::uint32_t site, int count) {
   Call(p, CallId::kBcast, site).set("count", count).partner("root", 0).to(sink);
 }
 void all_to_all(Place p, EventSink& sink, std::uint32_t site, int count) {
-  Call(p, CallId::kAlltoall, site).set("sendcount", count).set("recvcount", count).to(sink, 50000, 80000);
+  Call(p, CallId::kAlltoall, site)
+      .set("sendcount", count)
+      .set("recvcount", count)
+      .to(sink, 50000, 80000);
 }
 
 /// Factors of the number of ranks as equal as can be, largest first.
@@ -179,8 +190,10 @@ void multipartition(Place p, EventSink& sink) {
 void transpose(Place p, EventSink& sink) {
   const Cell2 c(p);
   std::int64_t partner = p.rank;
-  if (c.nx == c.ny) partner = c.at(c.y, c.x);
-  else if (c.ny == 2 * c.nx) partner = 2 * ((c.y / 2) + c.x * c.nx) + p.rank % 2;
+  if (c.nx == c.ny)
+    partner = c.at(c.y, c.x);
+  else if (c.ny == 2 * c.nx)
+    partner = 2 * ((c.y / 2) + c.x * c.nx) + p.rank % 2;
   if (partner < 0 || partner >= static_cast<std::int64_t>(p.ranks)) partner = p.rank;
   exchange(p, sink, 41, partner, partner, 500, 1);
   allreduce(p, sink, 42, 1);
@@ -245,9 +258,9 @@ const Behaviour* find_behaviour(const std::string& name) {
 Trace behaviour_trace(std::uint32_t ranks) {
   Trace trace;
   trace.world_size = ranks;
-  for (const CallId call : {CallId::kInit, CallId::kBcast, CallId::kBarrier, CallId::kSend,
-                            CallId::kRecv, CallId::kSendrecv, CallId::kAllreduce,
-                            CallId::kAlltoall})
+  for (const CallId call :
+       {CallId::kInit, CallId::kBcast, CallId::kBarrier, CallId::kSend, CallId::kRecv,
+        CallId::kSendrecv, CallId::kAllreduce, CallId::kAlltoall})
     trace.calls.emplace(static_cast<std::uint16_t>(call), description(call));
   trace.arrays.emplace(array_id({}), std::vector<std::int64_t>());
   trace.predefined["datatype"] = {{"MPI_DOUBLE", 8}};

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "analysis/check.h"
-#include "analysis/check_threads.h"
-#include "analysis/reissue.h"
-#include "analysis/thread_sharing.h"
-
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "analysis/check.h"
+#include "analysis/check_threads.h"
+#include "analysis/reissue.h"
+#include "analysis/thread_sharing.h"
 #include "tools/common.h"
 
 namespace chameleon {
@@ -34,8 +33,8 @@ nlohmann::ordered_json list_of(const Trace& trace,
 }
 
 nlohmann::ordered_json counts_of(const CheckReport::Unmatched& counts) {
-  return {{"sends", counts.sends}, {"receives", counts.receives},
-          {"collectives", counts.collectives}};
+  return {
+      {"sends", counts.sends}, {"receives", counts.receives}, {"collectives", counts.collectives}};
 }
 
 nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report) {
@@ -100,8 +99,7 @@ void print_text(const Trace& trace, const CheckReport& report) {
     for (const auto& [call, count] : calls) std::cout << " " << call << " x" << count;
     std::cout << ": " << why << "\n";
   }
-  if (trace.threads > 1)
-    std::cout << "ranks have several threads: open requests are not checked\n";
+  if (trace.threads > 1) std::cout << "ranks have several threads: open requests are not checked\n";
   std::cout << (report.ok ? "the trace hangs together: " : "the trace does not hang together: ")
             << count_text(report.events) << " events, " << count_text(report.messages)
             << " messages of " << bytes_text(static_cast<double>(report.bytes)) << ", "
@@ -117,16 +115,20 @@ int run_check(const Options& options) {
     const Result<std::string> shared = shared_by_threads(*trace);
     if (!shared) return fail("check", shared.error());
     if (!shared->empty())
-      return fail("check", *shared + ": in which order is not in the trace, so what matches what "
-                           "cannot be told",
+      return fail("check",
+                  *shared +
+                      ": in which order is not in the trace, so what matches what "
+                      "cannot be told",
                   kExitRefused);
   }
   const Result<CheckReport> report = threads ? check_threads(*trace) : check(*trace);
   if (!report) return fail("check", options.trace + ": " + report.error().message, kExitUnreadable);
   if (!report->doubt.empty())
     return fail("check",
-                report->doubt + ": which one is meant is not in the trace, so it cannot be told "
-                                "whether this is a fault: " + report->problems.front().text,
+                report->doubt +
+                    ": which one is meant is not in the trace, so it cannot be told "
+                    "whether this is a fault: " +
+                    report->problems.front().text,
                 kExitRefused);
   if (options.json)
     print_json(document_of(*trace, *report));

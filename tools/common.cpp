@@ -62,9 +62,11 @@ std::optional<Trace> load_unthreaded(std::string_view verb, const std::string& p
                                      FileFacts* facts) {
   std::optional<Trace> trace = load_trace(verb, path, status, facts);
   if (!trace || trace->threads <= 1) return trace;
-  status = fail(verb, path + " is of ranks with up to " + std::to_string(trace->threads) +
-                          " threads, and " + std::string(verb) + " needs one sequence of calls a "
-                          "rank; see info, print, stats, matrix, report or export",
+  status = fail(verb,
+                path + " is of ranks with up to " + std::to_string(trace->threads) +
+                    " threads, and " + std::string(verb) +
+                    " needs one sequence of calls a "
+                    "rank; see info, print, stats, matrix, report or export",
                 kExitRefused);
   return std::nullopt;
 }
@@ -120,13 +122,15 @@ std::string streams_text(const Trace& trace, const RankList& streams) {
   std::vector<std::pair<RankList, RankList>> groups;  // ranks, threads
   for (std::uint32_t thread = 0; thread < trace.threads; ++thread) {
     const std::uint32_t first = trace.stream_of(0, thread);
-    const RankList ranks = trace.ranks_of(
-        streams.intersection(RankList::range(first, first + trace.world_size - 1)));
+    const RankList ranks =
+        trace.ranks_of(streams.intersection(RankList::range(first, first + trace.world_size - 1)));
     if (ranks.empty()) continue;
     const auto same = std::find_if(groups.begin(), groups.end(),
                                    [&](const auto& group) { return group.first == ranks; });
-    if (same != groups.end()) same->second.insert(thread);
-    else groups.emplace_back(ranks, RankList::single(thread));
+    if (same != groups.end())
+      same->second.insert(thread);
+    else
+      groups.emplace_back(ranks, RankList::single(thread));
   }
   std::string text;
   for (const auto& [ranks, threads] : groups)

@@ -76,7 +76,8 @@ std::string share_text(double share);
 
 /// "rank 3", "ranks 0-7".
 std::string ranks_text(const RankList& ranks);
-/// The same of streams: "ranks 0-7, threads 1-2; rank 0, thread 3" where ranks have several threads.
+/// The same of streams: "ranks 0-7, threads 1-2; rank 0, thread 3" where ranks have several
+/// threads.
 std::string streams_text(const Trace& trace, const RankList& streams);
 
 /// The streams of some ranks, by rank and thread.

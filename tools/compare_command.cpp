@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// `chameleon compare A B`: what was added, lost, slowed from one run to the next.
 
-#include "analysis/compare.h"
-
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "analysis/compare.h"
 #include "tools/common.h"
 #include "tools/export/export.h"
 
@@ -72,16 +71,14 @@ std::string line_of(const Change& change) {
     case Change::Kind::kLost:
       return "lost: " + where + who + ", " + count_text(std::llround(change.before)) + " calls";
     case Change::Kind::kCount:
-      return "more or less often: " + where + who + ", " +
-             count_text(std::llround(change.before)) + " -> " +
-             count_text(std::llround(change.after)) + " calls";
+      return "more or less often: " + where + who + ", " + count_text(std::llround(change.before)) +
+             " -> " + count_text(std::llround(change.after)) + " calls";
     case Change::Kind::kCompute:
     case Change::Kind::kCall: {
       const char* pace = change.most > 0 ? "slower: " : "faster: ";
-      return pace +
-             (change.kind == Change::Kind::kCompute ? "computing before " + where : where) + who +
-             ", " + duration_text(change.before / n) + " -> " + duration_text(change.after / n) +
-             " a rank";
+      return pace + (change.kind == Change::Kind::kCompute ? "computing before " + where : where) +
+             who + ", " + duration_text(change.before / n) + " -> " +
+             duration_text(change.after / n) + " a rank";
     }
   }
   return where;
@@ -97,14 +94,14 @@ void print_document(const Options& options, const std::vector<Change>& changes) 
   for (const Change& change : changes) {
     const bool times = change.kind == Change::Kind::kCompute || change.kind == Change::Kind::kCall;
     const double unit = times ? 1e-9 : 1;
-    document["changes"].push_back({{"kind", kind_text(change.kind)},
-                                   {"call", change.site.call},
-                                   {"path", change.site.path},
-                                   {"ranks", change.ranks.to_string()},
-                                   {times ? "before_seconds" : "before_calls",
-                                    change.before * unit},
-                                   {times ? "after_seconds" : "after_calls", change.after * unit},
-                                   {times ? "most_seconds" : "most_calls", change.most * unit}});
+    document["changes"].push_back(
+        {{"kind", kind_text(change.kind)},
+         {"call", change.site.call},
+         {"path", change.site.path},
+         {"ranks", change.ranks.to_string()},
+         {times ? "before_seconds" : "before_calls", change.before * unit},
+         {times ? "after_seconds" : "after_calls", change.after * unit},
+         {times ? "most_seconds" : "most_calls", change.most * unit}});
   }
   print_json(document);
 }

@@ -28,8 +28,7 @@ constexpr std::array<Format, 11> kFormats = {{
     {"chrome", "Trace events as JSON, for Perfetto and chrome://tracing", export_chrome},
     {"perfetto", "Perfetto's protocol buffers: as --chrome, for large traces", export_perfetto},
     {"otf2", "Folder with an OTF2 archive, traces.otf2", export_otf2},
-    {"simgrid", "Folder with a time-independent trace for smpirun -replay", export_simgrid,
-     false},
+    {"simgrid", "Folder with a time-independent trace for smpirun -replay", export_simgrid, false},
     {"paje", "Paje trace, for pj_dump and ViTE", export_paje},
     {"paraver", "Paraver trace: FILE.prv, FILE.pcf and FILE.row", export_paraver},
     {"goal", "GOAL schedule, for LogGOPSim", export_goal, false},
@@ -70,7 +69,8 @@ int run_export(const Options& options) {
     if (!options.outputs[i].empty() && trace->threads > 1 && !kFormats[i].by_thread)
       return fail("export",
                   options.trace + " is of ranks with up to " + std::to_string(trace->threads) +
-                      " threads, and a rank in --" + kFormats[i].name + " has one sequence of calls",
+                      " threads, and a rank in --" + kFormats[i].name +
+                      " has one sequence of calls",
                   kExitRefused);
   for (std::size_t i = 0; i < kFormats.size(); ++i) {
     if (options.outputs[i].empty()) continue;

@@ -87,7 +87,8 @@ Summary summarize(const Trace& trace) {
     summary.clocks_known = clocks_known(trace);
     summary.first_ns = std::min(summary.first_ns, clock.begin_ns);
     summary.last_ns = std::max(summary.last_ns, clock.begin_ns);
-    if (std::abs(clock.drift_ppb) > std::abs(summary.drift_ppb)) summary.drift_ppb = clock.drift_ppb;
+    if (std::abs(clock.drift_ppb) > std::abs(summary.drift_ppb))
+      summary.drift_ppb = clock.drift_ppb;
     summary.clock_error_ns = std::max(summary.clock_error_ns, clock.error_ns);
     if (!facts.host.empty()) summary.hosts[facts.host].insert(rank);
   }
@@ -174,8 +175,8 @@ void print_online(const Trace& trace, const Summary& summary) {
   }
   for (std::size_t i = 0; i < online.clusters.size() && i < kMostLines; ++i) {
     const Cluster& cluster = online.clusters[i];
-    std::cout << "cluster      " << hex_text(cluster.call_path) << "  lead " << cluster.lead
-              << "  " << ranks_text(cluster.ranks) << "\n";
+    std::cout << "cluster      " << hex_text(cluster.call_path) << "  lead " << cluster.lead << "  "
+              << ranks_text(cluster.ranks) << "\n";
   }
   if (online.clusters.size() > kMostLines)
     std::cout << "cluster      " << online.clusters.size() - kMostLines << " more (--json)\n";
@@ -233,10 +234,10 @@ nlohmann::ordered_json info_document(const Trace& trace, const FileFacts& file) 
   document["tool_share"] = summary.tool_share();
   document["tool_bytes"] = summary.memory;
   if (summary.longest_compute_ns != 0)
-    document["load"] = {{"balance", summary.load_balance(trace.facts.size())},
-                        {"slowest_rank", summary.slowest},
-                        {"longest_compute_seconds",
-                         static_cast<double>(summary.longest_compute_ns) * 1e-9}};
+    document["load"] = {
+        {"balance", summary.load_balance(trace.facts.size())},
+        {"slowest_rank", summary.slowest},
+        {"longest_compute_seconds", static_cast<double>(summary.longest_compute_ns) * 1e-9}};
   document["clocks"] = Json::object();
   if (summary.clocks_known) {
     document["clocks"] = {{"starts_within_ns", summary.last_ns - summary.first_ns},
@@ -263,8 +264,8 @@ nlohmann::ordered_json info_document(const Trace& trace, const FileFacts& file) 
   document["inexact"] = Json::array();
   for (std::size_t i = 0; i < summary.inexact.size(); ++i)
     if (!summary.inexact[i].empty())
-      document["inexact"].push_back({{"kind", kInexactKinds[i].second},
-                                     {"ranks", summary.inexact[i].to_string()}});
+      document["inexact"].push_back(
+          {{"kind", kInexactKinds[i].second}, {"ranks", summary.inexact[i].to_string()}});
   return document;
 }
 
@@ -277,9 +278,8 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
   };
   line("trace        ", options.trace + ", " + bytes_text(static_cast<double>(file.bytes)) + ", " +
                             count_text(file.commits) +
-                            (file.commits == 1 ? " commit" : " commits") +
-                            ", format " + std::to_string(file.major) + "." +
-                            std::to_string(file.minor));
+                            (file.commits == 1 ? " commit" : " commits") + ", format " +
+                            std::to_string(file.major) + "." + std::to_string(file.minor));
   if (file.ignored != 0)
     line("cut off      ", bytes_text(static_cast<double>(file.ignored)) +
                               " after the last whole commit are not read");
@@ -291,12 +291,12 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
   if (trace.threads > 1)
     line("threads      ", "up to " + count_text(trace.threads) + " a rank, " +
                               count_text(trace.ranks.size()) + " streams of events in all");
-  line("complete     ",
-       trace.complete ? "yes"
-                      : "no: the job is still running or was killed; the trace reaches to " +
-                            (trace.online.acted == 0
-                                 ? std::string("its start")
-                                 : "marker " + count_text(trace.online.acted) + " acted on"));
+  line("complete     ", trace.complete
+                            ? "yes"
+                            : "no: the job is still running or was killed; the trace reaches to " +
+                                  (trace.online.acted == 0
+                                       ? std::string("its start")
+                                       : "marker " + count_text(trace.online.acted) + " acted on"));
   if (trace.started_unix != 0) line("started      ", time_text(trace.started_unix));
   if (summary.longest_ns != 0) {
     line("run time     ", duration_text(static_cast<double>(summary.longest_ns)));
@@ -307,7 +307,8 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
                                 duration_text(static_cast<double>(summary.longest_compute_ns)) +
                                 ", rank " + std::to_string(summary.slowest));
     if (summary.memory != 0)
-      line("tool memory  ", "at most " + bytes_text(static_cast<double>(summary.memory)) + " a rank");
+      line("tool memory  ",
+           "at most " + bytes_text(static_cast<double>(summary.memory)) + " a rank");
   }
   line("events       ", count_text(trace.event_count()) + " in " + count_text(summary.nodes) +
                             " nodes, " + count_text(summary.paths.size()) + " call paths");
@@ -320,8 +321,7 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
          "ranks began within " +
              duration_text(static_cast<double>(summary.last_ns - summary.first_ns)) +
              ", drift up to " + std::to_string(std::abs(summary.drift_ppb) / 1000) +
-             " ppm, known to within " +
-             duration_text(static_cast<double>(summary.clock_error_ns)));
+             " ppm, known to within " + duration_text(static_cast<double>(summary.clock_error_ns)));
   line("written by   ", "Chameleon " + trace.tool_version + ", " + trace.mpi);
   for (const auto& [name, ranks] : summary.hosts)
     line("host         ", name + ": " + ranks_text(ranks));
@@ -333,8 +333,8 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
     for (std::size_t other = i; other < summary.inexact.size(); ++other)
       if (summary.inexact[other] == summary.inexact[i]) kinds |= kInexactKinds[other].first;
     said |= kinds;
-    line("not exact    ", kinds_text(kinds) + " of " + ranks_text(summary.inexact[i]) +
-                              ", in parts of the trace");
+    line("not exact    ",
+         kinds_text(kinds) + " of " + ranks_text(summary.inexact[i]) + ", in parts of the trace");
   }
   for (const Declaration& declaration : trace.declarations)
     line("not exact    ", declaration.what + ": " + ranks_text(declaration.ranks));

@@ -70,8 +70,8 @@ std::string find_tracer() {
 std::string find_replayer() {
   constexpr const char* kName = "chameleon-replay";
   const fs::path own = own_folder();
-  return first_existing({own / kName, own / "../libexec/chameleon" / kName,
-                         own / "../replay" / kName});
+  return first_existing(
+      {own / kName, own / "../libexec/chameleon" / kName, own / "../replay" / kName});
 }
 
 std::vector<std::string> launcher_words(const std::string& option) {

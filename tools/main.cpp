@@ -54,9 +54,9 @@ int run_command(int argc, char** argv) {
 
   // The parser would only say that a verb is missing.
   if (!arguments.empty() && !arguments.front().empty() && arguments.front().front() != '-' &&
-      app.get_subcommands([&](const CLI::App* verb) {
-           return verb->get_name() == arguments.front();
-         }).empty())
+      app.get_subcommands(
+             [&](const CLI::App* verb) { return verb->get_name() == arguments.front(); })
+          .empty())
     return chameleon::fail(arguments.front(), "no such verb (see chameleon --help)",
                            chameleon::kExitUsage);
 

@@ -79,9 +79,9 @@ Status write_picture(const CommunicationMatrix& matrix, const std::vector<std::u
     const std::size_t low = std::min(static_cast<std::size_t>(at), kStops.size() - 2);
     Colour colour{};
     for (std::size_t part = 0; part < colour.size(); ++part)
-      colour[part] = static_cast<std::uint8_t>(
-          kStops[low][part] + (kStops[low + 1][part] - kStops[low][part]) *
-                                  (at - static_cast<double>(low)));
+      colour[part] = static_cast<std::uint8_t>(kStops[low][part] +
+                                               (kStops[low + 1][part] - kStops[low][part]) *
+                                                   (at - static_cast<double>(low)));
     palette.push_back(colour);
   }
   const Bins bins = bins_of(matrix, ranks, by, kMostCells);
@@ -90,10 +90,10 @@ Status write_picture(const CommunicationMatrix& matrix, const std::vector<std::u
   std::vector<std::uint8_t> pixels(side * side);
   for (std::size_t row = 0; row < side; ++row)
     for (std::size_t column = 0; column < side; ++column)
-      pixels[row * side + column] = static_cast<std::uint8_t>(
-          std::ceil(bins.shade(row / cell, column / cell) * kShades));
-  return write_png(path, static_cast<std::uint32_t>(side), static_cast<std::uint32_t>(side),
-                   pixels, palette);
+      pixels[row * side + column] =
+          static_cast<std::uint8_t>(std::ceil(bins.shade(row / cell, column / cell) * kShades));
+  return write_png(path, static_cast<std::uint32_t>(side), static_cast<std::uint32_t>(side), pixels,
+                   palette);
 }
 
 // Shades from nothing to the largest, logarithmic; several ranks share a letter if there are many.
@@ -103,8 +103,8 @@ void print_picture(const CommunicationMatrix& matrix, const std::vector<std::uin
   const Bins cells = bins_of(matrix, ranks, by, kMostColumns);
   const std::size_t bins = cells.count;
   std::cout << "from (down) to (across)";
-  if (bins < ranks.size()) std::cout << ", about " << (ranks.size() + bins - 1) / bins
-                                     << " ranks a letter";
+  if (bins < ranks.size())
+    std::cout << ", about " << (ranks.size() + bins - 1) / bins << " ranks a letter";
   std::cout << "\n";
   for (std::size_t from = 0; from < bins; ++from) {
     std::string line;
@@ -130,8 +130,8 @@ void print_text(const CommunicationMatrix& matrix, const RankList& ranks, const 
     return amount(a.second, by) > amount(b.second, by);
   });
   std::cout << count_text(all.messages) << " messages of "
-            << bytes_text(static_cast<double>(all.bytes)) << " between "
-            << count_text(pairs.size()) << " pairs of ranks\n";
+            << bytes_text(static_cast<double>(all.bytes)) << " between " << count_text(pairs.size())
+            << " pairs of ranks\n";
   for (std::size_t i = 0; i < pairs.size() && i < kMostPairs; ++i)
     std::cout << "  " << pairs[i].first.first << " -> " << pairs[i].first.second << "  "
               << amount_text(amount(pairs[i].second, by), by) << "\n";

@@ -25,7 +25,8 @@ std::uint32_t checksum(std::string_view bytes) {
     return table;
   }();
   std::uint32_t sum = 0xffffffffU;
-  for (const char byte : bytes) sum = kTable[(sum ^ static_cast<std::uint8_t>(byte)) & 255] ^ (sum >> 8);
+  for (const char byte : bytes)
+    sum = kTable[(sum ^ static_cast<std::uint8_t>(byte)) & 255] ^ (sum >> 8);
   return ~sum;
 }
 

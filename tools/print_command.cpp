@@ -43,8 +43,7 @@ class TreePrinter {
     if (!timed) return timed.error();
     all_ = sum(trace_.nodes);
     nodes(trace_.nodes, ranks, 0);
-    if (left_out_ != 0)
-      std::cout << "... " << count_text(left_out_) << " more nodes (--limit)\n";
+    if (left_out_ != 0) std::cout << "... " << count_text(left_out_) << " more nodes (--limit)\n";
     return Unit{};
   }
 
@@ -112,7 +111,8 @@ class TreePrinter {
   std::string inexact(const Node& node) const {
     std::string text;
     for (const Inexact& entry : node.inexact)
-      text += "  not exact: " + kinds_text(entry.kinds) + " of " + streams_text(trace_, entry.ranks);
+      text +=
+          "  not exact: " + kinds_text(entry.kinds) + " of " + streams_text(trace_, entry.ranks);
     return style_.hot(text);
   }
 
@@ -165,10 +165,9 @@ void print_times(const CallDescription& call, const EventView& event, const Valu
                  const Style& style) {
   for (std::size_t i = 0; i < call.fields.size() && i < event.values.size(); ++i)
     if (const Field& field = call.fields[i]; field.kind == "time")
-      std::cout << style.faint("  " +
-                               (field.name == "communication" ? std::string("in call")
-                                                              : field.name) +
-                               " " + text.value(field, event.forms[i], event.values[i]));
+      std::cout << style.faint(
+          "  " + (field.name == "communication" ? std::string("in call") : field.name) + " " +
+          text.value(field, event.forms[i], event.values[i]));
 }
 
 /// The events of a stream.
@@ -219,8 +218,7 @@ int print(const Options& options) {
   int status = kExitOk;
   const std::optional<Trace> trace = load_trace("print", options.trace, status);
   if (!trace) return status;
-  if (options.expand && !options.rank)
-    return fail("print", "--expand needs --rank", kExitUsage);
+  if (options.expand && !options.rank) return fail("print", "--expand needs --rank", kExitUsage);
   if (options.rank && trace->streams_of(*options.rank).empty())
     return fail("print",
                 "rank " + std::to_string(*options.rank) + " is not in the trace (ranks " +

@@ -111,8 +111,8 @@ Result<ElfFile> parse_elf(Elf* elf, const std::string& path) {
     const char* raw = elf_rawfile(elf, &size);
     if (raw == nullptr || segment.p_offset > size || segment.p_filesz > size - segment.p_offset)
       continue;
-    file.interpreter.assign(raw + segment.p_offset, strnlen(raw + segment.p_offset,
-                                                            segment.p_filesz));
+    file.interpreter.assign(raw + segment.p_offset,
+                            strnlen(raw + segment.p_offset, segment.p_filesz));
   }
   Elf_Scn* section = nullptr;
   while ((section = elf_nextscn(elf, section)) != nullptr) {
@@ -247,8 +247,9 @@ void diagnose_dynamic(const ElfFile& elf, const std::string& tracer, Diagnosis& 
     diagnosis.linking = Linking::kNone;
     diagnosis.preload = true;
     diagnosis.reason = "it is not linked with MPI";
-    diagnosis.advice = "if it loads MPI while it runs (an interpreter, a plug-in), start it with "
-                       "chameleon run: that is traced too";
+    diagnosis.advice =
+        "if it loads MPI while it runs (an interpreter, a plug-in), start it with "
+        "chameleon run: that is traced too";
     return;
   }
   diagnosis.linking = Linking::kDynamic;
@@ -256,8 +257,9 @@ void diagnose_dynamic(const ElfFile& elf, const std::string& tracer, Diagnosis& 
   if (diagnosis.mpi_library != expected) {
     diagnosis.reason = "it is linked with " + diagnosis.mpi + " (" + diagnosis.mpi_library +
                        "); this Chameleon is for " + expected;
-    diagnosis.advice = "build the program with the MPI of Chameleon (mpicc.mpich), or Chameleon "
-                       "with the MPI of the program";
+    diagnosis.advice =
+        "build the program with the MPI of Chameleon (mpicc.mpich), or Chameleon "
+        "with the MPI of the program";
     return;
   }
   diagnosis.traceable = diagnosis.preload = true;
@@ -307,8 +309,7 @@ void diagnose_elf(const ElfFile& elf, const std::string& tracer, Diagnosis& diag
 Result<ElfFile> read_elf(const std::string& path) {
   elf_version(EV_CURRENT);
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0)
-    return Error{ErrorKind::kSystem, path + ": " + std::strerror(errno)};
+  if (descriptor < 0) return Error{ErrorKind::kSystem, path + ": " + std::strerror(errno)};
   Elf* elf = elf_begin(descriptor, ELF_C_READ, nullptr);
   Result<ElfFile> file = elf == nullptr ? Error{ErrorKind::kCorrupt, path + ": not an ELF file"}
                                         : parse_elf(elf, path);

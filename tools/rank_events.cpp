@@ -26,9 +26,10 @@ RankEvents::Place RankEvents::place_of_request(const CallDescription& call,
   std::optional<std::int64_t> slot = number(call, event, "request");
   if (!slot) {  // Waitany, Testany
     const auto requests = number(call, event, "array_of_requests");
-    const auto index = number(call, event, call.name == "Waitany" || call.name == "Testany"
-                                               ? (field_index(call, "indx") >= 0 ? "indx" : "index")
-                                               : "index");
+    const auto index = number(call, event,
+                              call.name == "Waitany" || call.name == "Testany"
+                                  ? (field_index(call, "indx") >= 0 ? "indx" : "index")
+                                  : "index");
     if (!requests || !index) return {};
     const auto slots = array_of(trace_, *requests);
     if (*index < 0 || static_cast<std::size_t>(*index) >= slots.size()) return {};
@@ -79,8 +80,7 @@ std::string RankEvents::line(const CallDescription& call, const EventView& event
     if (point.special() != 0) return text.value(field, event.forms[i], value);
     return std::to_string(point.rank(place.self, place.size));
   });
-  if (comm && number(call, event, "request"))
-    requests_[*number(call, event, "request")] = place;
+  if (comm && number(call, event, "request")) requests_[*number(call, event, "request")] = place;
   if (Communicators::changed_by(call)) communicators_.apply(trace_, call, event);
   return line;
 }

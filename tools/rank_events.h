@@ -30,8 +30,7 @@ class RankEvents {
   };
   Place place_of(std::int64_t comm) const;
   Place place_of_request(const CallDescription& call, const EventView& event) const;
-  std::string statuses(const CallDescription& call, const EventView& event,
-                       std::int64_t key) const;
+  std::string statuses(const CallDescription& call, const EventView& event, std::int64_t key) const;
 
   const Trace& trace_;
   Communicators communicators_;

@@ -62,8 +62,7 @@ int run_recover(const Options& options) {
   std::optional<Trace> trace = load_trace("recover", options.trace, status);
   if (!trace) return status;
   if (trace->complete)
-    return fail("recover", options.trace + " is complete: there is nothing to join",
-                kExitRefused);
+    return fail("recover", options.trace + " is complete: there is nothing to join", kExitRefused);
   const std::vector<std::string> names = partials_of(options.trace);
   if (names.empty())
     return fail("recover",

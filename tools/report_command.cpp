@@ -41,9 +41,9 @@ int run_report(const Options& options) {
   FileFacts file;
   const std::optional<Trace> trace = load_trace("report", options.trace, status, &file);
   if (!trace) return status;
-  const std::string path =
-      options.output.empty() ? output_name(options.trace) : options.output;
-  struct stat input{}, output{};
+  const std::string path = options.output.empty() ? output_name(options.trace) : options.output;
+  struct stat input {
+  }, output{};
   if (::stat(options.trace.c_str(), &input) == 0 && ::stat(path.c_str(), &output) == 0 &&
       input.st_dev == output.st_dev && input.st_ino == output.st_ino)
     return fail("report", path + ": this is the trace itself", kExitUsage);

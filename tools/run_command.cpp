@@ -40,8 +40,7 @@ Traces traces(const std::string& output) {
   const std::string prefix = name.extension() == ".cham" ? name.stem().string() : name.string();
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     const std::string file = entry.path().filename().string();
-    if (output.empty() ? entry.path().extension() != ".cham" : file.rfind(prefix, 0) != 0)
-      continue;
+    if (output.empty() ? entry.path().extension() != ".cham" : file.rfind(prefix, 0) != 0) continue;
     std::error_code gone;
     found[file] = {fs::last_write_time(entry.path(), gone), fs::file_size(entry.path(), gone)};
   }
@@ -114,10 +113,10 @@ int run(const Options& options) {
   if (diagnosis->kind == "script") why = "the script started no program that can be traced";
   if (!diagnosis->missing.empty())
     why = "library " + diagnosis->missing.front().name + " was not found";
-  return fail("run",
-              "no trace appeared" +
-                  (output.empty() ? std::string(" here") : " at " + output) + ": " + why,
-              status);
+  return fail(
+      "run",
+      "no trace appeared" + (output.empty() ? std::string(" here") : " at " + output) + ": " + why,
+      status);
 }
 
 }  // namespace run_verb
@@ -132,8 +131,7 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
   verb->add_option("--launcher", options->launcher,
                    "Launcher and its options (default mpiexec.mpich, or mpiexec)");
   verb->add_option("--output,-o", options->output, "Trace file (CHAMELEON_OUTPUT)");
-  verb->add_option("--fidelity", options->fidelity,
-                   "exact, checked, lead (CHAMELEON_FIDELITY)");
+  verb->add_option("--fidelity", options->fidelity, "exact, checked, lead (CHAMELEON_FIDELITY)");
   verb->add_option("--clustering", options->clustering,
                    "k-farthest, k-medoid, k-random, off (CHAMELEON_CLUSTERING)");
   verb->add_option("-k", options->k, "Most leads wanted (CHAMELEON_K)");

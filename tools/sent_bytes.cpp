@@ -45,13 +45,12 @@ Way way_of(const CallDescription& call) {
   const std::string name = plain_name(call.name);
   if (ends_with(name, "_init")) return Way::kNothing;
   const MessageFields fields(call);
-  if (fields.dest >= 0)
-    return fields.count >= 0 && fields.type >= 0 ? Way::kSend : Way::kNothing;
+  if (fields.dest >= 0) return fields.count >= 0 && fields.type >= 0 ? Way::kSend : Way::kNothing;
   for (const char* one : {"reduce", "allreduce", "scan", "exscan"})
     if (name == one) return Way::kReduction;
-  for (const char* one : {"bcast", "gather", "gatherv", "scatter", "scatterv", "allgather",
-                          "allgatherv", "alltoall", "alltoallv", "alltoallw", "reduce_scatter",
-                          "reduce_scatter_block"})
+  for (const char* one :
+       {"bcast", "gather", "gatherv", "scatter", "scatterv", "allgather", "allgatherv", "alltoall",
+        "alltoallv", "alltoallw", "reduce_scatter", "reduce_scatter_block"})
     if (name == one) return Way::kWalk;
   return Way::kNothing;
 }
@@ -116,20 +115,23 @@ bool sum_folded(const Trace& trace, const Node& node, const CallDescription& cal
     if (!both.empty()) known = known && sum_sequences(trace, counts, types, dests, form, one);
     sum += one * both.size();
   };
-  param(fields.count).for_each_group(ranks, [&](const RankList& a, EndPointForm,
-                                                const ValueSequence& counts) {
-    const RankList mine = a.intersection(ranks);
-    param(fields.type).for_each_group(ranks, [&](const RankList& b, EndPointForm,
-                                                 const ValueSequence& types) {
-      const RankList both = mine.intersection(b);
-      if (both.empty()) return;
-      if (!has(fields.dest)) return add(both, counts, types, nullptr, EndPointForm::kBoth);
-      param(fields.dest).for_each_group(ranks, [&](const RankList& c, EndPointForm form,
-                                                   const ValueSequence& dests) {
-        add(both.intersection(c), counts, types, &dests, form);
+  param(fields.count)
+      .for_each_group(ranks, [&](const RankList& a, EndPointForm, const ValueSequence& counts) {
+        const RankList mine = a.intersection(ranks);
+        param(fields.type)
+            .for_each_group(ranks,
+                            [&](const RankList& b, EndPointForm, const ValueSequence& types) {
+                              const RankList both = mine.intersection(b);
+                              if (both.empty()) return;
+                              if (!has(fields.dest))
+                                return add(both, counts, types, nullptr, EndPointForm::kBoth);
+                              param(fields.dest)
+                                  .for_each_group(ranks, [&](const RankList& c, EndPointForm form,
+                                                             const ValueSequence& dests) {
+                                    add(both.intersection(c), counts, types, &dests, form);
+                                  });
+                            });
       });
-    });
-  });
   return known;
 }
 
@@ -186,8 +188,7 @@ class RankWalk {
     const int field = field_index(*call_, "root");
     if (field < 0) return false;
     const EndPoint root = event_->end_point(static_cast<std::size_t>(field));
-    if (root.special() != 0)
-      return root.special() == static_cast<std::int32_t>(SpecialRank::kRoot);
+    if (root.special() != 0) return root.special() == static_cast<std::int32_t>(SpecialRank::kRoot);
     return !comm.is_inter && root.rank(comm.self, comm.size()) == comm.self;
   }
   std::int64_t sends() const {
@@ -195,8 +196,8 @@ class RankWalk {
     if (fields.dest >= 0) {
       const EndPoint dest = event_->end_point(static_cast<std::size_t>(fields.dest));
       return dest.special() == 0 ? blocks(event_->values[static_cast<std::size_t>(fields.count)],
-                                event_->values[static_cast<std::size_t>(fields.type)])
-                       : 0;
+                                          event_->values[static_cast<std::size_t>(fields.type)])
+                                 : 0;
     }
     const Communicator* comm = communicators_.find(number("comm"));
     if (comm == nullptr) return kUnknownSize;
@@ -218,8 +219,7 @@ class RankWalk {
     const std::int64_t copies = name == "alltoall" ? peers : 1;
     if (in_place && name == "allgatherv") return own_part(*comm);
     if (in_place) return blocks(number("recvcount"), number("recvtype"), copies);
-    if (field_index(*call_, "sendcount") < 0)
-      return blocks(number("count"), number("datatype"));
+    if (field_index(*call_, "sendcount") < 0) return blocks(number("count"), number("datatype"));
     return blocks(number("sendcount"), number("sendtype"), copies);
   }
   std::int64_t sum_of_types() const {

@@ -38,7 +38,10 @@ class Recorded final : public EventSink {
     std::vector<std::int64_t> values;
   };
   void event(const Event& event) override {
-    events.push_back({event.call, event.path, event.compute, event.communication,
+    events.push_back({event.call,
+                      event.path,
+                      event.compute,
+                      event.communication,
                       {event.values.begin(), event.values.end()}});
   }
   void push_to(Folder& folder) const {
@@ -72,8 +75,9 @@ class Simulation {
     row.ranks = ranks;
     VirtualWorld world(ranks, true, true);
     IntervalSignature signature;
-    const auto signatures =
-        world.generate([&](std::uint32_t rank) { return sign({rank, ranks}, signature); });
+    const auto signatures = world.generate([&](std::uint32_t rank) {
+      return sign({rank, ranks}, signature);
+    });
     const Clustering clusters = cluster(world, signatures, clustering_);
     row.clustering = world.traffic();
     row.clustering_seconds = world.critical_seconds();
@@ -91,8 +95,7 @@ class Simulation {
     describe(online, clusters);
     canonicalize(online);
     row.trace_bytes = encode_trace(online).size();
-    row.seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     last_ = std::move(online);
     return row;
   }
@@ -200,22 +203,23 @@ class Simulation {
 };
 
 void print_row(const Row& row) {
-  std::printf("%8u  %6.3f s %9llu %8s %5u %8s   %6.3f s %9llu %8s %5u   %5zu %5zu %10s  %6.1f s\n",
-              row.ranks, row.clustering_seconds,
-              static_cast<unsigned long long>(row.clustering.messages),
-              bytes_text(static_cast<double>(row.clustering.bytes)).c_str(), row.clustering.depth,
-              bytes_text(static_cast<double>(row.clustering.largest)).c_str(),
-              row.merging_seconds, static_cast<unsigned long long>(row.merging.messages),
-              bytes_text(static_cast<double>(row.merging.bytes)).c_str(), row.merging.depth,
-              row.call_paths, row.leads,
-              bytes_text(static_cast<double>(row.trace_bytes)).c_str(), row.seconds);
+  std::printf(
+      "%8u  %6.3f s %9llu %8s %5u %8s   %6.3f s %9llu %8s %5u   %5zu %5zu %10s  %6.1f s\n",
+      row.ranks, row.clustering_seconds, static_cast<unsigned long long>(row.clustering.messages),
+      bytes_text(static_cast<double>(row.clustering.bytes)).c_str(), row.clustering.depth,
+      bytes_text(static_cast<double>(row.clustering.largest)).c_str(), row.merging_seconds,
+      static_cast<unsigned long long>(row.merging.messages),
+      bytes_text(static_cast<double>(row.merging.bytes)).c_str(), row.merging.depth, row.call_paths,
+      row.leads, bytes_text(static_cast<double>(row.trace_bytes)).c_str(), row.seconds);
   std::fflush(stdout);
 }
 
 nlohmann::ordered_json json_row(const Row& row) {
   const auto traffic = [](const Traffic& t, double seconds) {
-    return nlohmann::ordered_json{{"critical_seconds", seconds}, {"messages", t.messages},
-                                  {"bytes", t.bytes}, {"largest_message", t.largest},
+    return nlohmann::ordered_json{{"critical_seconds", seconds},
+                                  {"messages", t.messages},
+                                  {"bytes", t.bytes},
+                                  {"largest_message", t.largest},
                                   {"depth", t.depth}};
   };
   return {{"ranks", row.ranks},
@@ -231,8 +235,10 @@ int run_simulate(const Options& options) {
   const Behaviour* behaviour = find_behaviour(options.behaviour);
   if (behaviour == nullptr) {
     std::string names;
-    for (const Behaviour& one : behaviours()) names += std::string(names.empty() ? "" : ", ") + one.name;
-    return fail("simulate", "no behaviour '" + options.behaviour + "': there are " + names, kExitUsage);
+    for (const Behaviour& one : behaviours())
+      names += std::string(names.empty() ? "" : ", ") + one.name;
+    return fail("simulate", "no behaviour '" + options.behaviour + "': there are " + names,
+                kExitUsage);
   }
   ClusterOptions clustering;
   clustering.k = options.k;
@@ -247,16 +253,18 @@ int run_simulate(const Options& options) {
   document["behaviour"] = behaviour->name;
   document["rows"] = nlohmann::ordered_json::array();
   if (!options.json)
-    std::cout << behaviour->name << ": " << behaviour->shape << "; " << options.clustering
-              << ", K " << options.k << ", " << options.fidelity << "\n"
+    std::cout << behaviour->name << ": " << behaviour->shape << "; " << options.clustering << ", K "
+              << options.k << ", " << options.fidelity << "\n"
               << "          clustering                                      merging            "
                  "              Call-\n"
               << "   ranks  critical  messages    bytes depth  largest   critical  messages    "
                  "bytes depth   Paths leads      trace    took\n";
   for (std::uint64_t ranks = options.from; ranks <= options.to; ranks *= 2) {
     const Row row = simulation.run(static_cast<std::uint32_t>(ranks));
-    if (options.json) document["rows"].push_back(json_row(row));
-    else print_row(row);
+    if (options.json)
+      document["rows"].push_back(json_row(row));
+    else
+      print_row(row);
   }
   if (options.json) print_json(document);
   if (options.output.empty()) return kExitOk;
@@ -273,13 +281,16 @@ void add_simulate_command(CLI::App& app, int& status) {
   CLI::App* verb = app.add_subcommand(
       "simulate", "Cluster and merge an example's behaviour on virtual ranks, in this process");
   verb->add_option("behaviour", options->behaviour, "An example's name")->required();
-  verb->add_option("--from", options->from, "Ranks to begin with; doubled until --to")->capture_default_str();
+  verb->add_option("--from", options->from, "Ranks to begin with; doubled until --to")
+      ->capture_default_str();
   verb->add_option("--to", options->to, "Most ranks")->capture_default_str();
   verb->add_option("--steps", options->steps, "Time steps in state L")->capture_default_str();
-  verb->add_option("--clustering", options->clustering, "k-farthest, k-medoid or k-random")->capture_default_str();
+  verb->add_option("--clustering", options->clustering, "k-farthest, k-medoid or k-random")
+      ->capture_default_str();
   verb->add_option("-k,--leads", options->k, "Leads wanted")->capture_default_str();
   verb->add_option("--fidelity", options->fidelity, "exact or lead")
-      ->check(CLI::IsMember({"exact", "lead"}))->capture_default_str();
+      ->check(CLI::IsMember({"exact", "lead"}))
+      ->capture_default_str();
   verb->add_option("-o,--output", options->output, "Write the largest job's trace");
   verb->add_flag("--json", options->json, "One JSON object");
   verb->callback([options, &status] { status = run_simulate(*options); });

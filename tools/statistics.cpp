@@ -37,9 +37,8 @@ bool Statistics::exact() const {
 }
 
 double Statistics::given_up_share(std::size_t kind) const {
-  return total.count == 0
-             ? 0
-             : static_cast<double>(given_up[kind]) / static_cast<double>(total.count);
+  return total.count == 0 ? 0
+                          : static_cast<double>(given_up[kind]) / static_cast<double>(total.count);
 }
 
 void Statistics::give_up(const Node& node, const RankList& ranks,
@@ -67,8 +66,7 @@ void Statistics::add(const Trace& trace, const SentBytes& sent, const std::vecto
     give_up(node, ranks, inexact);
     StatisticsRow& row = nodes[&node];  // has its times already
     const auto call = trace.calls.find(node.call);
-    row.call =
-        call == trace.calls.end() ? "call " + std::to_string(node.call) : call->second.name;
+    row.call = call == trace.calls.end() ? "call " + std::to_string(node.call) : call->second.name;
     row.path = node.path;
     row.ranks = trace.ranks_of(ranks);
     row.count = executions(node, ranks);
@@ -138,7 +136,8 @@ nlohmann::ordered_json statistics_document(const Trace& trace, const FileFacts& 
       document["rows"].push_back(std::move(object));
     }
   } else {
-    for (const StatisticsRow& row : sorted_rows(statistics.calls)) document["rows"].push_back(facts(row));
+    for (const StatisticsRow& row : sorted_rows(statistics.calls))
+      document["rows"].push_back(facts(row));
   }
   document["declarations"] = Json::array();
   for (const Declaration& declaration : trace.declarations)

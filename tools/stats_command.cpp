@@ -27,11 +27,11 @@ std::string padded(const std::string& text, std::size_t width) {
   return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
 }
 
-void print_rows(const std::vector<StatisticsRow>& rows, bool with_site, bool timed, CallSites& sites,
-                const Style& style) {
-  const auto line = [&](const std::string& name, const std::string& count,
-                        const std::string& total, const std::string& mean,
-                        const std::string& bytes, const std::string& rest) {
+void print_rows(const std::vector<StatisticsRow>& rows, bool with_site, bool timed,
+                CallSites& sites, const Style& style) {
+  const auto line = [&](const std::string& name, const std::string& count, const std::string& total,
+                        const std::string& mean, const std::string& bytes,
+                        const std::string& rest) {
     std::string text = name + std::string(name.size() < 22 ? 22 - name.size() : 1, ' ');
     text += padded(count, 15);
     if (timed) text += padded(total, 11) + padded(mean, 11);
@@ -40,8 +40,7 @@ void print_rows(const std::vector<StatisticsRow>& rows, bool with_site, bool tim
   const char* last = with_site ? "where" : "ranks";
   std::cout << style.strong(line("call", "count", "total", "mean", "sent", last)) << "\n";
   for (const StatisticsRow& row : rows)
-    std::cout << line(row.call, count_text(row.count),
-                      duration_text(row.call_ns),
+    std::cout << line(row.call, count_text(row.count), duration_text(row.call_ns),
                       duration_text(row.mean_ns()), bytes_text(static_cast<double>(row.bytes)),
                       with_site ? sites.site(row.path) : row.ranks.to_string())
               << "\n";
@@ -54,8 +53,8 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
   const bool timed = trace.timing != "none";
   const StatisticsRow& total = statistics.total;
   const bool by_path = options.by == "path";
-  print_rows(by_path ? sorted_rows(statistics.paths) : sorted_rows(statistics.calls), by_path, timed, sites,
-             style);
+  print_rows(by_path ? sorted_rows(statistics.paths) : sorted_rows(statistics.calls), by_path,
+             timed, sites, style);
   std::cout << "\n"
             << count_text(total.count) << " calls on " << count_text(trace.whole_ranks().size())
             << " ranks in " << count_text(statistics.node_count) << " nodes and "
@@ -70,9 +69,8 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
   std::cout << "\nsent " << (statistics.bytes_complete ? "" : "at least ")
             << bytes_text(static_cast<double>(total.bytes));
   if (timed)
-    std::cout << "; in MPI " << duration_text(total.call_ns)
-              << ", between calls " << duration_text(total.compute_ns)
-              << ", summed over ranks";
+    std::cout << "; in MPI " << duration_text(total.call_ns) << ", between calls "
+              << duration_text(total.compute_ns) << ", summed over ranks";
   std::cout << "\n";
   if (trace.declarations.empty() && statistics.exact()) std::cout << "exact for every rank\n";
   if (!statistics.exact()) {
@@ -83,8 +81,7 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
     std::cout << "\n";
   }
   for (const Declaration& declaration : trace.declarations)
-    std::cout << "not exact: " << declaration.what << ": " << ranks_text(declaration.ranks)
-              << "\n";
+    std::cout << "not exact: " << declaration.what << ": " << ranks_text(declaration.ranks) << "\n";
   if (by_path) return;
   std::vector<StatisticsRow> top = sorted_rows(statistics.paths);
   if (top.size() > kTopSites) top.resize(kTopSites);

@@ -55,8 +55,8 @@ std::string with_values(const std::string& sequence,
                         const std::function<std::string(std::int64_t)>& text) {
   std::string result;
   for (std::size_t at = 0; at < sequence.size();) {
-    const bool minus = sequence[at] == '-' && at + 1 < sequence.size() &&
-                       sequence[at + 1] >= '0' && sequence[at + 1] <= '9';
+    const bool minus = sequence[at] == '-' && at + 1 < sequence.size() && sequence[at + 1] >= '0' &&
+                       sequence[at + 1] <= '9';
     const bool digit = sequence[at] >= '0' && sequence[at] <= '9';
     if (!minus && !digit) {
       result += sequence[at++];
@@ -66,9 +66,8 @@ std::string with_values(const std::string& sequence,
     while (end < sequence.size() && sequence[end] >= '0' && sequence[end] <= '9') ++end;
     const std::string number = sequence.substr(at, end - at);
     const char before = at == 0 ? ' ' : sequence[at - 1];
-    result += before == 'x' || before == ':'
-                  ? number
-                  : text(static_cast<std::int64_t>(std::stoll(number)));
+    result += before == 'x' || before == ':' ? number
+                                             : text(static_cast<std::int64_t>(std::stoll(number)));
     at = end;
   }
   return result;
@@ -147,7 +146,7 @@ std::string ValueText::value(const Field& field, EndPointForm form, std::int64_t
     return end_point(as, form == EndPointForm::kBoth ? project(as, value) : value);
   }
   if (value == kNotRecorded && is_status_part(field)) return "-";
-  constexpr std::array kObjects = {"comm", "datatype", "op",      "group",   "win",     "file",
+  constexpr std::array kObjects = {"comm", "datatype",   "op",      "group",   "win",     "file",
                                    "info", "errhandler", "request", "message", "session", "keyval"};
   for (const char* kind : kObjects)
     if (field.kind == kind) return object(field.kind, value);
@@ -171,8 +170,8 @@ std::string ValueText::sequence(const Field& field, EndPointForm form,
     return in_parentheses(with_values(values.map_linear(ProjectEndPoint{as}).to_string(most),
                                       [&](std::int64_t one) { return end_point(as, one); }));
   }
-  return in_parentheses(with_values(
-      values.to_string(most), [&](std::int64_t one) { return value(field, form, one); }));
+  return in_parentheses(with_values(values.to_string(most),
+                                    [&](std::int64_t one) { return value(field, form, one); }));
 }
 
 std::string ValueText::param(const Field& field, const Param& param, const RankList& ranks) const {
@@ -181,13 +180,13 @@ std::string ValueText::param(const Field& field, const Param& param, const RankL
     std::string text;
   };
   std::vector<Group> groups;
-  param.for_each_group(ranks, [&](const RankList& of, EndPointForm form,
-                                  const ValueSequence& values) {
-    RankList mine = of.intersection(ranks);
-    if (mine.empty()) return;
-    bool silent = values.is_constant() && says_nothing(trace_, field, form, values.front());
-    groups.push_back({std::move(mine), silent ? "" : sequence(field, form, values)});
-  });
+  param.for_each_group(
+      ranks, [&](const RankList& of, EndPointForm form, const ValueSequence& values) {
+        RankList mine = of.intersection(ranks);
+        if (mine.empty()) return;
+        bool silent = values.is_constant() && says_nothing(trace_, field, form, values.front());
+        groups.push_back({std::move(mine), silent ? "" : sequence(field, form, values)});
+      });
   if (groups.empty()) return "";
   bool same = true;
   for (const Group& group : groups) same = same && group.text == groups.front().text;
@@ -273,8 +272,8 @@ std::string call_text(const CallDescription& call,
     } else if (field.name == "comm" && communicator.empty()) {
       communicator = "on " + value;
     } else if (field.kind == "buffer") {
-      add(message.rest, value == "MPI_IN_PLACE" || value == "MPI_BOTTOM"
-                            ? value : field.name + "=" + value);
+      add(message.rest,
+          value == "MPI_IN_PLACE" || value == "MPI_BOTTOM" ? value : field.name + "=" + value);
     } else {
       add(message.rest, field.name + "=" + value);
     }

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "analysis/verify.h"
-#include "analysis/verify_clusters.h"
-
 #include <CLI/CLI.hpp>
 #include <cctype>
 #include <cstdio>
@@ -10,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/declared.h"
+#include "analysis/verify.h"
+#include "analysis/verify_clusters.h"
 #include "tools/common.h"
 #include "tools/progress.h"
 
@@ -64,9 +63,9 @@ nlohmann::ordered_json document_of(const VerifyReport& report, const ClusterChec
     column["declared"] = share.declared;
     column["undeclared"] = share.undeclared();
     column["total"] = share.total;
-    column["share"] =
-        share.total == 0 ? 1.0
-                         : static_cast<double>(share.matched) / static_cast<double>(share.total);
+    column["share"] = share.total == 0
+                          ? 1.0
+                          : static_cast<double>(share.matched) / static_cast<double>(share.total);
   }
   document["mismatch_count"] = report.mismatch_count;
   document["declared_count"] = report.declared_count;
@@ -76,8 +75,7 @@ nlohmann::ordered_json document_of(const VerifyReport& report, const ClusterChec
   for (const VerifyReport::TooWide& one : report.too_wide)
     document["too_wide"].push_back(
         {{"kind", kinds_text(one.kind)}, {"ranks", one.ranks.to_string()}});
-  if (clusters.done)
-    document["clusters"] = {{"equal", clusters.equal}, {"leads", clusters.leads}};
+  if (clusters.done) document["clusters"] = {{"equal", clusters.equal}, {"leads", clusters.leads}};
   document["declarations"] = nlohmann::ordered_json::array();
   for (const Declaration& declaration : report.declarations)
     document["declarations"].push_back(
@@ -90,8 +88,7 @@ void print_columns(const VerifyReport& report) {
     const VerifyReport::Share& share = report.columns[i];
     if (share.total == 0) continue;
     // Cut, not rounded: 100 % means all of them.
-    const double percent =
-        static_cast<double>(share.matched * 10000 / share.total) / 100.0;
+    const double percent = static_cast<double>(share.matched * 10000 / share.total) / 100.0;
     std::printf("%-9s %7.2f %%  %llu of %llu", column_name(static_cast<Column>(i)), percent,
                 static_cast<unsigned long long>(share.matched),
                 static_cast<unsigned long long>(share.total));
@@ -109,24 +106,19 @@ void print_mismatches(const std::vector<VerifyReport::Mismatch>& list, std::uint
   for (const VerifyReport::Mismatch& mismatch : list) {
     std::string where = "rank " + std::to_string(mismatch.rank) +
                         (mismatch.thread == 0 ? "" : " thread " + std::to_string(mismatch.thread)) +
-                        " event " +
-                        std::to_string(mismatch.event) + " " + mismatch.call;
+                        " event " + std::to_string(mismatch.event) + " " + mismatch.call;
     if (!mismatch.parameter.empty()) where += " " + mismatch.parameter;
-    std::cout << label << where << ": raw " << mismatch.raw << ", trace " << mismatch.trace
-              << "\n";
+    std::cout << label << where << ": raw " << mismatch.raw << ", trace " << mismatch.trace << "\n";
   }
-  if (count > list.size())
-    std::cout << label << count - list.size() << " further mismatches\n";
+  if (count > list.size()) std::cout << label << count - list.size() << " further mismatches\n";
 }
 
 void print_text(const VerifyReport& report, const ClusterCheck& clusters, bool strict, bool ok) {
   print_columns(report);
   print_mismatches(report.mismatches, report.mismatch_count - report.declared_count, "");
-  if (strict)
-    print_mismatches(report.declared_mismatches, report.declared_count, "declared: ");
+  if (strict) print_mismatches(report.declared_mismatches, report.declared_count, "declared: ");
   for (const Declaration& declaration : report.declarations)
-    std::cout << "declared: " << declaration.what << " (" << ranks_text(declaration.ranks)
-              << ")\n";
+    std::cout << "declared: " << declaration.what << " (" << ranks_text(declaration.ranks) << ")\n";
   std::uint32_t said = 0;  // kinds of the same ranks are one line
   for (const VerifyReport::TooWide& one : report.too_wide) {
     if ((said & one.kind) != 0) continue;
@@ -152,8 +144,7 @@ void print_text(const VerifyReport& report, const ClusterCheck& clusters, bool s
                     ? (ok ? "the trace differs only where it declares to"
                           : "the trace differs where it declares to, which is not allowed here")
                     : "the trace does not match the raw records")
-            << ": " << count_text(report.raw_events) << " events of " << report.ranks
-            << " ranks\n";
+            << ": " << count_text(report.raw_events) << " events of " << report.ranks << " ranks\n";
 }
 
 int run_verify(const Options& options) {
@@ -161,8 +152,7 @@ int run_verify(const Options& options) {
   const std::optional<Trace> trace = load_trace("verify", options.trace, status);
   if (!trace) return status;
   Progress progress("verify", trace->world_size);
-  const Result<VerifyReport> report =
-      verify(*trace, options.raw, [&progress] { progress.step(); });
+  const Result<VerifyReport> report = verify(*trace, options.raw, [&progress] { progress.step(); });
   progress.end();
   if (!report) {
     // A record of another job was named wrongly; all else is unreadable input.
@@ -171,7 +161,8 @@ int run_verify(const Options& options) {
   }
   const Result<ClusterCheck> clusters = verify_clusters(*trace, options.raw);
   if (!clusters) return fail("verify", clusters.error());
-  const bool ok = (!clusters->done || clusters->equal) && (report->matches() || (!options.strict && report->declared()));
+  const bool ok = (!clusters->done || clusters->equal) &&
+                  (report->matches() || (!options.strict && report->declared()));
   if (options.json)
     print_json(document_of(*report, *clusters, ok));
   else
@@ -184,8 +175,7 @@ int run_verify(const Options& options) {
 void add_verify_command(CLI::App& app, int& status) {
   using namespace verify_verb;
   auto options = std::make_shared<Options>();
-  CLI::App* verb =
-      app.add_subcommand("verify", "Compare a trace with raw records of the same run");
+  CLI::App* verb = app.add_subcommand("verify", "Compare a trace with raw records of the same run");
   verb->add_option("trace", options->trace, "Trace file")->required();
   verb->add_option("--raw", options->raw, "Directory given as CHAMELEON_RAW to the traced run")
       ->required();

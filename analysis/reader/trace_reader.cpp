@@ -158,9 +158,9 @@ struct TraceReader::State {
   Markers markers;
 
   State(std::string path_, Trace trace_) : path(std::move(path_)), trace(std::move(trace_)) {
-    run = {trace.program,      trace.tool_version, trace.mpi,      trace.timing,
-           trace.started_unix, trace.world_size,   trace.complete, ranks_of(trace.ranks),
-           trace.threads};
+    run = {trace.program,  trace.tool_version,    trace.mpi,
+           trace.timing,   trace.started_unix,    trace.world_size,
+           trace.complete, ranks_of(trace.ranks), trace.threads};
     for (const auto& [id, from] : trace.calls) {
       Call& call = calls.emplace_back(Call{id, from.name, {}});
       for (const chameleon::Field& field : from.fields)
@@ -176,8 +176,8 @@ struct TraceReader::State {
       clusters.push_back({cluster.call_path, cluster.lead, ranks_of(cluster.ranks)});
     constexpr const char* kStates[] = {"AT", "C", "L", "F"};
     for (const chameleon::Phase& phase : online.phases)
-      phases.push_back({kStates[phase.state & 3], phase.first, phase.markers, phase.changed,
-                        phase.end_ns});
+      phases.push_back(
+          {kStates[phase.state & 3], phase.first, phase.markers, phase.changed, phase.end_ns});
     markers = {online.clustering, online.fidelity,    online.markers, online.acted,
                online.flushes,    online.clusterings, online.k};
   }
@@ -231,9 +231,8 @@ std::vector<RankFacts> TraceReader::facts() const {
   std::vector<RankFacts> facts;
   for (const auto& [rank, fact] : state_->trace.facts)
     facts.push_back({rank, fact.events, fact.run_ns, fact.tool_ns, fact.paused, fact.host,
-                     fact.processor, fact.clock.samples, fact.clock.begin_ns,
-                     fact.clock.drift_ppb, fact.clock.error_ns, fact.memory,
-                     fact.call_ns});
+                     fact.processor, fact.clock.samples, fact.clock.begin_ns, fact.clock.drift_ppb,
+                     fact.clock.error_ns, fact.memory, fact.call_ns});
   return facts;
 }
 

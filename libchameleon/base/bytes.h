@@ -79,7 +79,8 @@ class ByteReader {
     if (remaining() < 8) return fail();
     std::uint64_t value = 0;
     for (int i = 0; i < 8; ++i)
-      value |= static_cast<std::uint64_t>(bytes_[position_ + static_cast<std::size_t>(i)]) << (8 * i);
+      value |= static_cast<std::uint64_t>(bytes_[position_ + static_cast<std::size_t>(i)])
+               << (8 * i);
     position_ += 8;
     return value;
   }

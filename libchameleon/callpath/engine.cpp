@@ -41,7 +41,8 @@ Status Engine::start() {
 
 // Not inlined: the registers are those of this frame, which lives until the walk is over.
 [[gnu::noinline]] std::uint64_t Engine::capture(void* call_site) noexcept {
-  if (is_busy_) [[unlikely]] return PathStore::process().unknown_path();
+  if (is_busy_) [[unlikely]]
+    return PathStore::process().unknown_path();
   is_busy_ = true;
   order_for_handlers();
   const Registers here = present_registers();
@@ -95,8 +96,8 @@ std::uint64_t Engine::capture_by_walk(void* call_site, const Registers& here) {
 std::uint64_t Engine::capture_by_libunwind(void* call_site) {
   ++counts_.libunwind;
   void* addresses[kMostFrames + StackWalker::kOwnFrames];
-  const int found = unwinder.load(std::memory_order_relaxed)(
-      addresses, static_cast<int>(std::size(addresses)));
+  const int found =
+      unwinder.load(std::memory_order_relaxed)(addresses, static_cast<int>(std::size(addresses)));
   const RawStack all(addresses, static_cast<std::size_t>(std::max(found, 0)));
   const auto first = std::find(all.begin(), all.end(), call_site);
 

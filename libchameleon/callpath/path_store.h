@@ -38,8 +38,7 @@ class PathStore {
   template <class Visit>
   void for_each_path(Visit&& visit) {
     const std::scoped_lock lock(mutex_);
-    for (const auto& [key, path] : paths_)
-      visit(key, std::span<const Frame>(path.frames));
+    for (const auto& [key, path] : paths_) visit(key, std::span<const Frame>(path.frames));
     if (has_unknown_) visit(signature(kUnknown), std::span<const Frame>(kUnknown));
   }
 

@@ -54,9 +54,12 @@ bool read_hex(std::string_view& text, std::uintptr_t& value) {
   std::size_t i = 0;
   for (; i < text.size(); ++i) {
     const char c = text[i];
-    if (c >= '0' && c <= '9') value = value << 4 | static_cast<std::uintptr_t>(c - '0');
-    else if (c >= 'a' && c <= 'f') value = value << 4 | static_cast<std::uintptr_t>(c - 'a' + 10);
-    else break;
+    if (c >= '0' && c <= '9')
+      value = value << 4 | static_cast<std::uintptr_t>(c - '0');
+    else if (c >= 'a' && c <= 'f')
+      value = value << 4 | static_cast<std::uintptr_t>(c - 'a' + 10);
+    else
+      break;
   }
   text.remove_prefix(i);
   return i > 0;

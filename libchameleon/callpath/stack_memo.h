@@ -57,8 +57,8 @@ class StackMemo {
     std::uint32_t count;
     std::uint64_t signature;
     Registers start;
-    bool uses_bp;             ///< the walk used rbp before any frame restored it
-    bool needs_loader_check;  ///< a module on the path may be unloaded
+    bool uses_bp;                       ///< the walk used rbp before any frame restored it
+    bool needs_loader_check;            ///< a module on the path may be unloaded
     std::uint8_t ends[kMostWords + 8];  ///< of the words that share a page with those before
     StackWord words[kMostWords];
   };
@@ -125,9 +125,8 @@ class StackMemo {
 
   CHAMELEON_READS_STACK bool matches(const Slot& slot, void* call_site,
                                      const Registers& here) const {
-    if (slot.call_site != call_site || slot.generation != generation_ ||
-        slot.start.sp != here.sp || slot.start.pc != here.pc ||
-        (slot.uses_bp && slot.start.bp != here.bp))
+    if (slot.call_site != call_site || slot.generation != generation_ || slot.start.sp != here.sp ||
+        slot.start.pc != here.pc || (slot.uses_bp && slot.start.bp != here.bp))
       return false;
     const StackWord* word = slot.words;
     for (const std::uint8_t* end = slot.ends;; ++end) {
@@ -143,8 +142,8 @@ class StackMemo {
                                                                   const StackWord* end) {
     std::uint64_t differs = 0;
     for (; end - word >= 4; word += 4)
-      differs |= difference(word[0]) | difference(word[1]) | difference(word[2]) |
-                 difference(word[3]);
+      differs |=
+          difference(word[0]) | difference(word[1]) | difference(word[2]) | difference(word[3]);
     for (; word != end; ++word) differs |= difference(*word);
     return differs != 0;
   }
@@ -154,8 +153,8 @@ class StackMemo {
 
   static std::size_t set_of(void* call_site, std::uintptr_t sp) {
     static_assert(kSets == 256);
-    const std::uint64_t key = (reinterpret_cast<std::uintptr_t>(call_site) ^ sp << 20) *
-                              0x9e3779b97f4a7c15ULL;
+    const std::uint64_t key =
+        (reinterpret_cast<std::uintptr_t>(call_site) ^ sp << 20) * 0x9e3779b97f4a7c15ULL;
     return key >> 56;
   }
 

@@ -18,14 +18,20 @@ template <bool kRecords>
 class StackWalker::Walk {
  public:
   Walk(const Registers& here, const StackBounds::Range& range, StackWord* words)
-      : start_(here.sp), end_(range.high), sp_(here.sp), bp_(here.bp), word_(words),
+      : start_(here.sp),
+        end_(range.high),
+        sp_(here.sp),
+        bp_(here.bp),
+        word_(words),
         words_end_(words + StackMemo::kMostWords) {}
 
   /// Moves to the caller; its program counter in `pc`. False if that cannot be proven.
   [[gnu::always_inline]] bool step(const Rule& rule, std::uintptr_t& pc) {
-    if (rule.step == Step::kOther) [[unlikely]] return step_by_any(rule.unwind, pc);
+    if (rule.step == Step::kOther) [[unlikely]]
+      return step_by_any(rule.unwind, pc);
     sp_ = plus(sp_, rule.unwind.cfa_offset);
-    if (sp_ > end_) [[unlikely]] return false;
+    if (sp_ > end_) [[unlikely]]
+      return false;
     pc = read(sp_ - 8);
     if (rule.step == Step::kPlainSavesRbp) bp_at_ = plus(sp_, rule.unwind.rbp_offset);
     return true;
@@ -48,7 +54,8 @@ class StackWalker::Walk {
       }
     }
     // A caller's frame is outside its callee's; this also bounds the number of steps.
-    if (cfa < sp_ + 8 || cfa > end_) [[unlikely]] return false;
+    if (cfa < sp_ + 8 || cfa > end_) [[unlikely]]
+      return false;
     pc = read(cfa - 8);
     sp_ = cfa;
     if (rule.rbp == UnwindRule::Rbp::kAtCfa) [[likely]] {

@@ -52,7 +52,7 @@ class StackWalker {
 
   /// What a walk found: frames from the call site on, and what proves it again.
   struct Found {
-    RawStack stack;  ///< from the call site on, at most kMostFrames; part of `all`
+    RawStack stack;          ///< from the call site on, at most kMostFrames; part of `all`
     std::uint64_t hash = 0;  ///< of the stack and how it was come by
     std::size_t words = 0;   ///< read; 0: not recorded, or more than StackMemo::kMostWords
     bool is_truncated = false;

@@ -67,7 +67,9 @@ class Cursor {
     const auto here = reinterpret_cast<std::uintptr_t>(at_);
     std::uint64_t value = 0;
     switch (encoding & kFormat) {
-      case 0x00: case 0x04: case 0x0c: value = fixed<std::uint64_t>(); break;
+      case 0x00:
+      case 0x04:
+      case 0x0c: value = fixed<std::uint64_t>(); break;
       case 0x01: value = uleb(); break;
       case 0x02: value = fixed<std::uint16_t>(); break;
       case 0x03: value = fixed<std::uint32_t>(); break;
@@ -82,8 +84,10 @@ class Cursor {
   }
 
   void skip(std::uint64_t bytes) {
-    if (bytes > static_cast<std::size_t>(end_ - at_)) fail();
-    else at_ += bytes;
+    if (bytes > static_cast<std::size_t>(end_ - at_))
+      fail();
+    else
+      at_ += bytes;
   }
 
   Cursor take(std::uint64_t bytes) {
@@ -226,8 +230,10 @@ class RowMachine {
   }
 
   bool strange(std::uint64_t reg) {
-    if (reg == kRbpColumn) row_.rbp = UnwindRule::Rbp::kLost;
-    else if (reg == kReturnColumn || reg == kRspColumn) row_.is_strange = true;
+    if (reg == kRbpColumn)
+      row_.rbp = UnwindRule::Rbp::kLost;
+    else if (reg == kReturnColumn || reg == kRspColumn)
+      row_.is_strange = true;
     return true;
   }
 
@@ -290,7 +296,10 @@ class RowMachine {
       case 0x06: return restore(at.uleb());
       case 0x07: return undefined(at.uleb());
       case 0x08: return same_value(at.uleb());
-      case 0x09: reg = at.uleb(); at.uleb(); return strange(reg);  // in another register
+      case 0x09:
+        reg = at.uleb();
+        at.uleb();
+        return strange(reg);  // in another register
       case 0x0a:
         if (depth_ == stack_.size()) return false;
         stack_[depth_++] = row_;
@@ -307,9 +316,18 @@ class RowMachine {
       case 0x11: reg = at.uleb(); return saved(reg, at.sleb() * info_.data_unit);
       case 0x12: reg = at.uleb(); return define(reg, at.sleb() * info_.data_unit);
       case 0x13: return define(row_.reg, at.sleb() * info_.data_unit);
-      case 0x14: reg = at.uleb(); at.uleb(); return strange(reg);  // a value, not a place
-      case 0x15: reg = at.uleb(); at.sleb(); return strange(reg);
-      case 0x16: reg = at.uleb(); at.skip(at.uleb()); return strange(reg);
+      case 0x14:
+        reg = at.uleb();
+        at.uleb();
+        return strange(reg);  // a value, not a place
+      case 0x15:
+        reg = at.uleb();
+        at.sleb();
+        return strange(reg);
+      case 0x16:
+        reg = at.uleb();
+        at.skip(at.uleb());
+        return strange(reg);
       case 0x2e: at.uleb(); return true;  // size of arguments
       default: return false;
     }
@@ -375,9 +393,12 @@ UnwindRule to_rule(const Row& row) {
   rule.cfa_offset = static_cast<std::int32_t>(row.offset);
   rule.rbp_offset = static_cast<std::int32_t>(row.rbp_offset);
   const bool by_register = row.base == Row::Base::kRegister;
-  if (row.base == Row::Base::kAtRbp) rule.cfa = UnwindRule::Cfa::kAtRbp;
-  else if (by_register && row.reg == kRspColumn) rule.cfa = UnwindRule::Cfa::kRsp;
-  else if (by_register && row.reg == kRbpColumn) rule.cfa = UnwindRule::Cfa::kRbp;
+  if (row.base == Row::Base::kAtRbp)
+    rule.cfa = UnwindRule::Cfa::kAtRbp;
+  else if (by_register && row.reg == kRspColumn)
+    rule.cfa = UnwindRule::Cfa::kRsp;
+  else if (by_register && row.reg == kRbpColumn)
+    rule.cfa = UnwindRule::Cfa::kRbp;
   return rule;
 }
 

@@ -73,9 +73,7 @@ void select_leads(std::vector<SubCluster>& clusters, std::size_t k, const Cluste
   });
   Selection chosen;
   switch (options.algorithm) {
-    case Algorithm::kFarthest:
-      chosen = k_farthest(matrix, k);
-      break;
+    case Algorithm::kFarthest: chosen = k_farthest(matrix, k); break;
     case Algorithm::kMedoid: {
       std::vector<double> weights;
       for (const SubCluster& cluster : clusters)

@@ -36,12 +36,9 @@ constexpr unsigned importance(Parameter parameter) {
     case Parameter::kCount:
     case Parameter::kLoop:
     case Parameter::kCompute:
-    case Parameter::kCommunication:
-      return 0;
-    case Parameter::kDataOperation:
-      return 2;
-    default:
-      return 1;
+    case Parameter::kCommunication: return 0;
+    case Parameter::kDataOperation: return 2;
+    default: return 1;
   }
 }
 

@@ -36,9 +36,9 @@ void each_param(Nodes& nodes, const Trace& trace, F end_point, G other) {
         continue;
       }
       const bool root = call->second.fields[i].kind == "root";
-      end_point(param, root ? EndPointForm::kAbsolute : EndPointForm::kRelative,
-                root || always_rank_zero(param) ? EndPointForm::kAbsolute
-                                                : EndPointForm::kRelative);
+      end_point(
+          param, root ? EndPointForm::kAbsolute : EndPointForm::kRelative,
+          root || always_rank_zero(param) ? EndPointForm::kAbsolute : EndPointForm::kRelative);
     }
   }
 }
@@ -126,8 +126,8 @@ void join_classes(std::vector<ShareClass>& mine, std::vector<ShareClass>&& their
       add(mine.size() - 1);
       continue;
     }
-    match->relative_holds = match->relative_holds && other.relative_holds &&
-                            match->relative == other.relative;
+    match->relative_holds =
+        match->relative_holds && other.relative_holds && match->relative == other.relative;
     match->mixed_holds = match->mixed_holds && other.mixed_holds && match->mixed == other.mixed;
     match->ranks.merge(other.ranks);
   }
@@ -173,8 +173,10 @@ void join_comparisons(std::vector<Comparison>& mine, std::vector<Comparison>&& t
     index.emplace(std::pair(mine[i].lead, mine[i].hashes), i);
   for (Comparison& other : theirs) {
     const auto [place, added] = index.emplace(std::pair(other.lead, other.hashes), mine.size());
-    if (added) mine.push_back(std::move(other));
-    else mine[place->second].ranks.merge(other.ranks);
+    if (added)
+      mine.push_back(std::move(other));
+    else
+      mine[place->second].ranks.merge(other.ranks);
   }
 }
 
@@ -211,8 +213,8 @@ FlushPlan make_plan(const std::vector<ShareClass>& classes, const Clustering& cl
   for (const ShareClass& one : classes) {
     FlushPlan::Entry entry;
     entry.sender = one.ranks.first();
-    entry.group = groups.try_emplace(one.structure, static_cast<std::uint32_t>(groups.size()))
-                      .first->second;
+    entry.group =
+        groups.try_emplace(one.structure, static_cast<std::uint32_t>(groups.size())).first->second;
     entry.relative = one.relative_holds;
     entry.ranks = one.ranks;
     if (fidelity != Fidelity::kExact)
@@ -359,8 +361,9 @@ Trace finish_flush(Trace merged, const std::vector<ShareClass>& classes, const F
   canonicalize(merged);
   RankList paused;
   for (const ShareClass& one : classes) {
-    plan.find_sender(one.ranks.first())->ranks.for_each(
-        [&](std::uint32_t rank) { merged.facts[rank].events = one.events; });
+    plan.find_sender(one.ranks.first())->ranks.for_each([&](std::uint32_t rank) {
+      merged.facts[rank].events = one.events;
+    });
     if (one.paused) paused.merge(one.ranks);
   }
   if (!paused.empty()) merged.declarations.push_back({kPausedDeclaration, paused});

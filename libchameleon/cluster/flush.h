@@ -41,9 +41,9 @@ struct Share {
   /// whatever others did, and its facts tell the events of each.
   Trace trace;
   bool keeps = true;
-  bool paused = false;  ///< tracing was switched off at some time: declared
+  bool paused = false;       ///< tracing was switched off at some time: declared
   std::uint64_t events = 0;  ///< of the rank's first stream
-  StreamHashes hashes{};  ///< for fidelity `checked`
+  StreamHashes hashes{};     ///< for fidelity `checked`
 };
 
 /// Ranks whose traces are equal, times aside, when their end-points are read alike.
@@ -134,7 +134,8 @@ std::optional<Trace> flush(World& world,
   if (fidelity == Fidelity::kChecked)
     compared = world.reduce(std::move(comparisons), join_comparisons);
   std::optional<FlushPlan> made;
-  if (all) made = make_plan(*all, clustering, fidelity, compared.value_or(std::vector<Comparison>()));
+  if (all)
+    made = make_plan(*all, clustering, fidelity, compared.value_or(std::vector<Comparison>()));
   const FlushPlan plan = world.broadcast(std::move(made));
   auto shipments = world.generate([&](std::uint32_t rank) {
     const FlushPlan::Entry* entry = plan.find_sender(rank);

@@ -76,12 +76,9 @@ Selection build(const Dissimilarities& items, std::span<const double> weights, s
 
 const char* algorithm_name(Algorithm algorithm) {
   switch (algorithm) {
-    case Algorithm::kFarthest:
-      return "k-farthest";
-    case Algorithm::kMedoid:
-      return "k-medoid";
-    case Algorithm::kRandom:
-      return "k-random";
+    case Algorithm::kFarthest: return "k-farthest";
+    case Algorithm::kMedoid: return "k-medoid";
+    case Algorithm::kRandom: return "k-random";
   }
   return "";
 }

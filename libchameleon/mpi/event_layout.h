@@ -23,14 +23,10 @@ constexpr std::size_t stored_values(const ParamInfo& param) {
   switch (param.kind) {
     case Kind::kArgc:
     case Kind::kArgv:
-    case Kind::kOther:
-      return 0;
-    case Kind::kString:
-      return param.direction == Direction::kIn ? 1 : 0;
-    case Kind::kStatus:
-      return param.direction == Direction::kOut ? 3 : 0;
-    default:
-      return 1;
+    case Kind::kOther: return 0;
+    case Kind::kString: return param.direction == Direction::kIn ? 1 : 0;
+    case Kind::kStatus: return param.direction == Direction::kOut ? 3 : 0;
+    default: return 1;
   }
 }
 

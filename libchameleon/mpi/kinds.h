@@ -9,73 +9,73 @@
 /// that each stands once. Plain constants and aggregates without mpi.h: usable in readers and
 /// tools; nothing here costs anything at run time.
 
-#define CHAMELEON_KINDS(X)     \
-  X(Buffer, buffer)            \
-  X(Count, count)              \
-  X(Datatype, datatype)        \
-  X(Dest, dest)                \
-  X(Source, source)            \
-  X(Root, root)                \
-  X(Rank, rank)                \
-  X(Tag, tag)                  \
-  X(Comm, comm)                \
-  X(Group, group)              \
-  X(Request, request)          \
-  X(Op, op)                    \
-  X(Win, win)                  \
-  X(File, file)                \
-  X(Info, info)                \
-  X(Errhandler, errhandler)    \
-  X(Message, message)          \
-  X(Session, session)          \
-  X(Keyval, keyval)            \
-  X(Status, status)            \
-  X(Flag, flag)                \
-  X(Index, index)              \
-  X(Int, int)                  \
-  X(Color, color)              \
-  X(Key, key)                  \
-  X(Aint, aint)                \
+#define CHAMELEON_KINDS(X)      \
+  X(Buffer, buffer)             \
+  X(Count, count)               \
+  X(Datatype, datatype)         \
+  X(Dest, dest)                 \
+  X(Source, source)             \
+  X(Root, root)                 \
+  X(Rank, rank)                 \
+  X(Tag, tag)                   \
+  X(Comm, comm)                 \
+  X(Group, group)               \
+  X(Request, request)           \
+  X(Op, op)                     \
+  X(Win, win)                   \
+  X(File, file)                 \
+  X(Info, info)                 \
+  X(Errhandler, errhandler)     \
+  X(Message, message)           \
+  X(Session, session)           \
+  X(Keyval, keyval)             \
+  X(Status, status)             \
+  X(Flag, flag)                 \
+  X(Index, index)               \
+  X(Int, int)                   \
+  X(Color, color)               \
+  X(Key, key)                   \
+  X(Aint, aint)                 \
   X(Displacement, displacement) \
-  X(Offset, offset)            \
-  X(String, string)            \
-  X(Function, function)        \
-  X(Pointer, pointer)          \
-  X(Argc, argc)                \
-  X(Argv, argv)                \
-  X(Double, double)            \
+  X(Offset, offset)             \
+  X(String, string)             \
+  X(Function, function)         \
+  X(Pointer, pointer)           \
+  X(Argc, argc)                 \
+  X(Argv, argv)                 \
+  X(Double, double)             \
   X(Other, other)
 
-#define CHAMELEON_ATTRIBUTES(X)  \
-  X(Local, local, 0)             \
-  X(Send, send, 1)               \
-  X(Recv, recv, 2)               \
-  X(Collective, collective, 3)   \
-  X(Nonblocking, nonblocking, 4) \
-  X(Persistent, persistent, 5)   \
-  X(Starts, starts, 6)           \
-  X(Completes, completes, 7)     \
-  X(Test, test, 8)               \
-  X(Probe, probe, 9)             \
-  X(Neighbor, neighbor, 10)      \
-  X(Reduction, reduction, 11)    \
-  X(Init, init, 12)              \
-  X(Finalize, finalize, 13)      \
-  X(Abort, abort, 14)            \
-  X(Frees, frees, 15)            \
-  X(Creates, creates, 16)        \
-  X(Rma, rma, 17)                \
-  X(Io, io, 18)                  \
+#define CHAMELEON_ATTRIBUTES(X)   \
+  X(Local, local, 0)              \
+  X(Send, send, 1)                \
+  X(Recv, recv, 2)                \
+  X(Collective, collective, 3)    \
+  X(Nonblocking, nonblocking, 4)  \
+  X(Persistent, persistent, 5)    \
+  X(Starts, starts, 6)            \
+  X(Completes, completes, 7)      \
+  X(Test, test, 8)                \
+  X(Probe, probe, 9)              \
+  X(Neighbor, neighbor, 10)       \
+  X(Reduction, reduction, 11)     \
+  X(Init, init, 12)               \
+  X(Finalize, finalize, 13)       \
+  X(Abort, abort, 14)             \
+  X(Frees, frees, 15)             \
+  X(Creates, creates, 16)         \
+  X(Rma, rma, 17)                 \
+  X(Io, io, 18)                   \
   X(Partitioned, partitioned, 19) \
-  X(Sessions, sessions, 20)      \
-  X(Mpit, mpit, 21)              \
-  X(Largecount, largecount, 22)  \
-  X(Callback, callback, 23)      \
-  X(Irregular, irregular, 24)    \
-  X(Synchronous, mode_s, 25)     \
-  X(Buffered, mode_b, 26)        \
-  X(Ready, mode_r, 27)           \
-  X(Deprecated, deprecated, 28)  \
+  X(Sessions, sessions, 20)       \
+  X(Mpit, mpit, 21)               \
+  X(Largecount, largecount, 22)   \
+  X(Callback, callback, 23)       \
+  X(Irregular, irregular, 24)     \
+  X(Synchronous, mode_s, 25)      \
+  X(Buffered, mode_b, 26)         \
+  X(Ready, mode_r, 27)            \
+  X(Deprecated, deprecated, 28)   \
   X(Cancels, cancels, 29)
 
 namespace chameleon {
@@ -152,8 +152,7 @@ constexpr bool has(const CallInfo& call, Attribute any_of) {
 constexpr const char* kind_name(Kind kind) {
   switch (kind) {
 #define CHAMELEON_CASE(name, text) \
-  case Kind::k##name:              \
-    return #text;
+  case Kind::k##name: return #text;
     CHAMELEON_KINDS(CHAMELEON_CASE)
 #undef CHAMELEON_CASE
   }

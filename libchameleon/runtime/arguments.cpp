@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <vector>
-
 #include "runtime/arguments.h"
+
+#include <vector>
 
 namespace chameleon {
 namespace {

@@ -151,8 +151,7 @@ std::int64_t array_length(const Args& args, const CommShape& comm) {
     const auto* values = std::get<length.param>(args);
     std::int64_t total = 0;
     for (std::int64_t i = 0; i < count; ++i)
-      total = static_cast<std::int64_t>(values[i]) +
-              (length.rule == Rule::kSumOfParam ? total : 0);
+      total = static_cast<std::int64_t>(values[i]) + (length.rule == Rule::kSumOfParam ? total : 0);
     return total;
   } else {
     return 1;

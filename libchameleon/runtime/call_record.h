@@ -150,7 +150,8 @@ class CallRecord {
   [[gnu::always_inline]] static void each(F f) {
     [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
       (f.template operator()<I>(), ...);
-    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(P))>());
+    }
+    (std::make_integer_sequence<int, static_cast<int>(sizeof...(P))>());
   }
 
   /// Calls f(element) for those of the key.
@@ -208,8 +209,7 @@ class CallRecord {
       // An array of arrays (the triplets of Group_range_incl) is one list.
       using Row = std::remove_cvref_t<decltype(*array)>;
       const auto* flat = reinterpret_cast<const std::remove_all_extents_t<Row>*>(array);
-      for (std::int64_t i = 0; i < length; ++i)
-        elements.push_back(encode_element<I>(flat[i]));
+      for (std::int64_t i = 0; i < length; ++i) elements.push_back(encode_element<I>(flat[i]));
     }
     return interned(elements);
   }
@@ -246,8 +246,10 @@ class CallRecord {
         return;
       }
       const std::int64_t number = scalar<C, I>(args_);
-      if constexpr (is_end_point(kCall, param)) value<I>() = encode_end_point(number, comm_);
-      else value<I>() = number;
+      if constexpr (is_end_point(kCall, param))
+        value<I>() = encode_end_point(number, comm_);
+      else
+        value<I>() = number;
     }
   }
 
@@ -284,21 +286,27 @@ class CallRecord {
       } else if constexpr (param.direction == Direction::kInOut && kFrees) {
         Slots& slots = tracer_.slots(param.kind);
         if (!significant<C, I>(args_, comm_)) return;
-        if (ok) slots.free_claimed(value<I>());
-        else slots.unclaim(value<I>());
+        if (ok)
+          slots.free_claimed(value<I>());
+        else
+          slots.unclaim(value<I>());
         if constexpr (param.kind == Kind::kComm)
           if (ok) tracer_.forget_comm(handle_of<MPI_Comm>(freed_handle_));
       }
     } else if constexpr (param.direction != Direction::kIn) {
       if constexpr (is_array(param) && std::is_pointer_v<T>) {
         if constexpr (param.direction == Direction::kOut || !is_object(param.kind)) {
-          if (ok) value<I>() = encode_array<I>();
-          else value<I>() = static_cast<std::int64_t>(tracer_.intern({}));
+          if (ok)
+            value<I>() = encode_array<I>();
+          else
+            value<I>() = static_cast<std::int64_t>(tracer_.intern({}));
         }
       } else {
         const std::int64_t number = ok ? scalar<C, I>(args_) : 0;
-        if constexpr (is_end_point(kCall, param)) value<I>() = encode_end_point(number, comm_);
-        else value<I>() = number;
+        if constexpr (is_end_point(kCall, param))
+          value<I>() = encode_end_point(number, comm_);
+        else
+          value<I>() = number;
       }
     }
   }
@@ -335,8 +343,7 @@ class CallRecord {
     constexpr int type = last_of(kCall, Kind::kDatatype);
     facts.receives = true;
     facts.comm = comm_;
-    if constexpr (source >= 0)
-      facts.any_source = scalar<C, source>(args_) == MPI_ANY_SOURCE;
+    if constexpr (source >= 0) facts.any_source = scalar<C, source>(args_) == MPI_ANY_SOURCE;
     if constexpr (tag >= 0 && source >= 0) facts.any_tag = scalar<C, tag>(args_) == MPI_ANY_TAG;
     if constexpr (count >= 0 && type >= 0)
       facts.bytes = scalar<C, count>(args_) * tracer_.type_bytes(std::get<type>(args_));
@@ -391,8 +398,7 @@ class CallRecord {
     if constexpr (kIndex >= 0) {
       if constexpr (is_array(params(kCall)[kIndex])) {
         const std::int64_t count = array_length<C, kIndex>(args_, comm_);
-        for (std::int64_t i = 0; i < count; ++i)
-          positions.push_back(std::get<kIndex>(args_)[i]);
+        for (std::int64_t i = 0; i < count; ++i) positions.push_back(std::get<kIndex>(args_)[i]);
       } else if (*std::get<kIndex>(args_) != MPI_UNDEFINED) {
         positions.push_back(*std::get<kIndex>(args_));
       }
@@ -451,8 +457,10 @@ class CallRecord {
         tell(k, static_cast<std::size_t>(positions[k]));
     }
     std::int64_t* const at = &value<kStatus>();
-    if (columns[0].empty()) at[0] = at[1] = at[2] = interned(columns[0]);
-    else for (std::size_t i = 0; i < 3; ++i) at[i] = interned(columns[i]);
+    if (columns[0].empty())
+      at[0] = at[1] = at[2] = interned(columns[0]);
+    else
+      for (std::size_t i = 0; i < 3; ++i) at[i] = interned(columns[i]);
   }
 
   void complete(int code) {
@@ -472,8 +480,10 @@ class CallRecord {
       const std::int64_t id = claimed_[i];
       if (id < 0) continue;
       const bool gone = requests[i] == MPI_REQUEST_NULL && !tracer_.request(id).persistent;
-      if (gone) slots.free_claimed(id);
-      else slots.unclaim(id);
+      if (gone)
+        slots.free_claimed(id);
+      else
+        slots.unclaim(id);
     }
   }
 
@@ -506,9 +516,8 @@ class CallRecord {
   void no_status() {
     std::int64_t* at = &value<I>();
     const StatusValues none;
-    const auto empty = is_array(params(kCall)[I])
-                           ? static_cast<std::int64_t>(tracer_.intern({}))
-                           : kNotRecorded;
+    const auto empty =
+        is_array(params(kCall)[I]) ? static_cast<std::int64_t>(tracer_.intern({})) : kNotRecorded;
     at[0] = is_array(params(kCall)[I]) ? empty : none.source;
     at[1] = at[2] = empty;
   }
@@ -548,8 +557,8 @@ class CallRecord {
     const MPI_Comm made = *std::get<output_of(kCall, Kind::kComm)>(args_);
     if constexpr (has(kCall, Attribute::kNonblocking)) {
       // Not usable before its request completes, and like its parent.
-      members = static_cast<std::int64_t>(
-          tracer_.intern(communicator_members(std::get<kComm>(args_))));
+      members =
+          static_cast<std::int64_t>(tracer_.intern(communicator_members(std::get<kComm>(args_))));
       tracer_.learn_comm(made, comm_);
     } else {
       members = static_cast<std::int64_t>(tracer_.intern(communicator_members(made)));
@@ -565,8 +574,10 @@ class CallRecord {
   std::array<std::int64_t, kValues> values_;
   struct Nothing {};
   static constexpr bool kManyStatuses = [] {
-    if constexpr (kStatus >= 0) return is_array(params(kCall)[kStatus]);
-    else return false;
+    if constexpr (kStatus >= 0)
+      return is_array(params(kCall)[kStatus]);
+    else
+      return false;
   }();
   std::conditional_t<kManyStatuses, boost::container::small_vector<MPI_Status, 8>, MPI_Status>
       statuses_;

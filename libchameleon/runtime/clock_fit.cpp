@@ -49,8 +49,8 @@ RankClock ClockFit::clock() const {
   clock.drift_ppb = std::llround(drift * 1e9);
   for (const ClockSample& one : samples_) {
     const double away = std::abs(static_cast<double>(one.offset) - line(time(one)));
-    clock.error_ns = std::max(clock.error_ns, static_cast<std::uint64_t>(
-                                                  std::llround(away) + one.error));
+    clock.error_ns =
+        std::max(clock.error_ns, static_cast<std::uint64_t>(std::llround(away) + one.error));
   }
   return clock;
 }

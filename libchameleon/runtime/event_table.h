@@ -104,7 +104,7 @@ class EventTable {
   std::vector<std::int64_t> values_;
   std::vector<std::int64_t> keys_;
   std::array<std::uint32_t, kPaths> by_path_{};  ///< the last event with a key
-  std::vector<std::uint32_t> places_;  ///< open addressing: number + 1, at most half full
+  std::vector<std::uint32_t> places_;            ///< open addressing: number + 1, at most half full
   std::uint32_t last_ = 0;
   std::uint32_t generation_ = 1;
 };

@@ -25,7 +25,7 @@ class Governor {
   };
   enum class Cause : std::uint8_t { kNone, kMarkers, kEvents };
 
-  static constexpr std::uint64_t kMost = 64;                    ///< of each ratio
+  static constexpr std::uint64_t kMost = 64;                   ///< of each ratio
   static constexpr std::uint64_t kLeastElapsed = 100'000'000;  ///< between steps
 
   /// `budget` is a share of the run time; 0: there is none. `may_drop_times`: times are kept

@@ -27,7 +27,7 @@ const T* address(ElfW(Addr) base, ElfW(Addr) value) {
   return reinterpret_cast<const T*>(value < base ? base + value : value);
 }
 
-void read_dynamic(LoadedModule& module, const ElfW(Dyn)* entry) {
+void read_dynamic(LoadedModule& module, const ElfW(Dyn) * entry) {
   const ElfW(Addr) base = module.info.dlpi_addr;
   std::size_t soname = 0;
   std::vector<std::size_t> needed;

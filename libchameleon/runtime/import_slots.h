@@ -17,9 +17,9 @@ struct LoadedModule {
   dl_phdr_info info{};
   std::string_view soname;
   std::vector<std::string_view> needed;
-  const ElfW(Sym)* symbols = nullptr;
+  const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
-  const ElfW(Rela)* tables[2] = {nullptr, nullptr};  ///< of functions; of data
+  const ElfW(Rela) * tables[2] = {nullptr, nullptr};  ///< of functions; of data
   std::size_t counts[2] = {0, 0};
 
   bool needs(std::string_view prefix) const {

@@ -46,7 +46,9 @@ class IntervalLog {
 
   /// Half of `bytes` is for records, whose pages become resident as they are used.
   explicit IntervalLog(std::uint64_t bytes)
-      : most_(bytes / 2 / sizeof(Record)), most_table_bytes_(bytes / 2), capacity_(most_),
+      : most_(bytes / 2 / sizeof(Record)),
+        most_table_bytes_(bytes / 2),
+        capacity_(most_),
         records_(new Record[most_]) {}
 
   /// The number of an event, see EventTable.
@@ -114,7 +116,7 @@ class IntervalLog {
   std::size_t most_;              ///< records, unless sealed
   std::size_t most_table_bytes_;  ///< kept from one interval to the next
   bool table_full_ = false;
-  std::size_t capacity_;          ///< records there is room for
+  std::size_t capacity_;  ///< records there is room for
   std::size_t size_ = 0;
   std::size_t sealed_ = kOpen;
   std::unique_ptr<Record[]> records_;

@@ -46,8 +46,7 @@ std::string absolute(const std::string& path) {
 
 /// Creates the file under a name not yet taken: NAME.cham, NAME.1.cham, ...
 Result<TraceWriter> create_output(const Settings& settings, const Trace& trace) {
-  const std::string wanted =
-      absolute(settings.output.empty() ? default_output() : settings.output);
+  const std::string wanted = absolute(settings.output.empty() ? default_output() : settings.output);
   const bool suffixed = wanted.size() > 5 && wanted.substr(wanted.size() - 5) == ".cham";
   const std::string stem = suffixed ? wanted.substr(0, wanted.size() - 5) : wanted;
   for (int i = 0;; ++i) {
@@ -127,7 +126,7 @@ Start agree(int rank, int size) {
 /// have left their traces too, for two seconds at most. Returns when all of them are to end: soon
 /// after the last one's file appeared, by the clock that all of a node read; 0 if it is at once.
 std::int64_t wait_for_others(const Tracer& tracer) {
-  constexpr int kAround = 64;  // ranks of a node mostly have numbers in a row
+  constexpr int kAround = 64;                  // ranks of a node mostly have numbers in a row
   constexpr std::int64_t kSoon = 100'000'000;  // ns
   const auto ns = [](const timespec& time) {
     return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
@@ -203,20 +202,17 @@ void summarize(const Trace& trace, std::uint64_t bytes, const std::string& path)
     tool += fact.tool_ns;
   }
   char line[512];
-  std::snprintf(line, sizeof line,
-                "%s: %u ranks, markers %llu, #C %llu #L %llu #AT %llu #flush %llu, leads %zu, "
-                "%llu events, %llu bytes, tool %.2f%% of run time, %s",
-                CHAMELEON_VERSION, trace.world_size,
-                static_cast<unsigned long long>(trace.online.markers),
-                static_cast<unsigned long long>(trace.online.states[1]),
-                static_cast<unsigned long long>(trace.online.states[2]),
-                static_cast<unsigned long long>(trace.online.states[0]),
-                static_cast<unsigned long long>(trace.online.flushes),
-                trace.online.clusters.size(),
-                static_cast<unsigned long long>(trace.event_count()),
-                static_cast<unsigned long long>(bytes),
-                run == 0 ? 0.0 : 100.0 * static_cast<double>(tool) / static_cast<double>(run),
-                path.c_str());
+  std::snprintf(
+      line, sizeof line,
+      "%s: %u ranks, markers %llu, #C %llu #L %llu #AT %llu #flush %llu, leads %zu, "
+      "%llu events, %llu bytes, tool %.2f%% of run time, %s",
+      CHAMELEON_VERSION, trace.world_size, static_cast<unsigned long long>(trace.online.markers),
+      static_cast<unsigned long long>(trace.online.states[1]),
+      static_cast<unsigned long long>(trace.online.states[2]),
+      static_cast<unsigned long long>(trace.online.states[0]),
+      static_cast<unsigned long long>(trace.online.flushes), trace.online.clusters.size(),
+      static_cast<unsigned long long>(trace.event_count()), static_cast<unsigned long long>(bytes),
+      run == 0 ? 0.0 : 100.0 * static_cast<double>(tool) / static_cast<double>(run), path.c_str());
   say(line);
 }
 
@@ -240,7 +236,7 @@ void start_tracer(bool threaded) {
   if (const Status unwinder = callpath::Engine::start(); !unwinder && rank == 0)
     say(unwinder.error().message + "; calls are recorded without call paths");
   auto* tracer = new Tracer(start.settings, rank, size, g_comms[0], g_comms[1], start.path,
-                             std::move(start.writer));
+                            std::move(start.writer));
   if (threaded) tracer->set_threaded();
   if (rank == 0 && tracer->settings().verbose >= 1)
     say("tracing " + std::to_string(size) + " ranks of " + program_name() + " to " + start.path);

@@ -84,9 +84,9 @@ void Online::act() {
     }
     if (settings_.budget > 0) spent = tracer_.spent();
     const Governor::Cause cause = tracer_.governor().over(spent);
-    vote = Vote(changed ? 1 : 0, 0, 0, mix(interval.call_path),
-                cause == Governor::Cause::kEvents ? 1 : 0,
-                cause == Governor::Cause::kMarkers ? 0 : 1);
+    vote =
+        Vote(changed ? 1 : 0, 0, 0, mix(interval.call_path),
+             cause == Governor::Cause::kEvents ? 1 : 0, cause == Governor::Cause::kMarkers ? 0 : 1);
     g_door.set(Together::kVote);
   }
   if (!tracer_.leaves_out()) previous_ = interval.call_path;
@@ -139,11 +139,8 @@ void Online::perform(Action action, const SignatureVector& interval) {
     case Action::kRemember:
     case Action::kKeep:
     case Action::kStop:
-    case Action::kFinish:
-      return join();
-    case Action::kFlushHistory:
-      join();
-      return flush_history();
+    case Action::kFinish: return join();
+    case Action::kFlushHistory: join(); return flush_history();
     case Action::kClusterAndElect:
       join();
       flush_history();
@@ -154,8 +151,10 @@ void Online::perform(Action action, const SignatureVector& interval) {
     case Action::kJoin:
     case Action::kJoinAndFlush: {
       const auto held = tracer_.lock();
-      if (keeps_in_lead()) tracer_.streams().join(tracer_.ns_per_tick());
-      else tracer_.streams().drop();
+      if (keeps_in_lead())
+        tracer_.streams().join(tracer_.ns_per_tick());
+      else
+        tracer_.streams().drop();
       break;
     }
   }
@@ -275,8 +274,7 @@ void Online::say_uneven(std::uint32_t finalizing, std::uint64_t marker) const {
   if (tracer_.rank() == 0)
     say("markers are not called equally often: " + std::to_string(finalizing) + " of " +
         std::to_string(tracer_.size()) + " ranks are in MPI_Finalize at marker " +
-        std::to_string(marker) +
-        " of the others; markers stop, the trace stays complete");
+        std::to_string(marker) + " of the others; markers stop, the trace stays complete");
 }
 
 void Online::meet() {
@@ -289,11 +287,14 @@ void Online::meet() {
     Vote vote(0, 1, 0);
     std::uint32_t missing = 0;
     const auto add = [](Vote& mine, Vote&& theirs) { combine(mine, theirs); };
-    if (!world_.small_all_reduce(vote, add, votes_++, kForever, missing)) gave_up_ = true;
+    if (!world_.small_all_reduce(vote, add, votes_++, kForever, missing))
+      gave_up_ = true;
     else if (vote.finalizing() < static_cast<std::uint32_t>(tracer_.size()))
       say_uneven(vote.finalizing(), frequency_.next());
   }
-  const auto more = [](std::uint64_t& mine, std::uint64_t&& theirs) { mine = std::max(mine, theirs); };
+  const auto more = [](std::uint64_t& mine, std::uint64_t&& theirs) {
+    mine = std::max(mine, theirs);
+  };
   most_acted_ = last_.all_reduce(MpiWorld::PerRank<std::uint64_t>{machine_.acted()}, more);
 }
 
@@ -339,8 +340,8 @@ void Online::collect_facts() {
   if (sum) facts_.merge_bytes = *sum;
   sum = last_.reduce(MpiWorld::PerRank<std::uint64_t>{second_thread_ ? 1U : 0U}, add);
   if (sum && *sum > 0)
-    say("markers from a second thread (" + std::to_string(*sum) +
-        (*sum == 1 ? " rank" : " ranks") + ") are not acted on; call chameleon_marker from one");
+    say("markers from a second thread (" + std::to_string(*sum) + (*sum == 1 ? " rank" : " ranks") +
+        ") are not acted on; call chameleon_marker from one");
   if (!all) return;
   online_.facts = std::move(all->trace.facts);
   online_.declarations.clear();

@@ -83,7 +83,7 @@ class Online {
   std::uint64_t intervals_ = 0;   ///< since not all are recorded
   std::uint64_t most_acted_ = 0;  ///< markers, of any rank, at the end
   std::uint64_t end_begun_ = 0;   ///< in ticks
-  bool regained_ = false;        ///< the frequency has just changed: intervals cannot be compared
+  bool regained_ = false;         ///< the frequency has just changed: intervals cannot be compared
   bool gave_up_ = false;
   bool lost_ = false;  ///< a flush failed
   long marker_thread_ = 0;

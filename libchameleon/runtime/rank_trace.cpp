@@ -80,9 +80,9 @@ CallUse use_of(const CallInfo& call) {
       use.flag = static_cast<int>(at);
   }
   for (const ParamInfo& param : params(call))
-    use.creates = use.creates ||
-                  ((param.kind == Kind::kComm || param.kind == Kind::kGroup) &&
-                   param.direction == Direction::kOut && has(call, Attribute::kCreates));
+    use.creates =
+        use.creates || ((param.kind == Kind::kComm || param.kind == Kind::kGroup) &&
+                        param.direction == Direction::kOut && has(call, Attribute::kCreates));
   return use;
 }
 
@@ -187,8 +187,8 @@ void RankTrace::sign() {
 void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
   std::vector<std::int64_t> with_times;
   const auto ns = [&](std::uint64_t ticks) {
-    return static_cast<std::uint64_t>(
-        static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(ticks)) * ns_per_tick));
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(
+        static_cast<double>(static_cast<std::int64_t>(ticks)) * ns_per_tick));
   };
   const EventTable& table = log_.table();
   const std::uint64_t generation = std::uint64_t{table.generation()} << 32;
@@ -197,17 +197,18 @@ void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
   for (std::size_t at = 0; at < records.size();) {
     const IntervalLog::Record* const next = &records[at];
     const std::size_t repeated =
-        full_times ? 0
-                   : folder.repeat(
-                         records.size() - at,
-                         [&](std::size_t i) { return generation | next[i].event(); },
-                         [&](std::size_t i) {
-                           return std::pair(ns(next[i].compute()), ns(next[i].communication()));
-                         });
+        full_times
+            ? 0
+            : folder.repeat(
+                  records.size() - at, [&](std::size_t i) { return generation | next[i].event(); },
+                  [&](std::size_t i) {
+                    return std::pair(ns(next[i].compute()), ns(next[i].communication()));
+                  });
     at += repeated;
     if (repeated != 0) continue;
     const EventTable::Entry& entry = table[next->event()];
-    Event event{entry.call, entry.path, ns(next->compute()), ns(next->communication()),
+    Event event{entry.call,          entry.path,
+                ns(next->compute()), ns(next->communication()),
                 table.values(entry), generation | next->event()};
     if (full_times) {
       with_times.assign(event.values.begin(), event.values.end());

@@ -50,7 +50,7 @@ class RankTrace {
 
   /// A signature of all intervals since the last `take`.
   SignatureVector history() const;
-  std::uint64_t events() const { return events_; }        ///< in *partial*
+  std::uint64_t events() const { return events_; }  ///< in *partial*
   /// Of the closed interval, before it is joined or dropped.
   std::uint64_t interval_events() const { return interval_events_; }
   std::uint64_t all_events() const { return all_events_; }  ///< of the run
@@ -105,8 +105,8 @@ class RankTrace {
   std::uint32_t sequence_generation_ = 0;
   Signed signed_before_;
   Folder open_, partial_;
-  bool spilled_ = false;        ///< part of the interval is in `open_`
-  std::vector<Node> folded_;    ///< that part, once the interval is closed
+  bool spilled_ = false;      ///< part of the interval is in `open_`
+  std::vector<Node> folded_;  ///< that part, once the interval is closed
   std::uint64_t interval_events_ = 0;
   IntervalSignature signature_;
   SignatureVector last_;

@@ -55,8 +55,7 @@ void RawTexts::put(int param, const RawArgument& argument) {
     text = raw_text(argument, has(call_, Attribute::kCompletes | Attribute::kLocal));
 }
 
-void RawTexts::write(std::FILE* file, int code, const MPI_Comm* made,
-                     std::uint64_t number) const {
+void RawTexts::write(std::FILE* file, int code, const MPI_Comm* made, std::uint64_t number) const {
   if (file == nullptr) return;
   std::string line = number == 0 ? "" : "@" + std::to_string(number) + " ";
   line += call_.name + std::strlen("MPI_");

@@ -56,12 +56,11 @@ class RawLine {
     });
   }
 
-  [[gnu::noinline]] void after(const Args& args, const CommShape& comm, int code,
-                               std::FILE* file, std::uint64_t number) {
+  [[gnu::noinline]] void after(const Args& args, const CommShape& comm, int code, std::FILE* file,
+                               std::uint64_t number) {
     each([&]<int I>() {
       constexpr const ParamInfo& param = params(kCall)[I];
-      if constexpr (stored_values(param) != 0)
-        texts_.put(I, locate<I>(args, comm));
+      if constexpr (stored_values(param) != 0) texts_.put(I, locate<I>(args, comm));
     });
     const MPI_Comm* made = nullptr;
     if constexpr (creates_communicator(kCall)) {
@@ -75,9 +74,8 @@ class RawLine {
  private:
   template <class F>
   static void each(F f) {
-    [&]<int... I>(std::integer_sequence<int, I...>) {
-      (f.template operator()<I>(), ...);
-    }(std::make_integer_sequence<int, static_cast<int>(sizeof...(P))>());
+    [&]<int... I>(std::integer_sequence<int, I...>) { (f.template operator()<I>(), ...); }
+    (std::make_integer_sequence<int, static_cast<int>(sizeof...(P))>());
   }
 
   template <int I>

@@ -19,10 +19,14 @@ struct Variable {
 };
 
 bool set_timing(Settings& settings, const std::string& value) {
-  if (value == "none") settings.timing = Timing::kNone;
-  else if (value == "histogram") settings.timing = Timing::kHistogram;
-  else if (value == "full") settings.timing = Timing::kFull;
-  else return false;
+  if (value == "none")
+    settings.timing = Timing::kNone;
+  else if (value == "histogram")
+    settings.timing = Timing::kHistogram;
+  else if (value == "full")
+    settings.timing = Timing::kFull;
+  else
+    return false;
   return true;
 }
 
@@ -115,43 +119,54 @@ bool set_budget(Settings& settings, const std::string& value) {
 
 const std::map<std::string, Variable>& variables() {
   static const std::map<std::string, Variable> list{
-      {"ENABLE", {"0 or 1", [](Settings& s, const std::string& v) {
-         s.enable = v == "1";
-         return v == "0" || v == "1";
-       }}},
-      {"OUTPUT", {"a path", [](Settings& s, const std::string& v) {
-         s.output = v;
-         return !v.empty();
-       }}},
+      {"ENABLE",
+       {"0 or 1",
+        [](Settings& s, const std::string& v) {
+          s.enable = v == "1";
+          return v == "0" || v == "1";
+        }}},
+      {"OUTPUT",
+       {"a path",
+        [](Settings& s, const std::string& v) {
+          s.output = v;
+          return !v.empty();
+        }}},
       {"TIMING", {"none, histogram or full", set_timing}},
       {"EVENTS", {"communication or all", set_events}},
       {"EXCLUDE", {"call names or globs, separated by commas", set_exclude}},
       {"BUFFER", {"a size of at least 64K, such as 8M", size_of(&Settings::buffer)}},
-      {"CLOCK", {"counter or monotonic",
-                 word(&Settings::counter, {{"counter", true}, {"monotonic", false}})}},
+      {"CLOCK",
+       {"counter or monotonic",
+        word(&Settings::counter, {{"counter", true}, {"monotonic", false}})}},
       {"MEMORY", {"a size of at least 64K, such as 512M", size_of(&Settings::memory)}},
-      {"RAW", {"a directory", [](Settings& s, const std::string& v) {
-         s.raw = v;
-         return !v.empty();
-       }}},
+      {"RAW",
+       {"a directory",
+        [](Settings& s, const std::string& v) {
+          s.raw = v;
+          return !v.empty();
+        }}},
       {"CLUSTERING", {"k-farthest, k-medoid, k-random or off", set_clustering}},
       {"K", {"a number from 1 to 65536", set_k}},
       {"SEED", {"a number", set_seed}},
       {"DISTANCE", {"manhattan or euclidean", set_distance}},
-      {"FIDELITY", {"exact, checked or lead",
-                    word(&Settings::fidelity, {{"exact", Fidelity::kExact},
-                                               {"checked", Fidelity::kChecked},
-                                               {"lead", Fidelity::kLead}})}},
-      {"SIGNATURE", {"ordered or xor", word(&Settings::signature, {{"ordered", CallPathForm::kOrdered},
-                                                                  {"xor", CallPathForm::kXor}})}},
-      {"CALL_FREQUENCY", {"a number of markers from 1 on", at_least_one(&Settings::call_frequency)}},
+      {"FIDELITY",
+       {"exact, checked or lead", word(&Settings::fidelity, {{"exact", Fidelity::kExact},
+                                                             {"checked", Fidelity::kChecked},
+                                                             {"lead", Fidelity::kLead}})}},
+      {"SIGNATURE",
+       {"ordered or xor", word(&Settings::signature, {{"ordered", CallPathForm::kOrdered},
+                                                      {"xor", CallPathForm::kXor}})}},
+      {"CALL_FREQUENCY",
+       {"a number of markers from 1 on", at_least_one(&Settings::call_frequency)}},
       {"FLUSH_EVERY", {"a number of markers from 1 on", at_least_one(&Settings::flush_every)}},
       {"BUDGET", {"a share of the run time such as 1%", set_budget}},
       {"MARKER_TIMEOUT", {"seconds above 0", set_timeout}},
-      {"VERBOSE", {"0, 1 or 2", [](Settings& s, const std::string& v) {
-         s.verbose = v.size() == 1 ? v[0] - '0' : -1;
-         return s.verbose >= 0 && s.verbose <= 2;
-       }}},
+      {"VERBOSE",
+       {"0, 1 or 2",
+        [](Settings& s, const std::string& v) {
+          s.verbose = v.size() == 1 ? v[0] - '0' : -1;
+          return s.verbose >= 0 && s.verbose <= 2;
+        }}},
       // Read by the `chameleon` command, not here.
       {"LIBRARY", {"a path", [](Settings&, const std::string&) { return true; }}},
   };

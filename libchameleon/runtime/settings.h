@@ -23,12 +23,13 @@ struct Settings {
   bool all_events = false;
   std::vector<std::string> exclude;  ///< call names or globs, without MPI_
   std::uint64_t buffer = 8ULL << 20;
-  std::string raw;  ///< directory; empty: none
-  bool counter = true;                  ///< time stamps from the processor's counter
-  std::uint64_t memory = 512ULL << 20;  ///< bytes of the tool's own, beyond which it stops recording
+  std::string raw;      ///< directory; empty: none
+  bool counter = true;  ///< time stamps from the processor's counter
+  std::uint64_t memory =
+      512ULL << 20;  ///< bytes of the tool's own, beyond which it stops recording
   int verbose = 0;
-  bool clustering = true;        ///< off: one merge of all ranks at finalize
-  ClusterOptions cluster;        ///< algorithm, K, seed, distance, format
+  bool clustering = true;  ///< off: one merge of all ranks at finalize
+  ClusterOptions cluster;  ///< algorithm, K, seed, distance, format
   Fidelity fidelity = Fidelity::kExact;
   CallPathForm signature = CallPathForm::kOrdered;
   std::uint64_t call_frequency = 1;  ///< every n-th marker is acted on

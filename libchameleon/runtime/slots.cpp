@@ -70,8 +70,10 @@ std::int64_t Slots::claim_anew(std::uint64_t handle) {
   // Predefined objects are in no chain.
   if (const std::int32_t own = unlink_first(handle); own >= 0) return own + first_id_;
   const std::int64_t id = find(handle);
-  if (owns(id)) unlink(place(id));
-  else if (Slots* other = owner(id)) other->unlink(other->place(id));
+  if (owns(id))
+    unlink(place(id));
+  else if (Slots* other = owner(id))
+    other->unlink(other->place(id));
   return id;
 }
 
@@ -82,8 +84,10 @@ Slots* Slots::owner(std::int64_t id) const {
 }
 
 void Slots::unclaim(std::int64_t id) {
-  if (owns(id)) link_first(place(id));
-  else if (Slots* other = owner(id)) other->link_first(other->place(id));
+  if (owns(id))
+    link_first(place(id));
+  else if (Slots* other = owner(id))
+    other->link_first(other->place(id));
 }
 
 void Slots::free_elsewhere(std::int64_t id) {

@@ -108,11 +108,11 @@ class Slots {
   std::vector<PredefinedHandle> predefined_;  ///< free places have no name
   PredefinedHandle recent_;                   ///< the predefined one last asked for
   std::int64_t first_id_;
-  Slots* sibling_ = this;                ///< of the next thread
-  std::vector<Object> objects_;          ///< by id
-  std::vector<Bucket> buckets_;          ///< chains in order of creation
-  std::vector<std::uint64_t> free_;      ///< bit per id
-  std::size_t free_from_ = 0;            ///< no free id in words before this one
+  Slots* sibling_ = this;            ///< of the next thread
+  std::vector<Object> objects_;      ///< by id
+  std::vector<Bucket> buckets_;      ///< chains in order of creation
+  std::vector<std::uint64_t> free_;  ///< bit per id
+  std::size_t free_from_ = 0;        ///< no free id in words before this one
   std::size_t live_ = 0;
 };
 

@@ -123,8 +123,10 @@ Trace Streams::take(const Trace& schema) {
     one.ranks = RankList::single(number);
     if (count() > 1) one.facts[number].events = stream.trace.events();
     one.nodes = stream.trace.take();
-    if (stream.thread == 0) whole = std::move(one);
-    else merge(whole, std::move(one));
+    if (stream.thread == 0)
+      whole = std::move(one);
+    else
+      merge(whole, std::move(one));
   });
   return whole;
 }

@@ -90,7 +90,8 @@ void Tracer::set_threaded() {
 }
 
 Stream& Tracer::own_stream() {
-  if (t_stream != nullptr) [[likely]] return *t_stream;
+  if (t_stream != nullptr) [[likely]]
+    return *t_stream;
   const std::size_t known = streams_.count();
   t_stream = &streams_.of(take_thread_number([] { t_stream = nullptr; }));
   // Until its first call a thread is taken to have computed: since the thread before it in the
@@ -106,13 +107,15 @@ Stream& Tracer::own_stream() {
 
 void Tracer::open_raw(Stream& stream) {
   if (settings_.raw.empty()) return;
-  const std::string of = std::to_string(rank_) +
-                         (stream.thread == 0 ? "" : "." + std::to_string(stream.thread));
+  const std::string of =
+      std::to_string(rank_) + (stream.thread == 0 ? "" : "." + std::to_string(stream.thread));
   const std::string path = settings_.raw + "/rank." + of + ".raw";
   std::FILE* const file = stream.raw = open_for_records(path);
   if (file == nullptr) {
-    std::fprintf(stderr, "chameleon: %s: cannot write raw records: %s; set CHAMELEON_RAW to a "
-                         "folder that exists\n", path.c_str(), std::strerror(errno));
+    std::fprintf(stderr,
+                 "chameleon: %s: cannot write raw records: %s; set CHAMELEON_RAW to a "
+                 "folder that exists\n",
+                 path.c_str(), std::strerror(errno));
     return;
   }
   std::fprintf(file, "# chameleon raw 1\n# rank %d of %d\n", rank_, size_);
@@ -124,9 +127,10 @@ void Tracer::open_raw(Stream& stream) {
     std::fprintf(file, "# predefined %s %s %lld %d\n", kind_name(object.kind), object.name,
                  static_cast<long long>(object.handle), bytes);
   }
-  std::fprintf(file, "# constant MPI_ANY_SOURCE %d\n# constant MPI_PROC_NULL %d\n"
-                     "# constant MPI_ROOT %d\n# constant MPI_ANY_TAG %d\n"
-                     "# constant MPI_UNDEFINED %d\n",
+  std::fprintf(file,
+               "# constant MPI_ANY_SOURCE %d\n# constant MPI_PROC_NULL %d\n"
+               "# constant MPI_ROOT %d\n# constant MPI_ANY_TAG %d\n"
+               "# constant MPI_UNDEFINED %d\n",
                MPI_ANY_SOURCE, MPI_PROC_NULL, kRootOfIntercommunicator, MPI_ANY_TAG, MPI_UNDEFINED);
   std::fflush(file);  // a killed job leaves a whole head
 }
@@ -229,8 +233,10 @@ void on_own_stack(Work work) {
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const bool started = ::pthread_create(&thread, nullptr, run, &work) == 0;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (started) ::pthread_join(thread, nullptr);
-  else work();
+  if (started)
+    ::pthread_join(thread, nullptr);
+  else
+    work();
 }
 
 }  // namespace
@@ -251,8 +257,10 @@ void Tracer::spill() {
 }
 
 void Tracer::name_comm(MPI_Comm comm, const char* name) {
-  if (name != nullptr && names_marker_comm(name)) marker_comm_ = handle_bits(comm);
-  else if (handle_bits(comm) == marker_comm_) marker_comm_ = 0;
+  if (name != nullptr && names_marker_comm(name))
+    marker_comm_ = handle_bits(comm);
+  else if (handle_bits(comm) == marker_comm_)
+    marker_comm_ = 0;
 }
 
 std::uint64_t Tracer::elapsed_ns() {
@@ -263,8 +271,10 @@ void Tracer::spent_at_marker(std::uint64_t begin, State state) {
   const std::uint64_t spent = clock_.now() - begin;
   const auto held = lock();
   // Computation goes on as if there had been no marker.
-  if (!threaded_) streams_.first().last_exit += spent;
-  else if (t_stream != nullptr) t_stream->last_exit += spent;
+  if (!threaded_)
+    streams_.first().last_exit += spent;
+  else if (t_stream != nullptr)
+    t_stream->last_exit += spent;
   marker_ticks_ += spent;
   facts_.state_ns[static_cast<std::size_t>(state)] +=
       static_cast<std::uint64_t>(static_cast<double>(spent) * ns_per_tick_.load());

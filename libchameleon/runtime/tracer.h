@@ -55,8 +55,8 @@ class ToolSection {
 class Tracer {
  public:
   /// `votes` and `last` are communicators of the tool's own; rank 0 has the `writer`.
-  Tracer(Settings settings, int rank, int size, MPI_Comm votes, MPI_Comm last,
-         std::string path, std::unique_ptr<TraceWriter> writer);
+  Tracer(Settings settings, int rank, int size, MPI_Comm votes, MPI_Comm last, std::string path,
+         std::unique_ptr<TraceWriter> writer);
   ~Tracer();
 
   // -- objects
@@ -284,7 +284,7 @@ class Tracer {
   std::array<bool, kCallIdEnd> records_{};
   std::array<bool, kCallIdEnd> seen_{};
   std::atomic<bool> paused_{false};  ///< by the program, or left out
-  bool stopped_ = false;   ///< by the program
+  bool stopped_ = false;             ///< by the program
   bool left_out_ = false;
   bool out_of_memory_ = false;  ///< CHAMELEON_MEMORY is used up
   bool was_paused_ = false;

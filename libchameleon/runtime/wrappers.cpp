@@ -80,9 +80,11 @@ template <CallId C, class... P>
     event.make(code);
     if (!records || code != MPI_SUCCESS ||
         !tracer.append_again(stream, C, path, compute, time, event)) [[unlikely]]
-      std::apply([&](P... q) {
-        append_anew<C, P...>(tracer, stream, path, compute, time, code, event.made(), q...);
-      }, event.args());
+      std::apply(
+          [&](P... q) {
+            append_anew<C, P...>(tracer, stream, path, compute, time, code, event.made(), q...);
+          },
+          event.args());
     tracer.leave(stream, C, entry, entry, after);
   }
   if constexpr (C == CallId::kBarrier)
@@ -206,12 +208,12 @@ CHAMELEON_TAIL int begin_trace(P... p) {
 
 /// Whether calls are traced once there is a tracer.
 template <CallId C, class R>
-constexpr bool kTraced = std::is_same_v<R, int> &&
-                         !has(*find_call(C), Attribute::kMpit | Attribute::kInit);
+constexpr bool kTraced =
+    std::is_same_v<R, int> && !has(*find_call(C), Attribute::kMpit | Attribute::kInit);
 
 /// Whether the way of a call is chosen once for all, not anew by each.
 template <CallId C, class R>
-constexpr bool kHasWay = kTraced<C, R> && kHasTail && C != CallId::kSessionFinalize;
+constexpr bool kHasWay = kTraced<C, R>&& kHasTail&& C != CallId::kSessionFinalize;
 
 template <auto kPmpi, class R, class... P>
 R pass(P... p) {
@@ -271,9 +273,8 @@ using chameleon::traced;
 
 #if CHAMELEON_SHARD == 0
 void chameleon::set_ways(bool traced) {
-  [&]<int... Shard>(std::integer_sequence<int, Shard...>) {
-    (set_ways<Shard>(traced), ...);
-  }(std::make_integer_sequence<int, CHAMELEON_WRAPPER_SHARDS>());
+  [&]<int... Shard>(std::integer_sequence<int, Shard...>) { (set_ways<Shard>(traced), ...); }
+  (std::make_integer_sequence<int, CHAMELEON_WRAPPER_SHARDS>());
 }
 
 extern "C" CHAMELEON_EXPORT int MPI_Pcontrol(const int level, ...) {

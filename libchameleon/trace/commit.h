@@ -24,9 +24,10 @@ inline constexpr std::size_t kHeaderSize = 16;
 inline constexpr std::size_t kFrameSize = 40;
 inline constexpr std::uint32_t kCompressed = 1;
 
-inline constexpr char kWhole[] = "CMT1";   ///< a trace that stands for itself
-inline constexpr char kDelta[] = "DLT1";   ///< a trace to append to what is before
-inline constexpr char kRepeat[] = "RPT1";  ///< the delta before, as often again as the plain size says
+inline constexpr char kWhole[] = "CMT1";  ///< a trace that stands for itself
+inline constexpr char kDelta[] = "DLT1";  ///< a trace to append to what is before
+inline constexpr char kRepeat[] =
+    "RPT1";  ///< the delta before, as often again as the plain size says
 
 /// Repeats after one whole commit, and the plain bytes they stand for, keep to
 /// this: reading takes a bounded time whatever a file claims.

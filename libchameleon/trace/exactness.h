@@ -44,8 +44,10 @@ inline void merge_inexact(std::vector<Inexact>& list, const std::vector<Inexact>
     Inexact* found = nullptr;
     for (Inexact& mine : list)
       if (mine.kinds == theirs.kinds) found = &mine;
-    if (found != nullptr) found->ranks.merge(theirs.ranks);
-    else list.push_back(theirs);
+    if (found != nullptr)
+      found->ranks.merge(theirs.ranks);
+    else
+      list.push_back(theirs);
   }
 }
 

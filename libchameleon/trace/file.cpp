@@ -91,8 +91,7 @@ const char* mismatch(const Trace& trace, const Trace& delta) {
 }
 
 /// The journal from the last whole trace on, read.
-Result<Trace> join(const std::vector<Commit>& journal, const std::string& name,
-                   FileFacts& file) {
+Result<Trace> join(const std::vector<Commit>& journal, const std::string& name, FileFacts& file) {
   Result<Trace> trace = decode(journal.front(), name);
   if (!trace) return trace;
   std::uint64_t repeats = 0;

@@ -26,9 +26,9 @@ inline constexpr std::uint16_t kFormatMinor = 3;
 /// What a file is, beside the trace in it.
 struct FileFacts {
   std::uint64_t bytes = 0;
-  std::uint64_t commits = 0;     ///< intact ones, of any kind
-  std::uint64_t deltas = 0;      ///< joined to the last whole trace, repeats counted
-  std::uint64_t ignored = 0;     ///< bytes after the last intact commit (a cut write)
+  std::uint64_t commits = 0;  ///< intact ones, of any kind
+  std::uint64_t deltas = 0;   ///< joined to the last whole trace, repeats counted
+  std::uint64_t ignored = 0;  ///< bytes after the last intact commit (a cut write)
   std::uint16_t major = 0, minor = 0;
 };
 

@@ -108,8 +108,7 @@ void Folder::commit_prediction() {
   has_patterns_ = has_pattern();
   if (has_patterns_) patterns_.assign(places_.size(), {});
   for (std::size_t i = 0; i < pending_.size(); ++i) {
-    if (i + kAhead < pending_.size())
-      prefetch(places_[steps_[pending_[i + kAhead].step].to].time);
+    if (i + kAhead < pending_.size()) prefetch(places_[steps_[pending_[i + kAhead].step].to].time);
     const Pending& pending = pending_[i];
     Place& place = enter(steps_[pending.step]);
     if (pending.identity == 0 || pending.identity != place.identity) whole_repeats_ = false;

@@ -188,8 +188,8 @@ class Folder {
 
   bool keep_times_;
   std::vector<Node> nodes_;
-  std::vector<Shape> prefix_{Shape{}};        ///< prefix_[i]: shape of nodes_[0, i)
-  std::vector<std::uint64_t> powers_{1};      ///< Shape::kBase to the i
+  std::vector<Shape> prefix_{Shape{}};    ///< prefix_[i]: shape of nodes_[0, i)
+  std::vector<std::uint64_t> powers_{1};  ///< Shape::kBase to the i
   std::vector<Slot> index_{std::vector<Slot>(256)};
   std::uint64_t last_symbol_ = 0;
   std::uint64_t events_ = 0;
@@ -197,20 +197,20 @@ class Folder {
   Node* absorbed_into_ = nullptr;
 
   bool predicts_ = false;
-  std::vector<Place> places_;  ///< of a loop that has just gone round, in order
-  std::vector<Step> steps_;    ///< innermost loops first
-  std::vector<Node*> begins_;  ///< loops by their first place, outermost first
-  std::uint32_t at_ = 0;       ///< the place of the event before
-  std::uint64_t before_ = 0;   ///< symbol before the first pending event
-  std::uint64_t too_long_ = 0; ///< shape of a loop whose iterations are not waited for
+  std::vector<Place> places_;   ///< of a loop that has just gone round, in order
+  std::vector<Step> steps_;     ///< innermost loops first
+  std::vector<Node*> begins_;   ///< loops by their first place, outermost first
+  std::uint32_t at_ = 0;        ///< the place of the event before
+  std::uint64_t before_ = 0;    ///< symbol before the first pending event
+  std::uint64_t too_long_ = 0;  ///< shape of a loop whose iterations are not waited for
   std::vector<Pending> pending_;
   std::vector<Pending> whole_;  ///< the iteration before, of the loop that is predicted
   bool whole_repeats_ = false;  ///< known events, at each place one: their values can be counted
   // Else, where two iterations were the same: by place and parameter, the values of one.
   bool has_patterns_ = false;
   std::vector<std::vector<ValueSequence>> patterns_;
-  std::uint64_t rounds_ = 0;          ///< of the whole iteration, whose values are not in the leaves
-  std::vector<Beat> beats_;           ///< of the whole iteration, once it has repeated
+  std::uint64_t rounds_ = 0;  ///< of the whole iteration, whose values are not in the leaves
+  std::vector<Beat> beats_;   ///< of the whole iteration, once it has repeated
   std::vector<std::uint32_t> turns_;  ///< its steps that begin a loop or go round one
   // Times of a long iteration, in memory one after the other: apart they take twice as long.
   std::vector<Durations> gathered_;

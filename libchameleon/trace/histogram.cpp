@@ -111,8 +111,8 @@ double Histogram::quantile(double q) const {
 }
 
 bool Histogram::operator==(const Histogram& other) const {
-  return count_ == other.count_ && sum_ == other.sum_ && min_ == other.min_ &&
-         max_ == other.max_ && squares_ == other.squares_ && bins() == other.bins();
+  return count_ == other.count_ && sum_ == other.sum_ && min_ == other.min_ && max_ == other.max_ &&
+         squares_ == other.squares_ && bins() == other.bins();
 }
 
 // What a file keeps of the bins must not grow with the number of events: at most

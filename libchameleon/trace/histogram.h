@@ -29,7 +29,8 @@ class Histogram {
   void add(std::uint64_t ns) {
     const double value = static_cast<double>(ns);
     // Up to 2^53, where every number is a double, its exponent and the next two bits are the bin.
-    std::uint8_t bin = static_cast<std::uint8_t>((std::bit_cast<std::uint64_t>(value) >> 50) - 4096);
+    std::uint8_t bin =
+        static_cast<std::uint8_t>((std::bit_cast<std::uint64_t>(value) >> 50) - 4096);
     if (ns - 4 >= (std::uint64_t{1} << 53) - 4) [[unlikely]]
       bin = bin_of(ns);
     if (count_++ == 0) {
@@ -106,11 +107,11 @@ class Histogram {
   std::uint64_t min_ = 0;
   std::uint64_t max_ = 0;
   double squares_ = 0;
-  Far far_;  ///< as `bins()`
+  Far far_;                                  ///< as `bins()`
   std::array<std::uint32_t, kNear> near_{};  ///< of 16 bits, short loops fold at half the speed
-  std::uint8_t nearest_ = 0;    ///< the bin of the first counter
-  std::uint8_t moves_ = 0;      ///< of the counters
-  std::uint16_t outliers_ = 0;  ///< since then
+  std::uint8_t nearest_ = 0;                 ///< the bin of the first counter
+  std::uint8_t moves_ = 0;                   ///< of the counters
+  std::uint16_t outliers_ = 0;               ///< since then
 };
 
 static_assert(sizeof(Histogram) == 96);  // folding touches all of it, two an event

@@ -71,7 +71,8 @@ void shortest_edit(const Places& a, const Places& b, std::vector<Match>& matches
     return furthest[static_cast<std::size_t>(k + limit + 1)];
   };
   for (std::ptrdiff_t d = 0; d <= limit; ++d) {
-    history.emplace_back(furthest.begin() + (limit + 1 - d - 1), furthest.begin() + (limit + d + 3));
+    history.emplace_back(furthest.begin() + (limit + 1 - d - 1),
+                         furthest.begin() + (limit + d + 3));
     for (std::ptrdiff_t k = -d; k <= d; k += 2) {
       std::ptrdiff_t x = (k == -d || (k != d && at(k - 1) < at(k + 1))) ? at(k + 1) : at(k - 1) + 1;
       while (x < n && x - k < m && x - k >= 0 &&
@@ -85,7 +86,9 @@ void shortest_edit(const Places& a, const Places& b, std::vector<Match>& matches
       std::ptrdiff_t diagonal = n - m;
       for (std::ptrdiff_t step = d; step >= 0; --step) {
         const auto& before = history[static_cast<std::size_t>(step)];
-        const auto old = [&](std::ptrdiff_t q) { return before[static_cast<std::size_t>(q + step + 1)]; };
+        const auto old = [&](std::ptrdiff_t q) {
+          return before[static_cast<std::size_t>(q + step + 1)];
+        };
         std::ptrdiff_t start = 0;
         std::ptrdiff_t previous = diagonal;
         if (step > 0) {

@@ -31,8 +31,9 @@ void wrap(std::vector<Node>& nodes, std::size_t at, std::size_t count, bool open
     loop.current = 1;
   }
   loop.ranks = first.ranks;
-  loop.body.assign(std::make_move_iterator(nodes.begin() + static_cast<std::ptrdiff_t>(at)),
-                   std::make_move_iterator(nodes.begin() + static_cast<std::ptrdiff_t>(at + count)));
+  loop.body.assign(
+      std::make_move_iterator(nodes.begin() + static_cast<std::ptrdiff_t>(at)),
+      std::make_move_iterator(nodes.begin() + static_cast<std::ptrdiff_t>(at + count)));
   for (Node& node : loop.body) node.ranks = RankList();
   nodes[at] = std::move(loop);
   nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(at + 1),
@@ -167,14 +168,12 @@ bool alignable(std::span<const Node> a, std::span<const Node> b) {
       ++i, ++j;
     } else if (left.is_loop()) {
       const std::size_t run = run_of_length(b, j, left.shape.length);
-      if (run == 0 || !one_rank_set(b.subspan(j, run)) ||
-          !alignable(left.body, b.subspan(j, run)))
+      if (run == 0 || !one_rank_set(b.subspan(j, run)) || !alignable(left.body, b.subspan(j, run)))
         return false;
       ++i, j += run;
     } else {
       const std::size_t run = run_of_length(a, i, right.shape.length);
-      if (run == 0 || !one_rank_set(a.subspan(i, run)) ||
-          !alignable(a.subspan(i, run), right.body))
+      if (run == 0 || !one_rank_set(a.subspan(i, run)) || !alignable(a.subspan(i, run), right.body))
         return false;
       i += run, ++j;
     }

@@ -72,7 +72,8 @@ struct Node {
 };
 
 // Else a vector that grows copies what it holds.
-static_assert(std::is_nothrow_move_constructible_v<Node> && std::is_nothrow_move_assignable_v<Node>);
+static_assert(std::is_nothrow_move_constructible_v<Node> &&
+              std::is_nothrow_move_assignable_v<Node>);
 static_assert(std::is_nothrow_move_constructible_v<TimeEntry> &&
               std::is_nothrow_move_assignable_v<TimeEntry>);
 static_assert(std::is_nothrow_move_constructible_v<ParamGroup> &&

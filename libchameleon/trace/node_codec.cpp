@@ -158,8 +158,11 @@ class NodeWriter {
 class NodeReader {
  public:
   NodeReader(ByteReader& in, std::vector<std::uint64_t> paths, const Trace& trace)
-      : in_(in), paths_(std::move(paths)), calls_(trace.calls),
-        most_ranks_(rank_count(trace)), size_(trace.world_size) {}
+      : in_(in),
+        paths_(std::move(paths)),
+        calls_(trace.calls),
+        most_ranks_(rank_count(trace)),
+        size_(trace.world_size) {}
 
   void symbols() {
     const std::uint64_t count = in_.count(2);
@@ -307,9 +310,8 @@ class NodeReader {
     if (by_formula) {
       RankFormula formula;
       if (!RankFormula::decode(in_, formula) || !in_.ok()) return;
-      list.for_each([&](std::uint32_t rank) {
-        by_value[formula.stored(rank, form, size_)].insert(rank);
-      });
+      list.for_each(
+          [&](std::uint32_t rank) { by_value[formula.stored(rank, form, size_)].insert(rank); });
     } else {
       ValueSequence values;
       if (!ValueSequence::decode(in_, values) || values.size() != list.size()) in_.fail();

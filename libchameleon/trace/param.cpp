@@ -116,12 +116,12 @@ struct Piece {
 std::vector<Piece> pieces_of(const Param& param, const RankList& all) {
   std::vector<Piece> pieces;
   std::size_t group = 0;
-  param.for_each_group(all, [&](const RankList& ranks, EndPointForm form,
-                                const ValueSequence& values) {
-    for (const auto& [first, last] : ranks.intervals())
-      pieces.push_back({first, last, group, form, &values});
-    ++group;
-  });
+  param.for_each_group(all,
+                       [&](const RankList& ranks, EndPointForm form, const ValueSequence& values) {
+                         for (const auto& [first, last] : ranks.intervals())
+                           pieces.push_back({first, last, group, form, &values});
+                         ++group;
+                       });
   std::sort(pieces.begin(), pieces.end(),
             [](const Piece& a, const Piece& b) { return a.first < b.first; });
   return pieces;
@@ -239,10 +239,10 @@ bool Param::can_append(const Param& later, const RankList& mine, const RankList&
   std::uint64_t copied = 0;
   std::set<std::pair<std::size_t, std::size_t>> pairs;
   std::set<std::size_t> split, shared;
-  const bool refined = refine(
-      *this, mine, later, theirs, [&](const Piece& before, const Piece& after, auto, auto) {
-        readable = readable && common_form(before.form, after.form) &&
-                   fit(*before.values, *after.values);
+  const bool refined =
+      refine(*this, mine, later, theirs, [&](const Piece& before, const Piece& after, auto, auto) {
+        readable =
+            readable && common_form(before.form, after.form) && fit(*before.values, *after.values);
         if (alike || !pairs.emplace(before.group, after.group).second) return;
         if (!split.insert(before.group).second) copied += before.values->term_count();
         if (!shared.insert(after.group).second) copied += after.values->term_count();
@@ -251,8 +251,7 @@ bool Param::can_append(const Param& later, const RankList& mine, const RankList&
 }
 
 void Param::append(Param&& later, const RankList& mine, const RankList& theirs) {
-  if (!groups_ && !later.groups_)
-    return append_values(values_, form_, later.values_, later.form_);
+  if (!groups_ && !later.groups_) return append_values(values_, form_, later.values_, later.form_);
   if (same_groups(*this, later)) {
     for (std::size_t i = 0; i < groups_->size(); ++i) {
       ParamGroup& group = (*groups_)[i];

@@ -90,8 +90,7 @@ class Param {
   /// Of two that have no groups: takes the first reading in which the values are the same.
   bool share_reading(const Param& other);
   std::vector<ParamGroup> take_groups(const RankList& ranks);
-  std::vector<Common> take_common(const Param& later, const RankList& mine,
-                                  const RankList& theirs);
+  std::vector<Common> take_common(const Param& later, const RankList& mine, const RankList& theirs);
 
   ValueSequence values_;
   EndPointForm form_ = EndPointForm::kBoth;

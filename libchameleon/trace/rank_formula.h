@@ -72,8 +72,7 @@ inline std::optional<RankFormula> find_formula(const std::map<std::uint32_t, std
   };
   const std::uint32_t rank = values.begin()->first % size;
   const std::int64_t value = values.begin()->second;
-  const std::int64_t first =
-      form == EndPointForm::kRelative ? (rank + value + size) % size : value;
+  const std::int64_t first = form == EndPointForm::kRelative ? (rank + value + size) % size : value;
   if (first >= 0 && first < (std::int64_t{1} << 31)) {
     const RankFormula formula{RankFormula::Kind::kXor, rank ^ static_cast<std::uint32_t>(first), 1};
     if (formula.a != 0 && fits(formula)) return formula;

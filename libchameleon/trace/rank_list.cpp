@@ -41,8 +41,7 @@ std::vector<Range> ranges_of(const RankList::Intervals& intervals) {
     const auto run_from = [&](std::size_t i) {
       std::size_t end = i + 1;
       while (end < ranges.size() && ranges[end].dims == ranges[i].dims &&
-             ranges[end].start - ranges[end - 1].start ==
-                 ranges[i + 1].start - ranges[i].start)
+             ranges[end].start - ranges[end - 1].start == ranges[i + 1].start - ranges[i].start)
         ++end;
       return end - i;
     };
@@ -308,8 +307,8 @@ Result<RankList> RankList::parse(std::string_view text) {
   RankList list;
   std::size_t position = 0;
   const auto wrong = [&](const char* expected) {
-    return Error{ErrorKind::kUsage,
-                 "rank list \"" + std::string(text) + "\": expected " + expected, position};
+    return Error{ErrorKind::kUsage, "rank list \"" + std::string(text) + "\": expected " + expected,
+                 position};
   };
   const auto number = [&](std::uint64_t& value) {
     const char* begin = text.data() + position;

@@ -140,17 +140,17 @@ struct TraceWriter::State {
   File file;
   std::chrono::milliseconds sync_every;
   Clock::time_point synced = Clock::now();
-  Clock::time_point tried{};          ///< last failure
-  std::uint64_t size = 0;             ///< up to the end of the last good commit
-  std::uint64_t whole_size = 0;       ///< of that, up to the end of the whole trace
-  std::uint64_t compact_at = 0;       ///< bytes of deltas at which a rewrite is due
+  Clock::time_point tried{};     ///< last failure
+  std::uint64_t size = 0;        ///< up to the end of the last good commit
+  std::uint64_t whole_size = 0;  ///< of that, up to the end of the whole trace
+  std::uint64_t compact_at = 0;  ///< bytes of deltas at which a rewrite is due
   std::uint64_t written = 0;
-  std::uint64_t repeats = 0;          ///< since the whole trace
+  std::uint64_t repeats = 0;  ///< since the whole trace
   std::uint64_t repeated_bytes = 0;
   std::uint64_t repeated_nodes = 0;
-  std::size_t nodes = 0;              ///< of the online trace after the last commit
-  Bytes last;                         ///< the last delta, plain
-  bool behind = false;                ///< something is missing in the file
+  std::size_t nodes = 0;  ///< of the online trace after the last commit
+  Bytes last;             ///< the last delta, plain
+  bool behind = false;    ///< something is missing in the file
 
   void start(File opened, std::uint64_t bytes) {
     file = std::move(opened);
@@ -177,8 +177,7 @@ struct TraceWriter::State {
 
   /// The file lacks something: only a whole trace mends it. The failure was told.
   Status mend(const Trace& online) {
-    if (Clock::now() - tried >= sync_every || online.complete)
-      static_cast<void>(rewrite(online));
+    if (Clock::now() - tried >= sync_every || online.complete) static_cast<void>(rewrite(online));
     return Unit{};
   }
 
@@ -204,10 +203,9 @@ struct TraceWriter::State {
     nodes = online.nodes.size();
     const bool repeat = may_repeat(plain, grown);
     // A delta that equals the last but may not be repeated any more: start over.
-    const bool spent = !repeat && !last.empty() && plain == last &&
-                       Clock::now() - tried >= sync_every;
-    const Bytes next =
-        repeat ? commit::repeat_frame(1) : commit::frame(commit::kDelta, plain);
+    const bool spent =
+        !repeat && !last.empty() && plain == last && Clock::now() - tried >= sync_every;
+    const Bytes next = repeat ? commit::repeat_frame(1) : commit::frame(commit::kDelta, plain);
     if (spent || size - whole_size + next.size() > compact_at) {
       if (rewrite(online)) return Unit{};
       compact_at = 2 * std::max(compact_at, size - whole_size);  // no room for two files

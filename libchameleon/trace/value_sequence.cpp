@@ -28,7 +28,8 @@ constexpr std::uint64_t inverse(std::uint64_t odd) {
 void ValueSequence::Delete::operator()(General* general) const { delete general; }
 
 ValueSequence::ValueSequence(const ValueSequence& other)
-    : value_(other.value_), count_(other.count_),
+    : value_(other.value_),
+      count_(other.count_),
       general_(other.general_ ? new General(*other.general_) : nullptr) {}
 
 ValueSequence& ValueSequence::operator=(const ValueSequence& other) {

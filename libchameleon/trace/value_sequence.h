@@ -158,8 +158,8 @@ class ValueSequence {
   General& general();
   ValueSequence map_segments(const Mapping& map) const;
 
-  std::int64_t value_ = 0;    // of a constant
-  std::uint64_t count_ = 0;   // values in all, in either form
+  std::int64_t value_ = 0;                    // of a constant
+  std::uint64_t count_ = 0;                   // values in all, in either form
   std::unique_ptr<General, Delete> general_;  // null when empty or constant
 };
 

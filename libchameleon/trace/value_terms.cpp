@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint64_t kLoopSalt = 0x632be59bd9b4e019ULL;
 
-constexpr std::size_t kShort = 8;   // loops this short are looked for directly,
-constexpr std::size_t kLong = 64;   // longer ones by their last 8 or 64 terms
+constexpr std::size_t kShort = 8;  // loops this short are looked for directly,
+constexpr std::size_t kLong = 64;  // longer ones by their last 8 or 64 terms
 constexpr std::size_t kIndexFrom = 2 * kShort;
 constexpr std::int64_t kStrideLimit = std::int64_t{1} << 62;
 

@@ -80,13 +80,16 @@ struct ValueSequence::General {
   std::vector<Term> tail;
   std::vector<std::uint64_t> prefix{0};  // prefix[i]: polynomial of the first i terms
   Segment open;
-  std::uint64_t values = 0;    // polynomial of all values
-  std::vector<Bucket> index;   // lossy: window of terms -> ends of its last occurrences
+  std::uint64_t values = 0;   // polynomial of all values
+  std::vector<Bucket> index;  // lossy: window of terms -> ends of its last occurrences
   bool has_long_loop = false;
 
   General() = default;
   General(const General& other)  // the index is rebuilt when next needed
-      : tail(other.tail), prefix(other.prefix), open(other.open), values(other.values),
+      : tail(other.tail),
+        prefix(other.prefix),
+        open(other.open),
+        values(other.values),
         has_long_loop(other.has_long_loop) {}
 
   void add_hash(std::uint64_t hash, std::uint64_t size) {

@@ -19,7 +19,7 @@ struct EventView {
   const Node* node = nullptr;  ///< call, path and times
   std::uint64_t predecessor = 0;
   std::vector<std::int64_t> values;
-  std::vector<EndPointForm> forms;  ///< how to read values[i] if it is an end-point
+  std::vector<EndPointForm> forms;       ///< how to read values[i] if it is an end-point
   std::vector<std::uint64_t> iteration;  ///< of the loops around, outermost first
 
   EndPoint end_point(std::size_t field) const { return {forms[field], values[field]}; }
@@ -47,7 +47,7 @@ class RankView {
   struct Level {
     std::vector<Item>* items;
     std::size_t at;
-    std::uint64_t left;       ///< iterations after this one
+    std::uint64_t left;  ///< iterations after this one
     std::uint64_t iteration;
   };
 

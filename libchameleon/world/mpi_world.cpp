@@ -306,8 +306,7 @@ bool MpiWorld::share(SmallVote& vote, void* value) {
     }
   }
   const std::size_t size = write();
-  while (count > 0)
-    small_send(children[--count], size, vote.tag, PMPI_Wtime() + vote.timeout);
+  while (count > 0) small_send(children[--count], size, vote.tag, PMPI_Wtime() + vote.timeout);
   return !vote.lost;
 }
 

@@ -206,13 +206,16 @@ class MpiWorld {
     walk_up(
         rank_, size_, [&](std::uint32_t child) { children[count++] = child; },
         [&](std::uint32_t parent) { above = parent; });
-    if (above != rank_) ask(above);
-    else best.local = now();
+    if (above != rank_)
+      ask(above);
+    else
+      best.local = now();
     while (count > 0) {  // those with the most below them first
       const std::uint32_t child = children[--count];
       for (unsigned i = 0; i < rounds && !failed_; ++i) {
         Bytes nothing;
-        if (receive(child, nothing)) send_value(child, ClockReading{now() + best.offset, best.error});
+        if (receive(child, nothing))
+          send_value(child, ClockReading{now() + best.offset, best.error});
       }
     }
     traffic_ = counted;
@@ -222,8 +225,8 @@ class MpiWorld {
   /// All ranks' values combined on all ranks, for a vote: no allocation, messages
   /// of sizeof(T). `sequence` numbers the votes and must be equal on all ranks.
   /// False after `timeout` seconds without an answer, `missing` being a rank that
-  /// did not (or whose world has failed), as near as one can tell: rank 0 names the right one or, on a machine
-  /// under heavy load, one above it in the tree. Ranks that cannot be told give up
+  /// did not (or whose world has failed), as near as one can tell: rank 0 names the right one or,
+  /// on a machine under heavy load, one above it in the tree. Ranks that cannot be told give up
   /// after some 2.5 times that, and a late rank finds it out at once. A lost vote
   /// does not make the world fail.
   template <class T, class C>

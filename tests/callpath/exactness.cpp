@@ -140,8 +140,8 @@ int main(int count, char** arguments) {
       count > 2 ? std::strtoull(arguments[2], nullptr, 10) : static_cast<std::uint64_t>(now);
   std::printf("seed %" PRIu64 "\n", seed);
   static Comparison comparison;
-  Trip trip{{seed}, visits, 30, [](void* with) { static_cast<Comparison*>(with)->visit(); },
-            &comparison};
+  Trip trip{
+      {seed}, visits, 30, [](void* with) { static_cast<Comparison*>(with)->visit(); }, &comparison};
   wander(trip);
   return comparison.report() ? 0 : 1;
 }

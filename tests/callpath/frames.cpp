@@ -202,9 +202,9 @@ FRAME through_fortran(Trip& trip, int depth) {
 using Function = void (*)(Trip&, int);
 // What libunwind is slow at comes last and is called less often.
 constexpr Function kFunctions[] = {
-    plain, two_places, again_and_again, with_alloca, uninitialised, many_values, passes_on_stack,
-    calls_variadic, through_qsort, through_function, through_fortran, vectors, catches,
-    over_aligned, over_aligned_alloca};
+    plain,           two_places,      again_and_again, with_alloca,   uninitialised,
+    many_values,     passes_on_stack, calls_variadic,  through_qsort, through_function,
+    through_fortran, vectors,         catches,         over_aligned,  over_aligned_alloca};
 constexpr std::uint32_t kCheap = 11;
 
 [[gnu::noinline]] void go(Trip& trip, int depth) {

@@ -27,7 +27,10 @@ static void reductions(void) {
   CHECK(sum == best);
   MPI_Op_free(&op);
   MPI_Op_free(&op_c);
-  struct { double value; int rank; } in = {(double)((rank + 1) % size), rank}, out;
+  struct {
+    double value;
+    int rank;
+  } in = {(double)((rank + 1) % size), rank}, out;
   MPI_Allreduce(&in, &out, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
   CHECK(out.value == size - 1);
   for (int i = 0; i < size; ++i) all[i] = rank + i, counts[i] = 1;
@@ -96,10 +99,10 @@ static void movements(void) {
 }
 
 /* A ring as a cartesian grid, a graph, and a distributed graph. */
-static void neighbours(void) {  /* of two ranks, left is right, and either may come first */
+static void neighbours(void) { /* of two ranks, left is right, and either may come first */
   const int dims[1] = {size}, periods[1] = {1}, around = 2;
   int in[2], out[2] = {10 * rank, 10 * rank + 1}, left = (rank + size - 1) % size,
-      right = (rank + 1) % size, ones[2] = {1, 1}, places[2] = {0, 1};
+             right = (rank + 1) % size, ones[2] = {1, 1}, places[2] = {0, 1};
   const MPI_Aint offsets[2] = {0, sizeof(int)};
   const MPI_Datatype types[2] = {MPI_INT, MPI_INT};
   int ends[2] = {left, right}, weights[2] = {3, 4};
@@ -126,8 +129,8 @@ static void neighbours(void) {  /* of two ranks, left is right, and either may c
   MPI_Cart_sub(cart, keep, &sub);
   MPI_Comm_free(&sub);
   MPI_Comm_free(&cart);
-  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, ends, weights, 2, ends, weights,
-                                 MPI_INFO_NULL, 0, &adjacent);
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, ends, weights, 2, ends, weights, MPI_INFO_NULL,
+                                 0, &adjacent);
   MPI_Neighbor_allgather_c(&rank, 1, MPI_INT, in, 1, MPI_INT, adjacent);
   CHECK(in[0] == left && in[1] == right);
   MPI_Comm_free(&adjacent);

@@ -14,13 +14,13 @@
 
 static int conformance_checks;
 
-#define CHECK(condition)                                                              \
-  do {                                                                                \
-    ++conformance_checks;                                                             \
-    if (!(condition)) {                                                               \
-      fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition);  \
-      MPI_Abort(MPI_COMM_WORLD, 1);                                                   \
-    }                                                                                 \
+#define CHECK(condition)                                                             \
+  do {                                                                               \
+    ++conformance_checks;                                                            \
+    if (!(condition)) {                                                              \
+      fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
+      MPI_Abort(MPI_COMM_WORLD, 1);                                                  \
+    }                                                                                \
   } while (0)
 
 /* The call fails, and with an error of this class (MPI_ERR_LASTCODE: any). */

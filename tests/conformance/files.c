@@ -81,8 +81,7 @@ static void views(void) {
   MPI_Request request;
   MPI_Type_vector(4, kBlock, kBlock * size, MPI_INT, &strided);
   MPI_Type_commit(&strided);
-  MPI_File_set_view(file, (MPI_Offset)rank * sizeof out, MPI_INT, strided, "native",
-                    MPI_INFO_NULL);
+  MPI_File_set_view(file, (MPI_Offset)rank * sizeof out, MPI_INT, strided, "native", MPI_INFO_NULL);
   MPI_File_get_view(file, &disp, &etype, &filetype, representation);
   CHECK(disp == (MPI_Offset)(rank * sizeof out) && strcmp(representation, "native") == 0);
   if (etype != MPI_INT) MPI_Type_free(&etype);
@@ -298,8 +297,7 @@ static void read_only(const char* folder) {
     fclose(made);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  CHECK(MPI_File_open(MPI_COMM_WORLD, input, MPI_MODE_RDONLY, MPI_INFO_NULL, &read) ==
-        MPI_SUCCESS);
+  CHECK(MPI_File_open(MPI_COMM_WORLD, input, MPI_MODE_RDONLY, MPI_INFO_NULL, &read) == MPI_SUCCESS);
   MPI_File_read_at(read, (MPI_Offset)rank * sizeof in, in, kBlock, MPI_INT, &status);
   CHECK(count_of(&status) == kBlock && in[0] == kBlock * rank);
   MPI_File_close(&read);

@@ -28,21 +28,21 @@ static void prepare(void) {
     CHECK((call) == MPI_SUCCESS); \
     CHECK(__VA_ARGS__);           \
   } while (0)
-#define LATER(call, ...)                  \
-  do {                                    \
-    prepare();                            \
-    CHECK((call) == MPI_SUCCESS);         \
+#define LATER(call, ...)                   \
+  do {                                     \
+    prepare();                             \
+    CHECK((call) == MPI_SUCCESS);          \
     MPI_Wait(&request, MPI_STATUS_IGNORE); \
-    CHECK(__VA_ARGS__);                   \
+    CHECK(__VA_ARGS__);                    \
   } while (0)
-#define AGAIN(call, ...)                     \
-  do {                                       \
-    prepare();                               \
-    CHECK((call) == MPI_SUCCESS);            \
-    MPI_Start(&request);                     \
-    MPI_Wait(&request, MPI_STATUS_IGNORE);   \
-    CHECK(__VA_ARGS__);                      \
-    MPI_Request_free(&request);              \
+#define AGAIN(call, ...)                   \
+  do {                                     \
+    prepare();                             \
+    CHECK((call) == MPI_SUCCESS);          \
+    MPI_Start(&request);                   \
+    MPI_Wait(&request, MPI_STATUS_IGNORE); \
+    CHECK(__VA_ARGS__);                    \
+    MPI_Request_free(&request);            \
   } while (0)
 
 static void blocking(void) {
@@ -79,7 +79,7 @@ static void blocking(void) {
   NOW(MPI_Alltoallv(own, ones, places, MPI_INT, all, ones, places, MPI_INT, MPI_COMM_WORLD),
       rank == last || all[last] == 100 * last + rank);
   NOW(MPI_Alltoallv_c(own, ones_c, places_c, MPI_INT, all, ones_c, places_c, MPI_INT,
-          MPI_COMM_WORLD),
+                      MPI_COMM_WORLD),
       rank == last || all[last] == 100 * last + rank);
   NOW(MPI_Alltoallw(own, ones, offsets, types, all, ones, offsets, types, MPI_COMM_WORLD),
       rank == last || all[last] == 100 * last + rank);
@@ -120,7 +120,7 @@ static void blocking(void) {
   NOW(MPI_Neighbor_alltoallv(own, ones, places, MPI_INT, all, ones, places, MPI_INT, ring),
       size < 3 || all[0] == 100 * left + 1);
   NOW(MPI_Neighbor_alltoallv_c(own, ones_c, places_c, MPI_INT, all, ones_c, places_c, MPI_INT,
-          ring),
+                               ring),
       size < 3 || all[0] == 100 * left + 1);
   NOW(MPI_Neighbor_alltoallw(own, ones, offsets_c, types, all, ones, offsets_c, types, ring),
       size < 3 || all[0] == 100 * left + 1);
@@ -137,42 +137,42 @@ static void nonblocking(void) {
         rank != 0 || all[last] == 100 * last);
   LATER(MPI_Igatherv(own, 1, MPI_INT, all, ones, places, MPI_INT, 0, MPI_COMM_WORLD, &request),
         rank != 0 || all[last] == 100 * last);
-  LATER(MPI_Igatherv_c(own, 1, MPI_INT, all, ones_c, places_c, MPI_INT, 0, MPI_COMM_WORLD,
-            &request),
-        rank != 0 || all[last] == 100 * last);
+  LATER(
+      MPI_Igatherv_c(own, 1, MPI_INT, all, ones_c, places_c, MPI_INT, 0, MPI_COMM_WORLD, &request),
+      rank != 0 || all[last] == 100 * last);
   LATER(MPI_Iscatter(own, 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD, &request),
         rank == 0 || all[0] == rank);
   LATER(MPI_Iscatter_c(own, 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD, &request),
         rank == 0 || all[0] == rank);
   LATER(MPI_Iscatterv(own, ones, places, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD, &request),
         rank == 0 || all[0] == rank);
-  LATER(MPI_Iscatterv_c(own, ones_c, places_c, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD,
-            &request),
-        rank == 0 || all[0] == rank);
+  LATER(
+      MPI_Iscatterv_c(own, ones_c, places_c, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD, &request),
+      rank == 0 || all[0] == rank);
   LATER(MPI_Iallgather(own, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, &request),
         rank == last || all[last] == 100 * last);
   LATER(MPI_Iallgather_c(own, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, &request),
         rank == last || all[last] == 100 * last);
   LATER(MPI_Iallgatherv(own, 1, MPI_INT, all, ones, places, MPI_INT, MPI_COMM_WORLD, &request),
         rank == last || all[last] == 100 * last);
-  LATER(MPI_Iallgatherv_c(own, 1, MPI_INT, all, ones_c, places_c, MPI_INT, MPI_COMM_WORLD,
-            &request),
-        rank == last || all[last] == 100 * last);
+  LATER(
+      MPI_Iallgatherv_c(own, 1, MPI_INT, all, ones_c, places_c, MPI_INT, MPI_COMM_WORLD, &request),
+      rank == last || all[last] == 100 * last);
   LATER(MPI_Ialltoall(own, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, &request),
         rank == last || all[last] == 100 * last + rank);
   LATER(MPI_Ialltoall_c(own, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, &request),
         rank == last || all[last] == 100 * last + rank);
   LATER(MPI_Ialltoallv(own, ones, places, MPI_INT, all, ones, places, MPI_INT, MPI_COMM_WORLD,
-            &request),
+                       &request),
         rank == last || all[last] == 100 * last + rank);
   LATER(MPI_Ialltoallv_c(own, ones_c, places_c, MPI_INT, all, ones_c, places_c, MPI_INT,
-            MPI_COMM_WORLD, &request),
+                         MPI_COMM_WORLD, &request),
         rank == last || all[last] == 100 * last + rank);
   LATER(MPI_Ialltoallw(own, ones, offsets, types, all, ones, offsets, types, MPI_COMM_WORLD,
-            &request),
+                       &request),
         rank == last || all[last] == 100 * last + rank);
   LATER(MPI_Ialltoallw_c(own, ones_c, offsets_c, types, all, ones_c, offsets_c, types,
-            MPI_COMM_WORLD, &request),
+                         MPI_COMM_WORLD, &request),
         rank == last || all[last] == 100 * last + rank);
   LATER(MPI_Ireduce(own, all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD, &request),
         rank != 0 || all[0] == 100 * sum);
@@ -211,16 +211,16 @@ static void nonblocking(void) {
   LATER(MPI_Ineighbor_alltoall_c(own, 1, MPI_INT, all, 1, MPI_INT, ring, &request),
         size < 3 || all[0] == 100 * left + 1);
   LATER(MPI_Ineighbor_alltoallv(own, ones, places, MPI_INT, all, ones, places, MPI_INT, ring,
-            &request),
+                                &request),
         size < 3 || all[0] == 100 * left + 1);
   LATER(MPI_Ineighbor_alltoallv_c(own, ones_c, places_c, MPI_INT, all, ones_c, places_c, MPI_INT,
-            ring, &request),
+                                  ring, &request),
         size < 3 || all[0] == 100 * left + 1);
   LATER(MPI_Ineighbor_alltoallw(own, ones, offsets_c, types, all, ones, offsets_c, types, ring,
-            &request),
+                                &request),
         size < 3 || all[0] == 100 * left + 1);
   LATER(MPI_Ineighbor_alltoallw_c(own, ones_c, offsets_c, types, all, ones_c, offsets_c, types,
-            ring, &request),
+                                  ring, &request),
         size < 3 || all[0] == 100 * left + 1);
 }
 
@@ -229,81 +229,81 @@ static void persistent(void) {
         value == 77);
   AGAIN(MPI_Bcast_init_c(&value, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request),
         value == 77);
-  AGAIN(MPI_Gather_init(own, 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL,
-            &request),
-        rank != 0 || all[last] == 100 * last);
+  AGAIN(
+      MPI_Gather_init(own, 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request),
+      rank != 0 || all[last] == 100 * last);
   AGAIN(MPI_Gather_init_c(own, 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL,
-            &request),
+                          &request),
         rank != 0 || all[last] == 100 * last);
   AGAIN(MPI_Gatherv_init(own, 1, MPI_INT, all, ones, places, MPI_INT, 0, MPI_COMM_WORLD,
-            MPI_INFO_NULL, &request),
+                         MPI_INFO_NULL, &request),
         rank != 0 || all[last] == 100 * last);
   AGAIN(MPI_Gatherv_init_c(own, 1, MPI_INT, all, ones_c, places_c, MPI_INT, 0, MPI_COMM_WORLD,
-            MPI_INFO_NULL, &request),
+                           MPI_INFO_NULL, &request),
         rank != 0 || all[last] == 100 * last);
   AGAIN(MPI_Scatter_init(own, 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL,
-            &request),
+                         &request),
         rank == 0 || all[0] == rank);
   AGAIN(MPI_Scatter_init_c(own, 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL,
-            &request),
+                           &request),
         rank == 0 || all[0] == rank);
   AGAIN(MPI_Scatterv_init(own, ones, places, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD,
-            MPI_INFO_NULL, &request),
+                          MPI_INFO_NULL, &request),
         rank == 0 || all[0] == rank);
   AGAIN(MPI_Scatterv_init_c(own, ones_c, places_c, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD,
-            MPI_INFO_NULL, &request),
+                            MPI_INFO_NULL, &request),
         rank == 0 || all[0] == rank);
-  AGAIN(MPI_Allgather_init(own, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL,
-            &request),
-        rank == last || all[last] == 100 * last);
+  AGAIN(
+      MPI_Allgather_init(own, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &request),
+      rank == last || all[last] == 100 * last);
   AGAIN(MPI_Allgather_init_c(own, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL,
-            &request),
+                             &request),
         rank == last || all[last] == 100 * last);
   AGAIN(MPI_Allgatherv_init(own, 1, MPI_INT, all, ones, places, MPI_INT, MPI_COMM_WORLD,
-            MPI_INFO_NULL, &request),
+                            MPI_INFO_NULL, &request),
         rank == last || all[last] == 100 * last);
   AGAIN(MPI_Allgatherv_init_c(own, 1, MPI_INT, all, ones_c, places_c, MPI_INT, MPI_COMM_WORLD,
-            MPI_INFO_NULL, &request),
+                              MPI_INFO_NULL, &request),
         rank == last || all[last] == 100 * last);
-  AGAIN(MPI_Alltoall_init(own, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL,
-            &request),
-        rank == last || all[last] == 100 * last + rank);
+  AGAIN(
+      MPI_Alltoall_init(own, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL, &request),
+      rank == last || all[last] == 100 * last + rank);
   AGAIN(MPI_Alltoall_init_c(own, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD, MPI_INFO_NULL,
-            &request),
+                            &request),
         rank == last || all[last] == 100 * last + rank);
   AGAIN(MPI_Alltoallv_init(own, ones, places, MPI_INT, all, ones, places, MPI_INT, MPI_COMM_WORLD,
-            MPI_INFO_NULL, &request),
+                           MPI_INFO_NULL, &request),
         rank == last || all[last] == 100 * last + rank);
   AGAIN(MPI_Alltoallv_init_c(own, ones_c, places_c, MPI_INT, all, ones_c, places_c, MPI_INT,
-            MPI_COMM_WORLD, MPI_INFO_NULL, &request),
+                             MPI_COMM_WORLD, MPI_INFO_NULL, &request),
         rank == last || all[last] == 100 * last + rank);
   AGAIN(MPI_Alltoallw_init(own, ones, offsets, types, all, ones, offsets, types, MPI_COMM_WORLD,
-            MPI_INFO_NULL, &request),
+                           MPI_INFO_NULL, &request),
         rank == last || all[last] == 100 * last + rank);
   AGAIN(MPI_Alltoallw_init_c(own, ones_c, offsets_c, types, all, ones_c, offsets_c, types,
-            MPI_COMM_WORLD, MPI_INFO_NULL, &request),
+                             MPI_COMM_WORLD, MPI_INFO_NULL, &request),
         rank == last || all[last] == 100 * last + rank);
   AGAIN(MPI_Reduce_init(own, all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request),
         rank != 0 || all[0] == 100 * sum);
-  AGAIN(MPI_Reduce_init_c(own, all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD, MPI_INFO_NULL,
-            &request),
-        rank != 0 || all[0] == 100 * sum);
+  AGAIN(
+      MPI_Reduce_init_c(own, all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &request),
+      rank != 0 || all[0] == 100 * sum);
   AGAIN(MPI_Allreduce_init(own, all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request),
         all[0] == 100 * sum);
-  AGAIN(MPI_Allreduce_init_c(own, all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
-            &request),
-        all[0] == 100 * sum);
+  AGAIN(
+      MPI_Allreduce_init_c(own, all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request),
+      all[0] == 100 * sum);
   AGAIN(MPI_Reduce_scatter_init(own, all, ones, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
-            &request),
+                                &request),
         all[0] == 100 * sum + size * rank);
   AGAIN(MPI_Reduce_scatter_init_c(own, all, ones_c, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
-            &request),
+                                  &request),
         all[0] == 100 * sum + size * rank);
   AGAIN(MPI_Reduce_scatter_block_init(own, all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
-            &request),
+                                      &request),
         all[0] == 100 * sum + size * rank);
   AGAIN(MPI_Reduce_scatter_block_init_c(own, all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
-            MPI_INFO_NULL, &request),
+                                        MPI_INFO_NULL, &request),
         all[0] == 100 * sum + size * rank);
   AGAIN(MPI_Scan_init(own, all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request),
         all[0] == 50 * rank * (rank + 1));
@@ -313,34 +313,34 @@ static void persistent(void) {
         rank == 0 || all[0] == 50 * rank * (rank - 1));
   AGAIN(MPI_Exscan_init_c(own, all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request),
         rank == 0 || all[0] == 50 * rank * (rank - 1));
-  AGAIN(MPI_Neighbor_allgather_init(own, 1, MPI_INT, all, 1, MPI_INT, ring, MPI_INFO_NULL,
-            &request),
-        size < 3 || all[0] == 100 * left);
+  AGAIN(
+      MPI_Neighbor_allgather_init(own, 1, MPI_INT, all, 1, MPI_INT, ring, MPI_INFO_NULL, &request),
+      size < 3 || all[0] == 100 * left);
   AGAIN(MPI_Neighbor_allgather_init_c(own, 1, MPI_INT, all, 1, MPI_INT, ring, MPI_INFO_NULL,
-            &request),
+                                      &request),
         size < 3 || all[0] == 100 * left);
   AGAIN(MPI_Neighbor_allgatherv_init(own, 1, MPI_INT, all, ones, places, MPI_INT, ring,
-            MPI_INFO_NULL, &request),
+                                     MPI_INFO_NULL, &request),
         size < 3 || all[0] == 100 * left);
   AGAIN(MPI_Neighbor_allgatherv_init_c(own, 1, MPI_INT, all, ones_c, places_c, MPI_INT, ring,
-            MPI_INFO_NULL, &request),
+                                       MPI_INFO_NULL, &request),
         size < 3 || all[0] == 100 * left);
   AGAIN(MPI_Neighbor_alltoall_init(own, 1, MPI_INT, all, 1, MPI_INT, ring, MPI_INFO_NULL, &request),
         size < 3 || all[0] == 100 * left + 1);
-  AGAIN(MPI_Neighbor_alltoall_init_c(own, 1, MPI_INT, all, 1, MPI_INT, ring, MPI_INFO_NULL,
-            &request),
-        size < 3 || all[0] == 100 * left + 1);
+  AGAIN(
+      MPI_Neighbor_alltoall_init_c(own, 1, MPI_INT, all, 1, MPI_INT, ring, MPI_INFO_NULL, &request),
+      size < 3 || all[0] == 100 * left + 1);
   AGAIN(MPI_Neighbor_alltoallv_init(own, ones, places, MPI_INT, all, ones, places, MPI_INT, ring,
-            MPI_INFO_NULL, &request),
+                                    MPI_INFO_NULL, &request),
         size < 3 || all[0] == 100 * left + 1);
   AGAIN(MPI_Neighbor_alltoallv_init_c(own, ones_c, places_c, MPI_INT, all, ones_c, places_c,
-            MPI_INT, ring, MPI_INFO_NULL, &request),
+                                      MPI_INT, ring, MPI_INFO_NULL, &request),
         size < 3 || all[0] == 100 * left + 1);
   AGAIN(MPI_Neighbor_alltoallw_init(own, ones, offsets_c, types, all, ones, offsets_c, types, ring,
-            MPI_INFO_NULL, &request),
+                                    MPI_INFO_NULL, &request),
         size < 3 || all[0] == 100 * left + 1);
   AGAIN(MPI_Neighbor_alltoallw_init_c(own, ones_c, offsets_c, types, all, ones_c, offsets_c, types,
-            ring, MPI_INFO_NULL, &request),
+                                      ring, MPI_INFO_NULL, &request),
         size < 3 || all[0] == 100 * left + 1);
 }
 

@@ -40,9 +40,8 @@ static void spawning(void) {
   CHECK(!ends("spawn", MPI_Comm_spawn(program, rank == 0 ? arguments : MPI_ARGV_NULL, 2,
                                       MPI_INFO_NULL, 0, MPI_COMM_WORLD, &children, codes)));
   CHECK(!ends("spawn_multiple",
-              MPI_Comm_spawn_multiple(2, programs, rank == 0 ? all_arguments : MPI_ARGVS_NULL,
-                                      most, infos, 0, MPI_COMM_WORLD, &children,
-                                      MPI_ERRCODES_IGNORE)));
+              MPI_Comm_spawn_multiple(2, programs, rank == 0 ? all_arguments : MPI_ARGVS_NULL, most,
+                                      infos, 0, MPI_COMM_WORLD, &children, MPI_ERRCODES_IGNORE)));
   MPI_Comm_get_parent(&children);
   CHECK(children == MPI_COMM_NULL);
 }

@@ -49,7 +49,7 @@ static void collectives(void) {
     MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
     CHECK(value == 7 * round);
     CHECK(sum == size * (size - 1) / 2);
-    if (rank > 0) CHECK(all[rank - 1] == rank - 1);  /* MPICH 4.0.2 may forget the own block */
+    if (rank > 0) CHECK(all[rank - 1] == rank - 1); /* MPICH 4.0.2 may forget the own block */
   }
   for (int i = 0; i < 4; ++i) MPI_Request_free(&requests[i]);
 }
@@ -287,22 +287,22 @@ static void large_counts(void) {
 }
 
 /* A send of some mode, nonblocking or persistent, and the receive of it, posted first. */
-#define SENT(call, tag)                                                              \
-  do {                                                                               \
-    MPI_Request both[2];                                                             \
-    int in = -1;                                                                     \
-    MPI_Irecv(&in, 1, MPI_INT, left, tag, MPI_COMM_WORLD, &both[0]);                 \
-    MPI_Barrier(MPI_COMM_WORLD);                                                     \
-    CHECK((call) == MPI_SUCCESS);                                                    \
-    MPI_Waitall(2, both, MPI_STATUSES_IGNORE);                                       \
-    CHECK(in == 5 * left);                                                           \
+#define SENT(call, tag)                                              \
+  do {                                                               \
+    MPI_Request both[2];                                             \
+    int in = -1;                                                     \
+    MPI_Irecv(&in, 1, MPI_INT, left, tag, MPI_COMM_WORLD, &both[0]); \
+    MPI_Barrier(MPI_COMM_WORLD);                                     \
+    CHECK((call) == MPI_SUCCESS);                                    \
+    MPI_Waitall(2, both, MPI_STATUSES_IGNORE);                       \
+    CHECK(in == 5 * left);                                           \
   } while (0)
-#define STARTED(call, tag)                                                           \
-  do {                                                                               \
-    MPI_Request sends;                                                               \
-    CHECK((call) == MPI_SUCCESS);                                                    \
+#define STARTED(call, tag)                                                                       \
+  do {                                                                                           \
+    MPI_Request sends;                                                                           \
+    CHECK((call) == MPI_SUCCESS);                                                                \
     for (int round = 0; round < 2; ++round) SENT(MPI_Start(&sends) + (both[1] = sends, 0), tag); \
-    MPI_Request_free(&sends);                                                        \
+    MPI_Request_free(&sends);                                                                    \
   } while (0)
 
 static void modes(void) {

@@ -82,8 +82,7 @@ static void locks(void) {
   MPI_Info info;
   MPI_Info_create(&info);
   MPI_Info_set(info, "accumulate_ordering", "none");
-  MPI_Win_allocate(kRoom * sizeof(long), sizeof(long), info, MPI_COMM_WORLD,
-                   &memory, &win);
+  MPI_Win_allocate(kRoom * sizeof(long), sizeof(long), info, MPI_COMM_WORLD, &memory, &win);
   MPI_Info_free(&info);
   MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
   memset(memory, 0, (size_t)(4 + size) * sizeof(long));

@@ -62,8 +62,8 @@ void spin(std::int64_t ns) {
   MPI_Reduce_scatter(out.data(), in.data(), counts.data(), MPI_INT, MPI_SUM, comm);
   MPI_Request requests[2];
   MPI_Ibcast(out.data(), 7, MPI_INT, 0, comm, &requests[0]);
-  MPI_Iallgatherv(out.data() + n, me + 1, MPI_INT, in.data(), counts.data(), places.data(),
-                  MPI_INT, comm, &requests[1]);
+  MPI_Iallgatherv(out.data() + n, me + 1, MPI_INT, in.data(), counts.data(), places.data(), MPI_INT,
+                  comm, &requests[1]);
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
   MPI_Request kept;
   MPI_Allreduce_init(out.data(), in.data(), 2, MPI_INT, MPI_SUM, comm, MPI_INFO_NULL, &kept);

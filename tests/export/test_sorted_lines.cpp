@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tools/export/sorted_lines.h"
-
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdio>
 #include <random>
 #include <sstream>
+
+#include "tools/export/sorted_lines.h"
 
 using namespace chameleon;
 

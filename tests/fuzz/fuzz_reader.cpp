@@ -37,9 +37,7 @@ bool g_is_file = false;
 
 void write_input(std::FILE* file) { std::fwrite(g_input.data(), 1, g_input.size(), file); }
 
-[[noreturn]] void broken(const char* what) {
-  fuzz::broken(what, g_is_file ? "file" : "payload");
-}
+[[noreturn]] void broken(const char* what) { fuzz::broken(what, g_is_file ? "file" : "payload"); }
 
 /// Reads a few ranks as a tool would; gives the number of events seen.
 std::uint64_t read_ranks(const Trace& trace, std::uint64_t& hash) {
@@ -141,8 +139,10 @@ class Damage {
         break;
       }
       default:
-        if (below(8) == 0) bytes.resize(at);
-        else std::swap(bytes[at], bytes[below(bytes.size())]);
+        if (below(8) == 0)
+          bytes.resize(at);
+        else
+          std::swap(bytes[at], bytes[below(bytes.size())]);
     }
   }
 

@@ -26,20 +26,49 @@ namespace chameleon {
 namespace {
 
 /// One of each variable, and what is at the edge of what it takes.
-const char* const kCorpus[] = {
-    "CHAMELEON_ENABLE=1", "CHAMELEON_ENABLE=0", "CHAMELEON_OUTPUT=a/b.cham", "CHAMELEON_OUTPUT=",
-    "CHAMELEON_TIMING=none", "CHAMELEON_TIMING=full", "CHAMELEON_EVENTS=all",
-    "CHAMELEON_EVENTS=communication", "CHAMELEON_EXCLUDE=MPI_Test*,Iprobe",
-    "CHAMELEON_EXCLUDE=[A-Z]*,?est,\\*", "CHAMELEON_EXCLUDE=[[:alpha:]]*[!_]",
-    "CHAMELEON_BUFFER=8M", "CHAMELEON_BUFFER=65536", "CHAMELEON_BUFFER=17179869183G", "CHAMELEON_CLOCK=monotonic",
-    "CHAMELEON_MEMORY=512M", "CHAMELEON_MEMORY=18446744073709551615", "CHAMELEON_RAW=/tmp",
-    "CHAMELEON_CLUSTERING=off", "CHAMELEON_CLUSTERING=k-medoid", "CHAMELEON_K=9",
-    "CHAMELEON_K=65536", "CHAMELEON_SEED=7", "CHAMELEON_DISTANCE=euclidean",
-    "CHAMELEON_FIDELITY=checked", "CHAMELEON_SIGNATURE=xor", "CHAMELEON_CALL_FREQUENCY=25",
-    "CHAMELEON_FLUSH_EVERY=1K", "CHAMELEON_BUDGET=2.5%", "CHAMELEON_BUDGET=1e-300",
-    "CHAMELEON_BUDGET=nan", "CHAMELEON_MARKER_TIMEOUT=0.5", "CHAMELEON_MARKER_TIMEOUT=1e9",
-    "CHAMELEON_MARKER_TIMEOUT=inf", "CHAMELEON_VERBOSE=2", "CHAMELEON_LIBRARY=/x.so",
-    "CHAMELEON_NOTHING=1", "CHAMELEON_=", "CHAMELEON_", "CHAMELEO", "HOME=/root", "=", ""};
+const char* const kCorpus[] = {"CHAMELEON_ENABLE=1",
+                               "CHAMELEON_ENABLE=0",
+                               "CHAMELEON_OUTPUT=a/b.cham",
+                               "CHAMELEON_OUTPUT=",
+                               "CHAMELEON_TIMING=none",
+                               "CHAMELEON_TIMING=full",
+                               "CHAMELEON_EVENTS=all",
+                               "CHAMELEON_EVENTS=communication",
+                               "CHAMELEON_EXCLUDE=MPI_Test*,Iprobe",
+                               "CHAMELEON_EXCLUDE=[A-Z]*,?est,\\*",
+                               "CHAMELEON_EXCLUDE=[[:alpha:]]*[!_]",
+                               "CHAMELEON_BUFFER=8M",
+                               "CHAMELEON_BUFFER=65536",
+                               "CHAMELEON_BUFFER=17179869183G",
+                               "CHAMELEON_CLOCK=monotonic",
+                               "CHAMELEON_MEMORY=512M",
+                               "CHAMELEON_MEMORY=18446744073709551615",
+                               "CHAMELEON_RAW=/tmp",
+                               "CHAMELEON_CLUSTERING=off",
+                               "CHAMELEON_CLUSTERING=k-medoid",
+                               "CHAMELEON_K=9",
+                               "CHAMELEON_K=65536",
+                               "CHAMELEON_SEED=7",
+                               "CHAMELEON_DISTANCE=euclidean",
+                               "CHAMELEON_FIDELITY=checked",
+                               "CHAMELEON_SIGNATURE=xor",
+                               "CHAMELEON_CALL_FREQUENCY=25",
+                               "CHAMELEON_FLUSH_EVERY=1K",
+                               "CHAMELEON_BUDGET=2.5%",
+                               "CHAMELEON_BUDGET=1e-300",
+                               "CHAMELEON_BUDGET=nan",
+                               "CHAMELEON_MARKER_TIMEOUT=0.5",
+                               "CHAMELEON_MARKER_TIMEOUT=1e9",
+                               "CHAMELEON_MARKER_TIMEOUT=inf",
+                               "CHAMELEON_VERBOSE=2",
+                               "CHAMELEON_LIBRARY=/x.so",
+                               "CHAMELEON_NOTHING=1",
+                               "CHAMELEON_=",
+                               "CHAMELEON_",
+                               "CHAMELEO",
+                               "HOME=/root",
+                               "=",
+                               ""};
 
 using fuzz::broken;
 using fuzz::watch;
@@ -175,8 +204,7 @@ int run_all(double seconds, std::uint64_t seed) {
 }  // namespace chameleon
 
 int main(int argc, char** argv) {
-  chameleon::fuzz::start(
-      {"fuzz_settings", "crash-environment", chameleon::write_environment});
+  chameleon::fuzz::start({"fuzz_settings", "crash-environment", chameleon::write_environment});
   if (argc == 3 && std::strcmp(argv[1], "--once") == 0) return chameleon::once(argv[2]);
   if (argc != 2 && argc != 3) {
     std::fprintf(stderr, "usage: fuzz_settings SECONDS [SEED]\n");

@@ -20,7 +20,7 @@ constexpr long kHang = 20;  ///< seconds of this process for one input; other wo
 
 struct Guard {
   const char* program = "";
-  const char* kept_as = "";            ///< the file's name
+  const char* kept_as = "";             ///< the file's name
   void (*write)(std::FILE*) = nullptr;  ///< the present input
 };
 inline Guard g_guard;

@@ -13,8 +13,17 @@ namespace chameleon {
 namespace {
 
 enum Call : std::uint16_t {
-  kInit = 1, kBcast, kTypeContiguous, kIsend, kIrecv, kWaitall, kSendrecv, kRecv, kAllreduce,
-  kCommDup, kFinalize
+  kInit = 1,
+  kBcast,
+  kTypeContiguous,
+  kIsend,
+  kIrecv,
+  kWaitall,
+  kSendrecv,
+  kRecv,
+  kAllreduce,
+  kCommDup,
+  kFinalize
 };
 
 constexpr std::int64_t kWorld = 0;
@@ -31,18 +40,20 @@ void describe(testing::TraceBuilder& builder) {
                {"buffer:buffer", "count:count", "datatype:datatype", "root:root:e", "comm:comm"});
   builder.call(kTypeContiguous, "Type_contiguous",
                {"count:count", "oldtype:datatype", "newtype:datatype"});
-  builder.call(kIsend, "Isend", {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e",
-                                 "tag:tag", "comm:comm", "request:request"});
-  builder.call(kIrecv, "Irecv", {"buf:buffer", "count:count", "datatype:datatype",
-                                 "source:source:e", "tag:tag", "comm:comm", "request:request"});
+  builder.call(kIsend, "Isend",
+               {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e", "tag:tag",
+                "comm:comm", "request:request"});
+  builder.call(kIrecv, "Irecv",
+               {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
+                "comm:comm", "request:request"});
   builder.call(kWaitall, "Waitall",
                {"count:count", "array_of_requests:request:a", "array_of_statuses.source:source:a",
                 "array_of_statuses.tag:tag:a", "array_of_statuses.bytes:count:a"});
-  builder.call(kSendrecv, "Sendrecv",
-               {"sendbuf:buffer", "sendcount:count", "sendtype:datatype", "dest:dest:e",
-                "sendtag:tag", "recvbuf:buffer", "recvcount:count", "recvtype:datatype",
-                "source:source:e", "recvtag:tag", "comm:comm", "status.source:source:e",
-                "status.tag:tag", "status.bytes:count"});
+  builder.call(
+      kSendrecv, "Sendrecv",
+      {"sendbuf:buffer", "sendcount:count", "sendtype:datatype", "dest:dest:e", "sendtag:tag",
+       "recvbuf:buffer", "recvcount:count", "recvtype:datatype", "source:source:e", "recvtag:tag",
+       "comm:comm", "status.source:source:e", "status.tag:tag", "status.bytes:count"});
   builder.call(kRecv, "Recv",
                {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
                 "comm:comm", "status.source:source:e", "status.tag:tag", "status.bytes:count"});
@@ -71,10 +82,10 @@ void run(testing::TraceBuilder& builder, std::uint32_t rank) {
   builder.push(rank, kCommDup, {kWorld, 2, builder.array({0, 1, 2, 3})});
   builder.push(rank, kTypeContiguous, {3, kDouble, 0});
   for (int i = 0; i < kIterations; ++i) {
-    builder.push(rank, kIrecv, {0, 1000, kDouble, pack_rank((self + 3) % 4, self, kRanks), 5,
-                                kWorld, 0});
-    builder.push(rank, kIsend, {0, 1000, kDouble, pack_rank((self + 1) % 4, self, kRanks), 5,
-                                kWorld, 1});
+    builder.push(rank, kIrecv,
+                 {0, 1000, kDouble, pack_rank((self + 3) % 4, self, kRanks), 5, kWorld, 0});
+    builder.push(rank, kIsend,
+                 {0, 1000, kDouble, pack_rank((self + 1) % 4, self, kRanks), 5, kWorld, 1});
     builder.push(rank, kWaitall, {2, builder.array({0, 1}), no_rank, unsaid, unsaid});
     for (int inner = 0; inner < 2; ++inner)
       builder.push(rank, kSendrecv,
@@ -87,8 +98,9 @@ void run(testing::TraceBuilder& builder, std::uint32_t rank) {
     builder.push(rank, kIsend, {0, 10 * self, 0, pack_rank(0, self, kRanks), self, kWorld, 0});
   else
     for (std::int32_t from = 1; from < 4; ++from)
-      builder.push(rank, kRecv, {0, 30, 0, pack_special(SpecialRank::kAnySource), kAnyTag, kWorld,
-                                 pack_rank(from, self, kRanks), from, 240 * from});
+      builder.push(rank, kRecv,
+                   {0, 30, 0, pack_special(SpecialRank::kAnySource), kAnyTag, kWorld,
+                    pack_rank(from, self, kRanks), from, 240 * from});
   builder.push(rank, kFinalize, {});
 }
 

@@ -6,30 +6,28 @@
 #include <stdio.h>
 #include <string.h>
 
-static void* find(void* library, const char* name)
-{
-    void* found = dlsym(library, name);
-    if (found == NULL) fprintf(stderr, "%s\n", dlerror());
-    return found;
+static void* find(void* library, const char* name) {
+  void* found = dlsym(library, name);
+  if (found == NULL) fprintf(stderr, "%s\n", dlerror());
+  return found;
 }
 
-int main(int argc, char** argv)
-{
-    if (argc < 3) return 2;
-    void* library = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) return fprintf(stderr, "%s\n", dlerror()), 2;
-    if (strcmp(argv[1], "plugin") == 0) {
-        int (*run)(void) = (int (*)(void))find(library, "run");
-        return run == NULL ? 2 : run();
-    }
-    int (*init)(int*, char***) = (int (*)(int*, char***))find(library, "MPI_Init");
-    int (*is_initialized)(int*) = (int (*)(int*))find(library, "MPI_Initialized");
-    int (*finalize)(void) = (int (*)(void))find(library, "MPI_Finalize");
-    if (init == NULL || is_initialized == NULL || finalize == NULL) return 2;
-    int flag = 0;
-    init(NULL, NULL);
-    is_initialized(&flag);
-    finalize();
-    printf("initialized %d\n", flag);
-    return 0;
+int main(int argc, char** argv) {
+  if (argc < 3) return 2;
+  void* library = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) return fprintf(stderr, "%s\n", dlerror()), 2;
+  if (strcmp(argv[1], "plugin") == 0) {
+    int (*run)(void) = (int (*)(void))find(library, "run");
+    return run == NULL ? 2 : run();
+  }
+  int (*init)(int*, char***) = (int (*)(int*, char***))find(library, "MPI_Init");
+  int (*is_initialized)(int*) = (int (*)(int*))find(library, "MPI_Initialized");
+  int (*finalize)(void) = (int (*)(void))find(library, "MPI_Finalize");
+  if (init == NULL || is_initialized == NULL || finalize == NULL) return 2;
+  int flag = 0;
+  init(NULL, NULL);
+  is_initialized(&flag);
+  finalize();
+  printf("initialized %d\n", flag);
+  return 0;
 }

@@ -14,19 +14,16 @@
 
 static int count;
 
-int MPI_Barrier(MPI_Comm comm)
-{
-    ++count;
-    return PASS(Barrier)(comm);
+int MPI_Barrier(MPI_Comm comm) {
+  ++count;
+  return PASS(Barrier)(comm);
 }
 
-int MPI_Bcast(void* buffer, int elements, MPI_Datatype type, int root, MPI_Comm comm)
-{
-    ++count;
-    return PASS(Bcast)(buffer, elements, type, root, comm);
+int MPI_Bcast(void* buffer, int elements, MPI_Datatype type, int root, MPI_Comm comm) {
+  ++count;
+  return PASS(Bcast)(buffer, elements, type, root, comm);
 }
 
-__attribute__((destructor)) static void say(void)
-{
-    if (count > 0) printf("the tool saw %d calls\n", count);
+__attribute__((destructor)) static void say(void) {
+  if (count > 0) printf("the tool saw %d calls\n", count);
 }

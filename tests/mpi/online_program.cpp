@@ -12,11 +12,10 @@
 //   vary     tags that never repeat, and no markers
 //   last     no markers, and rank 1 never calls MPI_Finalize
 //   report   rank 0 prints the time of a step and the size of the trace before MPI_Finalize
+#include <chameleon/chameleon.h>
 #include <mpi.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <chameleon/chameleon.h>
 
 #include <csignal>
 #include <cstdio>
@@ -58,8 +57,10 @@ void end_of_step(const Program& run, int step) {
   int token = 0;
   if (run.mode == "late" && step == run.steps / 2 && run.odd())
     MPI_Recv(&token, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  if (run.mode == "barrier") MPI_Barrier(run.marker_comm);
-  else chameleon_marker();
+  if (run.mode == "barrier")
+    MPI_Barrier(run.marker_comm);
+  else
+    chameleon_marker();
   if (run.mode == "late" && step == run.steps / 2 && run.rank == 0)
     MPI_Send(&token, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
   if (run.mode == "thread" && step == run.steps / 2) std::thread(chameleon_marker).join();
@@ -104,8 +105,8 @@ int main(int argc, char** argv) {
   run.sleep_ms = argc > 3 ? std::atoi(argv[3]) : 0;
   if (run.mode == "early") std::signal(SIGTERM, count_signal);
   int provided = 0;
-  MPI_Init_thread(&argc, &argv,
-                  run.mode == "thread" ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+  MPI_Init_thread(&argc, &argv, run.mode == "thread" ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                  &provided);
   if (run.mode == "handler") std::signal(SIGTERM, count_signal);
   if (::chdir("/") != 0) return 2;  // a program may: its trace stays where it began
   MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);

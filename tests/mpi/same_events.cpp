@@ -6,8 +6,8 @@
 // are hidden, a persistent receive of any source is started as an Irecv (and requests after it
 // may have other ids, so each id of FIRST stands for one of SECOND), files have other names,
 // and displacements in dynamic windows are other addresses. Passed over are tests that found
-// nothing, on both sides, and in FIRST the calls that failed or that a replay leaves out. Prints the
-// first difference of a rank; exit status 0, 1 or 3.
+// nothing, on both sides, and in FIRST the calls that failed or that a replay leaves out. Prints
+// the first difference of a rank; exit status 0, 1 or 3.
 #include <cstdio>
 #include <map>
 #include <set>
@@ -91,8 +91,7 @@ class Side {
     if (end.special() != 0) return -end.special();
     const int comm = index("comm");
     if (comm < 0) return end.rank(0, 0);
-    const Communicator* on =
-        communicators_.find(event_.values[static_cast<std::size_t>(comm)]);
+    const Communicator* on = communicators_.find(event_.values[static_cast<std::size_t>(comm)]);
     return on == nullptr ? end.rank(0, 0) : end.rank(on->self, on->peers().count);
   }
   std::int64_t value(std::size_t i) const {
@@ -162,9 +161,9 @@ bool same_value(const Side& first, const Side& second, std::size_t i, Requests& 
   if (field.name == "filename") return true;
   if (field.name == "target_disp" && first.in_dynamic_window()) return true;
   // The statuses of FIRST tell more where it had wildcards; what they told was asked for here.
-  if (is_status(field.name)) return !field.name.ends_with(".bytes") ||
-                                    field.stored == FieldKind::kArray ||
-                                    first.value(i) == second.value(i);
+  if (is_status(field.name))
+    return !field.name.ends_with(".bytes") || field.stored == FieldKind::kArray ||
+           first.value(i) == second.value(i);
   if (field.stored == FieldKind::kArray)
     return (field.kind != "request" && first.event().values[i] == second.event().values[i]) ||
            same_array(first, second, i, requests);
@@ -208,19 +207,21 @@ std::string difference(Side& first, Side& second) {
         const std::string& name = second.call().name;
         return name == "Start" || name == "Irecv" || name == "Irecv_c";
       };
-      const auto started = first.index("request") >= 0
-                               ? std::vector{first.value(
-                                     static_cast<std::size_t>(first.index("request")))}
-                               : std::vector<std::int64_t>{};
-      const auto list = first.index("array_of_requests") < 0
-                            ? std::span<const std::int64_t>(started)
-                            : first.array(static_cast<std::size_t>(
-                                  first.index("array_of_requests")));
+      const auto started =
+          first.index("request") >= 0
+              ? std::vector{first.value(static_cast<std::size_t>(first.index("request")))}
+              : std::vector<std::int64_t>{};
+      const auto list =
+          first.index("array_of_requests") < 0
+              ? std::span<const std::int64_t>(started)
+              : first.array(static_cast<std::size_t>(first.index("array_of_requests")));
       while (starts()) {
         const std::int64_t one = list[list.size() - left];
         const std::int64_t two = second.value(static_cast<std::size_t>(second.index("request")));
-        if (makes_request(second.call())) requests.started[one] = two;
-        else if (!requests.same(one, two)) return where + ": another request is started";
+        if (makes_request(second.call()))
+          requests.started[one] = two;
+        else if (!requests.same(one, two))
+          return where + ": another request is started";
         if (--left == 0 || !second.next_kept(false)) break;
       }
       if (left > 0) return where + ": not all are started";
@@ -271,8 +272,7 @@ int main(int argc, char** argv) {
   const auto first = chameleon::read_trace(argv[1]);
   const auto second = chameleon::read_trace(argv[2]);
   if (!first || !second) {
-    std::fprintf(stderr, "same_events: %s\n",
-                 (!first ? first : second).error().message.c_str());
+    std::fprintf(stderr, "same_events: %s\n", (!first ? first : second).error().message.c_str());
     return 3;
   }
   return chameleon::compare(*first, *second);

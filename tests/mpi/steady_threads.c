@@ -25,7 +25,7 @@ static MPI_Request handed[kMost][2];
 static int in_hand[kMost], out_hand[kMost], filled[kMost];
 static long long sums[kMost];
 
-static void *work(void *given) {
+static void* work(void* given) {
   const int t = (int)(long)given, right = (rank + 1) % size, left = (rank + size - 1) % size;
   for (int i = 0; i < rounds; ++i) {
     MPI_Request requests[2];
@@ -54,7 +54,7 @@ static void *work(void *given) {
   return NULL;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int provided = MPI_THREAD_SINGLE;
   long long sum = 0, all = 0;
   pthread_t ids[kMost];
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
   MPI_Type_commit(&triple);
   for (int t = 0; t < threads; ++t) MPI_Comm_dup(MPI_COMM_WORLD, &comms[t]);
   for (int t = 0; t < threads; ++t)
-    if (pthread_create(&ids[t], NULL, work, (void *)(long)t) != 0) MPI_Abort(MPI_COMM_WORLD, 4);
+    if (pthread_create(&ids[t], NULL, work, (void*)(long)t) != 0) MPI_Abort(MPI_COMM_WORLD, 4);
   for (int i = 0; i < rounds; ++i)
     for (int t = 0; t < threads; ++t) {
       MPI_Status statuses[2];

@@ -5,11 +5,10 @@
  * What is printed follows from the arguments alone.
  *
  *     threads_program [ROUNDS [THREADS]] */
+#include <chameleon/chameleon.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <chameleon/chameleon.h>
 
 enum { kMost = 8, kMessages = 5, kPosted = 4 };
 
@@ -28,36 +27,37 @@ typedef struct {
   long long sum;
 } Worker;
 
-static void check(int code, const char *what) {
+static void check(int code, const char* what) {
   if (code == MPI_SUCCESS) return;
   fprintf(stderr, "threads_program: %s failed on rank %d\n", what, rank);
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 /* A ring, and a sum, on the thread's own communicator; requests for the first thread. */
-static void *work(void *given) {
-  Worker *me = given;
+static void* work(void* given) {
+  Worker* me = given;
   const int right = (rank + 1) % size, left = (rank + size - 1) % size, t = me->number;
   for (int i = 0; i < kMessages + t; ++i) {
     MPI_Request requests[2];
     MPI_Status statuses[2];
     int out = 1000 * me->round + 100 * t + rank + i, in = -1, all = 0;
-    check(MPI_Irecv(&in, 1, MPI_INT, i % 2 == 0 ? left : MPI_ANY_SOURCE, t, comms[t],
-                    &requests[0]), "MPI_Irecv");
+    check(MPI_Irecv(&in, 1, MPI_INT, i % 2 == 0 ? left : MPI_ANY_SOURCE, t, comms[t], &requests[0]),
+          "MPI_Irecv");
     check(MPI_Isend(&out, 1, MPI_INT, right, t, comms[t], &requests[1]), "MPI_Isend");
     check(MPI_Waitall(2, requests, statuses), "MPI_Waitall");
     check(MPI_Allreduce(&in, &all, 1, MPI_INT, MPI_SUM, comms[t]), "MPI_Allreduce");
     me->sum += all;
     check(MPI_Sendrecv(&out, 1, MPI_INT, left, 50 + t, &in, 1, MPI_INT, right, 50 + t,
-                       MPI_COMM_WORLD, MPI_STATUS_IGNORE), "MPI_Sendrecv");
+                       MPI_COMM_WORLD, MPI_STATUS_IGNORE),
+          "MPI_Sendrecv");
     me->sum += in;
   }
   for (int i = 0; i < kPosted; ++i) {
     sent[t][i] = me->round + 10 * t + i + rank;
     check(MPI_Irecv(&received[t][i], 1, MPI_INT, left, 200 + t, MPI_COMM_WORLD, &handed[t][2 * i]),
           "MPI_Irecv");
-    check(MPI_Isend(&sent[t][i], 1, MPI_INT, right, 200 + t, MPI_COMM_WORLD,
-                    &handed[t][2 * i + 1]), "MPI_Isend");
+    check(MPI_Isend(&sent[t][i], 1, MPI_INT, right, 200 + t, MPI_COMM_WORLD, &handed[t][2 * i + 1]),
+          "MPI_Isend");
   }
   pthread_mutex_lock(&mutex);
   filled[t] = 1;
@@ -81,7 +81,7 @@ static long long finish(int t) {
   return sum;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   const int rounds = argc > 1 ? atoi(argv[1]) : 6;
   int provided = MPI_THREAD_SINGLE;
   long long sum = 0, all = 0;

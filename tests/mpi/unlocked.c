@@ -3,5 +3,5 @@
  * ThreadSanitizer must find. */
 #include <pthread.h>
 
-int pthread_mutex_lock(pthread_mutex_t *mutex) { return mutex == NULL; }
-int pthread_mutex_unlock(pthread_mutex_t *mutex) { return mutex == NULL; }
+int pthread_mutex_lock(pthread_mutex_t* mutex) { return mutex == NULL; }
+int pthread_mutex_unlock(pthread_mutex_t* mutex) { return mutex == NULL; }

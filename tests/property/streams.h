@@ -52,7 +52,7 @@ class ProgramMaker {
   struct Statement {
     bool loop = false;
     int site = 0;
-    int iterations = 0, vary = 0;  ///< iterations + (outer iteration % vary)
+    int iterations = 0, vary = 0;    ///< iterations + (outer iteration % vary)
     int divisor = 1, remainder = 0;  ///< executed where rank % divisor == remainder
     int value_form = 0, partner_form = 0;
     std::vector<Statement> body;
@@ -102,7 +102,8 @@ class ProgramMaker {
     if (s.partner_form == 2) partner = (rank + iteration) % ranks_;
     if (s.partner_form == 3) partner = rank ^ 1;
     if (partner >= ranks_) partner = rank;
-    return {static_cast<std::uint16_t>(1 + s.site % 3), static_cast<std::uint64_t>(s.site),
+    return {static_cast<std::uint16_t>(1 + s.site % 3),
+            static_cast<std::uint64_t>(s.site),
             {0, value, partner}};
   }
 
@@ -127,28 +128,33 @@ enum class Feed { kSomeKnown, kKnown, kAhead };
 
 inline Trace fold_stream(const Stream& stream, int rank, int size, Feed feed) {
   Folder folder;
-  std::map<std::tuple<std::uint16_t, std::uint64_t, std::vector<std::int64_t>>, std::uint64_t> known;
+  std::map<std::tuple<std::uint16_t, std::uint64_t, std::vector<std::int64_t>>, std::uint64_t>
+      known;
   std::vector<std::vector<std::int64_t>> values;
   std::vector<std::uint64_t> identities;
   for (const Record& record : stream) {
     values.push_back(record.values);
     values.back()[2] = pack_rank(static_cast<std::int32_t>(record.values[2]), rank, size);
     const std::uint64_t identity =
-        known.try_emplace({record.call, record.path, values.back()}, known.size() + 1).first->second;
+        known.try_emplace({record.call, record.path, values.back()}, known.size() + 1)
+            .first->second;
     identities.push_back(feed == Feed::kSomeKnown && identity % 5 == 0 ? 0 : identity);
   }
-  const auto time = [](std::size_t i) { return std::pair<std::uint64_t, std::uint64_t>(100 + i % 977, 50 + i % 31); };
+  const auto time = [](std::size_t i) {
+    return std::pair<std::uint64_t, std::uint64_t>(100 + i % 977, 50 + i % 31);
+  };
   for (std::size_t at = 0; at < stream.size();) {
     const std::size_t repeated =
-        feed != Feed::kAhead ? 0
-                             : folder.repeat(stream.size() - at,
-                                             [&](std::size_t i) { return identities[at + i]; },
-                                             [&](std::size_t i) { return time(at + i); });
+        feed != Feed::kAhead
+            ? 0
+            : folder.repeat(
+                  stream.size() - at, [&](std::size_t i) { return identities[at + i]; },
+                  [&](std::size_t i) { return time(at + i); });
     at += repeated;
     if (repeated != 0) continue;
     const auto [compute, communication] = time(at);
-    folder.push({stream[at].call, stream[at].path, compute, communication, values[at],
-                 identities[at]});
+    folder.push(
+        {stream[at].call, stream[at].path, compute, communication, values[at], identities[at]});
     ++at;
   }
   Trace trace;
@@ -171,8 +177,8 @@ inline Trace fold_stream(const Stream& stream, int rank, int size) {
 inline Trace fold_thread(const Stream& stream, int rank, int thread, int size, int threads) {
   Trace trace = fold_stream(stream, rank, size);
   trace.threads = static_cast<std::uint32_t>(threads);
-  trace.ranks = RankList::single(trace.stream_of(static_cast<std::uint32_t>(rank),
-                                                 static_cast<std::uint32_t>(thread)));
+  trace.ranks = RankList::single(
+      trace.stream_of(static_cast<std::uint32_t>(rank), static_cast<std::uint32_t>(thread)));
   return trace;
 }
 

@@ -76,7 +76,8 @@ void add(std::vector<Stream>& all, const std::vector<Stream>& more) {
 
 TEST_CASE("expand(append(a, b)) = expand(a) expand(b) on every rank", "[property]") {
   const char* const times = std::getenv("CHAMELEON_TEST_TIMES");
-  for (std::uint64_t i = 0; i < (times != nullptr ? std::strtoull(times, nullptr, 10) : 1200); ++i) {
+  for (std::uint64_t i = 0; i < (times != nullptr ? std::strtoull(times, nullptr, 10) : 1200);
+       ++i) {
     const std::uint64_t seed = base_seed() + i;
     const int ranks = 1 + static_cast<int>(seed % 8);
     INFO("CHAMELEON_TEST_SEED=" << seed << " ranks=" << ranks);
@@ -102,8 +103,9 @@ TEST_CASE("expand(append(a, b)) = expand(a) expand(b) on every rank", "[property
           if (pick(40) == 0) pieces[n][rank].clear();
           continue;
         }
-        const std::size_t size = n + 1 == intervals ? stream.size() - at
-                                                    : pick(2 * (stream.size() - at) / (intervals - n) + 1);
+        const std::size_t size = n + 1 == intervals
+                                     ? stream.size() - at
+                                     : pick(2 * (stream.size() - at) / (intervals - n) + 1);
         const std::size_t end = std::min(stream.size(), at + size);
         pieces[n][rank].assign(stream.begin() + static_cast<std::ptrdiff_t>(at),
                                stream.begin() + static_cast<std::ptrdiff_t>(end));
@@ -154,8 +156,7 @@ TEST_CASE("a run of flushes of the same loop stays one loop") {
 TEST_CASE("loops of ranks apart go on side by side") {
   std::vector<Stream> streams(8);
   for (std::size_t rank = 0; rank < 8; ++rank)
-    for (int i = 0; i < 100; ++i)
-      streams[rank].push_back({1, rank == 0 ? 1U : 2U, {0, 1, 0}});
+    for (int i = 0; i < 100; ++i) streams[rank].push_back({1, rank == 0 ? 1U : 2U, {0, 1, 0}});
   Trace online;
   std::vector<Stream> whole;
   for (int i = 0; i < 5; ++i) {
@@ -179,13 +180,13 @@ TEST_CASE("a seam inside a loop goes unseen") {
     check(online, whole);
     return count_nodes(online.nodes);
   };
-  CHECK(folded({{a, b}, {a, b, a, b}}) == 3);              // the first iteration stays bare
-  CHECK(folded({{a, b, a, b}, {a, b}}) == 3);              // the last does
-  CHECK(folded({{a, b, a, b, a}, {b}}) == 3);              // an iteration is cut
+  CHECK(folded({{a, b}, {a, b, a, b}}) == 3);  // the first iteration stays bare
+  CHECK(folded({{a, b, a, b}, {a, b}}) == 3);  // the last does
+  CHECK(folded({{a, b, a, b, a}, {b}}) == 3);  // an iteration is cut
   CHECK(folded({{a, b}, {a}, {b}, {a, b}}) == 3);
-  CHECK(folded({{c, a, a, c, a, a}, {a}}) == 4);           // the loop at a loop's end goes on
+  CHECK(folded({{c, a, a, c, a, a}, {a}}) == 4);                // the loop at a loop's end goes on
   CHECK(folded({{a, b}, {c}, {a, b}, {c}, {a, b}, {c}}) == 4);  // a pattern of flushes
-  CHECK(folded({{a, a, a, b}, {a, b}, {a, a, b}}) == 4);   // counts differ
+  CHECK(folded({{a, a, a, b}, {a, b}, {a, a, b}}) == 4);        // counts differ
 }
 
 TEST_CASE("the online trace of a steady run stays small, whatever the cuts") {
@@ -279,8 +280,8 @@ TEST_CASE("end-points that ranks read differently stay apart or find a common re
   const auto root = partners([](int) { return 2; });
   const auto next = partners([](int rank) { return (rank + 1) % ranks; });
   const auto odd = partners([](int rank) { return rank * rank % ranks; });
-  for (const auto& [first, second] : {std::pair(root, next), std::pair(next, root),
-                                      std::pair(odd, root), std::pair(next, odd)})
+  for (const auto& [first, second] :
+       {std::pair(root, next), std::pair(next, root), std::pair(odd, root), std::pair(next, odd)})
     for (const bool canonical : {false, true}) {
       Trace online = interval(first);
       Trace partial = interval(second);

@@ -18,7 +18,8 @@ namespace {
 /// Everybody traced for by `lead`.
 Clustering one_cluster(int ranks, std::uint32_t lead) {
   Clustering clustering;
-  clustering.main.push_back({1, {{lead, {}, RankList::range(0, static_cast<unsigned>(ranks) - 1)}}});
+  clustering.main.push_back(
+      {1, {{lead, {}, RankList::range(0, static_cast<unsigned>(ranks) - 1)}}});
   return clustering;
 }
 
@@ -83,8 +84,10 @@ TEST_CASE("ranks of several threads keep every event of each, whoever else has o
             const Stream stream = program.run(rank);
             Trace one = fold_thread(stream, rank, thread, ranks, threads_of(rank));
             if (threads_of(rank) > 1) one.facts[one.ranks.first()].events = stream.size();
-            if (thread == 0) share.events = stream.size(), share.trace = std::move(one);
-            else merge(share.trace, std::move(one));
+            if (thread == 0)
+              share.events = stream.size(), share.trace = std::move(one);
+            else
+              merge(share.trace, std::move(one));
           }
           shares.push_back(std::move(share));
         }
@@ -152,7 +155,8 @@ TEST_CASE("a lead's trace stands for its cluster, and says so") {
     auto shares = shares_of(streams, 0, 4);
     for (int rank = 0; rank < ranks; ++rank) {
       Share& share = shares[static_cast<std::size_t>(rank)];
-      share.hashes = {streams[static_cast<std::size_t>(rank)].size(), rank == 5 ? 9U : 8U, 0, 1, 0, 0};
+      share.hashes = {
+          streams[static_cast<std::size_t>(rank)].size(), rank == 5 ? 9U : 8U, 0, 1, 0, 0};
       share.keeps = rank == 3;
       if (!share.keeps) share.trace = Trace();
     }

@@ -66,8 +66,10 @@ TEST_CASE("threads' streams fold and merge as ranks do, and each comes back") {
         Stream& stream = streams[static_cast<std::size_t>(rank + ranks * thread)];
         stream = thread == 0 ? other.run(rank) : program.run(rank);
         Trace one = fold_thread(stream, rank, thread, ranks, threads);
-        if (thread == 0) whole = std::move(one);
-        else merge(whole, std::move(one));
+        if (thread == 0)
+          whole = std::move(one);
+        else
+          merge(whole, std::move(one));
       }
       traces.push_back(std::move(whole));
     }
@@ -128,10 +130,11 @@ TEST_CASE("what was dropped in between precedes one event, of whole iterations t
     for (std::size_t at = 12; at < 20;) {
       const std::size_t repeated =
           !ahead ? 0
-                 : folder.repeat(20 - at, [&](std::size_t i) { return event(at + i).identity; },
-                                 [&](std::size_t i) {
-                                   return std::pair(event(at + i).compute, std::uint64_t{50});
-                                 });
+                 : folder.repeat(
+                       20 - at, [&](std::size_t i) { return event(at + i).identity; },
+                       [&](std::size_t i) {
+                         return std::pair(event(at + i).compute, std::uint64_t{50});
+                       });
       if (repeated == 0) folder.push(event(at));
       at += std::max<std::size_t>(repeated, 1);
     }
@@ -262,9 +265,8 @@ TEST_CASE("ranks that behave alike merge into one trace of constant size") {
       }
       traces.push_back(fold_stream(stream, rank, ranks));
     }
-    Trace merged = reduce_virtually(std::move(traces), [](Trace& mine, Trace&& theirs) {
-      merge(mine, std::move(theirs));
-    });
+    Trace merged = reduce_virtually(
+        std::move(traces), [](Trace& mine, Trace&& theirs) { merge(mine, std::move(theirs)); });
     canonicalize(merged);
     const std::size_t bytes = encode_trace(merged).size();
     if (ranks == 4) at_four = bytes;

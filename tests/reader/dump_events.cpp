@@ -22,19 +22,24 @@ int main(int argc, char** argv) {
   };
   for (const auto [first, last] : trace->run().ranks)
     for (std::uint32_t rank = first; rank <= last; ++rank) {
-      const bool good = trace->for_each_event(rank, [&](const reader::Event& event) {
-        std::printf("%u %" PRIu64 " %s %" PRIu64 " %u %" PRIu64 " %" PRIu64 " ", rank, event.number,
-                    event.call->name.c_str(), event.path, event.inexact, event.compute_ns,
-                    event.call_ns);
-        numbers(event.iteration);
-        for (const std::int64_t value : event.values) {
-          std::putchar(' ');
-          if (const auto* elements = trace->array(value)) numbers(*elements);
-          else std::printf("%" PRId64, value);
-        }
-        std::printf(" %s\n", trace->site(event.path).c_str());
-        return true;
-      }, error);
+      const bool good = trace->for_each_event(
+          rank,
+          [&](const reader::Event& event) {
+            std::printf("%u %" PRIu64 " %s %" PRIu64 " %u %" PRIu64 " %" PRIu64 " ", rank,
+                        event.number, event.call->name.c_str(), event.path, event.inexact,
+                        event.compute_ns, event.call_ns);
+            numbers(event.iteration);
+            for (const std::int64_t value : event.values) {
+              std::putchar(' ');
+              if (const auto* elements = trace->array(value))
+                numbers(*elements);
+              else
+                std::printf("%" PRId64, value);
+            }
+            std::printf(" %s\n", trace->site(event.path).c_str());
+            return true;
+          },
+          error);
       if (!good) {
         std::fprintf(stderr, "%s\n", error.message.c_str());
         return 3;

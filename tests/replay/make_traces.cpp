@@ -17,16 +17,31 @@ constexpr std::uint32_t kRanks = 4;
 constexpr std::int64_t kInt = -3, kSum = -2;
 constexpr std::int64_t kLarge = 1 << 20;  // beyond what any MPI sends ahead
 enum Call : std::uint16_t {
-  kInit = 1, kSend, kRecv, kIsend, kIrecv, kWait, kSendrecv, kBarrier, kIbarrier, kAllreduce,
-  kBcast, kSendInit, kRecvInit, kStartall, kCommDup, kProbe, kFinalize
+  kInit = 1,
+  kSend,
+  kRecv,
+  kIsend,
+  kIrecv,
+  kWait,
+  kSendrecv,
+  kBarrier,
+  kIbarrier,
+  kAllreduce,
+  kBcast,
+  kSendInit,
+  kRecvInit,
+  kStartall,
+  kCommDup,
+  kProbe,
+  kFinalize
 };
 
 struct Job : testing::TraceBuilder {
   Job() : TraceBuilder(kRanks) {
-    const std::vector<std::string> send = {"buf:buffer", "count:count", "datatype:datatype",
-                                           "dest:dest:e", "tag:tag", "comm:comm"};
-    const std::vector<std::string> receive = {"buf:buffer", "count:count", "datatype:datatype",
-                                              "source:source:e", "tag:tag", "comm:comm"};
+    const std::vector<std::string> send = {"buf:buffer",  "count:count", "datatype:datatype",
+                                           "dest:dest:e", "tag:tag",     "comm:comm"};
+    const std::vector<std::string> receive = {"buf:buffer",      "count:count", "datatype:datatype",
+                                              "source:source:e", "tag:tag",     "comm:comm"};
     const std::vector<std::string> status = {"status.source:source:e", "status.tag:tag",
                                              "status.bytes:count"};
     const auto with = [](std::vector<std::string> fields, const std::vector<std::string>& more) {
@@ -50,10 +65,11 @@ struct Job : testing::TraceBuilder {
               status));
     call(kBarrier, "Barrier", {"comm:comm"});
     call(kIbarrier, "Ibarrier", {"comm:comm", "request:request"});
-    call(kAllreduce, "Allreduce", {"sendbuf:buffer", "recvbuf:buffer", "count:count",
-                                   "datatype:datatype", "op:op", "comm:comm"});
-    call(kBcast, "Bcast", {"buffer:buffer", "count:count", "datatype:datatype", "root:root:e",
-                           "comm:comm"});
+    call(kAllreduce, "Allreduce",
+         {"sendbuf:buffer", "recvbuf:buffer", "count:count", "datatype:datatype", "op:op",
+          "comm:comm"});
+    call(kBcast, "Bcast",
+         {"buffer:buffer", "count:count", "datatype:datatype", "root:root:e", "comm:comm"});
     call(kCommDup, "Comm_dup", {"comm:comm", "newcomm:comm", "members:members:a"});
     call(kFinalize, "Finalize", {});
     for (std::uint32_t rank = 0; rank < kRanks; ++rank) push(rank, kInit, {});
@@ -68,8 +84,9 @@ struct Job : testing::TraceBuilder {
   static std::int64_t at(int rank, int self) { return pack_rank(rank, self, kRanks); }
   static std::int64_t nobody() { return pack_special(SpecialRank::kProcNull); }
   void exchange(std::uint32_t self, std::int64_t dest, std::int64_t source, int tag) {
-    push(self, kSendrecv, {0, 8, kInt, dest, tag, 0, 8, kInt, source, tag, 0,
-                           pack_special(SpecialRank::kNone), kNotRecorded, kNotRecorded});
+    push(self, kSendrecv,
+         {0, 8, kInt, dest, tag, 0, 8, kInt, source, tag, 0, pack_special(SpecialRank::kNone),
+          kNotRecorded, kNotRecorded});
   }
   void send(int self, int dest, int tag, std::int64_t count = 4, std::int64_t comm = 0) {
     push(static_cast<std::uint32_t>(self), kSend, {0, count, kInt, at(dest, self), tag, comm});
@@ -79,10 +96,8 @@ struct Job : testing::TraceBuilder {
          {0, count, kInt, at(source, self), tag, comm, pack_special(SpecialRank::kNone),
           kNotRecorded, kNotRecorded});
   }
-  void post(Call call, int self, int partner, int tag, std::int64_t slot,
-            std::int64_t count = 4) {
-    push(static_cast<std::uint32_t>(self), call,
-         {0, count, kInt, at(partner, self), tag, 0, slot});
+  void post(Call call, int self, int partner, int tag, std::int64_t slot, std::int64_t count = 4) {
+    push(static_cast<std::uint32_t>(self), call, {0, count, kInt, at(partner, self), tag, 0, slot});
   }
   void wait(int self, std::int64_t slot) {
     push(static_cast<std::uint32_t>(self), kWait,
@@ -103,15 +118,15 @@ Trace cut() {
   Job job;
   job.complete = false;
   job.all(kBarrier, {0});
-  job.post(kIrecv, 2, 3, 4, 0, kLarge);            // matched and not completed
+  job.post(kIrecv, 2, 3, 4, 0, kLarge);  // matched and not completed
   job.post(kIsend, 3, 2, 4, 0, kLarge);
-  job.post(kIrecv, 0, 1, 5, 0);                    // sent after the cut
-  job.push(0, kIbarrier, {0, 1});                  // begun by one
+  job.post(kIrecv, 0, 1, 5, 0);    // sent after the cut
+  job.push(0, kIbarrier, {0, 1});  // begun by one
   job.push(1, kSendInit, {0, 4, kInt, Job::at(0, 1), 8, 0, 1});
   job.push(1, kSendInit, {0, kLarge, kInt, Job::at(0, 1), 6, 0, 2});
   job.push(1, kStartall, {2, job.array({1, 2})});  // the second is received
   job.recv(0, 1, 6, kLarge);
-  job.send(3, 1, 3, kLarge);                       // received after the cut
+  job.send(3, 1, 3, kLarge);  // received after the cut
   return job.named("cut");
 }
 
@@ -119,8 +134,7 @@ Trace cut() {
 Job borrowed() {
   Job job;
   for (int i = 0; i < 20; ++i) {
-    for (int rank = 0; rank < 3; ++rank)
-      job.send(rank, (rank + 1) % 3, 20);
+    for (int rank = 0; rank < 3; ++rank) job.send(rank, (rank + 1) % 3, 20);
     for (int rank = 0; rank < 3; ++rank) job.recv(rank, (rank + 2) % 3, 20);
     job.send(3, 0, 20, i % 2 == 0 ? 4 : kLarge);
     job.recv(3, 2, 20, i % 2 == 0 ? 4 : kLarge);

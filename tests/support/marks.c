@@ -12,32 +12,29 @@
 
 #include "chameleon/chameleon.h"
 
-static int has_all_ranks(MPI_Comm comm)
-{
-    int same = MPI_UNEQUAL, inter = 1;
-    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter) return 0;
-    return PMPI_Comm_compare(comm, MPI_COMM_WORLD, &same) == MPI_SUCCESS && same != MPI_UNEQUAL;
+static int has_all_ranks(MPI_Comm comm) {
+  int same = MPI_UNEQUAL, inter = 1;
+  if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter) return 0;
+  return PMPI_Comm_compare(comm, MPI_COMM_WORLD, &same) == MPI_SUCCESS && same != MPI_UNEQUAL;
 }
 
-static int marked(int code, MPI_Comm comm)
-{
-    static int every = 0, calls = 0;
-    if (every == 0) {
-        const char* asked = getenv("MARKS_EVERY");
-        every = asked != NULL && atoi(asked) > 0 ? atoi(asked) : 5;
-    }
-    if (code == MPI_SUCCESS && has_all_ranks(comm) && ++calls % every == 0) chameleon_marker();
-    return code;
+static int marked(int code, MPI_Comm comm) {
+  static int every = 0, calls = 0;
+  if (every == 0) {
+    const char* asked = getenv("MARKS_EVERY");
+    every = asked != NULL && atoi(asked) > 0 ? atoi(asked) : 5;
+  }
+  if (code == MPI_SUCCESS && has_all_ranks(comm) && ++calls % every == 0) chameleon_marker();
+  return code;
 }
 
 // The function of this name that comes next: the tracer's, or MPI's.
-#define MARKS_CALL(name, comm, parameters, arguments)            \
-    int name parameters                                          \
-    {                                                            \
-        static int(*next) parameters = NULL;                     \
-        if (next == NULL) *(void**)&next = dlsym(RTLD_NEXT, #name); \
-        return marked(next arguments, comm);                     \
-    }
+#define MARKS_CALL(name, comm, parameters, arguments)           \
+  int name parameters {                                         \
+    static int(*next) parameters = NULL;                        \
+    if (next == NULL) *(void**)&next = dlsym(RTLD_NEXT, #name); \
+    return marked(next arguments, comm);                        \
+  }
 
 MARKS_CALL(MPI_Barrier, comm, (MPI_Comm comm), (comm))
 MARKS_CALL(MPI_Bcast, comm, (void* data, int count, MPI_Datatype type, int root, MPI_Comm comm),

@@ -97,8 +97,8 @@ std::set<std::uint64_t> callbacks_seen;
 std::uint64_t through_plugin(const char* file, Engine& engine, void** where = nullptr) {
   void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   REQUIRE(library != nullptr);
-  auto* call = reinterpret_cast<void (*)(void (*)(void*), void*)>(
-      dlsym(library, "callpath_plugin_call"));
+  auto* call =
+      reinterpret_cast<void (*)(void (*)(void*), void*)>(dlsym(library, "callpath_plugin_call"));
   REQUIRE(call != nullptr);
   if (where != nullptr) *where = reinterpret_cast<void*>(call);
   Capture capture{&engine, 0};
@@ -256,8 +256,7 @@ TEST_CASE("a library loaded in place of another is not mistaken for it", "[callp
   std::set<std::uint64_t> signatures[2];
   void* where[2];
   for (int round = 0; round < 4; ++round)
-    for (int i = 0; i < 2; ++i)
-      signatures[i].insert(through_plugin(files[i], engine, &where[i]));
+    for (int i = 0; i < 2; ++i) signatures[i].insert(through_plugin(files[i], engine, &where[i]));
   INFO("loaded at " << where[0] << " and " << where[1]);
   CHECK(signatures[0].size() == 1);
   CHECK(signatures[1].size() == 1);

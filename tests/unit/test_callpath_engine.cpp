@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What may happen to a stack, and to the code on it, between two captures. Every answer is compared
 // with that of an engine that unwinds by libunwind each time.
+#include <alloca.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -9,8 +10,6 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <alloca.h>
 
 #include <atomic>
 #include <catch2/catch.hpp>
@@ -116,8 +115,8 @@ TEST_CASE("a library that takes another's place is told from it by the loader", 
   for (int i = 0; i < 8; ++i) {
     void* const library = dlopen(files[i % 2].c_str(), RTLD_NOW | RTLD_LOCAL);
     REQUIRE(library != nullptr);
-    const auto call = reinterpret_cast<void (*)(void (*)(void*), void*)>(
-        dlsym(library, "callpath_plugin_call"));
+    const auto call =
+        reinterpret_cast<void (*)(void (*)(void*), void*)>(dlsym(library, "callpath_plugin_call"));
     where.insert(reinterpret_cast<void*>(call));
     call(check_callback, &pair);
     signatures[i % 2].insert(pair.last);
@@ -306,8 +305,8 @@ TEST_CASE("a stack that is unmapped is not looked at again", "[callpath]") {
   on_other_stack = &pair;
   constexpr std::size_t kSize = std::size_t{1} << 18;
   const auto map = [](void* where, std::size_t size, int more) {
-    void* const stack = mmap(where, size, PROT_READ | PROT_WRITE,
-                             MAP_PRIVATE | MAP_ANONYMOUS | more, -1, 0);
+    void* const stack =
+        mmap(where, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | more, -1, 0);
     REQUIRE(stack != MAP_FAILED);
     return static_cast<char*>(stack);
   };
@@ -359,8 +358,8 @@ TEST_CASE("a child of fork goes on where its parent was", "[callpath][threads]")
 TEST_CASE("code made at run time is left to libunwind", "[callpath]") {
   Pair pair;
   // push rbp; mov rbp, rsp; mov rax, rdi; mov rdi, rsi; call rax; pop rbp; ret
-  const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x89, 0xf8, 0x48, 0x89,
-                                0xf7, 0xff, 0xd0, 0x5d, 0xc3};
+  const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x89, 0xf8,
+                                0x48, 0x89, 0xf7, 0xff, 0xd0, 0x5d, 0xc3};
   void* const page =
       mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   REQUIRE(page != MAP_FAILED);

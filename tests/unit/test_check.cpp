@@ -14,62 +14,89 @@ namespace {
 
 constexpr std::int64_t kInt = -3, kSum = -2, kMax = -3;
 enum : std::uint16_t {
-  kSend = 1, kRecv, kIrecv, kIsend, kWaitall, kBarrier, kBcast, kAllreduce, kFinalize, kCommSplit,
-  kWait, kRecvInit, kSendInit, kStartall, kAlltoallv, kCommDup, kContiguous, kPut, kCancel,
-  kSendrecv, kIbarrier, kPsendInit, kPrecvInit, kFileOpen, kSpawn,
+  kSend = 1,
+  kRecv,
+  kIrecv,
+  kIsend,
+  kWaitall,
+  kBarrier,
+  kBcast,
+  kAllreduce,
+  kFinalize,
+  kCommSplit,
+  kWait,
+  kRecvInit,
+  kSendInit,
+  kStartall,
+  kAlltoallv,
+  kCommDup,
+  kContiguous,
+  kPut,
+  kCancel,
+  kSendrecv,
+  kIbarrier,
+  kPsendInit,
+  kPrecvInit,
+  kFileOpen,
+  kSpawn,
 };
 
 /// Two or more ranks and the calls used here.
 struct Job : TraceBuilder {
   explicit Job(std::uint32_t ranks) : TraceBuilder(ranks), size(ranks) {
-    call(kSend, "Send", {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e",
-                         "tag:tag", "comm:comm"});
-    call(kRecv, "Recv", {"buf:buffer", "count:count", "datatype:datatype", "source:source:e",
-                         "tag:tag", "comm:comm", "status.source:source:e", "status.tag:tag",
-                         "status.bytes:bytes"});
-    call(kIsend, "Isend", {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e",
-                           "tag:tag", "comm:comm", "request:request"});
-    call(kIrecv, "Irecv", {"buf:buffer", "count:count", "datatype:datatype", "source:source:e",
-                           "tag:tag", "comm:comm", "request:request"});
-    call(kSendInit, "Send_init", {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e",
-                                  "tag:tag", "comm:comm", "request:request"});
-    call(kRecvInit, "Recv_init", {"buf:buffer", "count:count", "datatype:datatype",
-                                  "source:source:e", "tag:tag", "comm:comm", "request:request"});
+    call(kSend, "Send",
+         {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e", "tag:tag", "comm:comm"});
+    call(kRecv, "Recv",
+         {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
+          "comm:comm", "status.source:source:e", "status.tag:tag", "status.bytes:bytes"});
+    call(kIsend, "Isend",
+         {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e", "tag:tag", "comm:comm",
+          "request:request"});
+    call(kIrecv, "Irecv",
+         {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
+          "comm:comm", "request:request"});
+    call(kSendInit, "Send_init",
+         {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e", "tag:tag", "comm:comm",
+          "request:request"});
+    call(kRecvInit, "Recv_init",
+         {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
+          "comm:comm", "request:request"});
     call(kStartall, "Startall", {"count:count", "array_of_requests:request:a"});
-    call(kWaitall, "Waitall", {"count:count", "array_of_requests:request:a",
-                               "array_of_statuses.source:source:a", "array_of_statuses.tag:tag:a",
-                               "array_of_statuses.bytes:bytes:a"});
-    call(kWait, "Wait", {"request:request", "status.source:source:e", "status.tag:tag",
-                         "status.bytes:bytes"});
+    call(kWaitall, "Waitall",
+         {"count:count", "array_of_requests:request:a", "array_of_statuses.source:source:a",
+          "array_of_statuses.tag:tag:a", "array_of_statuses.bytes:bytes:a"});
+    call(kWait, "Wait",
+         {"request:request", "status.source:source:e", "status.tag:tag", "status.bytes:bytes"});
     call(kCancel, "Cancel", {"request:request"});
     call(kBarrier, "Barrier", {"comm:comm"});
     call(kIbarrier, "Ibarrier", {"comm:comm", "request:request"});
-    call(kBcast, "Bcast", {"buffer:buffer", "count:count", "datatype:datatype", "root:root:e",
-                           "comm:comm"});
-    call(kAllreduce, "Allreduce", {"sendbuf:buffer", "recvbuf:buffer", "count:count",
-                                   "datatype:datatype", "op:op", "comm:comm"});
+    call(kBcast, "Bcast",
+         {"buffer:buffer", "count:count", "datatype:datatype", "root:root:e", "comm:comm"});
+    call(kAllreduce, "Allreduce",
+         {"sendbuf:buffer", "recvbuf:buffer", "count:count", "datatype:datatype", "op:op",
+          "comm:comm"});
     call(kAlltoallv, "Alltoallv",
          {"sendbuf:buffer", "sendcounts:count:a", "sdispls:displacement:a", "sendtype:datatype",
           "recvbuf:buffer", "recvcounts:count:a", "rdispls:displacement:a", "recvtype:datatype",
           "comm:comm"});
-    call(kCommSplit, "Comm_split", {"comm:comm", "color:color", "key:key", "newcomm:comm",
-                                    "members:members:a"});
+    call(kCommSplit, "Comm_split",
+         {"comm:comm", "color:color", "key:key", "newcomm:comm", "members:members:a"});
     call(kCommDup, "Comm_dup", {"comm:comm", "newcomm:comm", "members:members:a"});
     call(kContiguous, "Type_contiguous", {"count:count", "oldtype:datatype", "newtype:datatype"});
     call(kPut, "Put", {"origin_addr:buffer", "win:win"});
-    call(kSendrecv, "Sendrecv",
-         {"sendbuf:buffer", "sendcount:count", "sendtype:datatype", "dest:dest:e", "sendtag:tag",
-          "recvbuf:buffer", "recvcount:count", "recvtype:datatype", "source:source:e",
-          "recvtag:tag", "comm:comm", "status.source:source:e", "status.tag:tag",
-          "status.bytes:bytes"});
+    call(
+        kSendrecv, "Sendrecv",
+        {"sendbuf:buffer", "sendcount:count", "sendtype:datatype", "dest:dest:e", "sendtag:tag",
+         "recvbuf:buffer", "recvcount:count", "recvtype:datatype", "source:source:e", "recvtag:tag",
+         "comm:comm", "status.source:source:e", "status.tag:tag", "status.bytes:bytes"});
     call(kPsendInit, "Psend_init",
          {"buf:buffer", "partitions:int", "count:count", "datatype:datatype", "dest:dest:e",
           "tag:tag", "comm:comm", "info:info", "request:request"});
     call(kPrecvInit, "Precv_init",
          {"buf:buffer", "partitions:int", "count:count", "datatype:datatype", "source:source:e",
           "tag:tag", "comm:comm", "info:info", "request:request"});
-    call(kFileOpen, "File_open", {"comm:comm", "filename:string:a", "amode:int", "info:info",
-                                  "fh:file"});
+    call(kFileOpen, "File_open",
+         {"comm:comm", "filename:string:a", "amode:int", "info:info", "fh:file"});
     call(kSpawn, "Comm_join", {"fd:int", "intercomm:comm", "members:members:a"});
     call(kFinalize, "Finalize", {});
   }
@@ -199,8 +226,8 @@ TEST_CASE("collectives must agree in call, root, op and amount") {
   for (std::uint32_t rank = 0; rank < 3; ++rank) {
     const bool other = rank == 2;
     const auto self = static_cast<int>(rank);
-    job.push(rank, kBcast, {0, other && wrong == 1 ? 5 : 4, kInt,
-                            job.at(other && wrong == 2 ? 1 : 0, self), 0});
+    job.push(rank, kBcast,
+             {0, other && wrong == 1 ? 5 : 4, kInt, job.at(other && wrong == 2 ? 1 : 0, self), 0});
     job.push(rank, kAllreduce, {0, 0, 1, kInt, other && wrong == 3 ? kMax : kSum, 0});
     if (other && wrong == 4)
       job.push(rank, kAllreduce, {0, 0, 1, kInt, kSum, 0});
@@ -229,8 +256,9 @@ TEST_CASE("alltoallv amounts agree pair by pair") {
   const bool wrong = GENERATE(false, true);
   const std::int64_t none = job.array({0, 0});
   job.push(0, kAlltoallv, {0, job.array({1, 2}), none, kInt, 0, job.array({1, 3}), none, kInt, 0});
-  job.push(1, kAlltoallv, {0, job.array({3, 4}), none, kInt, 0,
-                           job.array({wrong ? 3 : 2, wrong ? 3 : 4}), none, kInt, 0});
+  job.push(1, kAlltoallv,
+           {0, job.array({3, 4}), none, kInt, 0, job.array({wrong ? 3 : 2, wrong ? 3 : 4}), none,
+            kInt, 0});
   job.finalize();
   CHECK(job.checked().ok == !wrong);
 }
@@ -307,8 +335,9 @@ TEST_CASE("persistent requests, sendrecv, nonblocking collectives") {
       job.push(self, kIbarrier, {0, 2});
       job.push(self, kStartall, {2, job.array({0, 1})});
       job.push(self, kWaitall, {3, job.array({0, 1, 2}), empty, empty, empty});
-      job.push(self, kSendrecv, {0, 1, kInt, other, 5, 0, 1, kInt, other, 5, 0, Job::none(),
-                                 kNotRecorded, kNotRecorded});
+      job.push(
+          self, kSendrecv,
+          {0, 1, kInt, other, 5, 0, 1, kInt, other, 5, 0, Job::none(), kNotRecorded, kNotRecorded});
     }
   }
   job.finalize();
@@ -477,14 +506,14 @@ TEST_CASE("receives in a circle: one of a declared rank gives way") {
 TEST_CASE("what is in flight across the cut is counted, by its parts") {
   Job job(2);
   job.complete = false;
-  job.send(0, 1, 3);                                  // received after the cut
-  job.irecv(0, job.at(1, 0), 9, 0);                   // sent after the cut
-  job.irecv(1, job.at(0, 1), 5, 0);                   // completed after the cut
+  job.send(0, 1, 3);                 // received after the cut
+  job.irecv(0, job.at(1, 0), 9, 0);  // sent after the cut
+  job.irecv(1, job.at(0, 1), 5, 0);  // completed after the cut
   job.send(0, 1, 5);
-  job.push(0, kIbarrier, {0, 1});                     // begun by one
+  job.push(0, kIbarrier, {0, 1});  // begun by one
   job.push(1, kSendInit, {0, 1, kInt, job.at(0, 1), 8, 0, 1});
   job.push(1, kSendInit, {0, 1, kInt, job.at(0, 1), 6, 0, 2});
-  job.push(1, kStartall, {2, job.array({1, 2})});     // the second is received
+  job.push(1, kStartall, {2, job.array({1, 2})});  // the second is received
   job.recv(0, 1, 6);
   const Trace trace = job.build();
   const Checked now = checked_with_omissions(trace);
@@ -500,8 +529,9 @@ TEST_CASE("what is in flight across the cut is counted, by its parts") {
 TEST_CASE("half of an exchange can be left out") {
   Job job(2);
   const auto exchange = [&](std::uint32_t self, std::int64_t dest, std::int64_t source) {
-    job.push(self, kSendrecv, {0, 1, kInt, dest, 1, 0, 1, kInt, source, 1, 0, Job::none(),
-                               kNotRecorded, kNotRecorded});
+    job.push(
+        self, kSendrecv,
+        {0, 1, kInt, dest, 1, 0, 1, kInt, source, 1, 0, Job::none(), kNotRecorded, kNotRecorded});
   };
   exchange(0, job.at(1, 0), job.at(1, 0));
   exchange(1, pack_special(SpecialRank::kProcNull), job.at(0, 1));
@@ -524,8 +554,7 @@ CheckReport partitioned(int sent, int received) {
   for (int round = 0; round < 2; ++round)
     for (std::uint32_t rank = 0; rank < 2; ++rank) {
       job.push(rank, kStartall, {1, job.array({0})});
-      job.push(rank, kWaitall,
-               {1, job.array({0}), job.array({}), job.array({}), job.array({})});
+      job.push(rank, kWaitall, {1, job.array({0}), job.array({}), job.array({}), job.array({})});
     }
   job.finalize();
   return job.checked();

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/event_table.h"
-
 #include <catch2/catch.hpp>
 #include <map>
 #include <random>
 #include <tuple>
 
+#include "runtime/event_table.h"
 #include "runtime/interval_log.h"
 
 namespace chameleon {
@@ -14,7 +13,8 @@ namespace {
 TEST_CASE("events have one number each, whatever came before them") {
   std::mt19937_64 random(1);
   EventTable table;
-  std::map<std::tuple<std::uint16_t, std::uint64_t, std::vector<std::int64_t>>, std::uint32_t> known;
+  std::map<std::tuple<std::uint16_t, std::uint64_t, std::vector<std::int64_t>>, std::uint32_t>
+      known;
   for (int i = 0; i < 20000; ++i) {
     if (i % 7000 == 6999) {
       table.clear();

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "trace/file.h"
-
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -17,6 +15,7 @@
 #include "base/hash.h"
 #include "property/streams.h"
 #include "trace/append.h"
+#include "trace/file.h"
 
 using namespace chameleon;
 using namespace chameleon::testing;
@@ -26,10 +25,10 @@ namespace {
 
 struct TemporaryFile {
   static inline int made = 0;
-  std::string path = (std::filesystem::temp_directory_path() /
-                      ("chameleon-file-" + std::to_string(::getpid()) + "-" +
-                       std::to_string(made++) + ".cham"))
-                         .string();
+  std::string path =
+      (std::filesystem::temp_directory_path() /
+       ("chameleon-file-" + std::to_string(::getpid()) + "-" + std::to_string(made++) + ".cham"))
+          .string();
   TemporaryFile() { std::filesystem::remove(path); }
   ~TemporaryFile() { std::filesystem::remove(path); }
 };
@@ -178,8 +177,9 @@ TEST_CASE("ten thousand flushes stay within twice the compact size and 64 KiB", 
   const TemporaryFile other;
   REQUIRE(create_trace_file(other.path, growing.online));
   const std::uint64_t compact = std::filesystem::file_size(other.path);
-  WARN((equal ? "equal" : "different") << " deltas of " << delta << " bytes: at most " << largest
-       << " bytes, " << growing.writer.bytes_written() << " written, compact " << compact);
+  WARN((equal ? "equal" : "different")
+       << " deltas of " << delta << " bytes: at most " << largest << " bytes, "
+       << growing.writer.bytes_written() << " written, compact " << compact);
   CHECK(largest <= 2 * compact + (64U << 10) + delta);
   CHECK(growing.writer.bytes_written() <= 2 * 10000 * (equal ? 40 : delta + 20));
 }

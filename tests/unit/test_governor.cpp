@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/governor.h"
-
 #include <catch2/catch.hpp>
+
+#include "runtime/governor.h"
 
 namespace chameleon {
 namespace {

@@ -17,8 +17,7 @@ TEST_CASE("other levels of MPI_Pcontrol are no markers", "[markers]") {
   CHECK_FALSE(markers.source(MarkerCall::pcontrol(level)));
 }
 
-TEST_CASE("a barrier is a marker on the named communicator only, and stays an event",
-          "[markers]") {
+TEST_CASE("a barrier is a marker on the named communicator only, and stays an event", "[markers]") {
   const MarkerSource markers;
   CHECK(markers.source(MarkerCall::barrier(true)) == Marker{.is_event = true});
   CHECK_FALSE(markers.source(MarkerCall::barrier(false)));
@@ -29,9 +28,9 @@ TEST_CASE("a barrier is a marker on the named communicator only, and stays an ev
 
 TEST_CASE("the name of a marker communicator is compared whole", "[markers]") {
   CHECK(names_marker_comm("chameleon.marker"));
-  const char* name = GENERATE("", "chameleon", "chameleon.marker ", " chameleon.marker",
-                              "chameleon.markers", "Chameleon.marker", "chameleon.marker2",
-                              "chameleon_marker", "MPI_COMM_WORLD");
+  const char* name =
+      GENERATE("", "chameleon", "chameleon.marker ", " chameleon.marker", "chameleon.markers",
+               "Chameleon.marker", "chameleon.marker2", "chameleon_marker", "MPI_COMM_WORLD");
   CHECK_FALSE(names_marker_comm(name));
 }
 

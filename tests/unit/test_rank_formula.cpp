@@ -13,11 +13,11 @@ std::map<std::uint32_t, std::int64_t> table(std::uint32_t size, EndPointForm for
                                             std::int64_t (*partner)(std::uint32_t)) {
   std::map<std::uint32_t, std::int64_t> values;
   for (std::uint32_t rank = 0; rank < size; ++rank)
-    values[rank] = form == EndPointForm::kRelative
-                       ? relative_rank(static_cast<std::int32_t>(partner(rank)),
-                                       static_cast<std::int32_t>(rank),
-                                       static_cast<std::int32_t>(size))
-                       : partner(rank);
+    values[rank] =
+        form == EndPointForm::kRelative
+            ? relative_rank(static_cast<std::int32_t>(partner(rank)),
+                            static_cast<std::int32_t>(rank), static_cast<std::int32_t>(size))
+            : partner(rank);
   return values;
 }
 

@@ -82,9 +82,9 @@ TEST_CASE("text is read and refused", "[rank_list]") {
   CHECK(parsed("7-7") == RankList::single(7));
   CHECK(parsed("0-7:2,1-7:2") == RankList::range(0, 7));
   CHECK(parsed("0-7+1*2") == RankList::range(0, 8));
-  for (const char* text : {",", "1,", "a", "1-", "5-3", "1-5:0", "1-5:", "16777216", "0-16777216",
-                           "1 2", "-1", "1+2", "1+2*", "1+0*3", "0-16777215:2", "1+9*16777215",
-                           "99999999999999999999"}) {
+  for (const char* text :
+       {",", "1,", "a", "1-", "5-3", "1-5:0", "1-5:", "16777216", "0-16777216", "1 2", "-1", "1+2",
+        "1+2*", "1+0*3", "0-16777215:2", "1+9*16777215", "99999999999999999999"}) {
     INFO(text);
     const auto list = RankList::parse(text);
     REQUIRE_FALSE(list);

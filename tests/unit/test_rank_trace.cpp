@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/rank_trace.h"
-
 #include <catch2/catch.hpp>
 
 #include "mpi/event_layout.h"
+#include "runtime/rank_trace.h"
 #include "trace/end_point.h"
 
 namespace chameleon {
@@ -28,8 +27,10 @@ TEST_CASE("what comes while an interval is decided belongs to the next") {
     if (trace.log().full()) trace.spill(1.0);
   }
   CHECK(trace.all_events() == 1);
-  if (keep) trace.join(1.0);
-  else trace.drop();
+  if (keep)
+    trace.join(1.0);
+  else
+    trace.drop();
   CHECK(trace.events() == (keep ? 1 : 0));
   const SignatureVector second = trace.close_interval(1.0);
   CHECK(first.call_path != second.call_path);

@@ -81,8 +81,7 @@ TEST_CASE("a partial of another flush is named and left out, its rank declared")
     partials.push_back(partial(rank, 2, rank == 1 ? 2 : 3));
   const Recovery recovery = recover(trace, std::move(partials));
   REQUIRE(recovery.left_out.size() == 1);
-  CHECK(recovery.left_out[0] ==
-        "app.cham.rank1 begins after flush 2, the trace ends with flush 3");
+  CHECK(recovery.left_out[0] == "app.cham.rank1 begins after flush 2, the trace ends with flush 3");
   RankList missing = RankList::single(1);
   missing.insert(3);
   CHECK(recovery.missing == missing);

@@ -27,8 +27,8 @@ TEST_CASE("an environment without Chameleon's variables gives the defaults") {
 TEST_CASE("every variable is taken") {
   const auto settings =
       parse({"CHAMELEON_ENABLE=0", "CHAMELEON_OUTPUT=a=b.cham", "CHAMELEON_TIMING=full",
-             "CHAMELEON_EVENTS=all", "CHAMELEON_EXCLUDE=MPI_Test*,Iprobe",
-             "CHAMELEON_BUFFER=64K", "CHAMELEON_RAW=/tmp", "CHAMELEON_VERBOSE=2"});
+             "CHAMELEON_EVENTS=all", "CHAMELEON_EXCLUDE=MPI_Test*,Iprobe", "CHAMELEON_BUFFER=64K",
+             "CHAMELEON_RAW=/tmp", "CHAMELEON_VERBOSE=2"});
   REQUIRE(settings);
   CHECK_FALSE(settings->enable);
   CHECK(settings->output == "a=b.cham");
@@ -55,11 +55,10 @@ TEST_CASE("what markers and clustering take") {
   CHECK(parse({"CHAMELEON_BUDGET=0.5"})->budget == 0.5);
   for (const char* bad : {"", "0", "1", "100%", "-1%", "1%%", "%", "1x"})
     CHECK_FALSE(parse({(std::string("CHAMELEON_BUDGET=") + bad).c_str()}));
-  const auto settings =
-      parse({"CHAMELEON_CLUSTERING=k-medoid", "CHAMELEON_K=4", "CHAMELEON_SEED=7",
-             "CHAMELEON_DISTANCE=euclidean", "CHAMELEON_FIDELITY=checked",
-             "CHAMELEON_SIGNATURE=xor", "CHAMELEON_CALL_FREQUENCY=25",
-             "CHAMELEON_FLUSH_EVERY=1K", "CHAMELEON_MARKER_TIMEOUT=0.5"});
+  const auto settings = parse({"CHAMELEON_CLUSTERING=k-medoid", "CHAMELEON_K=4", "CHAMELEON_SEED=7",
+                               "CHAMELEON_DISTANCE=euclidean", "CHAMELEON_FIDELITY=checked",
+                               "CHAMELEON_SIGNATURE=xor", "CHAMELEON_CALL_FREQUENCY=25",
+                               "CHAMELEON_FLUSH_EVERY=1K", "CHAMELEON_MARKER_TIMEOUT=0.5"});
   REQUIRE(settings);
   CHECK(settings->clustering);
   CHECK(settings->cluster.algorithm == Algorithm::kMedoid);
@@ -85,14 +84,16 @@ TEST_CASE("calls are excluded by name or glob, with or without MPI_") {
 }
 
 TEST_CASE("a malformed variable is named, with what it takes") {
-  const auto variable = GENERATE(as<std::string>{},
-      "CHAMELEON_ENABLE=yes", "CHAMELEON_ENABLE=", "CHAMELEON_OUTPUT=", "CHAMELEON_TIMING=Full",
-      "CHAMELEON_EVENTS=", "CHAMELEON_EXCLUDE=", "CHAMELEON_EXCLUDE=Send,,Recv",
-      "CHAMELEON_BUFFER=8X", "CHAMELEON_BUFFER=65535", "CHAMELEON_BUFFER=-1", "CHAMELEON_RAW=",
-      "CHAMELEON_CLUSTERING=on", "CHAMELEON_K=0", "CHAMELEON_K=65537", "CHAMELEON_SEED=x",
-      "CHAMELEON_DISTANCE=", "CHAMELEON_FIDELITY=exactly", "CHAMELEON_SIGNATURE=and",
-      "CHAMELEON_CALL_FREQUENCY=0", "CHAMELEON_FLUSH_EVERY=0", "CHAMELEON_MARKER_TIMEOUT=0",
-      "CHAMELEON_MARKER_TIMEOUT=1s", "CHAMELEON_VERBOSE=3", "CHAMELEON_VERBOSE=-1", "CHAMELEON_VERBOSE=");
+  const auto variable =
+      GENERATE(as<std::string>{}, "CHAMELEON_ENABLE=yes",
+               "CHAMELEON_ENABLE=", "CHAMELEON_OUTPUT=", "CHAMELEON_TIMING=Full",
+               "CHAMELEON_EVENTS=", "CHAMELEON_EXCLUDE=", "CHAMELEON_EXCLUDE=Send,,Recv",
+               "CHAMELEON_BUFFER=8X", "CHAMELEON_BUFFER=65535", "CHAMELEON_BUFFER=-1",
+               "CHAMELEON_RAW=", "CHAMELEON_CLUSTERING=on", "CHAMELEON_K=0", "CHAMELEON_K=65537",
+               "CHAMELEON_SEED=x", "CHAMELEON_DISTANCE=", "CHAMELEON_FIDELITY=exactly",
+               "CHAMELEON_SIGNATURE=and", "CHAMELEON_CALL_FREQUENCY=0", "CHAMELEON_FLUSH_EVERY=0",
+               "CHAMELEON_MARKER_TIMEOUT=0", "CHAMELEON_MARKER_TIMEOUT=1s", "CHAMELEON_VERBOSE=3",
+               "CHAMELEON_VERBOSE=-1", "CHAMELEON_VERBOSE=");
   const auto settings = parse({variable.c_str()});
   REQUIRE_FALSE(settings);
   CHECK(settings.error().kind == ErrorKind::kUsage);
@@ -111,9 +112,14 @@ TEST_CASE("an unknown variable is a warning, one without a value is nothing") {
 }
 
 TEST_CASE("sizes") {
-  const auto [text, bytes] = GENERATE(table<std::string, std::uint64_t>(
-      {{"0", 0}, {"1", 1}, {"2k", 2048}, {"2K", 2048}, {"8M", 8388608}, {"1G", 1073741824},
-       {"18446744073709551615", UINT64_MAX}}));
+  const auto [text, bytes] =
+      GENERATE(table<std::string, std::uint64_t>({{"0", 0},
+                                                  {"1", 1},
+                                                  {"2k", 2048},
+                                                  {"2K", 2048},
+                                                  {"8M", 8388608},
+                                                  {"1G", 1073741824},
+                                                  {"18446744073709551615", UINT64_MAX}}));
   CAPTURE(text);
   const auto size = parse_size(text);
   REQUIRE(size);

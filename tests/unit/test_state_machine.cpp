@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <catch2/catch.hpp>
-
 #include <cstring>
 #include <optional>
 #include <set>
@@ -108,24 +107,24 @@ TEST_CASE("step and finalize decide as the table in every state that can be", "[
 TEST_CASE("single steps by name", "[statemachine]") {
   using Row = std::tuple<std::string, bool, bool, std::string, Action>;
   // Intervals before; the last changed; flush due; state; action.
-  const auto [before, changed, due, state, action] = GENERATE(table<std::string, bool, bool,
-                                                                    std::string, Action>({
-      Row{"", true, false, "AT", Action::kRemember},
-      Row{"", false, false, "AT", Action::kRemember},
-      Row{"", false, true, "AT", Action::kFlushHistory},
-      Row{"A", false, false, "C", Action::kClusterAndElect},
-      Row{"A", false, true, "C", Action::kClusterAndElect},
-      Row{"A", true, false, "AT", Action::kKeep},
-      Row{"A", true, true, "AT", Action::kFlushHistory},
-      Row{"AA", false, false, "L", Action::kJoin},
-      Row{"AA", false, true, "L", Action::kJoinAndFlush},
-      Row{"AA", true, false, "AT", Action::kFlushAndKeep},
-      Row{"AA", true, true, "AT", Action::kFlushAndKeep},
-      Row{"AAA", true, false, "AT", Action::kFlushAndKeep},
-      Row{"AAAB", false, false, "C", Action::kClusterAndElect},
-      Row{"AAAB", true, false, "AT", Action::kKeep},
-      Row{"AAABB", false, false, "L", Action::kJoin},
-  }));
+  const auto [before, changed, due, state, action] =
+      GENERATE(table<std::string, bool, bool, std::string, Action>({
+          Row{"", true, false, "AT", Action::kRemember},
+          Row{"", false, false, "AT", Action::kRemember},
+          Row{"", false, true, "AT", Action::kFlushHistory},
+          Row{"A", false, false, "C", Action::kClusterAndElect},
+          Row{"A", false, true, "C", Action::kClusterAndElect},
+          Row{"A", true, false, "AT", Action::kKeep},
+          Row{"A", true, true, "AT", Action::kFlushHistory},
+          Row{"AA", false, false, "L", Action::kJoin},
+          Row{"AA", false, true, "L", Action::kJoinAndFlush},
+          Row{"AA", true, false, "AT", Action::kFlushAndKeep},
+          Row{"AA", true, true, "AT", Action::kFlushAndKeep},
+          Row{"AAA", true, false, "AT", Action::kFlushAndKeep},
+          Row{"AAAB", false, false, "C", Action::kClusterAndElect},
+          Row{"AAAB", true, false, "AT", Action::kKeep},
+          Row{"AAABB", false, false, "L", Action::kJoin},
+      }));
   INFO('"' << before << "\" changed " << changed << " due " << due);
   Sequence sequence(before);
   const Decision decision = sequence.machine.step(changed ? kChanged : kSame, due);
@@ -143,8 +142,7 @@ TEST_CASE("a steady run of n markers gives 1 AT, 1 C, n-2 L", "[statemachine]") 
   CHECK(run.machine.acted() == n);
 }
 
-TEST_CASE("start-up in the first interval costs one more AT: S3D of Table 5.2",
-          "[statemachine]") {
+TEST_CASE("start-up in the first interval costs one more AT: S3D of Table 5.2", "[statemachine]") {
   const Sequence run("S" + std::string(9, 'A'));
   CHECK(run.of(AT) == 2);
   CHECK(run.of(C) == 1);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "runtime/streams.h"
-
 #include <catch2/catch.hpp>
 
 #include "mpi/call_table.h"
+#include "runtime/streams.h"
 #include "trace/view.h"
 
 using namespace chameleon;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Needs this program built with -g.
-#include "analysis/symbolizer.h"
-
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <fstream>
 
+#include "analysis/symbolizer.h"
 #include "callpath/engine.h"
 
 namespace symbolizer_test {
@@ -89,8 +88,8 @@ TEST_CASE("an inlined function is named with the one it is in", "[symbolizer]") 
 }
 
 TEST_CASE("a library without debug information gives symbols", "[symbolizer]") {
-  const auto file = GENERATE(as<std::string>(), CHAMELEON_CALLPATH_PLUGIN,
-                             CHAMELEON_CALLPATH_PLUGIN_NO_ID);
+  const auto file =
+      GENERATE(as<std::string>(), CHAMELEON_CALLPATH_PLUGIN, CHAMELEON_CALLPATH_PLUGIN_NO_ID);
   REQUIRE(Engine::start());
   void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   REQUIRE(library != nullptr);
@@ -116,7 +115,8 @@ TEST_CASE("what cannot be found is module and offset", "[symbolizer]") {
   char junk[] = "/tmp/chameleon-symbolizer-XXXXXX";
   const int file = mkstemp(junk);
   REQUIRE(file >= 0);
-  std::ofstream(junk) << "\x7f" << "ELF, but not really";
+  std::ofstream(junk) << "\x7f"
+                      << "ELF, but not really";
   const chameleon::Module modules[] = {
       {"", ""},
       {"ab", "relative"},
@@ -149,8 +149,8 @@ TEST_CASE("special frames have names", "[symbolizer]") {
   for (const Frame& frame :
        {chameleon::kAnonymousFrame, chameleon::kTruncatedFrame, chameleon::kUnknownFrame})
     names.push_back(symbolizer.resolve({}, frame).function);
-  CHECK(names == std::vector<std::string>{"[code without a file]", "[outer frames not kept]",
-                                          "[unknown]"});
+  CHECK(names ==
+        std::vector<std::string>{"[code without a file]", "[outer frames not kept]", "[unknown]"});
 }
 
 }  // namespace symbolizer_test

@@ -30,8 +30,7 @@ CheckReport checked(const Trace& trace) {
   REQUIRE(*shared == "");
   Result<CheckReport> report = check_threads(trace);
   REQUIRE(report);
-  for (const auto& problem : report->problems)
-    UNSCOPED_INFO(problem.kind << ": " << problem.text);
+  for (const auto& problem : report->problems) UNSCOPED_INFO(problem.kind << ": " << problem.text);
   return *report;
 }
 
@@ -70,8 +69,9 @@ TEST_CASE("two threads on one channel are named, on two channels not") {
   const std::string text = shared(job);
   if (!one) CHECK(text == "");
   if (one && sends)
-    CHECK(text == "rank 0: threads 0 and 1 both send to world rank 1 with tag 7 in event 1 of "
-                  "thread 1");
+    CHECK(text ==
+          "rank 0: threads 0 and 1 both send to world rank 1 with tag 7 in event 1 of "
+          "thread 1");
   if (one && !sends) CHECK(has(text, "both receive from world rank 1 with tag 7"));
 }
 
@@ -117,8 +117,9 @@ TEST_CASE("receives of nobody and posted ones that others complete are not share
   job.irecv(kA, 1, 3, id(0, 0));
   job.wait(kB, id(0, 0));
   for (const Who who : {kA, kB})
-    job.event(who, kRecv, {0, 1, kInt, pack_special(SpecialRank::kProcNull), 3, kWorld, job.none(),
-                           kNotRecorded, kNotRecorded});
+    job.event(who, kRecv,
+              {0, 1, kInt, pack_special(SpecialRank::kProcNull), 3, kWorld, job.none(),
+               kNotRecorded, kNotRecorded});
   if (another) job.irecv(kB, 1, 3, id(1, 0));
   const std::string text = shared(job);
   if (another)
@@ -264,10 +265,11 @@ TEST_CASE("a message longer than its receive is named, also where another thread
   const CheckReport report = checked(job);
   CHECK(report.ok == !wrong);
   if (wrong)
-    only(report, "truncation", (handed ? std::string("rank 1 thread 0 event 2 (Wait)")
-                                       : std::string("rank 1 thread 1 event 1 (Recv)")) +
-                                   ": receives at most 8 bytes, but world rank 0 sends 12 with "
-                                   "tag 5");
+    only(report, "truncation",
+         (handed ? std::string("rank 1 thread 0 event 2 (Wait)")
+                 : std::string("rank 1 thread 1 event 1 (Recv)")) +
+             ": receives at most 8 bytes, but world rank 0 sends 12 with "
+             "tag 5");
 }
 
 TEST_CASE("a matched receive takes the message of its probe") {
@@ -315,8 +317,9 @@ TEST_CASE("threads' collectives must agree in call, root, op and amounts") {
   for (int rank = 0; rank < 2; ++rank) {
     const Who worker{rank, 1};
     const bool other = rank == 1;
-    job.event(worker, kBcast, {0, other && wrong == 1 ? 5 : 4, kInt,
-                               job.at(other && wrong == 2 ? 1 : 0, worker), 2});
+    job.event(
+        worker, kBcast,
+        {0, other && wrong == 1 ? 5 : 4, kInt, job.at(other && wrong == 2 ? 1 : 0, worker), 2});
     job.allreduce(worker, 1, 2, other && wrong == 3 ? kMax : kSum);
     const std::int64_t sent = other ? job.array({3, 4}) : job.array({1, 2});
     const std::int64_t got = other ? job.array({wrong == 4 ? 3 : 2, 4}) : job.array({1, 3});

@@ -2,7 +2,6 @@
 /// The events of a rank's threads as one sequence, and what orders them.
 
 #include <algorithm>
-
 #include <catch2/catch.hpp>
 
 #include "analysis/rank_streams.h"
@@ -169,10 +168,8 @@ TEST_CASE("arrays of requests are completed as far as the call says") {
   const int form = GENERATE(0, 1, 2);
   job.irecv(kWorker, 0, 9, id(1, 0));
   if (form == 0) job.event(kWorker, kWaitall, {4, all, empty, empty, empty});
-  if (form == 1)
-    job.event(kWorker, kWaitany, {4, all, 1, job.none(), kNotRecorded, kNotRecorded});
-  if (form == 2)
-    job.event(kWorker, kWaitsome, {4, all, 2, job.array({0, 3}), empty, empty, empty});
+  if (form == 1) job.event(kWorker, kWaitany, {4, all, 1, job.none(), kNotRecorded, kNotRecorded});
+  if (form == 2) job.event(kWorker, kWaitsome, {4, all, 2, job.array({0, 3}), empty, empty, empty});
   const ObjectUse use = last_use(job.build(), 1);
   CHECK(use.makes.empty());
   CHECK(use.ends.size() == std::vector<std::size_t>{3, 1, 2}[static_cast<std::size_t>(form)]);
@@ -187,15 +184,15 @@ TEST_CASE("what completes nothing waits for nobody") {
   job.compute(1000).wait(kMain, id(0, 0));
   job.irecv(kWorker, 0, 1, id(1, 0));
   if (array)
-    job.event(kWorker, kWaitany, {2, job.array({id(0, 0), id(1, 0)}), 1, job.none(), kNotRecorded,
-                                  kNotRecorded});
+    job.event(kWorker, kWaitany,
+              {2, job.array({id(0, 0), id(1, 0)}), 1, job.none(), kNotRecorded, kNotRecorded});
   else
     job.event(kWorker, kTest, {id(0, 0), 0, job.none(), kNotRecorded, kNotRecorded});
   job.barrier(kWorker);
   const Trace trace = job.build();
   CHECK(handed_over(trace, 0, 2) == std::vector<bool>{false, false});
-  CHECK(sequence(trace) == (array ? "Irecv0 Irecv1 Waitany1 Barrier1 Wait0"
-                                  : "Irecv0 Irecv1 Test1 Barrier1 Wait0"));
+  CHECK(sequence(trace) ==
+        (array ? "Irecv0 Irecv1 Waitany1 Barrier1 Wait0" : "Irecv0 Irecv1 Test1 Barrier1 Wait0"));
 }
 
 TEST_CASE("a request that its maker completes may be cancelled by another thread") {

@@ -239,8 +239,7 @@ TEST_CASE("values come back however they were appended", "[value_sequence][prope
                        static_cast<std::int64_t>(-3 * w(stride)));
     });
     Values expected = values;
-    for (auto& v : expected)
-      v = static_cast<std::int64_t>(100 - 3 * static_cast<std::uint64_t>(v));
+    for (auto& v : expected) v = static_cast<std::int64_t>(100 - 3 * static_cast<std::uint64_t>(v));
     REQUIRE(values_of(mapped) == expected);
     REQUIRE(mapped == sequence_of(expected));
     const ValueSequence zeros =

@@ -18,15 +18,17 @@ enum : std::uint16_t { kInit = 1, kSend, kRecv, kIsend, kIrecv, kWaitall, kFinal
 struct Job : TraceBuilder {
   Job() : TraceBuilder(2) {
     call(kInit, "Init", {});
-    call(kSend, "Send", {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e",
-                         "tag:tag", "comm:comm"});
-    call(kIsend, "Isend", {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e",
-                           "tag:tag", "comm:comm", "request:request"});
-    call(kIrecv, "Irecv", {"buf:buffer", "count:count", "datatype:datatype", "source:source:e",
-                           "tag:tag", "comm:comm", "request:request"});
-    call(kWaitall, "Waitall", {"count:count", "array_of_requests:request:a",
-                               "array_of_statuses.source:source:a", "array_of_statuses.tag:tag:a",
-                               "array_of_statuses.bytes:bytes:a"});
+    call(kSend, "Send",
+         {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e", "tag:tag", "comm:comm"});
+    call(kIsend, "Isend",
+         {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e", "tag:tag", "comm:comm",
+          "request:request"});
+    call(kIrecv, "Irecv",
+         {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
+          "comm:comm", "request:request"});
+    call(kWaitall, "Waitall",
+         {"count:count", "array_of_requests:request:a", "array_of_statuses.source:source:a",
+          "array_of_statuses.tag:tag:a", "array_of_statuses.bytes:bytes:a"});
     call(kFinalize, "Finalize", {});
     for (std::uint32_t rank = 0; rank < 2; ++rank) push(rank, kInit, {});
     const std::int64_t empty = array({});
@@ -36,8 +38,9 @@ struct Job : TraceBuilder {
     push(1, kIrecv, {0, 2, kInt, pack_special(SpecialRank::kAnySource), 5, 0, 0});
     push(1, kIrecv, {0, 4, kInt, pack_rank(0, 1, 2), -1, 0, 1});
     const std::int64_t none = kFirstSpecialRelative + static_cast<int>(SpecialRank::kNone);
-    push(1, kWaitall, {2, array({0, 1}), array({relative_rank(0, 1, 2), none}),
-                       array({kNotRecorded, 5}), array({kNotRecorded, 8})});
+    push(1, kWaitall,
+         {2, array({0, 1}), array({relative_rank(0, 1, 2), none}), array({kNotRecorded, 5}),
+          array({kNotRecorded, 8})});
     for (std::uint32_t rank = 0; rank < 2; ++rank) push(rank, kFinalize, {});
   }
 };
@@ -50,15 +53,13 @@ const char* const kHead =
 
 /// Both isends have one handle, as MPICH does for those that complete at once.
 const std::vector<std::string> kSender = {
-    "Init return=0",
-    "Isend return=0 buf=0 count=2 datatype=200 dest=1 tag=5 comm=100 request=7",
+    "Init return=0", "Isend return=0 buf=0 count=2 datatype=200 dest=1 tag=5 comm=100 request=7",
     "Isend return=0 buf=0 count=2 datatype=200 dest=1 tag=5 comm=100 request=7",
     "Waitall return=0 count=2 array_of_requests=[7,7] "
     "array_of_statuses=[(0,0,0,0),(0,0,0,0)]",
     "Finalize return=0"};
 const std::vector<std::string> kReceiver = {
-    "Init return=0",
-    "Irecv return=0 buf=0 count=2 datatype=200 source=-2 tag=5 comm=100 request=8",
+    "Init return=0", "Irecv return=0 buf=0 count=2 datatype=200 source=-2 tag=5 comm=100 request=8",
     "Irecv return=0 buf=0 count=4 datatype=200 source=0 tag=-1 comm=100 request=9",
     "Waitall return=0 count=2 array_of_requests=[8,9] "
     "array_of_statuses=[(0,5,8,0),(0,5,8,0)]",
@@ -104,18 +105,19 @@ namespace {
 /// What one thread posts another completes, and the handle is given out again at once.
 struct ThreadedJob : TraceBuilder {
   ThreadedJob() : TraceBuilder(1, 2) {
-    call(kIrecv, "Irecv", {"buf:buffer", "count:count", "datatype:datatype", "source:source:e",
-                           "tag:tag", "comm:comm", "request:request"});
-    call(kWaitall, "Waitall", {"count:count", "array_of_requests:request:a",
-                               "array_of_statuses.source:source:a", "array_of_statuses.tag:tag:a",
-                               "array_of_statuses.bytes:bytes:a"});
+    call(kIrecv, "Irecv",
+         {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
+          "comm:comm", "request:request"});
+    call(kWaitall, "Waitall",
+         {"count:count", "array_of_requests:request:a", "array_of_statuses.source:source:a",
+          "array_of_statuses.tag:tag:a", "array_of_statuses.bytes:bytes:a"});
     const std::int64_t second = std::int64_t{1} << kObjectThreadShift;
     const std::int64_t any = pack_special(SpecialRank::kAnySource);
     push(0, kIrecv, {0, 2, kInt, any, 5, 0, 0});
     push(1, kWaitall, {1, array({0}), array({0}), array({kNotRecorded}), array({kNotRecorded})});
     push(1, kIrecv, {0, 2, kInt, any, 6, 0, second});
-    push(0, kWaitall, {1, array({second}), array({0}), array({kNotRecorded}),
-                       array({kNotRecorded})});
+    push(0, kWaitall,
+         {1, array({second}), array({0}), array({kNotRecorded}), array({kNotRecorded})});
   }
 };
 
@@ -192,19 +194,19 @@ TEST_CASE("each kind of lie is found in its column") {
     Column column;
     const char* parameter;
   };
-  const auto lie = GENERATE(
-      Lie{1, "count=2", "count=3", Column::kCount, "count"},
-      Lie{1, "source=-2", "source=0", Column::kSource, "source"},
-      Lie{2, "source=0", "source=1", Column::kSource, "source"},
-      Lie{2, "tag=-1", "tag=5", Column::kTag, "tag"},
-      Lie{1, "comm=100", "comm=99", Column::kComm, "comm"},
-      Lie{1, "datatype=200", "datatype=201", Column::kDatatype, "datatype"},
-      Lie{1, "buf=0", "buf=2", Column::kOther, "buf"},
-      Lie{3, "[8,9]", "[9,8]", Column::kRequest, "array_of_requests"},
-      Lie{3, "[(0,5,8,0)", "[(1,5,8,0)", Column::kSource, "array_of_statuses.source"},
-      Lie{3, "[(0,5,8,0)", "[(0,6,8,0)", Column::kTag, "array_of_statuses.tag"},
-      Lie{3, "[(0,5,8,0)", "[(0,5,4,0)", Column::kCount, "array_of_statuses.bytes"},
-      Lie{3, "(0,5,8,0)]", "(0,5,4,0)]", Column::kCount, "array_of_statuses.bytes"});
+  const auto lie =
+      GENERATE(Lie{1, "count=2", "count=3", Column::kCount, "count"},
+               Lie{1, "source=-2", "source=0", Column::kSource, "source"},
+               Lie{2, "source=0", "source=1", Column::kSource, "source"},
+               Lie{2, "tag=-1", "tag=5", Column::kTag, "tag"},
+               Lie{1, "comm=100", "comm=99", Column::kComm, "comm"},
+               Lie{1, "datatype=200", "datatype=201", Column::kDatatype, "datatype"},
+               Lie{1, "buf=0", "buf=2", Column::kOther, "buf"},
+               Lie{3, "[8,9]", "[9,8]", Column::kRequest, "array_of_requests"},
+               Lie{3, "[(0,5,8,0)", "[(1,5,8,0)", Column::kSource, "array_of_statuses.source"},
+               Lie{3, "[(0,5,8,0)", "[(0,6,8,0)", Column::kTag, "array_of_statuses.tag"},
+               Lie{3, "[(0,5,8,0)", "[(0,5,4,0)", Column::kCount, "array_of_statuses.bytes"},
+               Lie{3, "(0,5,8,0)]", "(0,5,4,0)]", Column::kCount, "array_of_statuses.bytes"});
   Directory directory;
   directory.write(0, kSender);
   std::vector<std::string> lines = kReceiver;
@@ -308,11 +310,10 @@ TEST_CASE("a difference is declared only by its kind, its rank and its node") {
     bool declared;
   };
   // The receive posted with another count also tells of other bytes in its status.
-  const auto now = GENERATE(Case{kIrecv, 1, kInexactCount, true},
-                            Case{kIrecv, 1, kInexactAll, true},
-                            Case{kIrecv, 1, kInexactTag | kInexactSource, false},
-                            Case{kIrecv, 0, kInexactCount, false},
-                            Case{kIsend, 1, kInexactCount, false});
+  const auto now =
+      GENERATE(Case{kIrecv, 1, kInexactCount, true}, Case{kIrecv, 1, kInexactAll, true},
+               Case{kIrecv, 1, kInexactTag | kInexactSource, false},
+               Case{kIrecv, 0, kInexactCount, false}, Case{kIsend, 1, kInexactCount, false});
   declare(trace.nodes, now.call, RankList::single(now.rank), now.kinds);
   declare(trace.nodes, kWaitall, one, kInexactCount);
   const VerifyReport report = verified(directory, trace);
@@ -344,9 +345,7 @@ TEST_CASE("where events are declared to differ, what follows must still match") 
   std::vector<std::string> lines = kReceiver;
   const int extra = GENERATE(0, 1, 5, 300);
   const bool wrong_after = GENERATE(false, true);
-  for (int i = 0; i < extra; ++i)
-    lines.insert(lines.begin() + 1,
-                 "Barrier return=0 comm=100");
+  for (int i = 0; i < extra; ++i) lines.insert(lines.begin() + 1, "Barrier return=0 comm=100");
   if (wrong_after) lines.insert(lines.end() - 1, "Barrier return=0 comm=100");
   directory.write(1, lines);
   Job job;
@@ -369,8 +368,8 @@ TEST_CASE("events missing where they are declared are not looked for behind it")
   const auto pack = GENERATE(std::size_t{1}, std::size_t{3}, std::size_t{80});  // of the records
   const bool wrong_after = GENERATE(false, true);
   TraceBuilder job(1);
-  for (const auto& [id, name] : {std::pair(kProbe, "Probe"), std::pair(kPack, "Pack"),
-                                 std::pair(kBarrier, "Barrier")}) {
+  for (const auto& [id, name] :
+       {std::pair(kProbe, "Probe"), std::pair(kPack, "Pack"), std::pair(kBarrier, "Barrier")}) {
     job.call(id, name, {});
     job.call(id + kExact, name, {});
   }

@@ -13,10 +13,40 @@ inline constexpr std::int64_t kInt = -3, kSum = -2, kMax = -3, kNull = -1;
 inline constexpr std::int64_t kWorld = 0, kSelf = 1;
 
 enum ThreadCall : std::uint16_t {
-  kSend = 1, kRecv, kIrecv, kIsend, kWait, kTest, kWaitall, kWaitany, kWaitsome, kCancel,
-  kRequestFree, kSendInit, kRecvInit, kStart, kIprobe, kMprobe, kMrecv, kImrecv, kBarrier, kBcast,
-  kAllreduce, kIallreduce, kAllreduceInit, kAlltoallv, kCommDup, kCommCreateGroup, kCommFree,
-  kContiguous, kTypeFree, kWinCreate, kWinFence, kFileOpen, kFileClose, kFinalize,
+  kSend = 1,
+  kRecv,
+  kIrecv,
+  kIsend,
+  kWait,
+  kTest,
+  kWaitall,
+  kWaitany,
+  kWaitsome,
+  kCancel,
+  kRequestFree,
+  kSendInit,
+  kRecvInit,
+  kStart,
+  kIprobe,
+  kMprobe,
+  kMrecv,
+  kImrecv,
+  kBarrier,
+  kBcast,
+  kAllreduce,
+  kIallreduce,
+  kAllreduceInit,
+  kAlltoallv,
+  kCommDup,
+  kCommCreateGroup,
+  kCommFree,
+  kContiguous,
+  kTypeFree,
+  kWinCreate,
+  kWinFence,
+  kFileOpen,
+  kFileClose,
+  kFinalize,
 };
 
 /// A thread of a rank.
@@ -33,18 +63,18 @@ struct ThreadJob : TraceBuilder {
   ThreadJob(int ranks_, int threads)
       : TraceBuilder(static_cast<std::uint32_t>(ranks_), static_cast<std::uint32_t>(threads)),
         ranks(ranks_) {
-    const std::vector<std::string> send = {"buf:buffer", "count:count", "datatype:datatype",
-                                           "dest:dest:e", "tag:tag", "comm:comm"};
-    const std::vector<std::string> recv = {"buf:buffer", "count:count", "datatype:datatype",
-                                           "source:source:e", "tag:tag", "comm:comm"};
+    const std::vector<std::string> send = {"buf:buffer",  "count:count", "datatype:datatype",
+                                           "dest:dest:e", "tag:tag",     "comm:comm"};
+    const std::vector<std::string> recv = {"buf:buffer",      "count:count", "datatype:datatype",
+                                           "source:source:e", "tag:tag",     "comm:comm"};
     const std::vector<std::string> status = {"status.source:source:e", "status.tag:tag",
                                              "status.bytes:bytes"};
     const std::vector<std::string> statuses = {"array_of_statuses.source:source:a",
                                                "array_of_statuses.tag:tag:a",
                                                "array_of_statuses.bytes:bytes:a"};
     const std::vector<std::string> request = {"request:request"};
-    const std::vector<std::string> reduce = {"sendbuf:buffer", "recvbuf:buffer", "count:count",
-                                             "datatype:datatype", "op:op", "comm:comm"};
+    const std::vector<std::string> reduce = {"sendbuf:buffer",    "recvbuf:buffer", "count:count",
+                                             "datatype:datatype", "op:op",          "comm:comm"};
     const auto both = [](std::vector<std::string> a, const std::vector<std::string>& b) {
       a.insert(a.end(), b.begin(), b.end());
       return a;
@@ -61,8 +91,10 @@ struct ThreadJob : TraceBuilder {
     call(kWaitall, "Waitall", both({"count:count", "array_of_requests:request:a"}, statuses));
     call(kWaitany, "Waitany",
          both({"count:count", "array_of_requests:request:a", "index:index"}, status));
-    call(kWaitsome, "Waitsome", both({"incount:count", "array_of_requests:request:a",
-                                      "outcount:count", "array_of_indices:index:a"}, statuses));
+    call(kWaitsome, "Waitsome",
+         both({"incount:count", "array_of_requests:request:a", "outcount:count",
+               "array_of_indices:index:a"},
+              statuses));
     call(kCancel, "Cancel", request);
     call(kRequestFree, "Request_free", request);
     call(kIprobe, "Iprobe", both({"source:source:e", "tag:tag", "comm:comm", "flag:flag"}, status));
@@ -70,11 +102,11 @@ struct ThreadJob : TraceBuilder {
          both({"source:source:e", "tag:tag", "comm:comm", "message:message"}, status));
     call(kMrecv, "Mrecv",
          both({"buf:buffer", "count:count", "datatype:datatype", "message:message"}, status));
-    call(kImrecv, "Imrecv", {"buf:buffer", "count:count", "datatype:datatype", "message:message",
-                             "request:request"});
+    call(kImrecv, "Imrecv",
+         {"buf:buffer", "count:count", "datatype:datatype", "message:message", "request:request"});
     call(kBarrier, "Barrier", {"comm:comm"});
-    call(kBcast, "Bcast", {"buffer:buffer", "count:count", "datatype:datatype", "root:root:e",
-                           "comm:comm"});
+    call(kBcast, "Bcast",
+         {"buffer:buffer", "count:count", "datatype:datatype", "root:root:e", "comm:comm"});
     call(kAllreduce, "Allreduce", reduce);
     call(kIallreduce, "Iallreduce", both(reduce, request));
     call(kAllreduceInit, "Allreduce_init", both(reduce, {"info:info", "request:request"}));
@@ -115,13 +147,12 @@ struct ThreadJob : TraceBuilder {
   }
   void recv(Who who, int source, int tag, int count = 1, std::int64_t comm = kWorld,
             std::int64_t type = kInt) {
-    event(who, kRecv, {0, count, type, at(source, who), tag, comm, none(), kNotRecorded,
-                       kNotRecorded});
+    event(who, kRecv,
+          {0, count, type, at(source, who), tag, comm, none(), kNotRecorded, kNotRecorded});
   }
   /// From any source, as it was matched; `tag` below 0: any tag, which was `matched_tag`.
   void recv_any(Who who, int source, int tag, int matched_tag = kNotRecorded) {
-    event(who, kRecv, {0, 1, kInt, any(), tag, kWorld, at(source, who), matched_tag,
-                       kNotRecorded});
+    event(who, kRecv, {0, 1, kInt, any(), tag, kWorld, at(source, who), matched_tag, kNotRecorded});
   }
   void isend(Who who, int dest, int tag, std::int64_t request, int count = 1,
              std::int64_t comm = kWorld) {
@@ -135,8 +166,8 @@ struct ThreadJob : TraceBuilder {
     event(who, kWait, {request, none(), kNotRecorded, kNotRecorded});
   }
   void mprobe(Who who, int source, int tag, std::int64_t message) {
-    event(who, kMprobe, {at(source, who), tag, kWorld, message, none(), kNotRecorded,
-                         kNotRecorded});
+    event(who, kMprobe,
+          {at(source, who), tag, kWorld, message, none(), kNotRecorded, kNotRecorded});
   }
   void mrecv(Who who, std::int64_t message, int count) {
     event(who, kMrecv, {0, count, kInt, message, none(), kNotRecorded, kNotRecorded});

@@ -24,8 +24,8 @@ class Chrome {
 
   void head() {
     file_ << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"tool\":\"chameleon\",\"program\":"
-          << json_text(request_.trace.program) << ",\"times\":"
-          << json_text(timeline_text(request_.trace)) << "},\"traceEvents\":[\n"
+          << json_text(request_.trace.program)
+          << ",\"times\":" << json_text(timeline_text(request_.trace)) << "},\"traceEvents\":[\n"
           << "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"args\":{\"name\":"
           << json_text(request_.trace.program) << "}}";
     const bool threads = request_.trace.threads > 1;
@@ -34,8 +34,8 @@ class Chrome {
       const std::string of = ",\"pid\":0,\"tid\":" + std::to_string(lane) + ",\"args\":{";
       file_ << ",\n{\"ph\":\"M\",\"name\":\"thread_name\"" << of << "\"name\":\""
             << stream_name(request_.trace, lane) << "\"}}"
-            << ",\n{\"ph\":\"M\",\"name\":\"thread_sort_index\"" << of << "\"sort_index\":"
-            << std::to_string(threads ? place++ : lane) << "}}";
+            << ",\n{\"ph\":\"M\",\"name\":\"thread_sort_index\"" << of
+            << "\"sort_index\":" << std::to_string(threads ? place++ : lane) << "}}";
     }
   }
 
@@ -44,8 +44,9 @@ class Chrome {
     const std::string track = ",\"pid\":0,\"tid\":" + std::to_string(event.stream());
     file_ << ",\n{\"ph\":\"X\",\"cat\":\"mpi\",\"name\":\"MPI_" << at.call().name << "\"" << track
           << ",\"ts\":" << microseconds(event.begin_ns)
-          << ",\"dur\":" << microseconds(event.end_ns - event.begin_ns) << ",\"args\":{\"at\":"
-          << json_text(names_.site(at.event().node->path)) << arguments(at) << "}}";
+          << ",\"dur\":" << microseconds(event.end_ns - event.begin_ns)
+          << ",\"args\":{\"at\":" << json_text(names_.site(at.event().node->path)) << arguments(at)
+          << "}}";
     for (const Operation& operation : at.operations()) {
       if (operation.kind == Operation::Kind::kSend && arrow(operation))
         flow("\"ph\":\"s\"", operation, track, event.begin_ns);
@@ -63,8 +64,7 @@ class Chrome {
   void flow(const char* phase, const Operation& operation, const std::string& track,
             std::uint64_t ns) {
     char id[24];
-    std::snprintf(id, sizeof id, "0x%llx",
-                  static_cast<unsigned long long>(message_id(operation)));
+    std::snprintf(id, sizeof id, "0x%llx", static_cast<unsigned long long>(message_id(operation)));
     file_ << ",\n{" << phase << ",\"cat\":\"message\",\"name\":\"message\",\"id\":\"" << id << "\""
           << track << ",\"ts\":" << microseconds(ns) << "}";
   }
@@ -73,8 +73,7 @@ class Chrome {
     call_arguments(at, arguments_);
     for (const CallArgument& argument : arguments_) {
       (text += ",\"").append(argument.name) += "\":";
-      text += argument.text.empty() ? std::to_string(argument.number)
-                                    : "\"" + argument.text + "\"";
+      text += argument.text.empty() ? std::to_string(argument.number) : "\"" + argument.text + "\"";
     }
     return text;
   }

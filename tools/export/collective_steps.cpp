@@ -10,8 +10,7 @@ std::int64_t at(const std::vector<std::int64_t>& list, std::int32_t i) {
   return static_cast<std::size_t>(i) < list.size() ? list[static_cast<std::size_t>(i)] : 0;
 }
 
-void exchange(Steps& steps, std::int32_t to, std::int64_t out, std::int32_t from,
-              std::int64_t in) {
+void exchange(Steps& steps, std::int32_t to, std::int64_t out, std::int32_t from, std::int64_t in) {
   CollectiveStep step;
   if (out > 0) {
     step.to = to;
@@ -43,8 +42,7 @@ void broadcast(Steps& steps, std::int32_t n, std::int32_t me, std::int32_t root,
     if (place + mask < n) exchange(steps, (place + mask + root) % n, bytes, -1, 0);
 }
 
-void reduce(Steps& steps, std::int32_t n, std::int32_t me, std::int32_t root,
-            std::int64_t bytes) {
+void reduce(Steps& steps, std::int32_t n, std::int32_t me, std::int32_t root, std::int64_t bytes) {
   const std::int32_t place = (me - root + n) % n;
   for (std::int32_t mask = 1; mask < n; mask *= 2) {
     if ((place & mask) != 0) {
@@ -80,8 +78,8 @@ void to_root(Steps& steps, std::int32_t n, std::int32_t me, std::int32_t root, s
     if (i != root) exchange(steps, -1, 0, i, at(all, i));
 }
 
-void from_root(Steps& steps, std::int32_t n, std::int32_t me, std::int32_t root,
-               std::int64_t mine, const std::vector<std::int64_t>& all) {
+void from_root(Steps& steps, std::int32_t n, std::int32_t me, std::int32_t root, std::int64_t mine,
+               const std::vector<std::int64_t>& all) {
   if (me != root) return exchange(steps, -1, 0, root, mine);
   for (std::int32_t i = 0; i < n; ++i)
     if (i != root) exchange(steps, i, at(all, i), -1, 0);
@@ -130,9 +128,7 @@ bool collective_steps(const CallPlan& plan, const Operation& operation, const Ve
     case Amounts::kToRoot:
       to_root(steps, n, self, root, sent, equal(n, n == 0 ? 0 : received / n));
       return true;
-    case Amounts::kPairsToRoot:
-      to_root(steps, n, self, root, sent, vectors.received);
-      return true;
+    case Amounts::kPairsToRoot: to_root(steps, n, self, root, sent, vectors.received); return true;
     case Amounts::kFromRoot:
       from_root(steps, n, self, root, received, equal(n, n == 0 ? 0 : sent / n));
       return true;
@@ -151,9 +147,7 @@ bool collective_steps(const CallPlan& plan, const Operation& operation, const Ve
       else
         ring(steps, n, self, vectors.received);
       return true;
-    case Amounts::kPairs:
-      pairwise(steps, n, self, vectors.sent, vectors.received);
-      return true;
+    case Amounts::kPairs: pairwise(steps, n, self, vectors.sent, vectors.received); return true;
   }
   return false;
 }

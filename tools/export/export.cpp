@@ -99,8 +99,9 @@ void note_timeline(const Trace& trace, const TimelineFacts& facts, ExportReport&
     report.notes.push_back(std::to_string(facts.unmatched) +
                            " receives or collectives without their others: not ordered");
   if (trace.threads > 1)
-    report.notes.push_back("where threads of a rank share a channel, which message is which is by "
-                           "the times");
+    report.notes.push_back(
+        "where threads of a rank share a channel, which message is which is by "
+        "the times");
   for (const auto& [call, count] : facts.unmodelled)
     report.notes.push_back(call + " x" + std::to_string(count) +
                            ": calls shown, what they move is not told");
@@ -108,9 +109,9 @@ void note_timeline(const Trace& trace, const TimelineFacts& facts, ExportReport&
 
 }  // namespace
 
-Result<ExportReport> export_timeline(
-    const ExportRequest& request, const std::function<void(const TimedEvent&)>& event,
-    const std::function<Status(const TimelineFacts&)>& finish) {
+Result<ExportReport> export_timeline(const ExportRequest& request,
+                                     const std::function<void(const TimedEvent&)>& event,
+                                     const std::function<Status(const TimelineFacts&)>& finish) {
   ExportReport report(request);
   const Result<TimelineFacts> facts =
       run_timeline(request.trace, request.ranks, [&](const TimedEvent& one) {

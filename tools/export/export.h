@@ -38,10 +38,10 @@ struct ExportReport {
   explicit ExportReport(const ExportRequest& request) : progress(request.progress) {}
 
   Progress* progress;
-  std::uint64_t events = 0;     ///< MPI calls written
-  std::uint64_t messages = 0;   ///< sent by these ranks
-  std::uint64_t bytes = 0;      ///< in these messages
-  std::string timing;           ///< what the times are; empty: the format has none
+  std::uint64_t events = 0;        ///< MPI calls written
+  std::uint64_t messages = 0;      ///< sent by these ranks
+  std::uint64_t bytes = 0;         ///< in these messages
+  std::string timing;              ///< what the times are; empty: the format has none
   std::vector<std::string> notes;  ///< what is left out or stands for something else
 };
 
@@ -98,9 +98,9 @@ void count_event(const RankOperations& at, ExportReport& report);
 /// What formats of events in time have in common: `event` for each, in order of each rank, then
 /// `finish`, which completes the output; the events are counted, and what is to be said of the
 /// whole is noted.
-Result<ExportReport> export_timeline(
-    const ExportRequest& request, const std::function<void(const TimedEvent&)>& event,
-    const std::function<Status(const TimelineFacts&)>& finish);
+Result<ExportReport> export_timeline(const ExportRequest& request,
+                                     const std::function<void(const TimedEvent&)>& event,
+                                     const std::function<Status(const TimelineFacts&)>& finish);
 
 /// Times, per call path, of some ranks: from the folded form, or event by event with full timing.
 /// `f(node, predecessor symbol, events, compute ns, communication ns)`.

@@ -74,8 +74,7 @@ Result<ExportReport> export_goal(const ExportRequest& request) {
   TextFile file(request.output);
   file << "num_ranks " << std::to_string(request.trace.world_size) << "\n";
   Goal writer(file);
-  if (const Status done = write_schedule(request.trace, writer, report); !done)
-    return done.error();
+  if (const Status done = write_schedule(request.trace, writer, report); !done) return done.error();
   if (const Status closed = file.close(); !closed) return closed.error();
   return report;
 }

@@ -140,8 +140,7 @@ class Archive {
     ok(OTF2_Archive_SetSerialCollectiveCallbacks(archive_));
     ok(OTF2_Archive_SetFlushCallbacks(archive_, &kFlush, nullptr));
     ok(OTF2_Archive_SetCreator(archive_, "chameleon"));
-    const std::string about =
-        request_.trace.program + "; " + timeline_text(request_.trace);
+    const std::string about = request_.trace.program + "; " + timeline_text(request_.trace);
     ok(OTF2_Archive_SetDescription(archive_, about.c_str()));
     ok(OTF2_Archive_OpenEvtFiles(archive_));
     for (std::uint32_t rank = 0; rank < world(); ++rank) {
@@ -262,9 +261,9 @@ class Archive {
         name, static_cast<OTF2_RegionRef>(definitions_.regions.size()));
     if (fresh) {
       const auto colon = frame.find(':');
-      definitions_.regions.push_back(
-          {name, colon == std::string::npos || colon > frame.find(' ') ? ""
-                                                                       : frame.substr(0, colon)});
+      definitions_.regions.push_back({name, colon == std::string::npos || colon > frame.find(' ')
+                                                ? ""
+                                                : frame.substr(0, colon)});
     }
     return entry->second;
   }
@@ -369,9 +368,9 @@ class Archive {
         const int known = collective_of(*operation.collective, creates);
         const auto op = static_cast<OTF2_CollectiveOp>(
             known < 0 ? OTF2_COLLECTIVE_OP_BARRIER : known);  // waits for all, moves nothing
-        const std::uint32_t root =
-            operation.root_world < 0 ? OTF2_UNDEFINED_UINT32
-                                     : rank_in(operation, operation.root, operation.root_world);
+        const std::uint32_t root = operation.root_world < 0
+                                       ? OTF2_UNDEFINED_UINT32
+                                       : rank_in(operation, operation.root, operation.root_world);
         const auto sent = static_cast<std::uint64_t>(operation.sent);
         const auto received = static_cast<std::uint64_t>(operation.received);
         if (operation.request == 0)
@@ -412,9 +411,8 @@ class Archive {
       const Definitions::Region& region = definitions_.regions[i];
       const OTF2_StringRef name = text(region.name);
       ok(OTF2_GlobalDefWriter_WriteRegion(
-          writer, static_cast<OTF2_RegionRef>(i), name, name, nothing, region.role,
-          region.paradigm, OTF2_REGION_FLAG_NONE,
-          region.file.empty() ? nothing : text(region.file), 0, 0));
+          writer, static_cast<OTF2_RegionRef>(i), name, name, nothing, region.role, region.paradigm,
+          OTF2_REGION_FLAG_NONE, region.file.empty() ? nothing : text(region.file), 0, 0));
     }
     write_system_tree(writer, text);
     write_communicators(writer, text, nothing);
@@ -442,10 +440,9 @@ class Archive {
         const std::uint32_t stream = request_.trace.stream_of(rank, thread);
         const auto location = locations_.find(stream);
         if (location == locations_.end()) continue;
-        ok(OTF2_GlobalDefWriter_WriteLocation(writer, stream,
-                                              text(stream_name(request_.trace, stream)),
-                                              OTF2_LOCATION_TYPE_CPU_THREAD,
-                                              location->second.events, rank));
+        ok(OTF2_GlobalDefWriter_WriteLocation(
+            writer, stream, text(stream_name(request_.trace, stream)),
+            OTF2_LOCATION_TYPE_CPU_THREAD, location->second.events, rank));
       }
     }
   }
@@ -457,10 +454,9 @@ class Archive {
     OTF2_GroupRef next = 0;
     const auto group = [&](OTF2_GroupType type, OTF2_StringRef name,
                            const std::vector<std::uint64_t>& members) {
-      ok(OTF2_GlobalDefWriter_WriteGroup(writer, next, name, type, OTF2_PARADIGM_MPI,
-                                         OTF2_GROUP_FLAG_NONE,
-                                         static_cast<std::uint32_t>(members.size()),
-                                         members.data()));
+      ok(OTF2_GlobalDefWriter_WriteGroup(
+          writer, next, name, type, OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE,
+          static_cast<std::uint32_t>(members.size()), members.data()));
       return next++;
     };
     group(OTF2_GROUP_TYPE_COMM_LOCATIONS, text("MPI locations"), all);

@@ -6,8 +6,8 @@
 namespace chameleon {
 
 Result<ExportReport> export_otf2(const ExportRequest&) {
-  return Error{ErrorKind::kRefused,
-               "built without OTF2: install libotf2-trace-dev and build again", 0};
+  return Error{ErrorKind::kRefused, "built without OTF2: install libotf2-trace-dev and build again",
+               0};
 }
 
 }  // namespace chameleon

@@ -115,8 +115,8 @@ class Paje {
   void event(const TimedEvent& event) {
     const std::string on = " r" + std::to_string(event.stream());
     calls_.insert(event.at->call().name);
-    lines_.add(event.begin_ns, "5 " + seconds(event.begin_ns) + " S" + on + " MPI_" +
-                                   event.at->call().name + "\n");
+    lines_.add(event.begin_ns,
+               "5 " + seconds(event.begin_ns) + " S" + on + " MPI_" + event.at->call().name + "\n");
     const auto operations = event.at->operations();
     for (std::size_t i = 0; i < operations.size(); ++i) {
       const Operation& operation = operations[i];
@@ -158,7 +158,8 @@ Result<ExportReport> export_paje(const ExportRequest& request) {
     TextFile file(request.output);
     // ViTE takes no comments: the outermost type says what the times are.
     file << kDefinitionsOfEvents << "0 P 0 " << quoted("Program, " + timeline_text(request.trace))
-         << "\n" << kTypes;
+         << "\n"
+         << kTypes;
     paje.values(file);
     file << "3 " << seconds(0) << " p P 0 " << quoted(request.trace.program) << "\n";
     const std::vector<std::uint32_t> lanes = request.lanes();

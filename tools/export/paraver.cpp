@@ -21,11 +21,17 @@ struct State {
   int value;
   const char* name;
 };
-constexpr State kStateNames[] = {
-    {0, "Idle"},        {1, "Running"},       {3, "Waiting a message"},
-    {4, "Blocking Send"}, {5, "Synchronization"}, {6, "Test/Probe"},
-    {8, "Wait/WaitAll"}, {10, "Immediate Send"}, {11, "Immediate Receive"},
-    {13, "Group Communication"}, {15, "Others"}};
+constexpr State kStateNames[] = {{0, "Idle"},
+                                 {1, "Running"},
+                                 {3, "Waiting a message"},
+                                 {4, "Blocking Send"},
+                                 {5, "Synchronization"},
+                                 {6, "Test/Probe"},
+                                 {8, "Wait/WaitAll"},
+                                 {10, "Immediate Send"},
+                                 {11, "Immediate Receive"},
+                                 {13, "Group Communication"},
+                                 {15, "Others"}};
 
 int state_of(const CallPlan& plan) {
   switch (plan.action) {
@@ -72,8 +78,7 @@ class Paraver {
                                    ":" + kSiteType + ":" + std::to_string(site->second) + "\n");
     lines_.add(event.end_ns, "2:" + object + ":" + std::to_string(event.end_ns) + ":" + kCallType +
                                  ":0:" + kSiteType + ":0\n");
-    for (std::size_t i = 0; i < at.operations().size(); ++i)
-      message(event, at.operations()[i], i);
+    for (std::size_t i = 0; i < at.operations().size(); ++i) message(event, at.operations()[i], i);
   }
 
   Status write(const TimelineFacts& facts) {
@@ -92,9 +97,9 @@ class Paraver {
     std::map<std::string, std::size_t> known;
     for (std::uint32_t rank = 0; rank < world(); ++rank) {
       const auto facts = request_.trace.facts.find(rank);
-      const std::string host =
-          facts == request_.trace.facts.end() || facts->second.host.empty() ? "node"
-                                                                            : facts->second.host;
+      const std::string host = facts == request_.trace.facts.end() || facts->second.host.empty()
+                                   ? "node"
+                                   : facts->second.host;
       const auto [place, fresh] = known.try_emplace(host, hosts_.size());
       if (fresh) hosts_.push_back({host, 0});
       ++hosts_[place->second].second;
@@ -130,11 +135,11 @@ class Paraver {
     }
     if (!request_.ranks.contains(operation.channel.source)) return;
     const std::string sent = std::to_string(event.since_ns[at]);
-    lines_.add(event.since_ns[at],
-               "3:" + objects_[event.since_stream[at]] + ":" + sent + ":" + sent + ":" +
-                   objects_[event.stream()] + ":" + std::to_string(ready) + ":" +
-                   std::to_string(event.end_ns) + ":" + std::to_string(operation.bytes) + ":" +
-                   std::to_string(operation.channel.tag) + "\n");
+    lines_.add(event.since_ns[at], "3:" + objects_[event.since_stream[at]] + ":" + sent + ":" +
+                                       sent + ":" + objects_[event.stream()] + ":" +
+                                       std::to_string(ready) + ":" + std::to_string(event.end_ns) +
+                                       ":" + std::to_string(operation.bytes) + ":" +
+                                       std::to_string(operation.channel.tag) + "\n");
   }
   static std::pair<std::uint32_t, std::uint64_t> key(const Operation& operation) {
     return {operation.channel.dest, operation.request};
@@ -146,8 +151,8 @@ class Paraver {
     char date[40] = "01/01/70 at 00:00";
     if (gmtime_r(&started, &utc) != nullptr)
       std::strftime(date, sizeof date, "%d/%m/%y at %H:%M", &utc);
-    std::string text = "#Paraver (" + std::string(date) + "):" + std::to_string(end_ns) + "_ns:" +
-                       std::to_string(hosts_.size()) + "(";
+    std::string text = "#Paraver (" + std::string(date) + "):" + std::to_string(end_ns) +
+                       "_ns:" + std::to_string(hosts_.size()) + "(";
     for (std::size_t i = 0; i < hosts_.size(); ++i)
       text += (i == 0 ? "" : ",") + std::to_string(hosts_[i].second);
     text += "):1:" + std::to_string(world()) + "(";
@@ -194,10 +199,10 @@ class Paraver {
   PathNames names_;
   SortedLines lines_;
   std::vector<std::pair<std::string, std::uint64_t>> hosts_;  ///< and their processors
-  std::vector<std::size_t> node_of_;   ///< by rank, from 1
-  std::vector<std::size_t> threads_;   ///< of each rank, at least 1
-  std::vector<std::string> objects_;   ///< "cpu:appl:task:thread" by stream
-  std::vector<std::uint64_t> last_;    ///< end of the stream's last call
+  std::vector<std::size_t> node_of_;                          ///< by rank, from 1
+  std::vector<std::size_t> threads_;                          ///< of each rank, at least 1
+  std::vector<std::string> objects_;                          ///< "cpu:appl:task:thread" by stream
+  std::vector<std::uint64_t> last_;                           ///< end of the stream's last call
   std::set<std::uint16_t> calls_;
   std::map<std::uint64_t, std::uint64_t> sites_;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint64_t> posted_;

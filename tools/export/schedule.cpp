@@ -84,9 +84,8 @@ class Schedule {
     }
     const auto operations = at.operations();
     // A blocking send and receive in one call go on at once.
-    if (operations.size() == 2 && operations[0].kind == Kind::kSend &&
-        operations[0].request == 0 && operations[1].kind == Kind::kReceive &&
-        operations[1].request == 0)
+    if (operations.size() == 2 && operations[0].kind == Kind::kSend && operations[0].request == 0 &&
+        operations[1].kind == Kind::kReceive && operations[1].request == 0)
       return exchange(at, operations[0], operations[1]);
     for (std::uint32_t i = 0; i < operations.size(); ++i) one(at, operations[i], i);
   }
@@ -105,10 +104,10 @@ class Schedule {
 
   void one(const RankOperations& at, const Operation& operation, std::uint32_t place) {
     // Parts are numbered in a Startall; in a Sendrecv the receive is part 1.
-    const std::uint32_t part =
-        at.plan().action == Action::kSendrecv ? (operation.kind == Kind::kReceive ? 1U : 0U)
-        : at.plan().action == Action::kStart  ? place
-                                              : 0U;
+    const std::uint32_t part = at.plan().action == Action::kSendrecv
+                                   ? (operation.kind == Kind::kReceive ? 1U : 0U)
+                               : at.plan().action == Action::kStart ? place
+                                                                    : 0U;
     const bool starts = operation.kind == Kind::kSend || operation.kind == Kind::kPost ||
                         (operation.kind == Kind::kReceive && operation.request == 0) ||
                         operation.kind == Kind::kBegin;

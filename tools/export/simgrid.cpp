@@ -88,8 +88,8 @@ class SimGrid final : public ScheduleWriter {
     } else if (movement == "allgatherv") {
       line("allgatherv" + number(operation.sent) + list(vectors.received));
     } else if (movement == "alltoallv" || movement == "alltoallw") {
-      line("alltoallv" + number(operation.sent) + list(vectors.sent) +
-           number(operation.received) + list(vectors.received));
+      line("alltoallv" + number(operation.sent) + list(vectors.sent) + number(operation.received) +
+           list(vectors.received));
     } else {
       return false;
     }
@@ -104,8 +104,7 @@ class SimGrid final : public ScheduleWriter {
     return std::to_string(message.dest) + " " + std::to_string(message.tag) + " " + size(message);
   }
   static std::string from(const Message& message) {
-    return std::to_string(message.source) + " " + std::to_string(message.tag) + " " +
-           size(message);
+    return std::to_string(message.source) + " " + std::to_string(message.tag) + " " + size(message);
   }
   void line(const std::string& text) { *file_ << prefix_ << text << "\n"; }
 
@@ -126,8 +125,7 @@ Result<ExportReport> export_simgrid(const ExportRequest& request) {
   if (const Status made = make_folder(request.output); !made) return made.error();
   ExportReport report(request);
   SimGrid writer(request.output);
-  if (const Status done = write_schedule(request.trace, writer, report); !done)
-    return done.error();
+  if (const Status done = write_schedule(request.trace, writer, report); !done) return done.error();
   if (const Status done = writer.finish(); !done) return done.error();
   report.notes.push_back("1 flop a nanosecond of computing; empty messages have one byte");
   return report;

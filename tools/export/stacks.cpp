@@ -36,15 +36,14 @@ Result<Stacks> stacks_of(const ExportRequest& request, ExportReport& report) {
         const std::vector<std::string>& frames = names.frames(node.path);
         std::vector<std::string> stack = functions(frames, frames.size());
         const auto call = trace.calls.find(node.call);
-        stack.push_back("MPI_" + (call == trace.calls.end() ? std::to_string(node.call)
-                                                            : call->second.name));
+        stack.push_back(
+            "MPI_" + (call == trace.calls.end() ? std::to_string(node.call) : call->second.name));
         stacks[stack] += communication;
         events += count;
         const auto before = paths.find(predecessor);
         if (compute <= 0) return;
-        const std::size_t shared = before == paths.end()
-                                       ? 1
-                                       : common_frames(names.frames(before->second), frames);
+        const std::size_t shared =
+            before == paths.end() ? 1 : common_frames(names.frames(before->second), frames);
         stacks[functions(frames, std::min(shared, frames.size()))] += compute;
       });
   if (!walked) return walked.error();

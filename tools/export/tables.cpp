@@ -16,12 +16,12 @@ namespace {
 struct Cell {
   std::string text;
   bool quoted = false;
-  Cell(std::string_view words) : text(words), quoted(true) {}           // NOLINT: cells are values
-  Cell(const std::string& words) : text(words), quoted(true) {}         // NOLINT
-  Cell(const char* words) : text(words), quoted(true) {}                // NOLINT
-  Cell(std::uint64_t number) : text(std::to_string(number)) {}          // NOLINT
-  Cell(std::int64_t number) : text(std::to_string(number)) {}           // NOLINT
-  Cell(std::uint32_t number) : text(std::to_string(number)) {}          // NOLINT
+  Cell(std::string_view words) : text(words), quoted(true) {}    // NOLINT: cells are values
+  Cell(const std::string& words) : text(words), quoted(true) {}  // NOLINT
+  Cell(const char* words) : text(words), quoted(true) {}         // NOLINT
+  Cell(std::uint64_t number) : text(std::to_string(number)) {}   // NOLINT
+  Cell(std::int64_t number) : text(std::to_string(number)) {}    // NOLINT
+  Cell(std::uint32_t number) : text(std::to_string(number)) {}   // NOLINT
   static Cell nothing() {
     Cell cell{std::uint64_t{0}};
     cell.text.clear();
@@ -31,8 +31,7 @@ struct Cell {
 
 class Table {
  public:
-  Table(const ExportRequest& request, const char* name, bool json,
-        std::vector<const char*> columns)
+  Table(const ExportRequest& request, const char* name, bool json, std::vector<const char*> columns)
       : json_(json),
         columns_(std::move(columns)),
         file_(request.output + "/" + name + (json ? ".json" : ".csv")) {
@@ -95,14 +94,16 @@ class Tables {
         json_(json),
         names_(request.trace),
         threads_(request.trace.threads > 1),
-        events_(request, "events", json,
-                with(threads_, {"rank", "event", "call", "begin_ns", "end_ns", "compute_ns",
-                                "call_ns", "peer", "tag", "bytes", "collective_sent",
-                                "collective_received", "root", "site"},
-                     {"thread"})),
+        events_(
+            request, "events", json,
+            with(threads_,
+                 {"rank", "event", "call", "begin_ns", "end_ns", "compute_ns", "call_ns", "peer",
+                  "tag", "bytes", "collective_sent", "collective_received", "root", "site"},
+                 {"thread"})),
         messages_(request, "messages", json,
-                  with(threads_, {"source", "dest", "tag", "context", "sequence", "bytes",
-                                  "send_ns", "receive_ns", "receive_event"},
+                  with(threads_,
+                       {"source", "dest", "tag", "context", "sequence", "bytes", "send_ns",
+                        "receive_ns", "receive_event"},
                        {"send_thread", "receive_thread"})) {}
 
   void event(const TimedEvent& event) {
@@ -139,9 +140,20 @@ class Tables {
     ++row.count;
     row.compute_ns += at.compute_ns();
     row.call_ns += at.communication_ns();
-    std::vector<Cell> cells = {at.rank(), at.number(), at.call().name, event.begin_ns,
-                               event.end_ns, at.compute_ns(), at.communication_ns(), peer, tag,
-                               bytes, sent, received, root, site};
+    std::vector<Cell> cells = {at.rank(),
+                               at.number(),
+                               at.call().name,
+                               event.begin_ns,
+                               event.end_ns,
+                               at.compute_ns(),
+                               at.communication_ns(),
+                               peer,
+                               tag,
+                               bytes,
+                               sent,
+                               received,
+                               root,
+                               site};
     if (threads_) cells.emplace_back(thread_of(event.stream()));
     events_.row(cells);
   }
@@ -184,10 +196,10 @@ class Tables {
 
   void message(const TimedEvent& event, const Operation& operation, std::size_t place) {
     if (!request_.ranks.contains(operation.channel.source)) return;
-    std::vector<Cell> cells = {operation.channel.source, operation.channel.dest,
-                               operation.channel.tag, "0x" + hex(operation.context),
-                               operation.sequence, operation.bytes, event.since_ns[place],
-                               event.end_ns, event.at->number()};
+    std::vector<Cell> cells = {
+        operation.channel.source,      operation.channel.dest, operation.channel.tag,
+        "0x" + hex(operation.context), operation.sequence,     operation.bytes,
+        event.since_ns[place],         event.end_ns,           event.at->number()};
     if (threads_) {
       cells.emplace_back(thread_of(event.since_stream[place]));
       cells.emplace_back(thread_of(event.stream()));

@@ -81,9 +81,8 @@ class Overview {
             static_cast<std::uint8_t>(std::max_element(cell.begin(), cell.end()) - cell.begin()));
       }
     }
-    return {{"rows", rows_},           {"ranks_per_row", ranks_per_row_},
-            {"columns", columns},      {"column_ns", width_},
-            {"share", base64(share)},  {"kind", base64(kind)}};
+    return {{"rows", rows_},       {"ranks_per_row", ranks_per_row_}, {"columns", columns},
+            {"column_ns", width_}, {"share", base64(share)},          {"kind", base64(kind)}};
   }
 
  private:
@@ -145,8 +144,8 @@ class Detail {
           arrows_.size() >= kMostArrows)
         continue;
       if (const auto from = track_.find(event.since_stream[i]); from != track_.end())
-        arrows_.push_back({from->second, event.since_ns[i], track->second, event.end_ns,
-                           operation.bytes});
+        arrows_.push_back(
+            {from->second, event.since_ns[i], track->second, event.end_ns, operation.bytes});
     }
   }
 
@@ -165,9 +164,8 @@ class Detail {
     for (const auto& [name, index] : names_) ordered[index] = name;
     for (std::size_t i = 0; i < ordered.size(); ++i)
       names.push_back({{"name", ordered[i]}, {"kind", kinds_[i]}});
-    return {{"begin", begin_}, {"end", std::min(end_, end_ns)}, {"whole", all_},
-            {"calls", std::move(names)}, {"tracks", std::move(tracks)},
-            {"messages", arrows_}};
+    return {{"begin", begin_},           {"end", std::min(end_, end_ns)}, {"whole", all_},
+            {"calls", std::move(names)}, {"tracks", std::move(tracks)},   {"messages", arrows_}};
   }
 
  private:
@@ -247,17 +245,16 @@ Result<Events> events(const Request& request, const Load& load, Sites& sites) {
   Detail detail(trace, load, sites);
   Progress progress("report", trace.event_count());
 
-  const Result<TimelineFacts> facts =
-      run_timeline(trace, ranks, [&](const TimedEvent& event) {
-        progress.step();
-        builder.add(*event.at);
-        for (const Operation& operation : event.at->operations())
-          if (operation.kind == Operation::Kind::kSend) ++sizes[operation.bytes];
-        const auto [kind, fresh] = kinds.try_emplace(&event.at->call(), 0);
-        if (fresh) kind->second = call_kind_index(event.at->call());
-        overview.add(index[event.rank()], kind->second, event.begin_ns, event.end_ns);
-        detail.add(event);
-      });
+  const Result<TimelineFacts> facts = run_timeline(trace, ranks, [&](const TimedEvent& event) {
+    progress.step();
+    builder.add(*event.at);
+    for (const Operation& operation : event.at->operations())
+      if (operation.kind == Operation::Kind::kSend) ++sizes[operation.bytes];
+    const auto [kind, fresh] = kinds.try_emplace(&event.at->call(), 0);
+    if (fresh) kind->second = call_kind_index(event.at->call());
+    overview.add(index[event.rank()], kind->second, event.begin_ns, event.end_ns);
+    detail.add(event);
+  });
   if (!facts) return facts.error();
 
   Events result;

@@ -18,8 +18,7 @@ Cells joined(const CommunicationMatrix& matrix, const Place& place) {
   for (const auto& [pair, cell] : matrix.cells) {
     const std::int64_t from = place(pair.first), to = place(pair.second);
     if (from < 0 || to < 0) continue;
-    MatrixCell& sum =
-        cells[{static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to)}];
+    MatrixCell& sum = cells[{static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to)}];
     sum.messages += cell.messages;
     sum.bytes += cell.bytes;
     sum.wait_ns += cell.wait_ns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tools/report/report.h"
 #include "tools/report/page_text.h"
+#include "tools/report/report.h"
 
 namespace chameleon::report {
 

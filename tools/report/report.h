@@ -27,9 +27,9 @@ using Json = nlohmann::ordered_json;
 struct Request {
   const Trace& trace;
   const FileFacts& file;
-  std::string name;                ///< of the file, for the title
-  bool sources = true;             ///< lines of the program around each call
-  std::uint64_t most_events = 0;   ///< beyond, no timeline and no matrix
+  std::string name;               ///< of the file, for the title
+  bool sources = true;            ///< lines of the program around each call
+  std::uint64_t most_events = 0;  ///< beyond, no timeline and no matrix
 };
 
 /// All of it. Error: the trace is damaged.

@@ -89,12 +89,9 @@ Json bins_of(const Histogram& histogram) {
   Json bins = Json::array();
   for (const auto& [bin, count] : histogram.bins())
     bins.push_back({Histogram::bin_low(bin), Histogram::bin_low(bin + 1U), count});
-  return {{"count", histogram.count()},
-          {"min", histogram.min()},
-          {"mean", histogram.mean()},
-          {"median", histogram.quantile(0.5)},
-          {"p95", histogram.quantile(0.95)},
-          {"max", histogram.max()},
+  return {{"count", histogram.count()},      {"min", histogram.min()},
+          {"mean", histogram.mean()},        {"median", histogram.quantile(0.5)},
+          {"p95", histogram.quantile(0.95)}, {"max", histogram.max()},
           {"bins", std::move(bins)}};
 }
 
@@ -160,9 +157,8 @@ Json times(const Trace& trace) {
   Json array = Json::array();
   for (const auto& [name, both] : calls)
     if (!both.second.empty())
-      array.push_back({{"call", name},
-                       {"in_call", bins_of(both.second)},
-                       {"compute", bins_of(both.first)}});
+      array.push_back(
+          {{"call", name}, {"in_call", bins_of(both.second)}, {"compute", bins_of(both.first)}});
   return array;
 }
 
@@ -174,7 +170,8 @@ Json load(const Trace& trace, const Load& load, Sites& sites) {
                {"mean_compute", std::llround(load.mean_compute_ns())},
                {"most_compute", std::llround(load.most_compute_ns())},
                {"run", std::llround(load.run_ns())}};
-  Json rank = Json::array(), compute = rank, most = rank, in_call = rank, events = rank, tool = rank;
+  Json rank = Json::array(), compute = rank, most = rank, in_call = rank, events = rank,
+       tool = rank;
   for (std::size_t first = 0; first < load.ranks.size(); first += of) {
     const std::size_t end = std::min(first + of, load.ranks.size());
     const auto n = static_cast<double>(end - first);
@@ -245,16 +242,14 @@ Json differences(const Trace& trace, Sites& sites) {
       one[list].push_back(std::move(extra));
     };
     for (const auto& [symbol, node] : all[i].events)
-      if (users[symbol] < clusters.size())
-        add("only", *node, {{"clusters", users[symbol]}});
+      if (users[symbol] < clusters.size()) add("only", *node, {{"clusters", users[symbol]}});
     for (const auto& [key, value] : all[i].partners) {
       const bool differs = std::any_of(all.begin(), all.end(), [&](const Behaviour& other) {
         const auto theirs = other.partners.find(key);
         return theirs != other.partners.end() && theirs->second != value;
       });
       if (differs)
-        add("partners", *all[i].events.at(key.first),
-            {{"field", key.second}, {"value", value}});
+        add("partners", *all[i].events.at(key.first), {{"field", key.second}, {"value", value}});
     }
     one["more"] = more;
     array.push_back(std::move(one));

@@ -3,10 +3,11 @@
 
 /// Reads Chameleon's trace files: what ran, calls and call paths, the loop tree, clusters and
 /// phases, and the events of each rank with all parameters, expanded one at a time in memory of the
-/// folded trace. C++17; link chameleon::trace_reader (CMake) or chameleon-trace-reader (pkg-config);
-/// MPI is not needed. Files are hostile input: damage is an Error, never a crash. Nothing throws but for
-/// want of memory. A TraceReader may be used by several threads at once; what it hands out by
-/// reference lives as long as any copy of it. Example: docs/how-to/read-a-trace.md.
+/// folded trace. C++17; link chameleon::trace_reader (CMake) or chameleon-trace-reader
+/// (pkg-config); MPI is not needed. Files are hostile input: damage is an Error, never a crash.
+/// Nothing throws but for want of memory. A TraceReader may be used by several threads at once;
+/// what it hands out by reference lives as long as any copy of it. Example:
+/// docs/how-to/read-a-trace.md.
 
 #include <cstdint>
 #include <functional>
