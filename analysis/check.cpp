@@ -7,7 +7,7 @@
 #include "analysis/datatype_size.h"
 #include "analysis/declared.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 /// Events a rank runs before the next one has its turn: bounds what is in flight.
@@ -359,4 +359,4 @@ void Simulation::report_leftovers() {
   }
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -22,9 +22,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "trace/trace.h"
+#include "model/trace.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 /// Problems described; further ones are counted.
 inline constexpr std::size_t kMostProblems = 10;
@@ -88,4 +88,4 @@ std::string stream_name(const Trace& trace, std::uint32_t stream);
 /// "2 sends, 1 receive, 0 collectives".
 std::string unmatched_text(const CheckReport::Unmatched& counts);
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

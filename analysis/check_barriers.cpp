@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/check_simulation.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 Communicator* Simulation::comm_of(std::uint32_t rank, const CallPlan& plan) {
   RankState& self = state(rank);
@@ -138,4 +138,4 @@ void Simulation::compare(std::uint32_t rank, const CallPlan& plan, Instance& ins
   instance.wrong = true;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -3,7 +3,7 @@
 
 #include "analysis/datatype_size.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 constexpr std::int64_t kInPlace = 1;  // of a buffer
@@ -195,4 +195,4 @@ std::string Agreement::add(const CollectivePlace& here, const std::string& name,
   return differs;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

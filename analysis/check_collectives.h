@@ -15,7 +15,7 @@
 #include "analysis/check_plan.h"
 #include "analysis/communicators.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 struct Contribution {
   std::int64_t root = -1;  ///< world rank; -1: none, or not told (MPI_PROC_NULL)
@@ -62,4 +62,4 @@ struct Agreement {
 inline constexpr const char* kPairsDisagree =
     "what some rank sends another in this collective is not what that one receives";
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -2,7 +2,7 @@
 #include "analysis/check_simulation.h"
 #include "analysis/datatype_size.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 std::uint32_t Simulation::new_request(std::uint32_t rank, Value slot, Request::Kind kind) {
   RankState& self = state(rank);
@@ -499,4 +499,4 @@ void Simulation::sweep_channels() {
   sweep_at_ = std::max<std::size_t>(1 << 16, channels_.size() * 2);
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -5,7 +5,7 @@
 
 #include "analysis/check_simulation.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 // Some member that has not come has ended.
 bool Simulation::hopeless(const Instance& instance) const {
@@ -116,4 +116,4 @@ void Simulation::omit_all(const Instance& instance) {
   for (const auto& [rank, event] : instance.parts) omit(rank, event, 0);
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -7,7 +7,7 @@
 #include "analysis/communicators.h"
 #include "mpi/call_table.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 struct NamedAction {
@@ -178,4 +178,4 @@ CallPlan plan_call(const CallDescription& call) {
   return plan;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -10,9 +10,9 @@
 #include <string_view>
 
 #include "base/hash.h"
-#include "trace/trace.h"
+#include "model/trace.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 enum class Action : std::uint8_t {
   kNothing,    ///< local, or of no effect on others
@@ -92,4 +92,4 @@ inline std::int64_t all_partitions(std::int64_t bytes, std::int64_t partitions) 
 /// The name without MPI_ and _c: "Send_c" is "Send".
 std::string_view base_name(std::string_view call);
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

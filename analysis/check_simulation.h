@@ -15,7 +15,7 @@
 #include "analysis/check_collectives.h"
 #include "analysis/check_state.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 class Simulation {
  public:
@@ -126,4 +126,4 @@ class Simulation {
   CheckReport report_;
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

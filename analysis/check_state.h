@@ -15,9 +15,9 @@
 #include "analysis/check_plan.h"
 #include "analysis/communicators.h"
 #include "base/hash.h"
-#include "trace/view.h"
+#include "model/view.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 /// First in, first out, without the chunks of a deque: most hold 0 or 1.
 template <class T>
@@ -181,4 +181,4 @@ struct Instance : Agreement {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> parts;
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

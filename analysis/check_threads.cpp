@@ -8,7 +8,7 @@
 #include "analysis/thread_sharing.h"
 #include "analysis/timeline.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 /// A collective that some members have called.
@@ -177,4 +177,4 @@ class Check {
 
 Result<CheckReport> check_threads(const Trace& trace) { return Check(trace).run(); }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -13,9 +13,9 @@
 
 #include "analysis/check.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 /// Error: the trace is damaged.
 Result<CheckReport> check_threads(const Trace& trace);
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

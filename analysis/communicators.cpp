@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 constexpr std::uint64_t kWorldContext = 1;
@@ -118,4 +118,4 @@ void Communicators::apply(const Trace& trace, const CallDescription& call, const
                  group.local,          group.remote, 0};
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -18,10 +18,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace/trace.h"
-#include "trace/view.h"
+#include "model/trace.h"
+#include "model/view.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 /// The elements of an array value; none for a key the trace does not hold.
 std::span<const std::int64_t> array_of(const Trace& trace, std::int64_t value);
@@ -103,4 +103,4 @@ class Communicators {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> created_;
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

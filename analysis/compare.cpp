@@ -6,7 +6,7 @@
 
 #include "analysis/site_times.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 class Reader {
@@ -115,4 +115,4 @@ std::vector<Change> compare(const Profile& before, const Profile& after, double 
   return changes;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

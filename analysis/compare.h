@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "trace/trace.h"
+#include "model/trace.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 /// One rank at one place.
 struct SiteTimes {
@@ -50,4 +50,4 @@ struct Change {
 /// largest change of a rank first.
 std::vector<Change> compare(const Profile& before, const Profile& after, double threshold);
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

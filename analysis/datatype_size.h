@@ -10,7 +10,9 @@
 #include <span>
 #include <string_view>
 
-namespace chameleon {
+#include "base/rooms.h"
+
+namespace chameleon::analysis {
 
 inline constexpr std::int64_t kUnknownSize = -1;
 
@@ -57,4 +59,4 @@ std::int64_t constructed_size(std::string_view call, Number number, Array array,
   return kUnknownSize;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

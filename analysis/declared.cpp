@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/declared.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 void collect(const std::vector<Node>& nodes, DeclaredRanks& ranks) {
@@ -60,4 +60,4 @@ RankList declared_ranks(const Trace& trace) {
   return all;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <utility>
 
-#include "trace/trace.h"
+#include "model/trace.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 /// The kinds and the names of their columns.
 inline constexpr std::array<std::pair<Inexactness, const char*>, 6> kInexactKinds = {{
@@ -60,4 +60,4 @@ DeclaredRanks declared_at_nodes(const Trace& trace);
 /// Ranks inexact in anything: at a node, or named by a declaration.
 RankList declared_ranks(const Trace& trace);
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

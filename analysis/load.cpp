@@ -6,7 +6,7 @@
 
 #include "analysis/site_times.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 constexpr double kNotThere = -1;
@@ -122,4 +122,4 @@ Result<Load> load_of(const Trace& trace) {
   return load;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

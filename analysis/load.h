@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "trace/trace.h"
+#include "model/trace.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 struct RankLoad {
   std::uint32_t rank = 0;
@@ -52,4 +52,4 @@ inline constexpr std::uint64_t kMostPlaceTimes = 32'000'000;
 /// Error: the trace is damaged.
 Result<Load> load_of(const Trace& trace);
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

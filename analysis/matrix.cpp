@@ -3,7 +3,7 @@
 
 #include "analysis/operations.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 void MatrixBuilder::add(const RankOperations& at) {
   const std::uint32_t rank = at.rank();
@@ -43,4 +43,4 @@ Result<CommunicationMatrix> communication_matrix(const Trace& trace, const RankL
   return std::move(builder.matrix);
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

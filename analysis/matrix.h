@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "trace/trace.h"
+#include "model/trace.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 struct MatrixCell {
   std::uint64_t messages = 0, bytes = 0;
@@ -49,4 +49,4 @@ class MatrixBuilder {
 /// Messages sent or received by `ranks`. Error: the trace is damaged.
 Result<CommunicationMatrix> communication_matrix(const Trace& trace, const RankList& ranks);
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

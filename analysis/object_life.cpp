@@ -6,7 +6,7 @@
 
 #include "analysis/communicators.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 enum class ObjectKind : std::uint64_t { kComm, kRequest, kType, kMessage, kWindow, kFile };
@@ -219,4 +219,4 @@ bool ObjectLife::pass(const ObjectUse& use) {
   return !use.makes.empty() || !use.ends.empty();
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -17,9 +17,9 @@
 
 #include "analysis/check_plan.h"
 #include "base/result.h"
-#include "trace/view.h"
+#include "model/view.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 /// What each call does, by id.
 std::vector<CallPlan> plan_calls(const Trace& trace);
@@ -90,4 +90,4 @@ class ObjectLife {
   std::unordered_set<std::uint64_t> alive_, persistent_, handed_;
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 constexpr std::int64_t kInPlace = 1;  // of a buffer
@@ -412,4 +412,4 @@ VectorBytes RankOperations::vector_bytes() const {
   return all;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

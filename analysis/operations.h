@@ -26,7 +26,7 @@
 #include "analysis/rank_streams.h"
 #include "base/result.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 /// One effect of an event. `request` numbers a rank's requests from 1 in the order they
 /// are made (a persistent one anew each time it is started); 0 is a blocking call.
@@ -222,4 +222,4 @@ class RankOperations {
   std::unordered_set<std::int64_t> shifting_;
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -5,7 +5,7 @@
 
 #include "analysis/operations.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 using Kind = Operation::Kind;
 
@@ -312,4 +312,4 @@ void RankOperations::matched_receive() {
   now_.operations.push_back(operation);
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -8,7 +8,7 @@
 
 #include "analysis/communicators.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 /// Instances of one call that are looked at.
@@ -97,4 +97,4 @@ RankGrid rank_grid(const Trace& trace, const CommunicationMatrix* matrix) {
   return grid;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -12,7 +12,7 @@
 
 #include "analysis/matrix.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 struct RankGrid {
   std::vector<std::uint32_t> dims;  ///< one, two or three; their product is the world's size
@@ -22,4 +22,4 @@ struct RankGrid {
 /// `matrix` may be null.
 RankGrid rank_grid(const Trace& trace, const CommunicationMatrix* matrix);
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "trace/time_code.h"
+#include "model/time_code.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 EventTimes times_of(const CallDescription& call, const EventView& event, std::uint32_t stream) {
   const std::size_t fields = call.fields.size();
@@ -82,4 +82,4 @@ bool RankStreams::next(EventView& event) {
   return true;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -14,9 +14,9 @@
 
 #include "analysis/object_life.h"
 #include "base/result.h"
-#include "trace/view.h"
+#include "model/view.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 /// Recorded times of an event in ns; `shortest` is the least time in the call at this place, or 1.
 struct EventTimes {
@@ -62,4 +62,4 @@ class RankStreams {
   ObjectLife life_;
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <sstream>
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 /// Takes one signed number from the front of `text`. A fraction, as clocks give, is cut off.
@@ -245,4 +245,4 @@ Result<bool> RawReader::next(RawEvent& event) {
   return true;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -16,7 +16,7 @@
 
 #include "base/result.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 struct RawStatus {
   std::int64_t source = 0, tag = 0, bytes = 0, cancelled = 0;
@@ -95,4 +95,4 @@ class RawReader {
   std::map<std::string, std::int64_t> constants_;
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
-#include "trace/append.h"
+#include "compress/append.h"
+#include "compress/merge.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 /// Why the partial cannot be joined, or nothing.
@@ -74,4 +75,4 @@ Recovery recover(Trace& trace, std::vector<PartialTrace> partials) {
   return recovery;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "trace/trace.h"
+#include "model/trace.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 struct PartialTrace {
   std::string name;  ///< for messages
@@ -32,4 +32,4 @@ inline constexpr const char* kNoPartialDeclaration =
 /// Joins `partials` to `trace`, which must be incomplete.
 Recovery recover(Trace& trace, std::vector<PartialTrace> partials);
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

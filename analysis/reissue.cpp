@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/reissue.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 const char* why_not_reissued(const CallInfo& call) {
   switch (static_cast<CallId>(call.id)) {
@@ -69,4 +69,4 @@ LeftOut find_left_out(const CheckReport& report, bool with_scratch) {
   return left_out;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -12,7 +12,7 @@
 #include "analysis/check.h"
 #include "mpi/call_table.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 /// Why a replay does not issue the call, as the end of a sentence ("it needs other processes"), or
 /// null if it does.
@@ -25,4 +25,4 @@ bool needs_scratch(const CallInfo& call);
 using LeftOut = std::map<std::string, std::map<std::string, std::uint64_t>>;
 LeftOut find_left_out(const CheckReport& report, bool with_scratch);
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

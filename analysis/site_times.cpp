@@ -3,7 +3,7 @@
 
 #include "analysis/operations.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 Status each_rank_time(const Trace& trace, const RankList& streams,
                       const std::function<void(const RankTime&)>& f) {
@@ -42,4 +42,4 @@ Status each_rank_time(const Trace& trace, const RankList& streams,
   return Unit{};
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

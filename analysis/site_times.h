@@ -9,9 +9,9 @@
 #include <functional>
 
 #include "base/result.h"
-#include "trace/trace.h"
+#include "model/trace.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 /// Calls f(rank, entry or null, executions) for the ranks in `wanted` of an event node executed
 /// by `here`. O(ranks x entries).
@@ -54,4 +54,4 @@ struct RankTime {
 Status each_rank_time(const Trace& trace, const RankList& streams,
                       const std::function<void(const RankTime&)>& f);
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

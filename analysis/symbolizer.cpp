@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <span>
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 std::string demangled(const char* name) {
@@ -187,4 +187,4 @@ std::string to_string(const SourceLocation& location) {
   return text;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

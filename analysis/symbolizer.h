@@ -13,9 +13,9 @@
 #include <string>
 #include <utility>
 
-#include "trace/call_path.h"
+#include "model/call_path.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 /// Where a frame's call stands in the source.
 struct SourceLocation {
@@ -47,4 +47,4 @@ class Symbolizer {
 /// One line for people: `function (file:line)`, or `function (module)`.
 std::string to_string(const SourceLocation& location);
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

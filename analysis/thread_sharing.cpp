@@ -6,7 +6,7 @@
 
 #include "analysis/operations.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 /// Of one rank: which thread used what first.
@@ -196,4 +196,4 @@ Result<std::string> reused_between_threads(const Trace& trace) {
   return std::string();
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -13,9 +13,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "trace/trace.h"
+#include "model/trace.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 /// The first that is found, as "rank 1: threads 1 and 2 both ..."; empty if nothing is shared.
 /// Error: the trace is damaged.
@@ -25,4 +25,4 @@ Result<std::string> shared_by_threads(const Trace& trace);
 /// several: "rank 1: thread 2 uses ..."; empty if there is none. Error: the trace is damaged.
 Result<std::string> reused_between_threads(const Trace& trace);
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -5,7 +5,7 @@
 #include <deque>
 #include <set>
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 using Kind = Operation::Kind;
@@ -593,4 +593,4 @@ std::uint64_t message_id(const Operation& operation) {
   return combine(KeyHash{}(operation.channel), operation.sequence);
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

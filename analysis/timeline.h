@@ -26,7 +26,7 @@
 
 #include "analysis/operations.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 struct TimedEvent {
   const RankOperations* at = nullptr;  ///< the rank, with its event and operations
@@ -73,4 +73,4 @@ std::string timeline_text(const Trace& trace);
 /// The same number at both ends of a message.
 std::uint64_t message_id(const Operation& operation);
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

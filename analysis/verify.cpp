@@ -8,7 +8,7 @@
 #include "analysis/declared.h"
 #include "analysis/verify_events.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 /// How far ahead a common call is looked for when the two sides differ.
@@ -354,4 +354,4 @@ Result<VerifyReport> verify(const Trace& trace, const std::string& raw_directory
   return report;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

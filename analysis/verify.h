@@ -23,9 +23,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "trace/trace.h"
+#include "model/trace.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 enum class Column : std::uint8_t {
   kCount,
@@ -92,4 +92,4 @@ struct VerifyReport {
 Result<VerifyReport> verify(const Trace& trace, const std::string& raw_directory,
                             const std::function<void()>& rank_done = {});
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -8,7 +8,7 @@
 #include "cluster/clustering.h"
 #include "world/virtual_world.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 struct Election {
@@ -57,8 +57,8 @@ Result<ClusterCheck> verify_clusters(const Trace& trace, const std::string& raw_
     signatures.push_back(election->signature);
   }
   VirtualWorld world(trace.world_size);
-  const Clustering expected =
-      cluster(world, world.generate([&](std::uint32_t rank) { return signatures[rank]; }), options);
+  const Clustering expected = cluster::cluster(
+      world, world.generate([&](std::uint32_t rank) { return signatures[rank]; }), options);
   result.done = result.equal = true;
   for (const MainCluster& main : expected.main)
     for (const SubCluster& one : main.clusters) {
@@ -71,4 +71,4 @@ Result<ClusterCheck> verify_clusters(const Trace& trace, const std::string& raw_
   return result;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

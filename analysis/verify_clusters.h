@@ -9,9 +9,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "trace/trace.h"
+#include "model/trace.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 struct ClusterCheck {
   bool done = false;        ///< false: nothing was elected, or not every rank has a record of it
@@ -22,4 +22,4 @@ struct ClusterCheck {
 /// Cost: raw records are read once more; clustering as in the job, without its messages.
 Result<ClusterCheck> verify_clusters(const Trace& trace, const std::string& raw_directory);
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -4,7 +4,7 @@
 #include "analysis/communicators.h"
 #include "mpi/event_layout.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 constexpr std::size_t kShownElements = 8;
@@ -457,4 +457,4 @@ void Comparison::follow(const RawEvent& raw, const Plan& plan, const EventView* 
   }
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

@@ -12,10 +12,10 @@
 
 #include "analysis/verify.h"
 #include "analysis/verify_model.h"
+#include "model/view.h"
 #include "mpi/call_table.h"
-#include "trace/view.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 class Comparison {
  public:
@@ -81,4 +81,4 @@ class Comparison {
   std::uint32_t found_ = 0;
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

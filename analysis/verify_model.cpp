@@ -6,7 +6,7 @@
 #include "analysis/check_plan.h"
 #include "analysis/datatype_size.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 namespace {
 
 constexpr std::size_t kKinds = static_cast<std::size_t>(Kind::kOther) + 1;
@@ -189,4 +189,4 @@ RawRequest RawModel::posted(const RawEvent& event) const {
   return request;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

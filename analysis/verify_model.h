@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "analysis/raw_reader.h"
+#include "model/trace.h"
 #include "mpi/kinds.h"
-#include "trace/trace.h"
 
-namespace chameleon {
+namespace chameleon::analysis {
 
 /// The caller's place and the (remote, if there is one) size of a communicator.
 struct RawShape {
@@ -90,4 +90,4 @@ class RawModel {
 /// The kind of this name in mpi_calls.txt; `Kind::kOther` for none.
 Kind kind_of_name(std::string_view name);
 
-}  // namespace chameleon
+}  // namespace chameleon::analysis

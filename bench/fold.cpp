@@ -4,7 +4,7 @@
 // as those of calls do.
 //   bench/fold                 shapes made up
 //   bench/fold TRACE.cham...   what a rank in the middle did in each of these, again and again
-#include "trace/fold.h"
+#include "compress/fold.h"
 
 #include <time.h>
 
@@ -19,13 +19,13 @@
 #include <utility>
 #include <vector>
 
-#include "trace/file.h"
-#include "trace/view.h"
+#include "format/file.h"
+#include "model/view.h"
 
 namespace {
 
 using chameleon::Event;
-using chameleon::Folder;
+using chameleon::compress::Folder;
 
 /// Calls emit(site) for `events` events of a shape.
 using Shape = std::function<void(std::uint64_t events, const std::function<void(int)>& emit)>;
@@ -139,7 +139,7 @@ void measure_shape(const char* name, const Shape& shape) {
 
 /// What one rank of a recorded run did, as often as makes a million events.
 void measure_trace(const char* path) {
-  const auto trace = chameleon::read_trace(path);
+  const auto trace = chameleon::format::read_trace(path);
   if (!trace) {
     std::fprintf(stderr, "fold: %s\n", trace.error().message.c_str());
     std::exit(1);

@@ -4,6 +4,8 @@
 // joining it (packing what it sends is in the next column). Prints a line a case: ranks, what
 // differs, the slowest level (median rank of it), all levels of the critical path together, bytes
 // of the largest message and of the whole trace. Best of five.
+#include "compress/merge.h"
+
 #include <time.h>
 
 #include <algorithm>
@@ -11,14 +13,17 @@
 #include <span>
 #include <vector>
 
-#include "trace/end_point.h"
-#include "trace/file.h"
-#include "trace/fold.h"
-#include "trace/trace.h"
+#include "compress/fold.h"
+#include "format/codec.h"
+#include "format/file.h"
+#include "model/end_point.h"
+#include "model/trace.h"
 
 namespace {
 
 using namespace chameleon;
+using namespace chameleon::compress;
+using namespace chameleon::format;
 
 double cpu_ms() {
   timespec time{};

@@ -15,6 +15,7 @@
 #include "unwind_frames.h"
 
 namespace chameleon::bench {
+using namespace callpath;
 namespace {
 
 using callpath::Engine;

@@ -18,7 +18,9 @@
 #include <optional>
 #include <string_view>
 
-namespace chameleon {
+#include "base/rooms.h"
+
+namespace chameleon::markers {
 
 /// The name, by MPI_Comm_set_name, of a communicator whose barriers are markers. It should have
 /// all ranks of MPI_COMM_WORLD.
@@ -101,4 +103,4 @@ class MarkerFrequency {
   std::uint64_t acted_ = 0;
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::markers

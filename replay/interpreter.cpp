@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <numeric>
 
-#include "trace/time_code.h"
+#include "model/time_code.h"
 
 namespace chameleon::replay {
 

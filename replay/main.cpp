@@ -16,10 +16,11 @@
 
 #include "analysis/declared.h"
 #include "analysis/reissue.h"
+#include "format/codec.h"
+#include "format/file.h"
 #include "replay/interpreter.h"
 #include "replay/options.h"
 #include "replay/watchdog.h"
-#include "trace/file.h"
 
 namespace chameleon::replay {
 namespace {

@@ -11,9 +11,9 @@
 #include <optional>
 #include <vector>
 
+#include "model/trace.h"
 #include "mpi/kinds.h"
 #include "replay/word.h"
-#include "trace/trace.h"
 
 namespace chameleon::replay {
 

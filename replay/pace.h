@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "base/rooms.h"
+
 namespace chameleon::replay {
 
 enum class Compute { kSleep, kSpin, kNone };

@@ -9,8 +9,8 @@
 #include <map>
 #include <vector>
 
+#include "model/view.h"
 #include "replay/calls.h"
-#include "trace/view.h"
 
 namespace chameleon::replay {
 

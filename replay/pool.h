@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/rooms.h"
+
 namespace chameleon::replay {
 
 class Pool {

@@ -10,6 +10,8 @@
 #include <mutex>
 #include <thread>
 
+#include "base/rooms.h"
+
 namespace chameleon::replay {
 
 class Watchdog {

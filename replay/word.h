@@ -9,6 +9,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/rooms.h"
+
 namespace chameleon::replay {
 
 using Word = std::int64_t;

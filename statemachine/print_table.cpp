@@ -12,7 +12,7 @@
 #include "base/generated_part.h"
 #include "statemachine/state_machine.h"
 
-namespace chameleon {
+namespace chameleon::statemachine {
 namespace {
 
 const char* word(When when) {
@@ -67,7 +67,7 @@ std::string mermaid_graph() {
 }
 
 }  // namespace
-}  // namespace chameleon
+}  // namespace chameleon::statemachine
 
 int main(int argc, char** argv) {
   const bool approve = argc == 3 && std::string(argv[1]) == "--approve";
@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: print_table [--approve] FILE\n");
     return 2;
   }
-  const std::string wanted =
-      "\n" + chameleon::markdown_table() + "\n" + chameleon::mermaid_graph() + "\n";
+  const std::string wanted = "\n" + chameleon::statemachine::markdown_table() + "\n" +
+                             chameleon::statemachine::mermaid_graph() + "\n";
   return chameleon::hold_generated_part(argv[argc - 1], wanted, "the state table", approve);
 }

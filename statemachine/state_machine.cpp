@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "statemachine/state_machine.h"
 
-namespace chameleon {
+namespace chameleon::statemachine {
 
 const char* state_name(State state) {
   switch (state) {
@@ -63,4 +63,4 @@ Decision StateMachine::decide(const Cell& cell) {
   return {row.state, row.action};
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::statemachine

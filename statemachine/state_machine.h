@@ -18,7 +18,7 @@
 #include "statemachine/table.h"
 #include "statemachine/vote.h"
 
-namespace chameleon {
+namespace chameleon::statemachine {
 
 struct Decision {
   State state;
@@ -74,4 +74,4 @@ class StateMachine {
   bool stopped_ = false;
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::statemachine

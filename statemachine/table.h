@@ -14,7 +14,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace chameleon {
+#include "base/rooms.h"
+
+namespace chameleon::statemachine {
 
 /// The states of Figure 5.1.
 enum class State : std::uint8_t { kAllTracing, kClustering, kLead, kFinalize };
@@ -122,4 +124,4 @@ static_assert(
     }(),
     "a row for every cell, a cell for every row");
 
-}  // namespace chameleon
+}  // namespace chameleon::statemachine

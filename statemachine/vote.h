@@ -13,7 +13,9 @@
 #include <cstdint>
 #include <type_traits>
 
-namespace chameleon {
+#include "base/rooms.h"
+
+namespace chameleon::statemachine {
 
 class Vote {
  public:
@@ -67,4 +69,4 @@ class Vote {
 static_assert(sizeof(Vote) == 16 && std::is_trivially_copyable_v<Vote> &&
               std::is_standard_layout_v<Vote>);
 
-}  // namespace chameleon
+}  // namespace chameleon::statemachine

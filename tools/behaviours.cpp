@@ -5,10 +5,10 @@
 #include <bit>
 #include <unordered_map>
 
+#include "model/end_point.h"
 #include "mpi/event_layout.h"
-#include "trace/end_point.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 constexpr std::int64_t kDouble = -2;  // the only predefined datatype, and op, here
@@ -268,4 +268,4 @@ Trace behaviour_trace(std::uint32_t ranks) {
   return trace;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

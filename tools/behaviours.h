@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "trace/event.h"
-#include "trace/trace.h"
+#include "model/event.h"
+#include "model/trace.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 
 /// Receives the events of a rank; `values` holds until it returns.
 class EventSink {
@@ -40,4 +40,4 @@ const Behaviour* find_behaviour(const std::string& name);
 /// A trace without events that knows the calls of all behaviours.
 Trace behaviour_trace(std::uint32_t ranks);
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

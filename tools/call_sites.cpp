@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string_view>
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 std::string_view base_name(std::string_view path) {
@@ -95,4 +95,4 @@ std::string short_function(const std::string& function) {
   return kept + "()";
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "analysis/symbolizer.h"
-#include "trace/trace.h"
+#include "model/trace.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 
 class CallSites {
  public:
@@ -41,4 +41,4 @@ class CallSites {
 /// `std::vector<int> (anonymous namespace)::f<int>(int, int)` as `f()`.
 std::string short_function(const std::string& function);
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -10,7 +10,7 @@
 #include "analysis/thread_sharing.h"
 #include "tools/common.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace check_verb {
 
 struct Options {
@@ -149,4 +149,4 @@ void add_check_command(CLI::App& app, int& status) {
   verb->callback([options, &status] { status = run_check(*options); });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

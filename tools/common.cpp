@@ -11,7 +11,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 std::string three_digits(double value) {
@@ -167,4 +167,4 @@ std::string Style::wrap(const char* code, std::string_view text) const {
   return std::string("\033[") + code + "m" + std::string(text) + "\033[0m";
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -14,13 +14,13 @@
 #include <vector>
 
 #include "base/result.h"
-#include "trace/file.h"
+#include "format/file.h"
 
 namespace CLI {
 class App;
 }
 
-namespace chameleon {
+namespace chameleon::tools {
 
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitMismatch = 1;
@@ -100,4 +100,4 @@ class Style {
   bool on_ = false;
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

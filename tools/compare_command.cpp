@@ -11,7 +11,7 @@
 #include "tools/common.h"
 #include "tools/export/export.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace compare_verb {
 
 struct Options {
@@ -149,4 +149,4 @@ void add_compare_command(CLI::App& app, int& status) {
   verb->callback([options, &status] { status = run_compare(*options); });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -10,7 +10,7 @@
 #include "launch.h"
 #include "program_file.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace doctor_verb {
 
 struct Options {
@@ -90,4 +90,4 @@ void add_doctor_command(CLI::App& app, int& status) {
   verb->callback([options, &status] { status = doctor(*options); });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

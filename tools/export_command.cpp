@@ -10,7 +10,7 @@
 #include "tools/common.h"
 #include "tools/export/export.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace export_verb {
 
 struct Format {
@@ -96,4 +96,4 @@ void add_export_command(CLI::App& app, int& status) {
   verb->callback([options, &status] { status = run_export(*options); });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

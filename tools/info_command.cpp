@@ -13,7 +13,7 @@
 #include "common.h"
 #include "statistics.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace info_verb {
 
 struct Options {
@@ -363,4 +363,4 @@ void add_info_command(CLI::App& app, int& status) {
   verb->callback([options, &status] { status = info(*options); });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

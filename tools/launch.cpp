@@ -16,7 +16,7 @@
 #include "common.h"
 #include "program_file.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 namespace fs = std::filesystem;
@@ -155,4 +155,4 @@ int launch(std::string_view verb, const std::vector<std::string>& line) {
   return WEXITSTATUS(status);
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -8,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
-namespace chameleon {
+#include "base/rooms.h"
+
+namespace chameleon::tools {
 
 /// libchameleon.so: $CHAMELEON_LIBRARY, ../lib*/ of the command, or its build tree; or empty.
 std::string find_tracer();
@@ -28,4 +30,4 @@ std::vector<std::string> launch_line(const std::string& launcher, int ranks,
 /// exit status, 128 + signal if one ended it, 127 if it could not be started.
 int launch(std::string_view verb, const std::vector<std::string>& line);
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -25,7 +25,7 @@ int run_command(int argc, char** argv) {
     }
   }
 
-  int status = chameleon::kExitOk;
+  int status = chameleon::tools::kExitOk;
   CLI::App app("Chameleon traces MPI applications: online, compressed, replayable.", "chameleon");
   app.set_version_flag("--version", "chameleon " CHAMELEON_VERSION);
   app.require_subcommand(1);
@@ -36,36 +36,36 @@ int run_command(int argc, char** argv) {
         verb != nullptr && verb->get_parent() != nullptr ? " " + verb->get_name() : "";
     return "chameleon" + name + ": " + error.what() + " (see chameleon" + name + " --help)\n";
   });
-  chameleon::add_run_command(app, application, status);
-  chameleon::add_doctor_command(app, status);
-  chameleon::add_info_command(app, status);
-  chameleon::add_print_command(app, status);
-  chameleon::add_stats_command(app, status);
-  chameleon::add_check_command(app, status);
-  chameleon::add_verify_command(app, status);
-  chameleon::add_replay_command(app, status);
-  chameleon::add_recover_command(app, status);
-  chameleon::add_simulate_command(app, status);
-  chameleon::add_export_command(app, status);
-  chameleon::add_predict_command(app, status);
-  chameleon::add_matrix_command(app, status);
-  chameleon::add_compare_command(app, status);
-  chameleon::add_report_command(app, status);
+  chameleon::tools::add_run_command(app, application, status);
+  chameleon::tools::add_doctor_command(app, status);
+  chameleon::tools::add_info_command(app, status);
+  chameleon::tools::add_print_command(app, status);
+  chameleon::tools::add_stats_command(app, status);
+  chameleon::tools::add_check_command(app, status);
+  chameleon::tools::add_verify_command(app, status);
+  chameleon::tools::add_replay_command(app, status);
+  chameleon::tools::add_recover_command(app, status);
+  chameleon::tools::add_simulate_command(app, status);
+  chameleon::tools::add_export_command(app, status);
+  chameleon::tools::add_predict_command(app, status);
+  chameleon::tools::add_matrix_command(app, status);
+  chameleon::tools::add_compare_command(app, status);
+  chameleon::tools::add_report_command(app, status);
 
   // The parser would only say that a verb is missing.
   if (!arguments.empty() && !arguments.front().empty() && arguments.front().front() != '-' &&
       app.get_subcommands(
              [&](const CLI::App* verb) { return verb->get_name() == arguments.front(); })
           .empty())
-    return chameleon::fail(arguments.front(), "no such verb (see chameleon --help)",
-                           chameleon::kExitUsage);
+    return chameleon::tools::fail(arguments.front(), "no such verb (see chameleon --help)",
+                                  chameleon::tools::kExitUsage);
 
   // The parser takes its arguments last first.
   std::reverse(arguments.begin(), arguments.end());
   try {
     app.parse(arguments);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? chameleon::kExitOk : chameleon::kExitUsage;
+    return app.exit(error) == 0 ? chameleon::tools::kExitOk : chameleon::tools::kExitUsage;
   }
   return status;
 }
@@ -76,6 +76,6 @@ int main(int argc, char** argv) {
   try {
     return run_command(argc, argv);
   } catch (const std::exception& error) {  // out of memory, a closed pipe
-    return chameleon::fail("", error.what(), chameleon::kExitUnreadable);
+    return chameleon::tools::fail("", error.what(), chameleon::tools::kExitUnreadable);
   }
 }

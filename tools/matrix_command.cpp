@@ -14,7 +14,7 @@
 #include "tools/common.h"
 #include "tools/png.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace matrix_verb {
 
 struct Options {
@@ -214,4 +214,4 @@ void add_matrix_command(CLI::App& app, int& status) {
   verb->callback([options, &status] { status = run_matrix(*options); });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

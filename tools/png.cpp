@@ -6,7 +6,7 @@
 
 #include "tools/export/text_file.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 void big_endian(std::string& to, std::uint32_t value) {
@@ -86,4 +86,4 @@ Status write_png(const std::string& path, std::uint32_t width, std::uint32_t hei
   return file.close();
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

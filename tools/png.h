@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 
 using Colour = std::array<std::uint8_t, 3>;
 
@@ -19,4 +19,4 @@ using Colour = std::array<std::uint8_t, 3>;
 Status write_png(const std::string& path, std::uint32_t width, std::uint32_t height,
                  const std::vector<std::uint8_t>& pixels, const std::vector<Colour>& palette);
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -14,7 +14,7 @@
 #include "tools/common.h"
 #include "tools/export/export.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace predict_verb {
 
 struct Options {
@@ -150,4 +150,4 @@ void add_predict_command(CLI::App& app, int& status) {
   verb->callback([options, &status] { status = run_predict(*options); });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -12,7 +12,7 @@
 #include "rank_events.h"
 #include "value_text.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace print_verb {
 
 struct Options {
@@ -244,4 +244,4 @@ void add_print_command(CLI::App& app, int& status) {
   verb->callback([options, &status] { status = print(*options); });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

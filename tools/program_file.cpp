@@ -17,7 +17,7 @@
 #include <set>
 #include <sstream>
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 namespace fs = std::filesystem;
@@ -374,4 +374,4 @@ Result<Diagnosis> diagnose(const std::string& program, const std::string& tracer
   return diagnosis;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

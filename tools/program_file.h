@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 
 /// The dynamic section, symbols and header of one ELF file.
 struct ElfFile {
@@ -66,4 +66,4 @@ std::string find_program(const std::string& program);
 /// kSystem if it is not there or cannot be read.
 Result<Diagnosis> diagnose(const std::string& program, const std::string& tracer);
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

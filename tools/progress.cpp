@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace chameleon {
+namespace chameleon::tools {
 
 Progress::Progress(std::string what, std::uint64_t whole)
     : what_(std::move(what)),
@@ -40,4 +40,4 @@ void Progress::look() {
                std::string(static_cast<std::size_t>(kWidth - full), ' ').c_str(), share * 100);
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

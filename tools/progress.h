@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <string>
 
-namespace chameleon {
+#include "base/rooms.h"
+
+namespace chameleon::tools {
 
 class Progress {
  public:
@@ -39,4 +41,4 @@ class Progress {
   Clock::time_point last_;
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 std::optional<std::int64_t> number(const CallDescription& call, const EventView& event,
@@ -85,4 +85,4 @@ std::string RankEvents::line(const CallDescription& call, const EventView& event
   return line;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -10,10 +10,10 @@
 #include <string>
 
 #include "analysis/communicators.h"
-#include "trace/view.h"
+#include "model/view.h"
 #include "value_text.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 
 class RankEvents {
  public:
@@ -37,4 +37,4 @@ class RankEvents {
   std::map<std::int64_t, Place> requests_;
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -12,7 +12,7 @@
 #include "analysis/recover.h"
 #include "common.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace recover_verb {
 
 namespace fs = std::filesystem;
@@ -113,4 +113,4 @@ void add_recover_command(CLI::App& app, int& status) {
   verb->callback([options, &status] { status = run_recover(*options); });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -12,7 +12,7 @@
 #include "common.h"
 #include "launch.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace replay_verb {
 
 struct Options {
@@ -113,4 +113,4 @@ void add_replay_command(CLI::App& app, int& status) {
   verb->callback([options, &status] { status = replay(*options); });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

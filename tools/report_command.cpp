@@ -14,7 +14,7 @@
 #include "tools/common.h"
 #include "tools/report/report.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace report_verb {
 
 struct Options {
@@ -90,4 +90,4 @@ void add_report_command(CLI::App& app, int& status) {
   verb->callback([options, &status] { status = run_report(*options); });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -12,7 +12,7 @@
 #include "launch.h"
 #include "program_file.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace run_verb {
 
 namespace fs = std::filesystem;
@@ -147,4 +147,4 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
   });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

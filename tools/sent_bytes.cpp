@@ -9,7 +9,7 @@
 #include "analysis/datatype_size.h"
 #include "analysis/rank_streams.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 bool ends_with(std::string_view text, std::string_view end) {
@@ -311,4 +311,4 @@ class Summation {
 
 SentBytes sent_bytes(const Trace& trace) { return Summation(trace).result(); }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

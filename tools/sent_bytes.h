@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <map>
 
-#include "trace/trace.h"
+#include "model/trace.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 
 struct SentBytes {
   std::map<const Node*, std::uint64_t> bytes;  ///< of all ranks
@@ -24,4 +24,4 @@ inline constexpr std::uint64_t kMostWalked = 50'000'000;
 
 SentBytes sent_bytes(const Trace& trace);
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

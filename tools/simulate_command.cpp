@@ -9,13 +9,15 @@
 #include <nlohmann/json.hpp>
 
 #include "behaviours.h"
-#include "cluster/flush.h"
 #include "common.h"
-#include "trace/append.h"
-#include "trace/fold.h"
+#include "compress/append.h"
+#include "compress/fold.h"
+#include "compress/merge.h"
+#include "flush/flush.h"
+#include "format/codec.h"
 #include "world/virtual_world.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace simulate_verb {
 
 struct Options {
@@ -78,7 +80,7 @@ class Simulation {
     const auto signatures = world.generate([&](std::uint32_t rank) {
       return sign({rank, ranks}, signature);
     });
-    const Clustering clusters = cluster(world, signatures, clustering_);
+    const Clustering clusters = cluster::cluster(world, signatures, clustering_);
     row.clustering = world.traffic();
     row.clustering_seconds = world.critical_seconds();
     row.call_paths = clusters.main.size();
@@ -149,13 +151,13 @@ class Simulation {
       return mine;
     });
     auto none = world.generate([](std::uint32_t) { return std::vector<Comparison>(); });
-    auto trace = flush(world, std::move(classes), std::move(none), clusters, fidelity,
-                       [&](std::uint32_t rank, const FlushPlan::Entry& entry) {
-                         Share mine;
-                         mine.trace = frame_;
-                         fill(mine, {rank, ranks}, start, steps);
-                         return prepare(entry, mine);
-                       });
+    auto trace = flush::flush(world, std::move(classes), std::move(none), clusters, fidelity,
+                              [&](std::uint32_t rank, const FlushPlan::Entry& entry) {
+                                Share mine;
+                                mine.trace = frame_;
+                                fill(mine, {rank, ranks}, start, steps);
+                                return prepare(entry, mine);
+                              });
     return trace ? std::move(*trace) : Trace();
   }
 
@@ -296,4 +298,4 @@ void add_simulate_command(CLI::App& app, int& status) {
   verb->callback([options, &status] { status = run_simulate(*options); });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

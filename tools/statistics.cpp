@@ -7,7 +7,7 @@
 #include "tools/call_sites.h"
 #include "tools/common.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 /// How often an event was executed, over all ranks: every execution left a
@@ -146,4 +146,4 @@ nlohmann::ordered_json statistics_document(const Trace& trace, const FileFacts& 
   return document;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

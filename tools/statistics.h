@@ -17,10 +17,10 @@
 
 #include "analysis/declared.h"
 #include "base/result.h"
+#include "format/file.h"
 #include "tools/sent_bytes.h"
-#include "trace/file.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 
 struct StatisticsRow {
   std::string call;
@@ -71,4 +71,4 @@ nlohmann::ordered_json statistics_document(const Trace& trace, const FileFacts& 
                                            const Statistics& statistics, const std::string& by);
 nlohmann::ordered_json info_document(const Trace& trace, const FileFacts& file);
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -12,7 +12,7 @@
 #include "common.h"
 #include "statistics.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace stats_verb {
 
 constexpr std::size_t kTopSites = 10;
@@ -116,4 +116,4 @@ void add_stats_command(CLI::App& app, int& status) {
   verb->callback([options, &status] { status = stats(*options); });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "common.h"
-#include "trace/time_code.h"
+#include "model/time_code.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 constexpr std::size_t kMostElements = 8;
@@ -287,4 +287,4 @@ std::string call_text(const CallDescription& call,
   return line;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "trace/trace.h"
+#include "model/trace.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 
 class ValueText {
  public:
@@ -44,4 +44,4 @@ bool says_nothing(const Trace& trace, const Field& field, EndPointForm form, std
 std::string call_text(const CallDescription& call,
                       const std::function<std::string(std::size_t)>& text);
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -12,7 +12,7 @@
 #include "tools/common.h"
 #include "tools/progress.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace verify_verb {
 
 struct Options {
@@ -184,4 +184,4 @@ void add_verify_command(CLI::App& app, int& status) {
   verb->callback([options, &status] { status = run_verify(*options); });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -5,9 +5,9 @@
 #include <unordered_map>
 
 #include "analysis/communicators.h"
-#include "trace/file.h"
-#include "trace/time_code.h"
-#include "trace/view.h"
+#include "format/file.h"
+#include "model/time_code.h"
+#include "model/view.h"
 
 namespace chameleon::reader {
 namespace {

@@ -13,7 +13,9 @@
 #include <string_view>
 #include <vector>
 
-namespace chameleon {
+#include "base/rooms.h"
+
+namespace chameleon::inline base {
 
 using Bytes = std::vector<std::uint8_t>;
 
@@ -130,4 +132,4 @@ class ByteReader {
   bool ok_ = true;
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::inline base

@@ -9,7 +9,9 @@
 #include <iterator>
 #include <string>
 
-namespace chameleon {
+#include "base/rooms.h"
+
+namespace chameleon::inline base {
 
 /// Compares what stands between the page's two `generated` marks with `wanted`, or with `approve`
 /// puts it there. `source`, with its article, names what the part is made from. The program's
@@ -38,4 +40,4 @@ inline int hold_generated_part(const char* path, const std::string& wanted, cons
   return out.flush() ? 0 : 2;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::inline base

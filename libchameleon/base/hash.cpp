@@ -4,8 +4,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-namespace chameleon {
+namespace chameleon::inline base {
 
 std::uint64_t hash_bytes(const void* data, std::size_t size) { return XXH3_64bits(data, size); }
 
-}  // namespace chameleon
+}  // namespace chameleon::inline base

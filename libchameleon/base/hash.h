@@ -7,7 +7,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace chameleon {
+#include "base/rooms.h"
+
+namespace chameleon::inline base {
 
 /// A bijective finalizer (the `fmix64` of MurmurHash3, public domain).
 constexpr std::uint64_t mix(std::uint64_t x) {
@@ -26,4 +28,4 @@ constexpr std::uint64_t combine(std::uint64_t seed, std::uint64_t value) {
 /// Hash of `size` bytes (XXH3, 64 bits).
 std::uint64_t hash_bytes(const void* data, std::size_t size);
 
-}  // namespace chameleon
+}  // namespace chameleon::inline base

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <new>
 
-namespace chameleon {
+namespace chameleon::inline base {
 namespace {
 
 constexpr std::size_t kHeader = alignof(std::max_align_t);
@@ -40,9 +40,9 @@ MemoryUse memory_use() {
   return {g_now.load(std::memory_order_relaxed), g_most.load(std::memory_order_relaxed)};
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::inline base
 
-#ifdef CHAMELEON_COUNTS_MEMORY
+#ifndef CHAMELEON_SMPI  // whose ranks share the program's
 // The forms for arrays and without exceptions call these.
 void* operator new(std::size_t size) {
   for (;;) {

@@ -8,7 +8,9 @@
 
 #include <cstdint>
 
-namespace chameleon {
+#include "base/rooms.h"
+
+namespace chameleon::inline base {
 
 /// Bytes allocated now, and the most there were.
 struct MemoryUse {
@@ -16,4 +18,4 @@ struct MemoryUse {
 };
 MemoryUse memory_use();
 
-}  // namespace chameleon
+}  // namespace chameleon::inline base

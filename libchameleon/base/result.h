@@ -9,7 +9,9 @@
 #include <utility>
 #include <variant>
 
-namespace chameleon {
+#include "base/rooms.h"
+
+namespace chameleon::inline base {
 
 /// What kind of failure; tools map it to their exit status.
 enum class ErrorKind {
@@ -52,4 +54,4 @@ class [[nodiscard]] Result {
 struct Unit {};
 using Status = Result<Unit>;
 
-}  // namespace chameleon
+}  // namespace chameleon::inline base

@@ -11,7 +11,9 @@
 
 #include <cerrno>
 
-namespace chameleon {
+#include "base/rooms.h"
+
+namespace chameleon::inline base {
 
 class NoSizeSignal {
  public:
@@ -43,4 +45,4 @@ class NoSizeSignal {
   bool was_pending_ = false;
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::inline base

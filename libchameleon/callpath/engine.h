@@ -33,7 +33,7 @@
 #include "callpath/raw_table.h"
 #include "callpath/stack_memo.h"
 #include "callpath/stack_walk.h"
-#include "trace/call_path.h"
+#include "model/call_path.h"
 
 namespace chameleon::callpath {
 

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "trace/call_path.h"
+#include "model/call_path.h"
 
 namespace chameleon::callpath {
 

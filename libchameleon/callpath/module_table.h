@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/call_path.h"
+#include "model/call_path.h"
 
 namespace chameleon::callpath {
 

@@ -18,11 +18,11 @@ PathStore& PathStore::process() {
 
 std::uint64_t PathStore::unknown_path() noexcept {
   has_unknown_.store(true, std::memory_order_relaxed);
-  return signature(kUnknown);
+  return stack_signature(kUnknown);
 }
 
 std::uint64_t PathStore::intern(std::span<const Frame> frames) {
-  const std::uint64_t hash = signature(frames);
+  const std::uint64_t hash = stack_signature(frames);
   const std::scoped_lock lock(mutex_);
   const auto [entry, is_new] = paths_.try_emplace(hash);
   if (is_new) entry->second.frames.assign(frames.begin(), frames.end());

@@ -14,7 +14,7 @@
 #include <span>
 #include <unordered_map>
 
-#include "trace/call_path.h"
+#include "model/call_path.h"
 
 namespace chameleon::callpath {
 
@@ -39,7 +39,7 @@ class PathStore {
   void for_each_path(Visit&& visit) {
     const std::scoped_lock lock(mutex_);
     for (const auto& [key, path] : paths_) visit(key, std::span<const Frame>(path.frames));
-    if (has_unknown_) visit(signature(kUnknown), std::span<const Frame>(kUnknown));
+    if (has_unknown_) visit(stack_signature(kUnknown), std::span<const Frame>(kUnknown));
   }
 
   std::map<std::uint64_t, Module> modules();

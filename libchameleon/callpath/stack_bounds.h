@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/rooms.h"
+
 namespace chameleon::callpath {
 
 class StackBounds {

@@ -20,6 +20,8 @@
 #include <cstring>
 #include <memory>
 
+#include "base/rooms.h"
+
 namespace chameleon::callpath {
 
 /// Where a walk begins: the present frame.

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <span>
 
+#include "base/rooms.h"
+
 namespace chameleon::callpath {
 
 struct UnwindRule {

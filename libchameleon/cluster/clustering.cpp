@@ -5,7 +5,7 @@
 #include <bit>
 #include <unordered_map>
 
-namespace chameleon {
+namespace chameleon::cluster {
 namespace {
 
 /// Position of the first item with a given key; a hash table once there are many.
@@ -189,4 +189,4 @@ bool decode(ByteReader& reader, Clustering& clustering) {
   return reader.ok();
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::cluster

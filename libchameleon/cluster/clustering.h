@@ -21,10 +21,10 @@
 #include "base/bytes.h"
 #include "cluster/distance.h"
 #include "cluster/selection.h"
-#include "cluster/signature.h"
-#include "trace/rank_list.h"
+#include "model/rank_list.h"
+#include "signature/signature.h"
 
-namespace chameleon {
+namespace chameleon::cluster {
 
 struct SubCluster {
   std::uint32_t lead = 0;     ///< traces for `ranks`, to which it belongs
@@ -81,4 +81,4 @@ Clustering cluster(World& world, typename World::template PerRank<SignatureVecto
   });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::cluster

@@ -14,9 +14,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "cluster/signature.h"
+#include "signature/signature.h"
 
-namespace chameleon {
+namespace chameleon::cluster {
 
 enum class Distance : std::uint8_t { kManhattan, kEuclidean };  ///< CHAMELEON_DISTANCE
 
@@ -68,4 +68,4 @@ inline double distance(const SignatureVector& a, const SignatureVector& b, Dista
   return std::sqrt(groups[0] + kShift * kShift * (groups[1] + kShift * kShift * groups[2]));
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::cluster

@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 
-namespace chameleon {
+namespace chameleon::cluster {
 namespace {
 
 constexpr double kFar = std::numeric_limits<double>::infinity();
@@ -167,4 +167,4 @@ std::vector<std::size_t> nearest(const Dissimilarities& items, const Selection& 
   return result;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::cluster

@@ -12,7 +12,9 @@
 #include <string_view>
 #include <vector>
 
-namespace chameleon {
+#include "base/rooms.h"
+
+namespace chameleon::cluster {
 
 enum class Algorithm : std::uint8_t { kFarthest, kMedoid, kRandom };  ///< CHAMELEON_CLUSTERING
 
@@ -56,4 +58,4 @@ Selection k_random(std::span<const std::uint64_t> ids, std::size_t k, std::uint6
 /// is its own.
 std::vector<std::size_t> nearest(const Dissimilarities& items, const Selection& chosen);
 
-}  // namespace chameleon
+}  // namespace chameleon::cluster

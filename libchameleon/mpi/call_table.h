@@ -15,7 +15,7 @@
 /// by id is one indexed load, by name a linear search (for options and readers, not for the hot
 /// path). All of it is read-only data, set at compile time.
 
-namespace chameleon {
+namespace chameleon::mpi {
 namespace detail {
 
 inline constexpr CallInfo kCalls[] = {
@@ -75,4 +75,4 @@ constexpr std::span<const ParamInfo> params(const CallInfo& call) {
   return std::span<const ParamInfo>(detail::kParams).subspan(call.first_param, call.param_count);
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::mpi

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-namespace chameleon {
+namespace chameleon::mpi {
 
 CallDescription describe_call(const CallInfo& call, bool times) {
   CallDescription description;
@@ -34,4 +34,4 @@ CallDescription describe_call(const CallInfo& call, bool times) {
   return description;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::mpi

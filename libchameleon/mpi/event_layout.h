@@ -5,10 +5,10 @@
 /// code; for each parameter what `stored_values` says; for calls that make a
 /// communicator its members. docs/reference/format.md describes it for readers.
 
+#include "model/trace.h"
 #include "mpi/call_table.h"
-#include "trace/trace.h"
 
-namespace chameleon {
+namespace chameleon::mpi {
 
 /// Whether a call reads or writes data of a file, at once or through a request.
 constexpr bool transfers_file_data(const CallInfo& call) {
@@ -63,4 +63,4 @@ constexpr bool is_end_point(const CallInfo& call, const ParamInfo& param) {
 /// The same for readers of a file. `times`: two more values, see time_code.h.
 CallDescription describe_call(const CallInfo& call, bool times);
 
-}  // namespace chameleon
+}  // namespace chameleon::mpi

@@ -237,11 +237,11 @@ def length_of(param: Param, call: Call) -> Tuple[str, int, int]:
 def emit_ids(calls: List[Call]) -> str:
     rows = "".join(f"  {call.enumerator} = {call.id},\n" for call in calls)
     return ("#pragma once\n\n#include <cstdint>\n\n"
-            "namespace chameleon {\n\n"
+            "namespace chameleon::mpi {\n\n"
             "/// The calls of the MPI table; the numbers stand in trace files.\n"
             f"enum class CallId : std::uint16_t {{\n{rows}}};\n\n"
             f"inline constexpr std::uint16_t kCallIdEnd = {calls[-1].id + 1};\n\n"
-            "}  // namespace chameleon\n")
+            "}  // namespace chameleon::mpi\n")
 
 
 def emit_table(calls: List[Call], vocabulary: Vocabulary) -> str:
@@ -281,7 +281,7 @@ def emit_wrappers(calls: List[Call], prototypes: Dict[str, Prototype], shards: i
                      f'{", ".join(prototype.names)});\n}}\n#endif\n')
     for shard, calls_of_shard in enumerate(ways):
         lines.append(f"#if CHAMELEON_SHARD == {shard}\n"
-                     f"template <>\nvoid chameleon::set_ways<{shard}>(bool traced) {{\n"
+                     f"template <>\nvoid chameleon::intercept::set_ways<{shard}>(bool traced) {{\n"
                      f"{''.join(calls_of_shard)}}}\n#endif\n")
     return "\n".join(lines)
 

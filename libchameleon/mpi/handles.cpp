@@ -3,7 +3,7 @@
 
 #include <vector>
 
-namespace chameleon {
+namespace chameleon::mpi {
 namespace {
 
 class Builder {
@@ -73,4 +73,4 @@ std::span<const PredefinedHandle> predefined_handles() {
   return list;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::mpi

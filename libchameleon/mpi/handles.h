@@ -14,7 +14,7 @@
 #include "mpi/kinds.h"
 #include "mpi/platform.h"
 
-namespace chameleon {
+namespace chameleon::mpi {
 
 /// A handle as a number, whether the implementation uses integers or pointers.
 template <class Handle>
@@ -71,4 +71,4 @@ inline bool is_unweighted(const int* weights) {
   return weights == MPI_UNWEIGHTED || weights == MPI_WEIGHTS_EMPTY;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::mpi

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "base/rooms.h"
+
 /// The vocabulary of the MPI table: what a parameter means (Kind), which way it goes (Direction),
 /// how long its array is (Length) and what a call does (Attribute). The names in the second column
 /// of the two lists are those written in mpi_calls.txt, and generate.py reads them from here, so
@@ -78,7 +80,7 @@
   X(Deprecated, deprecated, 28)   \
   X(Cancels, cancels, 29)
 
-namespace chameleon {
+namespace chameleon::mpi {
 
 enum class Kind : std::uint8_t {
 #define CHAMELEON_ENUMERATOR(name, text) k##name,
@@ -159,4 +161,4 @@ constexpr const char* kind_name(Kind kind) {
   return "unknown";
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::mpi

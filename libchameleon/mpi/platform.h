@@ -10,6 +10,8 @@
 
 #include <cstdint>
 
+#include "base/rooms.h"
+
 #ifdef CHAMELEON_SMPI
 extern "C" double simgrid_get_clock(void);
 // Its header misspells what these stand for.
@@ -28,7 +30,7 @@ extern "C" double simgrid_get_clock(void);
 #define CHAMELEON_FAST_TLS [[gnu::tls_model("initial-exec")]]
 #endif
 
-namespace chameleon {
+namespace chameleon::mpi {
 
 #ifdef CHAMELEON_SMPI
 inline constexpr bool kSimulated = true;
@@ -46,4 +48,4 @@ inline constexpr int kRootOfIntercommunicator = MPI_ROOT;
 inline std::uint64_t simulated_ns() { return 0; }
 #endif
 
-}  // namespace chameleon
+}  // namespace chameleon::mpi

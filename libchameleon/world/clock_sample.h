@@ -5,7 +5,9 @@
 
 #include <cstdint>
 
-namespace chameleon {
+#include "base/rooms.h"
+
+namespace chameleon::world {
 
 struct ClockSample {
   std::int64_t local = 0;   ///< what this rank's clock showed, ns
@@ -13,4 +15,4 @@ struct ClockSample {
   std::int64_t error = 0;   ///< the offset is right to within this
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::world

@@ -6,7 +6,7 @@
 #include <bit>
 #include <map>
 
-namespace chameleon {
+namespace chameleon::world {
 namespace {
 
 // What a request that was given up still reads or writes must stay: it is leaked.
@@ -322,4 +322,4 @@ bool MpiWorld::refuse(SmallVote& vote) {
   return false;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::world

@@ -26,7 +26,7 @@
 #include "world/tree.h"
 #include "world/world.h"
 
-namespace chameleon {
+namespace chameleon::world {
 
 class MpiWorld {
  public:
@@ -333,4 +333,4 @@ class MpiWorld {
   std::uint8_t small_out_[kSmall + 4], small_in_[kSmall + 4];
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::world

@@ -10,7 +10,9 @@
 #include <utility>
 #include <vector>
 
-namespace chameleon {
+#include "base/rooms.h"
+
+namespace chameleon::world {
 
 /// Calls receive(child) for each child in order of steps, then send(parent)
 /// unless rank is 0.
@@ -33,4 +35,4 @@ T reduce_virtually(std::vector<T> values, Combine combine) {
   return std::move(values.front());
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::world

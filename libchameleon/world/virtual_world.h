@@ -16,7 +16,7 @@
 #include "world/tree.h"
 #include "world/world.h"
 
-namespace chameleon {
+namespace chameleon::world {
 
 class VirtualWorld {
  public:
@@ -183,4 +183,4 @@ class VirtualWorld {
   double critical_seconds_ = 0;
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::world

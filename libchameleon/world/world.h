@@ -23,7 +23,7 @@
 
 #include "base/bytes.h"
 
-namespace chameleon {
+namespace chameleon::world {
 
 /// What was sent: by this rank in a real job, by all ranks in a virtual one, so
 /// that the former add up to the latter. Pieces of one value are one message.
@@ -53,6 +53,17 @@ concept EncodesItself = requires(const T& value, T& out, ByteWriter& writer, Byt
   value.encode(writer);
   T::decode(reader, out);
 };
+
+inline void encode(ByteWriter& writer, const std::string& value);
+template <class A, class B>
+void encode(ByteWriter& writer, const std::pair<A, B>& value);
+template <class T>
+void encode(ByteWriter& writer, const std::vector<T>& values);
+inline bool decode(ByteReader& reader, std::string& value);
+template <class A, class B>
+bool decode(ByteReader& reader, std::pair<A, B>& value);
+template <class T>
+bool decode(ByteReader& reader, std::vector<T>& values);
 
 /// Appends `value` as it goes between ranks.
 template <class T>
@@ -117,4 +128,4 @@ bool decode(ByteReader& reader, std::vector<T>& values) {
   return reader.ok();
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::world

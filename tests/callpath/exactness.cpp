@@ -13,6 +13,7 @@
 #include "callpath/frames.h"
 
 namespace chameleon::test {
+using namespace callpath;
 namespace {
 
 using callpath::Engine;

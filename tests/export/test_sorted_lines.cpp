@@ -8,6 +8,7 @@
 #include "tools/export/sorted_lines.h"
 
 using namespace chameleon;
+using namespace chameleon::tools;
 
 TEST_CASE("lines come out in order of time, with and without spilling") {
   const std::size_t limit = GENERATE(1, 1000, 100000, SortedLines::kLimit);

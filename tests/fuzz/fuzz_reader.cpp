@@ -17,17 +17,21 @@
 #include <random>
 
 #include "analysis/communicators.h"
+#include "compress/append.h"
+#include "format/codec.h"
+#include "format/commit.h"
+#include "format/file.h"
+#include "model/view.h"
 #include "tests/fuzz/guard.h"
-#include "trace/append.h"
-#include "trace/commit.h"
-#include "trace/file.h"
-#include "trace/view.h"
 
 extern "C" const char* __asan_default_options() {
   return "max_allocation_size_mb=1024:hard_rss_limit_mb=2048:detect_leaks=0";
 }
 
 namespace chameleon {
+using namespace analysis;
+using namespace compress;
+using namespace format;
 namespace {
 
 constexpr std::uint64_t kMostEvents = 2000;

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/settings.h"
+#include "process/settings.h"
 #include "tests/fuzz/guard.h"
 
 extern "C" const char* __asan_default_options() {
@@ -23,6 +23,11 @@ extern "C" const char* __asan_default_options() {
 }
 
 namespace chameleon {
+using namespace cluster;
+using namespace flush;
+using namespace process;
+using namespace signature;
+using namespace world;
 namespace {
 
 /// One of each variable, and what is at the edge of what it takes.

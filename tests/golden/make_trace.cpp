@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-#include "trace/file.h"
+#include "format/file.h"
 #include "unit/thread_job.h"
 #include "unit/trace_builder.h"
 
@@ -185,6 +185,8 @@ Trace of_threads(const std::string& what) {
 
 int main(int argc, char** argv) {
   using namespace chameleon;
+  using namespace chameleon::compress;
+  using namespace chameleon::format;
   if (argc != 2) return 2;
   testing::TraceBuilder builder(kRanks);
   describe(builder);

@@ -17,11 +17,14 @@
 
 #include "analysis/communicators.h"
 #include "analysis/reissue.h"
+#include "format/file.h"
+#include "model/view.h"
 #include "mpi/call_table.h"
-#include "trace/file.h"
-#include "trace/view.h"
 
 namespace chameleon {
+using namespace analysis;
+using namespace format;
+using namespace mpi;
 namespace {
 
 constexpr std::int64_t kAnyTag = -1;  // MPICH's

@@ -14,6 +14,9 @@
 #include "world/virtual_world.h"
 
 using namespace chameleon;
+using namespace chameleon::cluster;
+using namespace chameleon::signature;
+using namespace chameleon::world;
 
 namespace {
 
@@ -128,8 +131,9 @@ void clusterings(std::uint32_t size) {
             return result;
           };
           const ClusterOptions options{algorithm, k, 1 + round, metric, kDefaultFormat};
-          const Clustering mine = cluster(world, world.generate(signature), options);
-          const Clustering expected = cluster(reference, reference.generate(signature), options);
+          const Clustering mine = cluster::cluster(world, world.generate(signature), options);
+          const Clustering expected =
+              cluster::cluster(reference, reference.generate(signature), options);
           check(mine == expected, "clusterings differ");
           check(mine.find(size - 1) != nullptr, "a rank is in no cluster");
         }

@@ -11,12 +11,14 @@
 #include <tuple>
 #include <vector>
 
-#include "trace/fold.h"
-#include "trace/trace.h"
-#include "trace/view.h"
+#include "compress/fold.h"
+#include "model/trace.h"
+#include "model/view.h"
 #include "world/tree.h"
 
 namespace chameleon::testing {
+using namespace compress;
+using namespace world;
 
 /// CHAMELEON_TEST_SEED, or chance; tests print it when they fail.
 inline std::uint64_t base_seed() {

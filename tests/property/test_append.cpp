@@ -3,11 +3,16 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "compress/append.h"
+#include "compress/merge.h"
+#include "format/codec.h"
+#include "format/file.h"
 #include "property/streams.h"
-#include "trace/append.h"
-#include "trace/file.h"
 
 using namespace chameleon;
+using namespace chameleon::compress;
+using namespace chameleon::format;
+using namespace chameleon::world;
 using namespace chameleon::testing;
 
 namespace {

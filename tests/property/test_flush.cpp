@@ -4,13 +4,21 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
-#include "cluster/flush.h"
+#include "compress/append.h"
+#include "compress/merge.h"
+#include "flush/flush.h"
+#include "format/codec.h"
+#include "format/file.h"
 #include "property/streams.h"
-#include "trace/append.h"
-#include "trace/file.h"
 #include "world/virtual_world.h"
 
 using namespace chameleon;
+using namespace chameleon::cluster;
+using namespace chameleon::compress;
+using namespace chameleon::flush;
+using namespace chameleon::format;
+using namespace chameleon::signature;
+using namespace chameleon::world;
 using namespace chameleon::testing;
 
 namespace {
@@ -53,7 +61,7 @@ TEST_CASE("flushes in exact keep every event of every rank", "[property]") {
     online.world_size = static_cast<std::uint32_t>(ranks);
     for (std::size_t part = 0; part < 4; ++part) {
       auto shares = shares_of(streams, part, part + 1);
-      auto merged = flush(world, shares, Clustering(), Fidelity::kExact);
+      auto merged = flush::flush(world, shares, Clustering(), Fidelity::kExact);
       REQUIRE(merged);
       append(online, std::move(*merged));
     }
@@ -91,7 +99,7 @@ TEST_CASE("ranks of several threads keep every event of each, whoever else has o
           }
           shares.push_back(std::move(share));
         }
-        auto merged = flush(world, shares, Clustering(), fidelity);
+        auto merged = flush::flush(world, shares, Clustering(), fidelity);
         REQUIRE(merged);
         append(online, std::move(*merged));
       }
@@ -127,7 +135,7 @@ TEST_CASE("ranks that do the same send one trace, whatever their number") {
     // where a program has both.
     VirtualWorld world(static_cast<std::uint32_t>(ranks), true);
     auto shares = shares_of(streams, 0, 4);
-    auto merged = flush(world, shares, Clustering(), Fidelity::kExact);
+    auto merged = flush::flush(world, shares, Clustering(), Fidelity::kExact);
     REQUIRE(merged);
     for (int rank = 0; rank < ranks; ++rank)
       REQUIRE(same(expand(*merged, rank), streams[static_cast<std::size_t>(rank)]));
@@ -160,7 +168,7 @@ TEST_CASE("a lead's trace stands for its cluster, and says so") {
       share.keeps = rank == 3;
       if (!share.keeps) share.trace = Trace();
     }
-    return flush(world, shares, one_cluster(ranks, 3), fidelity);
+    return flush::flush(world, shares, one_cluster(ranks, 3), fidelity);
   };
   auto lead = run(Fidelity::kLead);
   REQUIRE(lead);

@@ -2,10 +2,15 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
+#include "compress/merge.h"
+#include "format/codec.h"
+#include "format/file.h"
 #include "property/streams.h"
-#include "trace/file.h"
 
 using namespace chameleon;
+using namespace chameleon::compress;
+using namespace chameleon::format;
+using namespace chameleon::world;
 using namespace chameleon::testing;
 
 TEST_CASE("fold gives back what it was given", "[property]") {

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <string>
 
-#include "trace/file.h"
+#include "format/file.h"
 #include "unit/trace_builder.h"
 
 namespace chameleon {
@@ -187,6 +187,8 @@ Trace hang() {
 
 int main(int argc, char** argv) {
   using namespace chameleon;
+  using namespace chameleon::compress;
+  using namespace chameleon::format;
   if (argc != 2) return 2;
   const std::string folder = std::string(argv[1]) + "/";
   for (const Trace& trace : {cut(), declared(), borrowed().named("wrong"), hang()})

@@ -139,7 +139,7 @@ TEST_CASE("recursion folds", "[callpath]") {
 TEST_CASE("signatures see order and length", "[callpath]") {
   std::set<std::uint64_t> seen;
   for (const char* functions : {"", "a", "ab", "ba", "aa", "aaa", "abc", "acb"})
-    seen.insert(chameleon::signature(plain(functions)));
+    seen.insert(chameleon::stack_signature(plain(functions)));
   CHECK(seen.size() == 8);
 }
 

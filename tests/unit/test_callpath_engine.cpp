@@ -202,7 +202,7 @@ volatile sig_atomic_t answered_unknown = 0;
 void capture_in_handler(int) {
   handled = handled + 1;
   const chameleon::Frame unknown[] = {chameleon::kUnknownFrame};
-  if (interrupted->capture(__builtin_return_address(0)) == chameleon::signature(unknown))
+  if (interrupted->capture(__builtin_return_address(0)) == chameleon::stack_signature(unknown))
     answered_unknown = answered_unknown + 1;
 }
 }  // namespace
@@ -243,7 +243,7 @@ TEST_CASE("a capture in a handler leaves the capture it interrupts as it was", "
     WARN("no capture was interrupted");
   } else {
     const chameleon::Frame unknown[] = {chameleon::kUnknownFrame};
-    CHECK(lists(chameleon::signature(unknown)));
+    CHECK(lists(chameleon::stack_signature(unknown)));
   }
 }
 

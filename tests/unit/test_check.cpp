@@ -8,6 +8,9 @@
 #include "unit/trace_builder.h"
 
 using namespace chameleon;
+using namespace chameleon::analysis;
+using namespace chameleon::compress;
+using namespace chameleon::mpi;
 using chameleon::testing::TraceBuilder;
 
 namespace {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <catch2/catch.hpp>
 
-#include "runtime/clock_fit.h"
+#include "online/clock_fit.h"
 
 using namespace chameleon;
+using namespace chameleon::online;
+using namespace chameleon::world;
 
 namespace {
 

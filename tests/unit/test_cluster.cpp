@@ -12,10 +12,13 @@
 #include "world/virtual_world.h"
 
 using namespace chameleon;
+using namespace chameleon::cluster;
+using namespace chameleon::signature;
+using namespace chameleon::world;
 
 namespace {
 
-SignatureVector signature(std::uint64_t call_path, double source, double destination = 0) {
+SignatureVector signature_of(std::uint64_t call_path, double source, double destination = 0) {
   SignatureVector result;
   result.call_path = call_path;
   result.parameters[0] = {source, std::bit_cast<std::uint64_t>(source)};
@@ -48,7 +51,7 @@ SignatureVector stencil(std::uint32_t rank, std::uint32_t width, std::uint32_t h
   const double w = width;
   const bool west = x > 0, east = x + 1 < width, north = y > 0, south = y + 1 < height;
   const double sum = (west ? -1 : 0) + (east ? 1 : 0) + (north ? -w : 0) + (south ? w : 0);
-  return signature(mix(1 + west + 2 * east + 4 * north + 8 * south), sum, -sum);
+  return signature_of(mix(1 + west + 2 * east + 4 * north + 8 * south), sum, -sum);
 }
 
 void check_partition(const Clustering& clusters, std::uint32_t size) {
@@ -69,7 +72,7 @@ void check_partition(const Clustering& clusters, std::uint32_t size) {
 }  // namespace
 
 TEST_CASE("distances are of the format's parameters, the important ones first") {
-  const SignatureVector a = signature(1, 3, 4), b = signature(2, 0, 0);
+  const SignatureVector a = signature_of(1, 3, 4), b = signature_of(2, 0, 0);
   CHECK(distance(a, b, Distance::kManhattan, kDefaultFormat) == 7 * 0x1p35);
   CHECK(distance(a, b, Distance::kEuclidean, kDefaultFormat) == 5 * 0x1p35);
   CHECK(distance(a, b, Distance::kManhattan, kCallPathBit) == 0);
@@ -144,7 +147,7 @@ TEST_CASE("K-Random depends on seed and ids only") {
 TEST_CASE("equal signatures join at no loss, and a stencil has nine Call-Paths") {
   VirtualWorld world(30);
   auto signatures = world.generate([](std::uint32_t rank) { return stencil(rank, 6, 5); });
-  const Clustering clusters = cluster(world, signatures, {});
+  const Clustering clusters = cluster::cluster(world, signatures, {});
   CHECK(clusters.main.size() == 9);
   CHECK(clusters.size() == 9);
   CHECK(clusters.find(7)->ranks == *RankList::parse("7-10+6*3"));
@@ -169,9 +172,9 @@ TEST_CASE("K is kept, grows with Call-Paths, and all algorithms partition the ra
     auto signatures = world.generate([&](std::uint32_t) {
       const std::uint64_t path = random() % call_paths;
       paths.insert(path);
-      return signature(path, static_cast<double>(random() % 50) - 25);
+      return signature_of(path, static_cast<double>(random() % 50) - 25);
     });
-    const Clustering clusters = cluster(world, signatures, {algorithm, k});
+    const Clustering clusters = cluster::cluster(world, signatures, {algorithm, k});
     CHECK(clusters.main.size() == paths.size());
     CHECK(clusters.size() >= paths.size());
     CHECK(clusters.size() <= std::max<std::size_t>(k, paths.size()));
@@ -192,14 +195,14 @@ TEST_CASE("K is kept, grows with Call-Paths, and all algorithms partition the ra
 TEST_CASE("what the format leaves out does not divide") {
   VirtualWorld world(12);
   auto signatures =
-      world.generate([](std::uint32_t rank) { return signature(rank % 2, rank % 3, rank); });
+      world.generate([](std::uint32_t rank) { return signature_of(rank % 2, rank % 3, rank); });
   ClusterOptions options;
   options.format = kCallPathBit | format_bit(Parameter::kSource);
-  CHECK(cluster(world, signatures, options).size() == 6);
+  CHECK(cluster::cluster(world, signatures, options).size() == 6);
   options.format = format_bit(Parameter::kSource);
-  CHECK(cluster(world, signatures, options).size() == 3);
+  CHECK(cluster::cluster(world, signatures, options).size() == 3);
   options.format = kCallPathBit;
-  CHECK(cluster(world, signatures, options).size() == 2);
+  CHECK(cluster::cluster(world, signatures, options).size() == 2);
 }
 
 // Behaviours of a million ranks: with 2^20 it says what a node pays.
@@ -207,7 +210,7 @@ TEST_CASE("a million virtual ranks") {
   VirtualWorld world(1U << 20, true, true);
   const auto begin = std::chrono::steady_clock::now();
   auto signatures = world.generate([](std::uint32_t rank) { return stencil(rank, 1024, 1024); });
-  const Clustering clusters = cluster(world, std::move(signatures), {});
+  const Clustering clusters = cluster::cluster(world, std::move(signatures), {});
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   CHECK(clusters.size() == 9);
   const Traffic traffic = world.traffic();

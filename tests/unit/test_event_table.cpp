@@ -4,10 +4,11 @@
 #include <random>
 #include <tuple>
 
-#include "runtime/event_table.h"
-#include "runtime/interval_log.h"
+#include "record/event_table.h"
+#include "record/interval_log.h"
 
 namespace chameleon {
+using namespace record;
 namespace {
 
 TEST_CASE("events have one number each, whatever came before them") {

@@ -13,11 +13,14 @@
 #include <thread>
 
 #include "base/hash.h"
+#include "compress/append.h"
+#include "format/file.h"
 #include "property/streams.h"
-#include "trace/append.h"
-#include "trace/file.h"
 
 using namespace chameleon;
+using namespace chameleon::compress;
+using namespace chameleon::format;
+using namespace chameleon::world;
 using namespace chameleon::testing;
 using namespace std::chrono_literals;
 
@@ -39,7 +42,7 @@ Bytes contents(const std::string& path) {
 }
 
 /// What one rank does in flush `n`: a loop, and something of its own if `own`.
-Stream flush(int n, bool own) {
+Stream flushed(int n, bool own) {
   Stream stream;
   for (int i = 0; i < 10; ++i) {
     stream.push_back({1, 1, {0, i, 0}});
@@ -107,7 +110,7 @@ TEST_CASE("a file cut at any byte reads as its last intact state", "[file]") {
   std::vector<std::pair<std::size_t, std::size_t>> states{{growing.writer.bytes(), 0}};
   for (int n = 0; n < 9; ++n) {
     const bool own = n % 3 == 0;
-    REQUIRE(growing.step(flush(n, own)));
+    REQUIRE(growing.step(flushed(n, own)));
     states.emplace_back(growing.writer.bytes(), growing.events.size());
   }
   const Bytes whole = contents(growing.file.path);
@@ -135,9 +138,9 @@ TEST_CASE("a file cut at any byte reads as its last intact state", "[file]") {
 
 TEST_CASE("a damaged delta ends the journal", "[file]") {
   Growing growing;
-  REQUIRE(growing.step(flush(0, true)));
+  REQUIRE(growing.step(flushed(0, true)));
   const std::size_t second = growing.writer.bytes();
-  REQUIRE(growing.step(flush(1, true)));
+  REQUIRE(growing.step(flushed(1, true)));
   Bytes bytes = contents(growing.file.path);
   bytes[second + 60] ^= 1;
   FileFacts facts;
@@ -149,9 +152,9 @@ TEST_CASE("a damaged delta ends the journal", "[file]") {
 
 TEST_CASE("a delta equal to the one before costs forty bytes", "[file]") {
   Growing growing;
-  REQUIRE(growing.step(flush(0, false)));
+  REQUIRE(growing.step(flushed(0, false)));
   const std::uint64_t one = growing.writer.bytes();
-  for (int n = 1; n < 500; ++n) REQUIRE(growing.step(flush(n, false)));
+  for (int n = 1; n < 500; ++n) REQUIRE(growing.step(flushed(n, false)));
   CHECK(growing.writer.bytes() == one + std::uint64_t{499} * 40);
   FileFacts facts;
   REQUIRE(read_trace(growing.file.path, &facts));
@@ -168,7 +171,7 @@ TEST_CASE("ten thousand flushes stay within twice the compact size and 64 KiB", 
   for (int n = 0; n < 10000; ++n) {
     const std::uint64_t before = growing.writer.bytes();
     // Run times always differ in practice; what is called does not.
-    REQUIRE(growing.step(flush(n, false), equal ? 5 : static_cast<std::uint64_t>(n) * 1000003));
+    REQUIRE(growing.step(flushed(n, false), equal ? 5 : static_cast<std::uint64_t>(n) * 1000003));
     largest = std::max(largest, growing.writer.bytes());
     if (n == 0) delta = growing.writer.bytes() - before;
   }
@@ -186,7 +189,7 @@ TEST_CASE("ten thousand flushes stay within twice the compact size and 64 KiB", 
 
 TEST_CASE("finishing leaves one whole trace", "[file]") {
   Growing growing;
-  for (int n = 0; n < 20; ++n) REQUIRE(growing.step(flush(n, true)));
+  for (int n = 0; n < 20; ++n) REQUIRE(growing.step(flushed(n, true)));
   growing.online.complete = true;
   REQUIRE(growing.writer.finish(growing.online));
   FileFacts facts;
@@ -195,21 +198,21 @@ TEST_CASE("finishing leaves one whole trace", "[file]") {
   CHECK(read->complete);
   CHECK(facts.commits == 1);
   CHECK(growing.is_in_file());
-  REQUIRE(growing.step(flush(21, true)));  // and it may go on
+  REQUIRE(growing.step(flushed(21, true)));  // and it may go on
   CHECK(growing.is_in_file());
 }
 
 TEST_CASE("a full disk leaves the last good state and is reported once", "[file]") {
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   Growing growing(1s);
-  REQUIRE(growing.step(flush(0, true)));
+  REQUIRE(growing.step(flushed(0, true)));
   const Stream good = growing.events;
   rlimit limit{};
   REQUIRE(::getrlimit(RLIMIT_FSIZE, &limit) == 0);
   const rlimit full{growing.writer.bytes() + 50, limit.rlim_max};
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &full) == 0);
-  const Status first = growing.step(flush(1, true));
-  const Status second = growing.step(flush(2, true));
+  const Status first = growing.step(flushed(1, true));
+  const Status second = growing.step(flushed(2, true));
   const auto size = std::filesystem::file_size(growing.file.path);
   const auto read = read_trace(growing.file.path);
   REQUIRE(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
@@ -222,16 +225,16 @@ TEST_CASE("a full disk leaves the last good state and is reported once", "[file]
   REQUIRE(read);
   CHECK(same(expand(*read, 0), good));
   std::this_thread::sleep_for(1s);
-  REQUIRE(growing.step(flush(3, true)));  // there is room again: all of it is written
+  REQUIRE(growing.step(flushed(3, true)));  // there is room again: all of it is written
   CHECK(growing.is_in_file());
 }
 
 TEST_CASE("commits that are intact but not understood are refused", "[file]") {
   Growing growing;
   const std::size_t first = growing.writer.bytes();
-  REQUIRE(growing.step(flush(0, false)));
+  REQUIRE(growing.step(flushed(0, false)));
   const std::size_t second = growing.writer.bytes();
-  REQUIRE(growing.step(flush(0, false)));
+  REQUIRE(growing.step(flushed(0, false)));
   const Bytes bytes = contents(growing.file.path);
   REQUIRE(parse_trace(bytes, "as written"));
 
@@ -257,7 +260,7 @@ TEST_CASE("commits that are intact but not understood are refused", "[file]") {
 
 TEST_CASE("a delta of another run is refused", "[file]") {
   Growing growing;
-  Trace partial = fold_stream(flush(0, false), 0, 1);
+  Trace partial = fold_stream(flushed(0, false), 0, 1);
   SECTION("another number of ranks") { partial.world_size = 2; }
   SECTION("other calls") { partial.calls[1].fields.pop_back(); }
   REQUIRE(growing.writer.append(partial, growing.online));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <catch2/catch.hpp>
 
-#include "runtime/governor.h"
+#include "online/governor.h"
 
 namespace chameleon {
+using namespace online;
 namespace {
 
 using Cause = Governor::Cause;

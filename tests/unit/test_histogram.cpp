@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "trace/histogram.h"
+#include "model/histogram.h"
 
 using chameleon::ByteReader;
 using chameleon::Bytes;

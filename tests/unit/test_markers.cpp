@@ -4,6 +4,7 @@
 #include "markers/marker.h"
 
 using namespace chameleon;
+using namespace chameleon::markers;
 
 TEST_CASE("chameleon_marker() is a boundary and no event", "[markers]") {
   const MarkerSource markers;

@@ -5,6 +5,8 @@
 #include "unit/trace_builder.h"
 
 using namespace chameleon;
+using namespace chameleon::analysis;
+using namespace chameleon::compress;
 using chameleon::testing::TraceBuilder;
 
 TEST_CASE("requests of any id are told apart, those of threads and of damaged traces too") {

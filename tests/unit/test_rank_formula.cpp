@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <catch2/catch.hpp>
 
-#include "trace/file.h"
-#include "trace/rank_formula.h"
+#include "format/codec.h"
+#include "format/file.h"
+#include "format/rank_formula.h"
 #include "unit/trace_builder.h"
 
 using namespace chameleon;
+using namespace chameleon::compress;
+using namespace chameleon::format;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "trace/rank_list.h"
+#include "model/rank_list.h"
 
 using chameleon::ByteReader;
 using chameleon::Bytes;

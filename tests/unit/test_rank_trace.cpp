@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <catch2/catch.hpp>
 
+#include "model/end_point.h"
 #include "mpi/event_layout.h"
-#include "runtime/rank_trace.h"
-#include "trace/end_point.h"
+#include "record/rank_trace.h"
 
 namespace chameleon {
+using namespace cluster;
+using namespace compress;
+using namespace flush;
+using namespace mpi;
+using namespace process;
+using namespace record;
+using namespace signature;
+using namespace world;
 namespace {
 
 constexpr auto kBarrier = static_cast<std::uint16_t>(CallId::kBarrier);

@@ -2,10 +2,12 @@
 #include <catch2/catch.hpp>
 
 #include "analysis/recover.h"
-#include "trace/view.h"
+#include "model/view.h"
 #include "unit/trace_builder.h"
 
 using namespace chameleon;
+using namespace chameleon::analysis;
+using namespace chameleon::compress;
 using chameleon::testing::TraceBuilder;
 
 namespace {

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <catch2/catch.hpp>
 
-#include "runtime/settings.h"
+#include "process/settings.h"
 
 namespace chameleon {
+using namespace cluster;
+using namespace flush;
+using namespace process;
+using namespace signature;
+using namespace world;
 namespace {
 
 Result<Settings> parse(std::vector<const char*> variables) {

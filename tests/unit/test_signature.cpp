@@ -11,10 +11,12 @@
 #include <set>
 #include <string>
 
-#include "cluster/signature.h"
-#include "trace/fold.h"
+#include "compress/fold.h"
+#include "signature/signature.h"
 
 using namespace chameleon;
+using namespace chameleon::compress;
+using namespace chameleon::signature;
 
 namespace {
 

@@ -4,10 +4,12 @@
 #include <random>
 #include <set>
 
-#include "runtime/slots.h"
-#include "trace/trace.h"
+#include "model/trace.h"
+#include "record/slots.h"
 
 namespace chameleon {
+using namespace mpi;
+using namespace record;
 namespace {
 
 TEST_CASE("predefined objects are known and stay") {

@@ -9,6 +9,7 @@
 #include "statemachine/state_machine.h"
 
 using namespace chameleon;
+using namespace chameleon::statemachine;
 
 namespace {
 

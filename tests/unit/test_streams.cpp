@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <catch2/catch.hpp>
 
+#include "model/view.h"
 #include "mpi/call_table.h"
-#include "runtime/streams.h"
-#include "trace/view.h"
+#include "record/streams.h"
 
 using namespace chameleon;
+using namespace chameleon::cluster;
+using namespace chameleon::compress;
+using namespace chameleon::flush;
+using namespace chameleon::mpi;
+using namespace chameleon::process;
+using namespace chameleon::record;
+using namespace chameleon::signature;
+using namespace chameleon::world;
 
 namespace {
 

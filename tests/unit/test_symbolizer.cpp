@@ -65,7 +65,7 @@ std::vector<Frame> capture(std::uint64_t (*function)(Engine&)) {
 TEST_CASE("a frame has function, file and line", "[symbolizer]") {
   const auto frames = capture(outer);
   const auto module = Engine::modules().at(frames[0].module);
-  chameleon::Symbolizer symbolizer;
+  chameleon::analysis::Symbolizer symbolizer;
   const auto& location = symbolizer.resolve(module, frames[0]);
   CHECK(location.function == "symbolizer_test::outer(chameleon::callpath::Engine&)");
   CHECK(location.file.ends_with("test_symbolizer.cpp"));
@@ -81,7 +81,7 @@ TEST_CASE("a frame has function, file and line", "[symbolizer]") {
 TEST_CASE("an inlined function is named with the one it is in", "[symbolizer]") {
   const auto frames = capture(around_inlined);
   const auto module = Engine::modules().at(frames[0].module);
-  chameleon::Symbolizer symbolizer;
+  chameleon::analysis::Symbolizer symbolizer;
   const auto& location = symbolizer.resolve(module, frames[0]);
   CHECK(location.function == "symbolizer_test::inlined(chameleon::callpath::Engine&)");
   CHECK(location.inlined_in == "symbolizer_test::around_inlined(chameleon::callpath::Engine&)");
@@ -102,7 +102,7 @@ TEST_CASE("a library without debug information gives symbols", "[symbolizer]") {
     if (signature == capture.signature) path.assign(frames.begin(), frames.end());
   });
   REQUIRE(path.size() >= 3);
-  chameleon::Symbolizer symbolizer;
+  chameleon::analysis::Symbolizer symbolizer;
   const auto& location = symbolizer.resolve(Engine::modules().at(path[1].module), path[1]);
   CHECK(location.function == "callpath_plugin_call");
   CHECK(location.file.empty());
@@ -129,7 +129,7 @@ TEST_CASE("what cannot be found is module and offset", "[symbolizer]") {
       {"", real.path},
   };
   std::uint64_t id = 1;
-  chameleon::Symbolizer symbolizer;
+  chameleon::analysis::Symbolizer symbolizer;
   for (const auto& module : modules) {
     const auto& location = symbolizer.resolve(module, {id++, 0x1234});
     INFO(module.path << ": " << location.function);
@@ -144,7 +144,7 @@ TEST_CASE("what cannot be found is module and offset", "[symbolizer]") {
 }
 
 TEST_CASE("special frames have names", "[symbolizer]") {
-  chameleon::Symbolizer symbolizer;
+  chameleon::analysis::Symbolizer symbolizer;
   std::vector<std::string> names;
   for (const Frame& frame :
        {chameleon::kAnonymousFrame, chameleon::kTruncatedFrame, chameleon::kUnknownFrame})

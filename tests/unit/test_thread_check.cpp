@@ -8,6 +8,8 @@
 #include "unit/thread_job.h"
 
 using namespace chameleon;
+using namespace chameleon::analysis;
+using namespace chameleon::compress;
 using namespace chameleon::testing;
 
 namespace {

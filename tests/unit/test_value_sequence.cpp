@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
-#include "trace/end_point.h"
-#include "trace/value_sequence.h"
+#include "model/end_point.h"
+#include "model/value_sequence.h"
 
 using chameleon::ByteReader;
 using chameleon::Bytes;

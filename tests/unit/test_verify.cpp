@@ -7,6 +7,8 @@
 #include "unit/trace_builder.h"
 
 using namespace chameleon;
+using namespace chameleon::analysis;
+using namespace chameleon::compress;
 using chameleon::testing::TraceBuilder;
 
 namespace {

@@ -8,6 +8,7 @@
 #include "world/virtual_world.h"
 
 using namespace chameleon;
+using namespace chameleon::world;
 
 namespace {
 

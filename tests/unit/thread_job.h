@@ -8,6 +8,7 @@
 #include "unit/trace_builder.h"
 
 namespace chameleon::testing {
+using namespace compress;
 
 inline constexpr std::int64_t kInt = -3, kSum = -2, kMax = -3, kNull = -1;
 inline constexpr std::int64_t kWorld = 0, kSelf = 1;

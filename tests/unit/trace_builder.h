@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "trace/fold.h"
-#include "trace/trace.h"
+#include "compress/fold.h"
+#include "compress/merge.h"
+#include "model/trace.h"
 
 namespace chameleon::testing {
+using namespace compress;
 
 class TraceBuilder {
  public:

@@ -7,7 +7,7 @@
 
 #include "tools/export/export.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 std::string microseconds(std::uint64_t ns) {
@@ -98,4 +98,4 @@ Result<ExportReport> export_chrome(const ExportRequest& request) {
       });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

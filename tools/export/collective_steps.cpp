@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/export/collective_steps.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 using Steps = std::vector<CollectiveStep>;
@@ -152,4 +152,4 @@ bool collective_steps(const CallPlan& plan, const Operation& operation, const Ve
   return false;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -13,7 +13,7 @@
 
 #include "analysis/operations.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 
 /// At most one message each way, at once. Partners are ranks of the communicator.
 struct CollectiveStep {
@@ -30,4 +30,4 @@ bool collective_steps(const CallPlan& plan, const Operation& operation, const Ve
 /// "allreduce" of Allreduce, Iallreduce, Allreduce_init.
 std::string movement_name(std::string_view call);
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -6,7 +6,7 @@
 
 #include "analysis/site_times.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 
 std::string json_text(std::string_view text) {
   return nlohmann::json(std::string(text))
@@ -146,4 +146,4 @@ std::unordered_map<std::uint64_t, std::uint64_t> paths_by_symbol(const Trace& tr
   return paths;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -22,7 +22,7 @@
 #include "tools/export/text_file.h"
 #include "tools/progress.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 
 struct ExportRequest {
   const Trace& trace;
@@ -111,4 +111,4 @@ Status each_stack_time(
 /// Paths by the symbol of their events.
 std::unordered_map<std::uint64_t, std::uint64_t> paths_by_symbol(const Trace& trace);
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -6,7 +6,7 @@
 
 #include "tools/export/schedule.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 class Goal final : public ScheduleWriter {
@@ -79,4 +79,4 @@ Result<ExportReport> export_goal(const ExportRequest& request) {
   return report;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -16,7 +16,7 @@
 #include "mpi/call_table.h"
 #include "tools/export/export.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 struct NamedCollective {
@@ -497,4 +497,4 @@ Result<ExportReport> export_otf2(const ExportRequest& request) {
       [&](const TimelineFacts& facts) { return archive.finish(facts); });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -3,11 +3,11 @@
 
 #include "tools/export/export.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 
 Result<ExportReport> export_otf2(const ExportRequest&) {
   return Error{ErrorKind::kRefused, "built without OTF2: install libotf2-trace-dev and build again",
                0};
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

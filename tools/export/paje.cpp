@@ -11,7 +11,7 @@
 #include "tools/export/export.h"
 #include "tools/export/sorted_lines.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 constexpr const char* kDefinitionsOfEvents = R"(%EventDef PajeDefineContainerType 0
@@ -177,4 +177,4 @@ Result<ExportReport> export_paje(const ExportRequest& request) {
       request, [&](const TimedEvent& event) { paje.event(event); }, write);
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -11,7 +11,7 @@
 #include "tools/export/export.h"
 #include "tools/export/sorted_lines.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 constexpr const char* kCallType = "91000001";
@@ -217,4 +217,4 @@ Result<ExportReport> export_paraver(const ExportRequest& request) {
       [&](const TimelineFacts& facts) { return paraver.write(facts); });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -14,7 +14,7 @@
 #include "tools/export/export.h"
 #include "tools/export/wire_message.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 namespace trace_field {
@@ -185,4 +185,4 @@ Result<ExportReport> export_perfetto(const ExportRequest& request) {
       [&](const TimelineFacts&) { return file.close(); });
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

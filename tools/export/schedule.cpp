@@ -5,7 +5,7 @@
 
 #include "analysis/declared.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 using Kind = Operation::Kind;
@@ -270,4 +270,4 @@ Status write_schedule(const Trace& trace, ScheduleWriter& writer, ExportReport& 
   return Schedule(trace, writer, report).run();
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -15,7 +15,7 @@
 #include "tools/export/collective_steps.h"
 #include "tools/export/export.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 
 class ScheduleWriter {
  public:
@@ -43,4 +43,4 @@ class ScheduleWriter {
 /// Writes all ranks of the trace; adds to the report what was left out or stands for another.
 Status write_schedule(const Trace& trace, ScheduleWriter& writer, ExportReport& report);
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -9,7 +9,7 @@
 
 #include "tools/export/schedule.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 class SimGrid final : public ScheduleWriter {
@@ -131,4 +131,4 @@ Result<ExportReport> export_simgrid(const ExportRequest& request) {
   return report;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -5,7 +5,7 @@
 #include <array>
 #include <queue>
 
-namespace chameleon {
+namespace chameleon::tools {
 
 void SortedLines::add(std::uint64_t time, std::string line) {
   bytes_ += line.size() + sizeof(Line);
@@ -64,4 +64,4 @@ Status SortedLines::write(TextFile& file) {
   return Unit{};
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

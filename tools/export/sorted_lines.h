@@ -13,7 +13,7 @@
 
 #include "tools/export/text_file.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 
 class SortedLines {
  public:
@@ -48,4 +48,4 @@ class SortedLines {
   bool failed_ = false;
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

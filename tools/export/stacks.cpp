@@ -7,7 +7,7 @@
 
 #include "tools/export/export.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 constexpr const char* kNote =
@@ -107,4 +107,4 @@ Result<ExportReport> export_speedscope(const ExportRequest& request) {
   return report;
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -9,7 +9,7 @@
 
 #include "tools/export/export.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 namespace {
 
 /// A number is written as it is, a text quoted as the format wants it.
@@ -240,4 +240,4 @@ Result<ExportReport> export_json(const ExportRequest& request) {
   return export_tables(request, true);
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-namespace chameleon {
+namespace chameleon::tools {
 
 Status make_folder(const std::string& path) {
   std::error_code error;
@@ -29,4 +29,4 @@ Status TextFile::close() {
   return Unit{};
 }
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

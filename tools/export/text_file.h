@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 
-namespace chameleon {
+namespace chameleon::tools {
 
 /// Makes a folder, with those above it.
 Status make_folder(const std::string& path);
@@ -37,4 +37,4 @@ class TextFile {
   std::string buffer_;
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -10,7 +10,9 @@
 #include <string>
 #include <string_view>
 
-namespace chameleon {
+#include "base/rooms.h"
+
+namespace chameleon::tools {
 
 class WireMessage {
  public:
@@ -43,4 +45,4 @@ class WireMessage {
   std::string bytes_;
 };
 
-}  // namespace chameleon
+}  // namespace chameleon::tools

@@ -76,10 +76,10 @@ def main():
     head, tail = page.split(DATA)
     options.output.write_text(
         '// Written by bundle.py.\n#include "tools/report/page_text.h"\n\n'
-        "namespace chameleon::report {\n\n"
+        "namespace chameleon::tools::report {\n\n"
         f"std::string_view page_head() {{\n  return\n{cpp_string(head)};\n}}\n\n"
         f"std::string_view page_tail() {{\n  return\n{cpp_string(tail)};\n}}\n\n"
-        "}  // namespace chameleon::report\n", encoding="utf-8")
+        "}  // namespace chameleon::tools::report\n", encoding="utf-8")
     if options.html:
         options.html.write_text(head + "{}" + tail, encoding="utf-8")
 

@@ -9,7 +9,7 @@
 #include "tools/common.h"
 #include "tools/report/report.h"
 
-namespace chameleon::report {
+namespace chameleon::tools::report {
 namespace {
 
 constexpr int kLinesAround = 4;
@@ -147,4 +147,4 @@ Result<Json> document(const Request& request) {
   return json;
 }
 
-}  // namespace chameleon::report
+}  // namespace chameleon::tools::report

@@ -12,7 +12,7 @@
 #include "tools/progress.h"
 #include "tools/report/report.h"
 
-namespace chameleon::report {
+namespace chameleon::tools::report {
 namespace {
 
 constexpr std::size_t kColumns = 512;
@@ -281,4 +281,4 @@ Result<Events> events(const Request& request, const Load& load, Sites& sites) {
   return result;
 }
 
-}  // namespace chameleon::report
+}  // namespace chameleon::tools::report

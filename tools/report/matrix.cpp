@@ -4,7 +4,7 @@
 
 #include "tools/report/report.h"
 
-namespace chameleon::report {
+namespace chameleon::tools::report {
 namespace {
 
 /// Pairs kept as they are; beyond, ranks are put together until they are no more.
@@ -89,4 +89,4 @@ Json matrix(const Trace& trace, const CommunicationMatrix& matrix) {
   return json;
 }
 
-}  // namespace chameleon::report
+}  // namespace chameleon::tools::report

@@ -2,7 +2,7 @@
 #include "tools/report/page_text.h"
 #include "tools/report/report.h"
 
-namespace chameleon::report {
+namespace chameleon::tools::report {
 
 std::string page(const Json& document) {
   const std::string data =
@@ -20,4 +20,4 @@ std::string page(const Json& document) {
   return text;
 }
 
-}  // namespace chameleon::report
+}  // namespace chameleon::tools::report

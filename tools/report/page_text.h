@@ -5,9 +5,11 @@
 
 #include <string_view>
 
-namespace chameleon::report {
+#include "base/rooms.h"
+
+namespace chameleon::tools::report {
 
 std::string_view page_head();
 std::string_view page_tail();
 
-}  // namespace chameleon::report
+}  // namespace chameleon::tools::report

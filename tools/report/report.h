@@ -16,11 +16,11 @@
 #include "analysis/load.h"
 #include "analysis/matrix.h"
 #include "base/result.h"
+#include "format/file.h"
 #include "tools/call_sites.h"
 #include "tools/statistics.h"
-#include "trace/file.h"
 
-namespace chameleon::report {
+namespace chameleon::tools::report {
 
 using Json = nlohmann::ordered_json;
 
@@ -81,4 +81,4 @@ std::size_t call_kind_index(const CallDescription& call);
 /// The page with this data in it: complete, without references to anything outside.
 std::string page(const Json& document);
 
-}  // namespace chameleon::report
+}  // namespace chameleon::tools::report

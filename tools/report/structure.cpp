@@ -8,7 +8,7 @@
 #include "tools/report/report.h"
 #include "tools/value_text.h"
 
-namespace chameleon::report {
+namespace chameleon::tools::report {
 namespace {
 
 constexpr std::uint64_t kMostNodes = 20000;
@@ -257,4 +257,4 @@ Json differences(const Trace& trace, Sites& sites) {
   return array;
 }
 
-}  // namespace chameleon::report
+}  // namespace chameleon::tools::report

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "compress/append.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compress/join_tables.h"
+
+namespace chameleon::compress {
+namespace {
+
+/// Nodes in a row, or picked from a row by their positions.
+struct NodeList {
+  Node* nodes;
+  std::size_t count;
+  const std::size_t* picked = nullptr;
+
+  NodeList(std::vector<Node>& list) : nodes(list.data()), count(list.size()) {}
+  NodeList(Node* from, std::size_t n, const std::size_t* which = nullptr)
+      : nodes(from), count(n), picked(which) {}
+  Node& operator[](std::size_t i) const { return picked != nullptr ? nodes[picked[i]] : nodes[i]; }
+  std::size_t size() const { return count; }
+  NodeList part(std::size_t from, std::size_t n) const {
+    return picked != nullptr ? NodeList(nodes, n, picked + from) : NodeList(nodes + from, n);
+  }
+};
+
+const RankList& ranks_of(const Node& node, const RankList& enclosing) {
+  return node.ranks.empty() ? enclosing : node.ranks;
+}
+
+void set_ranks(Node& node, const RankList& ranks, const RankList& enclosing) {
+  if (ranks == enclosing)
+    node.ranks = RankList();
+  else
+    node.ranks = ranks;
+}
+
+/// Whether two lists that the same ranks execute, one after the other, can be made
+/// one with more executions: as `alignable`, and every node is executed by the same
+/// ranks in both, with values that can be appended. Counts its work in `budget`.
+class Joinable {
+ public:
+  explicit Joinable(std::int64_t& budget) : budget_(budget) {}
+
+  bool lists(NodeList a, const RankList& ranks_a, NodeList b, const RankList& ranks_b) {
+    std::size_t i = 0;
+    std::size_t j = 0;
+    while (i < a.count && j < b.count) {
+      if (--budget_ < 0) return false;
+      const RankList& left = ranks_of(a[i], ranks_a);
+      const RankList& right = ranks_of(b[j], ranks_b);
+      if (!a[i].is_loop() && !b[j].is_loop()) {
+        if (!events(a[i], left, b[j], right)) return false;
+        ++i, ++j;
+      } else if (a[i].is_loop() && b[j].is_loop()) {
+        if (!(left == right) || !(a[i].shape == b[j].shape) ||
+            !a[i].iterations.can_append(b[j].iterations, left, right) ||
+            !lists(a[i].body, left, b[j].body, right))
+          return false;
+        ++i, ++j;
+      } else if (a[i].is_loop()) {
+        const std::size_t run = run_of_length(b, j, a[i].shape.length);
+        if (run == 0 || !cover(b.part(j, run), ranks_b, left) ||
+            !lists(a[i].body, left, b.part(j, run), ranks_b))
+          return false;
+        ++i, j += run;
+      } else {
+        const std::size_t run = run_of_length(a, i, b[j].shape.length);
+        if (run == 0 || !cover(a.part(i, run), ranks_a, right) ||
+            !lists(a.part(i, run), ranks_a, b[j].body, right))
+          return false;
+        i += run, ++j;
+      }
+    }
+    return i == a.count && j == b.count;
+  }
+
+ private:
+  bool events(const Node& a, const RankList& left, const Node& b, const RankList& right) {
+    if (a.call != b.call || a.path != b.path || a.params.size() != b.params.size() ||
+        a.params.empty() || !(left == right))
+      return false;
+    for (std::size_t i = 0; i < a.params.size(); ++i)
+      if (!a.params[i].can_append(b.params[i], left, right)) return false;
+    return true;
+  }
+
+  /// A loop is put around bare nodes only if they tell the visits of all its ranks.
+  static bool cover(NodeList run, const RankList& enclosing, const RankList& ranks) {
+    RankList all;
+    for (std::size_t i = 0; i < run.count; ++i) {
+      const RankList& own = ranks_of(run[i], enclosing);
+      if (own == ranks) return true;
+      all.merge(own);
+    }
+    return all == ranks;
+  }
+
+  std::int64_t& budget_;
+};
+
+/// How often `node` was executed: a parameter with a value an execution.
+const Param& executions(const Node& node) {
+  return node.is_loop() ? node.iterations : node.params[0];
+}
+
+/// Iteration counts of a loop of `ranks` around nodes that were executed once a visit.
+Param once_a_visit(NodeList nodes, const RankList& enclosing, const RankList& ranks) {
+  std::vector<ParamGroup> groups;
+  RankList left = ranks;
+  for (std::size_t i = 0; i < nodes.count && !left.empty(); ++i)
+    executions(nodes[i]).for_each_group(
+        ranks_of(nodes[i], enclosing),
+        [&](const RankList& members, EndPointForm, const ValueSequence& values) {
+          RankList common = left.intersection(members);
+          if (common.empty()) return;
+          left = left.minus(common);
+          const auto same = std::find_if(groups.begin(), groups.end(), [&](const ParamGroup& g) {
+            return g.values.size() == values.size();
+          });
+          if (same != groups.end()) return same->ranks.merge(common);
+          ValueSequence ones;
+          if (!values.empty()) ones = ValueSequence(1, values.size());
+          groups.push_back({std::move(common), EndPointForm::kBoth, std::move(ones)});
+        });
+  Param iterations;
+  if (!groups.empty()) iterations.set_groups(std::move(groups));
+  return iterations;
+}
+
+/// Puts list[at, at+count) into a loop of `ranks` that was taken once at every visit.
+void wrap(std::vector<Node>& list, std::size_t at, std::size_t count, const RankList& ranks,
+          const RankList& enclosing) {
+  const NodeList run = NodeList(list).part(at, count);
+  Node loop;
+  loop.iterations = once_a_visit(run, enclosing, ranks);
+  for (std::size_t i = 0; i < count; ++i) {
+    loop.shape = loop.shape.then(run[i].shape);
+    const RankList own = ranks_of(run[i], enclosing);
+    set_ranks(run[i], own, ranks);
+    loop.body.push_back(std::move(run[i]));
+  }
+  set_ranks(loop, ranks, enclosing);
+  list[at] = std::move(loop);
+  list.erase(list.begin() + static_cast<std::ptrdiff_t>(at + 1),
+             list.begin() + static_cast<std::ptrdiff_t>(at + count));
+}
+
+void join_times(std::vector<TimeEntry>& times, std::vector<TimeEntry>&& later,
+                const RankList& ranks) {
+  for (TimeEntry& entry : later) {
+    const RankList theirs = entry.ranks.empty() ? ranks : entry.ranks;
+    TimeEntry* best = nullptr;
+    std::uint64_t most = 0;
+    RankList unknown = theirs;  // ranks without times after this predecessor so far
+    for (TimeEntry& present : times) {
+      if (present.predecessor != entry.predecessor) continue;
+      const RankList& mine = present.ranks.empty() ? ranks : present.ranks;
+      const std::uint64_t shared = mine == theirs ? UINT64_MAX : mine.intersection(theirs).size();
+      if (shared > most) best = &present, most = shared;
+      unknown = unknown.minus(mine);
+      if (shared == UINT64_MAX) break;
+    }
+    if (best == nullptr) {
+      std::vector<TimeEntry> one;
+      one.push_back(std::move(entry));
+      merge_times(times, std::move(one), ranks, theirs);
+      continue;
+    }
+    // Groups drift from flush to flush: those with most ranks in common go on together.
+    if (!unknown.empty() && !best->ranks.empty()) best->ranks.merge(unknown);
+    best->compute.merge(entry.compute);
+    best->communication.merge(entry.communication);
+  }
+}
+
+void join_lists(std::vector<Node>& a, const RankList& ranks_a, std::vector<Node>& b,
+                const RankList& ranks_b);
+
+void join_nodes(Node& a, Node& b, const RankList& ranks) {
+  merge_inexact(a.inexact, b.inexact);
+  if (a.is_loop()) {
+    join_lists(a.body, ranks, b.body, ranks);
+    a.iterations.append(std::move(b.iterations), ranks, ranks);
+    return;
+  }
+  for (std::size_t i = 0; i < a.params.size(); ++i)
+    a.params[i].append(std::move(b.params[i]), ranks, ranks);
+  join_times(a.times, std::move(b.times), ranks);
+}
+
+/// Appends `b`'s executions to `a`'s. Requires `Joinable::lists`.
+void join_lists(std::vector<Node>& a, const RankList& ranks_a, std::vector<Node>& b,
+                const RankList& ranks_b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (!a[i].is_loop() && b[i].is_loop())
+      wrap(a, i, run_of_length(a, i, b[i].shape.length), RankList(ranks_of(b[i], ranks_b)),
+           ranks_a);
+    if (a[i].is_loop() && !b[i].is_loop())
+      wrap(b, i, run_of_length(b, i, a[i].shape.length), RankList(ranks_of(a[i], ranks_a)),
+           ranks_b);
+    join_nodes(a[i], b[i], ranks_of(a[i], ranks_a));
+  }
+}
+
+/// A loop around deeper nodes is not made: a file may nest 200 deep.
+constexpr std::size_t kDeepest = 64;
+
+std::size_t depth(const Node& node) {
+  std::size_t deepest = 0;
+  for (const Node& inner : node.body) deepest = std::max(deepest, 1 + depth(inner));
+  return deepest;
+}
+
+/// Whether the last visit of a loop ends with an iteration, for all of `ranks`.
+bool last_visit_goes_round(const Node& loop, const RankList& loop_ranks, const RankList& ranks) {
+  bool good = true;
+  loop.iterations.for_each_group(
+      loop_ranks, [&](const RankList& members, EndPointForm, const ValueSequence& values) {
+        if (members.intersects(ranks) && (values.empty() || values.back() <= 0)) good = false;
+      });
+  return good;
+}
+
+/// Folds top-level nodes as they come.
+class Appender {
+ public:
+  Appender(std::vector<Node>& nodes, const RankList& all, std::size_t incoming)
+      : nodes_(nodes),
+        all_(all),
+        reach_(kAppendReach + (incoming <= kMostSought ? 2 * incoming : 0)),
+        budget_(static_cast<std::int64_t>(1024 * (incoming + kAppendReach))) {}
+
+  void push(Node node) {
+    if (node.ranks == all_) node.ranks = RankList();
+    nodes_.push_back(std::move(node));
+    std::size_t at = nodes_.size() - 1;
+    while (budget_ > 0 && try_fold(at)) {
+    }
+  }
+
+ private:
+  /// Squares as long as the partial trace are sought up to this length of it.
+  static constexpr std::size_t kMostSought = 1024;
+
+  const RankList& ranks_at(std::size_t i) const { return ranks_of(nodes_[i], all_); }
+
+  /// Folds the tail that ends with the node at `at`, which becomes where the result is.
+  bool try_fold(std::size_t& at) {
+    const RankList own = ranks_at(at);
+    const std::size_t oldest = at - std::min(at, reach_);
+    const std::uint64_t end = end_symbol(nodes_[at]);
+    std::vector<RankList> candidates{own};
+    const auto consider = [&](const RankList& ranks) {
+      for (const RankList& seen : candidates)
+        if (seen == ranks) return;
+      candidates.push_back(ranks);
+    };
+    bool any = false;
+    for (std::size_t i = at; i-- > oldest && candidates.size() < 4;) {
+      if (!nodes_[i].is_loop() && any) continue;
+      if (end_symbol(nodes_[i]) != end) continue;
+      any = true;
+      // A loop of more ranks, of which this node is the last of an iteration.
+      const RankList& theirs = ranks_at(i);
+      if (nodes_[i].is_loop() && own.minus(theirs).empty()) consider(theirs);
+    }
+    if (!any) return false;
+    consider(all_);
+    for (const RankList& ranks : candidates)
+      if (fold_tail(ranks, oldest, at)) return true;
+    return false;
+  }
+
+  /// The same for the nodes with a rank in `ranks`, which are `picked_`.
+  bool fold_tail(const RankList& ranks, std::size_t oldest, std::size_t& at) {
+    picked_.clear();
+    prefix_.assign(1, Shape{});
+    for (std::size_t i = oldest; i < nodes_.size(); ++i)
+      if (ranks_at(i).intersects(ranks)) {
+        picked_.push_back(i);
+        prefix_.push_back(prefix_.back().then(nodes_[i].shape));
+      }
+    const std::uint64_t end = end_symbol(nodes_[picked_.back()]);
+    for (std::size_t tail = picked_.size() - 1; tail > 0 && budget_ > 0; --tail) {
+      --budget_;
+      const std::size_t before = picked_[tail - 1];
+      if (end_symbol(nodes_[before]) != end) continue;
+      if ((nodes_[before].is_loop() && absorb(before, tail, ranks)) ||
+          (tail + 1 == picked_.size() && nodes_[picked_[tail]].is_loop() &&
+           take_first_iteration(tail, ranks)) ||
+          fold_square(tail, ranks)) {
+        at = folded_;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  NodeList tail_from(std::size_t from, std::size_t to) const {
+    return {nodes_.data(), to - from, picked_.data() + from};
+  }
+
+  Shape shape_between(std::size_t from, std::size_t to) const {
+    const Shape& first = prefix_[from];
+    const Shape& last = prefix_[to];
+    Shape shape{0, last.length - first.length, 1};
+    for (std::uint64_t base = Shape::kBase, n = shape.length; n != 0; n >>= 1, base *= base)
+      if ((n & 1) != 0) shape.power *= base;
+    shape.hash = last.hash - first.hash * shape.power;
+    return shape;
+  }
+
+  /// Where the nodes before `to` that have `length` symbols begin, or `to`.
+  std::size_t start_of(std::size_t to, std::uint64_t length) const {
+    if (prefix_[to].length < length) return to;
+    const std::uint64_t wanted = prefix_[to].length - length;
+    const auto start = std::lower_bound(
+        prefix_.begin(), prefix_.begin() + static_cast<std::ptrdiff_t>(to), wanted,
+        [](const Shape& shape, std::uint64_t symbols) { return shape.length < symbols; });
+    return start->length == wanted ? static_cast<std::size_t>(start - prefix_.begin()) : to;
+  }
+
+  /// Removes the picked nodes [from, to) and gives them, their ranks within `ranks`.
+  std::vector<Node> take(std::size_t from, std::size_t to, const RankList& ranks) {
+    std::vector<Node> taken;
+    for (std::size_t i = from; i < to; ++i) {
+      Node& node = nodes_[picked_[i]];
+      const RankList own = ranks_of(node, all_);
+      set_ranks(node, own, ranks);
+      taken.push_back(std::move(node));
+    }
+    for (std::size_t i = to; i-- > from;)
+      nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(picked_[i]));
+    return taken;
+  }
+
+  /// The tail becomes iterations of the loop at `before`, or of one that ends it.
+  bool absorb(std::size_t before, std::size_t tail, const RankList& ranks) {
+    const std::size_t end = picked_.size();
+    const Shape shape = shape_between(tail, end);
+    Node* loop = &nodes_[before];
+    RankList loop_ranks = ranks_at(before);
+    while (loop != nullptr && loop->is_loop()) {
+      if (loop_ranks == ranks && loop->shape == shape && go_on(*loop, tail, ranks)) {
+        folded_ = before;
+        return true;
+      }
+      if (!last_visit_goes_round(*loop, loop_ranks, ranks)) return false;
+      Node* last = nullptr;
+      for (std::size_t i = loop->body.size(); i-- > 0 && last == nullptr;)
+        if (ranks_of(loop->body[i], loop_ranks).intersects(ranks)) last = &loop->body[i];
+      if (last != nullptr) loop_ranks = RankList(ranks_of(*last, loop_ranks));
+      loop = last;
+    }
+    return false;
+  }
+
+  bool go_on(Node& loop, std::size_t tail, const RankList& ranks) {
+    const std::size_t end = picked_.size();
+    Node& first = nodes_[picked_[tail]];
+    Joinable joinable(budget_);
+    if (tail + 1 == end && first.is_loop() && ranks_at(picked_[tail]) == ranks &&
+        loop.iterations.can_extend_last(first.iterations, ranks, ranks) &&
+        joinable.lists(loop.body, ranks, first.body, ranks)) {
+      std::vector<Node> taken = take(tail, end, ranks);
+      merge_inexact(loop.inexact, taken[0].inexact);
+      join_lists(loop.body, ranks, taken[0].body, ranks);
+      loop.iterations.extend_last(taken[0].iterations, ranks, ranks);
+      return true;
+    }
+    const Param one(ValueSequence(1, 1));
+    if (!loop.iterations.can_extend_last(one, ranks, ranks) ||
+        !joinable.lists(loop.body, ranks, tail_from(tail, end), all_))
+      return false;
+    std::vector<Node> taken = take(tail, end, ranks);
+    join_lists(loop.body, ranks, taken, ranks);
+    loop.iterations.extend_last(one, ranks, ranks);
+    return true;
+  }
+
+  /// The bare nodes before the loop that ends the tail become its first iteration.
+  bool take_first_iteration(std::size_t tail, const RankList& ranks) {
+    Node& loop = nodes_[picked_[tail]];
+    const Param one(ValueSequence(1, 1));
+    if (!(ranks_at(picked_[tail]) == ranks)) return false;
+    const std::size_t start = start_of(tail, loop.shape.length);
+    if (start == tail || !(shape_between(start, tail) == loop.shape)) return false;
+    if (!loop.iterations.can_extend_last(one, ranks, ranks) ||
+        !Joinable(budget_).lists(tail_from(start, tail), all_, loop.body, ranks))
+      return false;
+    const std::size_t place = picked_[start];
+    std::vector<Node> taken = take(start, tail + 1, ranks);
+    Node grown = std::move(taken.back());
+    taken.pop_back();
+    join_lists(taken, ranks, grown.body, ranks);
+    grown.body = std::move(taken);
+    grown.iterations.extend_last(one, ranks, ranks);
+    put(place, std::move(grown), ranks);
+    return true;
+  }
+
+  /// The tail and the equal nodes before it become a loop of two.
+  bool fold_square(std::size_t tail, const RankList& ranks) {
+    const std::size_t end = picked_.size();
+    const Shape shape = shape_between(tail, end);
+    const std::size_t start = start_of(tail, shape.length);
+    if (start == tail || !(shape_between(start, tail) == shape)) return false;
+    RankList members;
+    for (std::size_t i = start; i < tail; ++i) members.merge(ranks_at(picked_[i]));
+    if (!members.minus(ranks).empty()) return false;
+    for (std::size_t i = start; i < end; ++i)
+      if (depth(nodes_[picked_[i]]) >= kDeepest) return false;
+    if (!Joinable(budget_).lists(tail_from(start, tail), all_, tail_from(tail, end), all_))
+      return false;
+    const std::size_t place = picked_[start];
+    std::vector<Node> second = take(tail, end, members);
+    Node loop;
+    loop.shape = shape;
+    loop.body = take(start, tail, members);
+    join_lists(loop.body, members, second, members);
+    loop.iterations = Param(ValueSequence(2, 1));
+    put(place, std::move(loop), members);
+    return true;
+  }
+
+  void put(std::size_t place, Node node, const RankList& ranks) {
+    set_ranks(node, ranks, all_);
+    nodes_.insert(nodes_.begin() + static_cast<std::ptrdiff_t>(place), std::move(node));
+    folded_ = place;
+  }
+
+  std::vector<Node>& nodes_;
+  const RankList& all_;
+  const std::size_t reach_;
+  std::int64_t budget_;
+  std::size_t folded_ = 0;
+  std::vector<std::size_t> picked_;
+  std::vector<Shape> prefix_;
+};
+
+void name_ranks(std::vector<Node>& nodes, const RankList& ranks) {
+  for (Node& node : nodes)
+    if (node.ranks.empty()) node.ranks = ranks;
+}
+
+}  // namespace
+
+void append(Trace& online, Trace partial) {
+  join_tables(online, partial);
+  online.complete = partial.complete;
+  if (partial.online.acted != 0 || !partial.online.clustering.empty())
+    online.online = std::move(partial.online);
+  online.world_size = std::max(online.world_size, partial.world_size);
+  for (std::string Trace::*text :
+       {&Trace::program, &Trace::tool_version, &Trace::mpi, &Trace::timing})
+    if ((online.*text).empty()) online.*text = std::move(partial.*text);
+  if (online.started_unix == 0) online.started_unix = partial.started_unix;
+
+  RankList all = online.ranks;
+  all.merge(partial.ranks);
+  if (!(all == online.ranks)) name_ranks(online.nodes, online.ranks);
+  if (!(all == partial.ranks)) name_ranks(partial.nodes, partial.ranks);
+  online.ranks = std::move(all);
+  Appender appender(online.nodes, online.ranks, partial.nodes.size());
+  for (Node& node : partial.nodes) appender.push(std::move(node));
+}
+
+}  // namespace chameleon::compress

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Encoding of a trace as bytes: one commit's payload. docs/reference/format.md
+// describes it; both must change together, with the version.
+#include "format/codec.h"
+
+#include <algorithm>
+
+#include "format/file.h"
+#include "format/node_codec.h"
+#include "model/trace.h"
+
+namespace chameleon::format {
+namespace {
+
+constexpr std::uint32_t kMostRanks = 1U << 24;
+
+/// Sections, each a tag, a length and a body; unknown tags are skipped.
+enum Section : std::uint64_t {
+  kRun = 1,
+  kCalls = 2,
+  kArrays = 3,
+  kModules = 4,
+  kPaths = 5,
+  kPredefined = 6,
+  kFacts = 7,
+  kDeclarations = 8,
+  kNodes = 9,
+  kOnline = 10,
+  kStateTimes = 11,
+  kClocks = 12,
+  kThreads = 13,
+};
+
+template <class F>
+void section(ByteWriter& out, Section tag, F body) {
+  ByteWriter inner;
+  body(inner);
+  out.varint(tag);
+  out.varint(inner.bytes().size());
+  out.raw(inner.bytes());
+}
+
+void write_tables(ByteWriter& out, const Trace& trace) {
+  section(out, kCalls, [&](ByteWriter& w) {
+    w.varint(trace.calls.size());
+    for (const auto& [id, call] : trace.calls) {
+      w.varint(id);
+      w.text(call.name);
+      w.varint(call.fields.size());
+      for (const Field& field : call.fields) {
+        w.text(field.name);
+        w.text(field.kind);
+        w.u8(static_cast<std::uint8_t>(field.stored));
+      }
+    }
+  });
+  section(out, kArrays, [&](ByteWriter& w) {
+    w.varint(trace.arrays.size());
+    for (const auto& [id, array] : trace.arrays) {
+      ValueSequence values;
+      for (const std::int64_t element : array) values.append(element);
+      values.encode(w);
+    }
+  });
+  section(out, kModules, [&](ByteWriter& w) {
+    w.varint(trace.modules.size());
+    for (const auto& [id, module] : trace.modules) {
+      w.u64(id);
+      w.text(module.build_id_hex);
+      w.text(module.path);
+    }
+  });
+  section(out, kPaths, [&](ByteWriter& w) {
+    const auto modules = places(trace.modules);
+    w.varint(trace.paths.size());
+    for (const auto& [signature, path] : trace.paths) {
+      w.u64(signature);
+      w.varint(path.frames.size());
+      for (const Frame& frame : path.frames) {
+        const auto place = modules.find(frame.module);
+        w.varint(place == modules.end() ? 0 : place->second + 1);
+        if (place == modules.end()) w.u64(frame.module);
+        w.varint(frame.offset);
+      }
+    }
+  });
+}
+
+void read_calls(ByteReader& in, Trace& trace) {
+  const std::uint64_t count = in.count(3);
+  for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    const std::uint64_t id = in.varint();
+    if (id > UINT16_MAX) in.fail();
+    CallDescription call;
+    call.name = in.text();
+    const std::uint64_t fields = in.count(3);
+    for (std::uint64_t j = 0; j < fields && in.ok(); ++j) {
+      Field field{in.text(), in.text(), FieldKind::kPlain};
+      const std::uint8_t stored = in.u8();
+      if (stored > 2) in.fail();
+      field.stored = static_cast<FieldKind>(stored);
+      call.fields.push_back(std::move(field));
+    }
+    trace.calls.emplace(static_cast<std::uint16_t>(id), std::move(call));
+  }
+}
+
+void read_arrays(ByteReader& in, Trace& trace, std::uint64_t budget) {
+  const std::uint64_t count = in.count(1);
+  for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    ValueSequence values;
+    if (!ValueSequence::decode(in, values) || values.size() > budget) {
+      in.fail();
+      return;
+    }
+    budget -= values.size();
+    std::vector<std::int64_t> array;
+    array.reserve(values.size());
+    for (ValueSequence::Cursor cursor(values); !cursor.done();) array.push_back(cursor.next());
+    trace.intern(std::move(array));
+  }
+}
+
+void read_paths(ByteReader& in, Trace& trace, std::vector<std::uint64_t>& order) {
+  std::vector<std::uint64_t> modules;
+  for (const auto& [id, module] : trace.modules) modules.push_back(id);
+  const std::uint64_t count = in.count(9);
+  for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    const std::uint64_t signature = in.u64();
+    CallPath path;
+    const std::uint64_t frames = in.count(2);
+    for (std::uint64_t j = 0; j < frames && in.ok(); ++j) {
+      const std::uint64_t place = in.varint();
+      if (place > modules.size()) in.fail();
+      if (!in.ok()) break;
+      const std::uint64_t module = place == 0 ? in.u64() : modules[place - 1];
+      path.frames.push_back({module, in.varint()});
+    }
+    order.push_back(signature);
+    trace.paths.emplace(signature, std::move(path));
+  }
+}
+
+void write_run(ByteWriter& w, const Trace& trace) {
+  trace.ranks.encode(w);
+  w.varint(trace.world_size);
+  w.u8(trace.complete ? 1 : 0);
+  w.text(trace.program);
+  w.text(trace.tool_version);
+  w.text(trace.mpi);
+  w.text(trace.timing);
+  w.varint(trace.started_unix);
+}
+
+void read_run(ByteReader& in, Trace& trace) {
+  if (!RankList::decode(in, trace.ranks)) in.fail();
+  const std::uint64_t size = in.varint();
+  if (size > kMostRanks) in.fail();
+  trace.world_size = static_cast<std::uint32_t>(size);
+  trace.complete = in.u8() != 0;
+  trace.program = in.text();
+  trace.tool_version = in.text();
+  trace.mpi = in.text();
+  trace.timing = in.text();
+  trace.started_unix = in.varint();
+}
+
+// Facts of ranks are columns, which compress: events and times as sequences,
+// hosts as runs.
+void write_facts(ByteWriter& w, const Trace& trace) {
+  RankList ranks;
+  ValueSequence events, run, tool, paused, processors, hosts;
+  std::map<std::string, std::int64_t> names;
+  std::vector<std::string> order;
+  for (const auto& [rank, fact] : trace.facts) {
+    ranks.insert(rank);
+    events.append(static_cast<std::int64_t>(fact.events));
+    run.append(static_cast<std::int64_t>(fact.run_ns));
+    tool.append(static_cast<std::int64_t>(fact.tool_ns));
+    paused.append(static_cast<std::int64_t>(fact.paused));
+    processors.append(fact.processor);
+    const auto [name, added] = names.emplace(fact.host, static_cast<std::int64_t>(order.size()));
+    if (added) order.push_back(fact.host);
+    hosts.append(name->second);
+  }
+  ranks.encode(w);
+  for (const ValueSequence* column : {&events, &run, &tool, &paused, &processors, &hosts})
+    column->encode(w);
+  w.varint(order.size());
+  for (const std::string& name : order) w.text(name);
+}
+
+void read_facts(ByteReader& in, Trace& trace) {
+  RankList ranks;
+  if (!RankList::decode(in, ranks) || ranks.size() > rank_count(trace)) in.fail();
+  std::vector<ValueSequence> columns(6);
+  for (ValueSequence& column : columns)
+    if (!ValueSequence::decode(in, column) || column.size() != ranks.size()) in.fail();
+  std::vector<std::string> hosts(in.count(1));
+  for (std::string& host : hosts) host = in.text();
+  if (!in.ok()) return;
+  std::vector<ValueSequence::Cursor> cursors;
+  for (const ValueSequence& column : columns) cursors.emplace_back(column);
+  ranks.for_each([&](std::uint32_t rank) {
+    RankFacts fact;
+    fact.events = static_cast<std::uint64_t>(cursors[0].next());
+    fact.run_ns = static_cast<std::uint64_t>(cursors[1].next());
+    fact.tool_ns = static_cast<std::uint64_t>(cursors[2].next());
+    fact.paused = static_cast<std::uint64_t>(cursors[3].next());
+    fact.processor = static_cast<std::uint32_t>(cursors[4].next());
+    const std::int64_t host = cursors[5].next();
+    if (host < 0 || static_cast<std::uint64_t>(host) >= hosts.size()) {
+      in.fail();
+      return;
+    }
+    fact.host = hosts[static_cast<std::size_t>(host)];
+    trace.facts.emplace(rank, std::move(fact));
+  });
+}
+
+void write_online(ByteWriter& w, const OnlineFacts& online) {
+  w.text(online.clustering);
+  w.text(online.fidelity);
+  for (const std::uint64_t number :
+       {online.call_frequency, std::uint64_t{online.k}, online.markers, online.acted,
+        online.states[0], online.states[1], online.states[2], online.states[3], online.flushes,
+        online.clusterings, online.merge_bytes})
+    w.varint(number);
+  w.varint(online.clusters.size());
+  for (const Cluster& cluster : online.clusters) {
+    w.u64(cluster.call_path);
+    w.varint(cluster.lead);
+    cluster.ranks.encode(w);
+  }
+  w.varint(online.phases.size());
+  for (const Phase& phase : online.phases) {
+    w.u8(phase.state);
+    for (const std::uint64_t number : {phase.first, phase.markers, phase.changed, phase.end_ns})
+      w.varint(number);
+  }
+}
+
+void read_online(ByteReader& in, OnlineFacts& online) {
+  online.clustering = in.text();
+  online.fidelity = in.text();
+  online.call_frequency = in.varint();
+  online.k = static_cast<std::uint32_t>(in.varint());
+  for (std::uint64_t* number :
+       {&online.markers, &online.acted, &online.states[0], &online.states[1], &online.states[2],
+        &online.states[3], &online.flushes, &online.clusterings, &online.merge_bytes})
+    *number = in.varint();
+  const std::uint64_t clusters = in.count(10);
+  for (std::uint64_t i = 0; i < clusters && in.ok(); ++i) {
+    Cluster cluster;
+    cluster.call_path = in.u64();
+    cluster.lead = static_cast<std::uint32_t>(in.varint());
+    if (!RankList::decode(in, cluster.ranks)) in.fail();
+    online.clusters.push_back(std::move(cluster));
+  }
+  const std::uint64_t phases = in.count(5);
+  if (phases > OnlineFacts::kMostPhases) in.fail();
+  for (std::uint64_t i = 0; i < phases && in.ok(); ++i) {
+    Phase phase;
+    phase.state = in.u8();
+    if (phase.state > 3) in.fail();
+    for (std::uint64_t* number : {&phase.first, &phase.markers, &phase.changed, &phase.end_ns})
+      *number = in.varint();
+    online.phases.push_back(phase);
+  }
+}
+
+/// A column over the ranks of the facts: `value(fact)` of each.
+template <class F>
+void write_column(ByteWriter& w, const Trace& trace, F value) {
+  ValueSequence column;
+  for (const auto& [rank, fact] : trace.facts)
+    column.append(static_cast<std::int64_t>(value(fact)));
+  column.encode(w);
+}
+
+template <class F>
+void read_column(ByteReader& in, Trace& trace, F value) {
+  ValueSequence column;
+  if (!in.ok() || !ValueSequence::decode(in, column) || column.size() != trace.facts.size()) {
+    in.fail();
+    return;
+  }
+  ValueSequence::Cursor cursor(column);
+  for (auto& [rank, fact] : trace.facts) {
+    auto& field = value(fact);
+    field = static_cast<std::remove_reference_t<decltype(field)>>(cursor.next());
+  }
+}
+
+// Tool time by state.
+template <class Column>
+void state_times(Column column) {
+  for (std::size_t state = 0; state < 4; ++state)
+    column([state](auto& fact) -> auto& { return fact.state_ns[state]; });
+}
+
+/// Sums and differences of such do not overflow.
+bool possible(const RankClock& clock) {
+  constexpr std::int64_t kMostNs = 1LL << 60, kMostPpb = 500'000'000;
+  return clock.begin_ns <= kMostNs && clock.begin_ns >= -kMostNs && clock.drift_ppb <= kMostPpb &&
+         clock.drift_ppb >= -kMostPpb;
+}
+
+template <class Column>
+void clocks(Column column) {
+  column([](auto& fact) -> auto& { return fact.clock.samples; });
+  column([](auto& fact) -> auto& { return fact.clock.begin_ns; });
+  column([](auto& fact) -> auto& { return fact.clock.drift_ppb; });
+  column([](auto& fact) -> auto& { return fact.clock.error_ns; });
+  column([](auto& fact) -> auto& { return fact.memory; });
+  column([](auto& fact) -> auto& { return fact.call_ns; });
+}
+
+}  // namespace
+
+Bytes encode_trace(const Trace& trace) {
+  ByteWriter out;
+  section(out, kRun, [&](ByteWriter& w) { write_run(w, trace); });
+  // Before anything that counts streams; a trace of one thread a rank has none.
+  if (trace.threads > 1) section(out, kThreads, [&](ByteWriter& w) { w.varint(trace.threads); });
+  write_tables(out, trace);
+  section(out, kPredefined, [&](ByteWriter& w) {
+    w.varint(trace.predefined.size());
+    for (const auto& [kind, objects] : trace.predefined) {
+      w.text(kind);
+      w.varint(objects.size());
+      for (const Predefined& object : objects) {
+        w.text(object.name);
+        w.varint(object.size);
+      }
+    }
+  });
+  section(out, kFacts, [&](ByteWriter& w) { write_facts(w, trace); });
+  const auto columns = [&trace](ByteWriter& w) {
+    return [&](auto value) { write_column(w, trace, value); };
+  };
+  section(out, kStateTimes, [&](ByteWriter& w) { state_times(columns(w)); });
+  section(out, kClocks, [&](ByteWriter& w) { clocks(columns(w)); });
+  section(out, kOnline, [&](ByteWriter& w) { write_online(w, trace.online); });
+  section(out, kDeclarations, [&](ByteWriter& w) {
+    w.varint(trace.declarations.size());
+    for (const Declaration& declared : trace.declarations) {
+      w.text(declared.what);
+      declared.ranks.encode(w);
+    }
+  });
+  section(out, kNodes, [&](ByteWriter& w) { write_nodes(w, trace); });
+  return out.take();
+}
+
+Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
+  Trace trace;
+  std::vector<std::uint64_t> paths;
+  ByteReader in(bytes);
+  std::uint64_t offset = 0;
+  const auto corrupt = [&](const char* what) {
+    return Error{ErrorKind::kCorrupt, std::string(what), offset};
+  };
+  while (in.ok() && !in.at_end()) {
+    offset = in.position();
+    const std::uint64_t tag = in.varint();
+    const auto body = in.raw(in.varint());
+    if (!in.ok()) return corrupt("a section is longer than the data");
+    ByteReader part(body);
+    const auto column = [&](auto value) { read_column(part, trace, value); };
+    switch (tag) {
+      case kRun: read_run(part, trace); break;
+      case kThreads: {
+        const std::uint64_t threads = part.varint();
+        if (threads < 2 || trace.world_size == 0 || threads > kMostRanks / trace.world_size)
+          part.fail();
+        else
+          trace.threads = static_cast<std::uint32_t>(threads);
+        break;
+      }
+      case kCalls: read_calls(part, trace); break;
+      case kArrays: read_arrays(part, trace, 64 * bytes.size() + (1U << 20)); break;
+      case kModules: {
+        const std::uint64_t count = part.count(10);
+        for (std::uint64_t i = 0; i < count && part.ok(); ++i) {
+          const std::uint64_t id = part.u64();
+          Module module{part.text(), part.text()};
+          trace.modules.emplace(id, std::move(module));
+        }
+        break;
+      }
+      case kPaths: read_paths(part, trace, paths); break;
+      case kPredefined: {
+        const std::uint64_t kinds = part.count(2);
+        for (std::uint64_t i = 0; i < kinds && part.ok(); ++i) {
+          auto& objects = trace.predefined[part.text()];
+          objects.resize(part.count(2));
+          for (Predefined& object : objects) {
+            object.name = part.text();
+            object.size = static_cast<std::uint32_t>(part.varint());
+          }
+        }
+        break;
+      }
+      case kFacts: read_facts(part, trace); break;
+      case kStateTimes: state_times(column); break;
+      case kClocks:
+        clocks(column);
+        for (const auto& [rank, fact] : trace.facts)
+          if (!possible(fact.clock)) part.fail();
+        break;
+      case kOnline: read_online(part, trace.online); break;
+      case kDeclarations: {
+        const std::uint64_t count = part.count(2);
+        for (std::uint64_t i = 0; i < count && part.ok(); ++i) {
+          Declaration declared{part.text(), {}};
+          if (!RankList::decode(part, declared.ranks)) part.fail();
+          trace.declarations.push_back(std::move(declared));
+        }
+        break;
+      }
+      case kNodes: read_nodes(part, paths, trace); break;
+      default: continue;  // of a newer minor version
+    }
+    if (!part.ok()) return corrupt("a section holds what cannot be");
+  }
+  if (!in.ok()) return corrupt("the sections do not end with the data");
+  return trace;
+}
+
+}  // namespace chameleon::format

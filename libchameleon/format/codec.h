@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The payload of a commit (docs/reference/format.md), and what travels between ranks.
+
+#include <span>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "model/trace.h"
+
+namespace chameleon::format {
+
+/// A trace as bytes between ranks: one commit's payload, uncompressed.
+Bytes encode_trace(const Trace& trace);
+Result<Trace> decode_trace(std::span<const std::uint8_t> bytes);
+
+}  // namespace chameleon::format

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What reader and writer of trace files share: the header, the frame around a
+/// commit, and a file descriptor. For file.cpp and trace_writer.cpp only.
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace chameleon::format::commit {
+
+// header: magic (8), major u16, minor u16, reserved u32
+// commit: mark (4), flags u32, stored size u64, plain size u64, checksum of the
+//         stored bytes u64, checksum of the 32 bytes before it u64; then the bytes
+inline constexpr char kMagic[8] = {'\x89', 'C', 'H', 'A', 'M', '\r', '\n', '\x1a'};
+inline constexpr std::size_t kHeaderSize = 16;
+inline constexpr std::size_t kFrameSize = 40;
+inline constexpr std::uint32_t kCompressed = 1;
+
+inline constexpr char kWhole[] = "CMT1";  ///< a trace that stands for itself
+inline constexpr char kDelta[] = "DLT1";  ///< a trace to append to what is before
+inline constexpr char kRepeat[] =
+    "RPT1";  ///< the delta before, as often again as the plain size says
+
+/// Repeats after one whole commit, and the plain bytes they stand for, keep to
+/// this: reading takes a bounded time whatever a file claims.
+inline constexpr std::uint64_t kMostRepeats = 4096;
+inline constexpr std::uint64_t kMostRepeatedBytes = 8U << 20;
+/// Repeats fold into loops. So many top-level nodes may be added by them where they do
+/// not; a reader takes twice as many, for it may fold a little differently.
+inline constexpr std::uint64_t kMostRepeatedNodes = 2048;
+
+Bytes header();
+/// A commit of an encoded trace, compressed if that makes it smaller.
+Bytes frame(const char* mark, std::span<const std::uint8_t> plain);
+/// `count` more of the delta before.
+Bytes repeat_frame(std::uint64_t count);
+
+inline std::string reason(const std::string& what) { return what + ": " + std::strerror(errno); }
+inline Error system_error(const std::string& path, const char* what) {
+  return {ErrorKind::kSystem, reason(path + ": " + what), 0};
+}
+
+/// An open file, closed at the end.
+class File {
+ public:
+  File() = default;
+  File(const std::string& path, int flags);
+  File(File&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  File& operator=(File&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~File();
+
+  int fd() const { return fd_; }
+  bool write(std::span<const std::uint8_t> bytes) const;
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace chameleon::format::commit

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The trace file: a header and a journal of commits, each checksummed: a whole
+/// trace, a delta to append to what is before it (append.h), or one more of the
+/// delta before. The last whole trace and what follows it count, so a cut or
+/// failed write leaves the state before it readable. Format:
+/// docs/reference/format.md. Readers treat a file as hostile: memory stays within
+/// a small multiple of its size.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "model/trace.h"
+
+namespace chameleon::format {
+
+inline constexpr std::uint16_t kFormatMajor = 1;
+inline constexpr std::uint16_t kFormatMinor = 3;
+
+/// What a file is, beside the trace in it.
+struct FileFacts {
+  std::uint64_t bytes = 0;
+  std::uint64_t commits = 0;  ///< intact ones, of any kind
+  std::uint64_t deltas = 0;   ///< joined to the last whole trace, repeats counted
+  std::uint64_t ignored = 0;  ///< bytes after the last intact commit (a cut write)
+  std::uint16_t major = 0, minor = 0;
+};
+
+/// Reads the last state. Errors: kSystem (missing, unreadable), kNotATrace,
+/// kTruncated, kUnsupportedVersion, kCorrupt; the message names the path.
+Result<Trace> read_trace(const std::string& path, FileFacts* facts = nullptr);
+/// The same on bytes in memory (`name` is for messages).
+Result<Trace> parse_trace(std::span<const std::uint8_t> bytes, const std::string& name,
+                          FileFacts* facts = nullptr);
+
+/// Creates `path` with one whole trace, durably; fails if it exists.
+Status create_trace_file(const std::string& path, const Trace& trace);
+/// Writes a new file beside `path`, syncs, and renames over it.
+Status replace_trace_file(const std::string& path, const Trace& trace);
+
+/// Keeps a file equal to a trace that grows. A step costs its delta, or 40 bytes if
+/// it equals the one before; when the deltas outgrow what they are appended to (and
+/// 64 KiB) the file is written anew beside and renamed over. So the file stays within
+/// twice its compact size and 64 KiB, and all writing within a small multiple of the
+/// deltas. It is synced at most every `sync_every`, and always when complete. What
+/// fails (a full disk) leaves the last good state, is reported once, and is made good
+/// by a new file as soon as that succeeds.
+class TraceWriter {
+ public:
+  /// Creates `path` with `first`, durably; fails if it exists (errno EEXIST).
+  static Result<TraceWriter> create(
+      const std::string& path, const Trace& first,
+      std::chrono::milliseconds sync_every = std::chrono::seconds(10));
+  TraceWriter(TraceWriter&&) noexcept;
+  TraceWriter& operator=(TraceWriter&&) noexcept;
+  ~TraceWriter();
+
+  /// Writes what came next: `online` is all of it, after append(online, partial).
+  Status append(const Trace& partial, const Trace& online);
+  /// Replaces the file's content by `whole`, durably. If it fails, the last good
+  /// state stays.
+  Status finish(const Trace& whole);
+
+  const std::string& path() const;
+  std::uint64_t bytes() const;          ///< size of the file
+  std::uint64_t bytes_written() const;  ///< in all, rewriting included
+
+ private:
+  struct State;
+  explicit TraceWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace chameleon::format

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "format/node_codec.h"
+
+#include <algorithm>
+
+#include "format/rank_formula.h"
+
+namespace chameleon::format {
+namespace {
+
+constexpr unsigned kDeepestNesting = 200;
+/// A node takes many times its bytes in a file: what a file claims is believed up to here.
+constexpr std::uint64_t kMostReserved = 256;
+
+using Symbols = std::map<std::uint64_t, std::pair<std::uint16_t, std::uint64_t>>;
+
+void collect(const std::vector<Node>& nodes, Symbols& symbols) {
+  for (const Node& node : nodes) {
+    collect(node.body, symbols);
+    if (!node.is_loop()) symbols.try_emplace(node.symbol(), node.call, node.path);
+  }
+}
+
+class NodeWriter {
+ public:
+  NodeWriter(ByteWriter& out, const Trace& trace)
+      : out_(out), size_(trace.world_size), paths_(places(trace.paths)) {
+    collect(trace.nodes, symbols_);
+    for (const auto& [symbol, identity] : symbols_)
+      symbol_places_.emplace(symbol, symbol_places_.size() + 1);
+  }
+
+  void symbols() {
+    out_.varint(symbols_.size());
+    for (const auto& [symbol, identity] : symbols_) {
+      out_.varint(identity.first);
+      path(identity.second);
+    }
+  }
+
+  void list(const std::vector<Node>& nodes) {
+    out_.varint(nodes.size());
+    for (const Node& node : nodes) write(node);
+  }
+
+  void values(const std::vector<Node>& nodes) {
+    for (const Node& node : nodes) {
+      out_.u8(node.ranks.empty() ? 0 : 1);
+      if (!node.ranks.empty()) node.ranks.encode(out_);
+      if (node.is_loop()) param(node.iterations);
+      for (const Param& value : node.params) param(value);
+      times(node);
+      values(node.body);
+    }
+  }
+
+ private:
+  void path(std::uint64_t signature) {
+    const auto found = paths_.find(signature);
+    out_.varint(found == paths_.end() ? 0 : found->second + 1);
+    if (found == paths_.end()) out_.u64(signature);
+  }
+
+  void write(const Node& node) {
+    const bool own_ranks = !node.ranks.empty();
+    out_.u8(static_cast<std::uint8_t>((node.is_loop() ? 1 : 0) | (own_ranks ? 2 : 0) |
+                                      (node.inexact.empty() ? 0 : 4)));
+    if (own_ranks) node.ranks.encode(out_);
+    if (!node.inexact.empty()) {
+      out_.varint(node.inexact.size());
+      for (const Inexact& entry : node.inexact) {
+        out_.varint(entry.kinds);
+        entry.ranks.encode(out_);
+      }
+    }
+    if (node.is_loop()) {
+      param(node.iterations);
+      list(node.body);
+      return;
+    }
+    out_.varint(symbol_places_.at(node.symbol()) - 1);
+    out_.varint(node.params.size());
+    for (const Param& value : node.params) param(value);
+    times(node);
+  }
+
+  // A predecessor may stand in an earlier commit only: then its symbol is written.
+  void times(const Node& node) {
+    out_.varint(node.times.size());
+    for (const TimeEntry& entry : node.times) {
+      const auto before = symbol_places_.find(entry.predecessor);
+      const bool here = before != symbol_places_.end();
+      out_.varint(entry.predecessor == 0 ? 0 : here ? before->second : symbols_.size() + 1);
+      if (entry.predecessor != 0 && !here) out_.u64(entry.predecessor);
+      out_.u8(entry.ranks.empty() ? 0 : 1);
+      if (!entry.ranks.empty()) entry.ranks.encode(out_);
+      entry.compute.encode(out_);
+      entry.communication.encode(out_);
+    }
+  }
+
+  // 0: one group. 1: groups. 2: every rank of its own with one value, written as
+  // a rank set and the values in rank order, which compress as a sequence. 3: the same, where a
+  // formula gives the values.
+  void param(const Param& value) {
+    if (!value.grouped()) {
+      out_.u8(static_cast<std::uint8_t>(static_cast<int>(value.form()) << 2));
+      value.values().encode(out_);
+      return;
+    }
+    if (table(value)) return;
+    out_.u8(1);
+    out_.varint(value.groups().size());
+    for (const ParamGroup& group : value.groups()) {
+      group.ranks.encode(out_);
+      out_.u8(static_cast<std::uint8_t>(group.form));
+      group.values.encode(out_);
+    }
+  }
+
+  bool table(const Param& value) {
+    const ParamGroup& first = value.groups().front();
+    std::map<std::uint32_t, std::int64_t> by_rank;
+    for (const ParamGroup& group : value.groups()) {
+      if (!group.values.is_constant() || group.form != first.form ||
+          group.values.size() != first.values.size())
+        return false;
+      group.ranks.for_each(
+          [&](std::uint32_t rank) { by_rank.emplace(rank, group.values.front()); });
+    }
+    RankList ranks;
+    ValueSequence values;
+    for (const auto& [rank, constant] : by_rank) {
+      ranks.insert(rank);
+      values.append(constant);
+    }
+    if (const auto formula = find_formula(by_rank, first.form, size_)) {
+      out_.u8(static_cast<std::uint8_t>(3 | (static_cast<int>(first.form) << 2)));
+      out_.varint(first.values.size());
+      ranks.encode(out_);
+      formula->encode(out_);
+      return true;
+    }
+    out_.u8(static_cast<std::uint8_t>(2 | (static_cast<int>(first.form) << 2)));
+    out_.varint(first.values.size());
+    ranks.encode(out_);
+    values.encode(out_);
+    return true;
+  }
+
+  ByteWriter& out_;
+  const std::uint32_t size_;
+  std::map<std::uint64_t, std::uint64_t> paths_;
+  Symbols symbols_;
+  std::map<std::uint64_t, std::uint64_t> symbol_places_;
+};
+
+class NodeReader {
+ public:
+  NodeReader(ByteReader& in, std::vector<std::uint64_t> paths, const Trace& trace)
+      : in_(in),
+        paths_(std::move(paths)),
+        calls_(trace.calls),
+        most_ranks_(rank_count(trace)),
+        size_(trace.world_size) {}
+
+  void symbols() {
+    const std::uint64_t count = in_.count(2);
+    for (std::uint64_t i = 0; i < count && in_.ok(); ++i) {
+      const std::uint64_t call = in_.varint();
+      if (call > UINT16_MAX) in_.fail();
+      symbols_.emplace_back(static_cast<std::uint16_t>(call), path());
+    }
+  }
+
+  std::vector<Node> list(unsigned depth) {
+    std::vector<Node> nodes;
+    if (depth > kDeepestNesting) in_.fail();
+    const std::uint64_t count = in_.count(3);
+    nodes.reserve(std::min(count, kMostReserved));
+    for (std::uint64_t i = 0; i < count && in_.ok(); ++i) read(nodes.emplace_back(), depth);
+    return nodes;
+  }
+
+  /// The symbols of nodes already known, in the order `NodeWriter` gives them.
+  void symbols_of(const std::vector<Node>& nodes) {
+    Symbols known;
+    collect(nodes, known);
+    for (const auto& [symbol, identity] : known) symbols_.push_back(identity);
+  }
+
+  void values(std::vector<Node>& nodes) {
+    for (Node& node : nodes) {
+      if (!in_.ok()) return;
+      node.ranks = RankList();
+      if (in_.u8() != 0) ranks(node.ranks);
+      if (node.is_loop()) param(node.iterations = Param());
+      for (Param& value : node.params) param(value = Param());
+      node.times.clear();
+      times(node);
+      values(node.body);
+    }
+  }
+
+ private:
+  std::uint64_t path() {
+    const std::uint64_t place = in_.varint();
+    if (place == 0) return in_.u64();
+    if (place > paths_.size()) return in_.fail();
+    return paths_[place - 1];
+  }
+
+  void read(Node& node, unsigned depth) {
+    const std::uint8_t flags = in_.u8();
+    if (flags > 7) in_.fail();
+    if ((flags & 2) != 0) ranks(node.ranks);
+    if ((flags & 4) != 0) inexact(node.inexact);
+    if ((flags & 1) != 0) {
+      param(node.iterations);
+      node.body = list(depth + 1);
+      if (node.body.empty()) in_.fail();
+      node.shape = shape_of(node.body);
+      return;
+    }
+    const std::uint64_t symbol = in_.varint();
+    if (symbol >= symbols_.size()) {
+      in_.fail();
+      return;
+    }
+    node.call = symbols_[symbol].first;
+    node.path = symbols_[symbol].second;
+    node.shape = Shape::of(node.symbol());
+    const std::uint64_t params = in_.count(2);
+    const auto call = calls_.find(node.call);
+    if (call == calls_.end() || params != call->second.fields.size()) in_.fail();
+    if (in_.ok()) node.params.reserve(std::min(params, kMostReserved));
+    for (std::uint64_t i = 0; i < params && in_.ok(); ++i) param(node.params.emplace_back());
+    times(node);
+  }
+
+  void times(Node& node) {
+    const std::uint64_t count = in_.count(4);
+    node.times.reserve(std::min(count, kMostReserved));
+    for (std::uint64_t i = 0; i < count && in_.ok(); ++i) time_entry(node.times.emplace_back());
+  }
+
+  void time_entry(TimeEntry& entry) {
+    const std::uint64_t before = in_.varint();
+    if (before > symbols_.size() + 1) in_.fail();
+    if (in_.ok() && before > symbols_.size()) {
+      entry.predecessor = in_.u64();
+    } else if (in_.ok() && before > 0) {
+      const auto& [call, path] = symbols_[before - 1];
+      entry.predecessor = Node::event_symbol(call, path);
+    }
+    if (in_.u8() != 0) ranks(entry.ranks);
+    if (!Histogram::decode(in_, entry.compute) || !Histogram::decode(in_, entry.communication))
+      in_.fail();
+  }
+
+  void ranks(RankList& list) {
+    if (!RankList::decode(in_, list) || list.empty()) in_.fail();
+  }
+
+  void inexact(std::vector<Inexact>& list) {
+    const std::uint64_t count = in_.count(2);
+    for (std::uint64_t i = 0; i < count && in_.ok(); ++i) {
+      Inexact entry;
+      const std::uint64_t kinds = in_.varint();
+      if (kinds == 0 || kinds > kInexactAll) in_.fail();
+      entry.kinds = static_cast<std::uint32_t>(kinds);
+      ranks(entry.ranks);
+      list.push_back(std::move(entry));
+    }
+  }
+
+  EndPointForm form(std::uint64_t code) {
+    if (code > 2) in_.fail();
+    return static_cast<EndPointForm>(in_.ok() ? code : 0);
+  }
+
+  /// Reads into one that is new.
+  void param(Param& result) {
+    const std::uint8_t flags = in_.u8();
+    const unsigned layout = flags & 3U;
+    if (layout == 0) {
+      result.set_form(form(flags >> 2));
+      if (!ValueSequence::decode(in_, result.values())) in_.fail();
+    } else if (layout == 1) {
+      std::vector<ParamGroup> groups(in_.count(3));
+      for (ParamGroup& group : groups) {
+        if (!in_.ok()) break;
+        ranks(group.ranks);
+        group.form = form(in_.u8());
+        if (!ValueSequence::decode(in_, group.values)) in_.fail();
+      }
+      if (groups.empty()) in_.fail();
+      if (in_.ok()) result.set_groups(std::move(groups));
+    } else {
+      table(result, form(flags >> 2), layout == 3);
+    }
+  }
+
+  void table(Param& result, EndPointForm form, bool by_formula) {
+    const std::uint64_t repeats = in_.varint();
+    RankList list;
+    ranks(list);
+    if (repeats == 0 || repeats > (1ULL << 48) || list.size() > most_ranks_) in_.fail();
+    std::map<std::int64_t, RankList> by_value;
+    if (by_formula) {
+      RankFormula formula;
+      if (!RankFormula::decode(in_, formula) || !in_.ok()) return;
+      list.for_each(
+          [&](std::uint32_t rank) { by_value[formula.stored(rank, form, size_)].insert(rank); });
+    } else {
+      ValueSequence values;
+      if (!ValueSequence::decode(in_, values) || values.size() != list.size()) in_.fail();
+      if (!in_.ok()) return;
+      ValueSequence::Cursor cursor(values);
+      list.for_each([&](std::uint32_t rank) { by_value[cursor.next()].insert(rank); });
+    }
+    std::vector<ParamGroup> groups;
+    for (auto& [value, members] : by_value) {
+      ValueSequence repeated;
+      repeated.append(value, repeats);
+      groups.push_back({std::move(members), form, std::move(repeated)});
+    }
+    result.set_groups(std::move(groups));
+  }
+
+  ByteReader& in_;
+  std::vector<std::uint64_t> paths_;
+  const std::map<std::uint16_t, CallDescription>& calls_;
+  const std::uint64_t most_ranks_;
+  const std::uint32_t size_;
+  std::vector<std::pair<std::uint16_t, std::uint64_t>> symbols_;
+};
+
+}  // namespace
+
+void write_nodes(ByteWriter& out, const Trace& trace) {
+  NodeWriter writer(out, trace);
+  writer.symbols();
+  writer.list(trace.nodes);
+}
+
+void read_nodes(ByteReader& in, const std::vector<std::uint64_t>& paths, Trace& trace) {
+  NodeReader reader(in, paths, trace);
+  reader.symbols();
+  trace.nodes = reader.list(0);
+}
+
+void write_values(ByteWriter& out, const Trace& trace) {
+  NodeWriter(out, trace).values(trace.nodes);
+}
+
+bool read_values(ByteReader& in, Trace& trace) {
+  NodeReader reader(in, {}, trace);
+  reader.symbols_of(trace.nodes);
+  reader.values(trace.nodes);
+  return in.ok();
+}
+
+}  // namespace chameleon::format

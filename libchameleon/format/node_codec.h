@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Nodes as bytes, for codec.cpp and for traffic between ranks: whole, or, to a
+/// rank that has the same structure, their values and times alone.
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/bytes.h"
+#include "model/trace.h"
+
+namespace chameleon::format {
+
+// Arrays and paths are known by 64-bit hashes in memory. In the file, events
+// name them by their place in the tables, so that small numbers are written.
+template <class Table>
+std::map<std::uint64_t, std::uint64_t> places(const Table& table) {
+  std::map<std::uint64_t, std::uint64_t> result;
+  for (const auto& [id, entry] : table) result.emplace(id, result.size());
+  return result;
+}
+
+/// No part of a trace can be about more ranks: keeps a few bytes from claiming millions.
+inline std::uint64_t rank_count(const Trace& trace) {
+  return std::max<std::uint64_t>(trace.ranks.size(),
+                                 std::uint64_t{trace.world_size} * trace.threads);
+}
+
+void write_nodes(ByteWriter& out, const Trace& trace);
+/// Reads what `write_nodes` wrote into `trace.nodes`; `paths` are the signatures
+/// in the order of the trace's table. Fails the reader on anything else.
+void read_nodes(ByteReader& in, const std::vector<std::uint64_t>& paths, Trace& trace);
+
+/// Parameters, iteration counts, rank sets and times of the nodes, in order.
+void write_values(ByteWriter& out, const Trace& trace);
+/// Puts what `write_values` wrote of a trace of the same structure into `trace`,
+/// a copy of the receiver's own.
+bool read_values(ByteReader& in, Trace& trace);
+
+}  // namespace chameleon::format

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// A process of another MPI than the tracer's, in which the tracer was preloaded all the same: its
+/// MPI functions, and those of the MPI library that it brings, come first in the order in which
+/// the loader looks, and take handles of another shape. So everybody's imports of MPI functions
+/// are given back to the MPI that the program is linked with, and one line says that it runs
+/// untraced. Done when the tracer is loaded, for programs; in MPI_Init, for what was loaded since
+/// (extension modules of interpreters).
+
+#include "base/rooms.h"
+
+namespace chameleon::intercept {
+
+/// Where `function` (MPI_Init or MPI_Init_thread) is in the other MPI, after imports were given
+/// back; null where there is no other.
+void* in_other_mpi(const char* function);
+
+}  // namespace chameleon::intercept

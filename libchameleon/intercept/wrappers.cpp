@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The MPI functions the application calls. Each passes on to PMPI and gives its
+// result; what is recorded around that is decided by the table. Compiled once for
+// each shard of the generated list, to use all processors.
+#include <cstdarg>
+#include <optional>
+#include <type_traits>
+
+#include "intercept/callers.h"
+#include "intercept/fortran_binding.h"
+#include "intercept/other_mpi.h"
+#include "process/say.h"
+#include "process/tracer.h"
+#include "record/call_record.h"
+#include "record/raw.h"
+#include "record/stack_room.h"
+
+#define CHAMELEON_EXPORT __attribute__((visibility("default")))
+
+// A call at the end of a wrapper becomes a jump, but where the compiler does not do so: there the
+// function that would be called is part of the wrapper, so that it returns to the program too.
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define CHAMELEON_TAIL [[gnu::noinline]]
+#define CHAMELEON_HAS_TAIL true
+#else
+#define CHAMELEON_TAIL [[gnu::always_inline]] inline
+#define CHAMELEON_HAS_TAIL false
+#endif
+
+namespace chameleon::intercept {
+
+/// Whether wrappers ask for the tracer or pass straight through. Set after it, and before it is
+/// gone.
+void set_ways(bool traced);
+/// The same for the calls of a shard.
+template <int Shard>
+void set_ways(bool traced);
+
+namespace {
+
+constexpr bool kHasTail = CHAMELEON_HAS_TAIL;
+
+class DepthGuard {
+ public:
+  DepthGuard() { ++t_depth; }
+  ~DepthGuard() { --t_depth; }
+  DepthGuard(const DepthGuard&) = delete;
+  DepthGuard& operator=(const DepthGuard&) = delete;
+};
+
+/// A call with a key whose event is not one of those expected. Not part of the way of the others.
+template <CallId C, class... P>
+[[gnu::noinline]] void append_anew(Tracer& tracer, Stream& stream, std::uint64_t path,
+                                   std::uint64_t compute, std::uint64_t communication, int code,
+                                   std::int64_t made, P... p) {
+  if (!tracer.records(C)) return tracer.count_paused();
+  CallRecord<C, P...> event(tracer, p...);
+  event.before();
+  event.after_making(made, code);
+  tracer.append(stream, C, path, compute, communication, event);
+}
+
+template <CallId C, class... P>
+[[gnu::noinline]] void write_raw(Tracer& tracer, Stream& stream, int code, P... p) {
+  CallRecord<C, P...> event(tracer, p...);
+  event.look_at_comm();
+  RawLine<C, P...>().after(event.args(), event.comm(), code, stream.raw, tracer.next_raw_line());
+}
+
+/// Of a call with a key nothing is looked at beforehand, and nothing else where the event is one of
+/// those expected.
+template <CallId C, class... P>
+[[gnu::always_inline]] inline int record_keyed(Tracer& tracer, void* site, int (*pmpi)(P...),
+                                               P... p) {
+  const DepthGuard guard;
+  MPI_Status own;
+  CallRecord<C, P...> event(tracer, p...);
+  event.own_status(own);
+  const std::uint64_t entry = tracer.clock().now();
+  const int code = std::apply(pmpi, event.args());
+  const std::uint64_t after = tracer.clock().now();
+  {
+    const auto held = tracer.enter();
+    Stream& stream = tracer.stream();
+    const bool records = tracer.records(C);
+    if (records && stream.raw != nullptr) [[unlikely]]
+      std::apply([&](P... q) { write_raw<C, P...>(tracer, stream, code, q...); }, event.args());
+    const std::uint64_t path = records ? tracer.path(site) : 0;
+    const std::uint64_t compute = stream.computed_until(entry), time = after - entry;
+    event.make(code);
+    if (!records || code != MPI_SUCCESS ||
+        !tracer.append_again(stream, C, path, compute, time, event)) [[unlikely]]
+      std::apply(
+          [&](P... q) {
+            append_anew<C, P...>(tracer, stream, path, compute, time, code, event.made(), q...);
+          },
+          event.args());
+    tracer.leave(stream, C, entry, entry, after);
+  }
+  if constexpr (C == CallId::kBarrier)
+    tracer.mark(MarkerCall::barrier(tracer.is_marker_comm(std::get<0>(event.args()))));
+  return code;
+}
+
+template <CallId C, class... P>
+[[gnu::always_inline]] inline int record(Tracer& tracer, void* site, int (*pmpi)(P...), P... p) {
+  const DepthGuard guard;
+  constexpr const CallInfo& call = *find_call(C);
+  CallRecord<C, P...> event(tracer, p...);
+  const bool early = event.kEarly || tracer.writes_raw();
+  std::optional<RawLine<C, P...>> raw;
+  const std::uint64_t entry = tracer.clock().now();
+  std::uint64_t before = entry;
+  event.own_statuses();
+  if (early) {
+    const auto held = tracer.enter();
+    event.before();
+    if (tracer.records(C) && tracer.stream().raw != nullptr)
+      raw.emplace().before(event.args(), event.comm());
+    before = tracer.clock().now();
+  }
+  // What ends the run is recorded first, and what begins it has happened.
+  constexpr bool ends = has(call, Attribute::kFinalize | Attribute::kAbort);
+  constexpr bool begun = has(call, Attribute::kInit);
+  int code = MPI_SUCCESS;
+  if constexpr (!ends && !begun) code = std::apply(pmpi, event.args());
+  const std::uint64_t after = tracer.clock().now();
+  {
+    const auto held = tracer.enter();
+    Stream& stream = tracer.stream();
+    if (raw) raw->after(event.args(), event.comm(), code, stream.raw, tracer.next_raw_line());
+    const bool records = tracer.records(C);
+    const std::uint64_t path = records ? tracer.path(site) : 0;
+    if (!early) event.before();
+    event.after(code);
+    if (records)
+      tracer.append(stream, C, path, begun ? 0 : stream.computed_until(entry),
+                    ends || begun ? 0 : after - before, event);
+    else
+      tracer.count_paused();
+    tracer.leave(stream, C, entry, before, after);
+  }
+  if constexpr (C == CallId::kCommSetName)
+    tracer.name_comm(std::get<0>(event.args()), std::get<1>(event.args()));
+  return code;
+}
+
+/// Whether the wrapper that returns to `site` was called by MPI, inside a call that is recorded.
+bool within_mpi(const void* site) { return t_depth > 0 && called_by_mpi(site); }
+
+/// A wrapper's work while there is a tracer. The wrapper ends with this call, which costs no frame
+/// and moves no argument: it returns to the program itself.
+template <CallId C, auto kPmpi, class R, class... P>
+CHAMELEON_TAIL R trace(P... p) {
+  constexpr const CallInfo& call = *find_call(C);
+  void* const site = __builtin_return_address(0);
+  Tracer* const tracer = g_tracer.load(std::memory_order_acquire);
+  if (tracer == nullptr || within_mpi(site)) return kPmpi(p...);
+  if constexpr (has(call, Attribute::kLocal)) {
+    if (!tracer->records(C)) return kPmpi(p...);
+  }
+  if constexpr (!has(call, Attribute::kFinalize | Attribute::kAbort))
+    if (!has_room_to_record()) [[unlikely]] {
+      tracer->count_squeezed();
+      return kPmpi(p...);
+    }
+  if constexpr (CallRecord<C, P...>::kKeyed)
+    return record_keyed<C, P...>(*tracer, site, kPmpi, p...);
+  const int code = record<C, P...>(*tracer, site, kPmpi, p...);
+  if constexpr (has(call, Attribute::kFinalize)) {
+    const DepthGuard guard;
+    set_ways(false);
+    finish_tracer();
+    return kPmpi(p...);
+  } else if constexpr (has(call, Attribute::kAbort)) {
+    const DepthGuard guard;
+    abandon_tracer();
+    return kPmpi(p...);
+  } else {
+    return code;
+  }
+}
+
+/// In place of MPI_Sendrecv.
+[[gnu::noipa]] inline int send_nothing(const void*, int, MPI_Datatype, int, int, void*, int,
+                                       MPI_Datatype, int, int, MPI_Comm, MPI_Status*) {
+  return MPI_SUCCESS;
+}
+
+/// Records a call as the wrapper of one with a key does, with the way in and out.
+template <class... P>
+[[gnu::noinline]] void rehearse(Tracer& tracer, void* site, int (*pmpi)(P...),
+                                std::type_identity_t<P>... p) {
+  if (has_room_to_record()) record_keyed<CallId::kSendrecv, P...>(tracer, site, pmpi, p...);
+}
+
+/// Who else deals with MPI in this process.
+inline void look_for_others(Tracer& tracer) {
+  if constexpr (kSimulated) return;
+  redirect_fortran_binding();  // a plug-in may have loaded one since
+  look_around();
+  if (other_tool().empty()) return;
+  if (tracer.rank() == 0) say(other_tool());
+  tracer.declare(other_tool());
+}
+
+/// MPI_Init and its like: what follows it is traced.
+template <CallId C, auto kPmpi, class... P>
+CHAMELEON_TAIL int begin_trace(P... p) {
+  void* const site = __builtin_return_address(0);
+  if constexpr (!kSimulated)
+    if (void* other = in_other_mpi(find_call(C)->name))
+      return reinterpret_cast<int (*)(P...)>(other)(p...);
+  const int code = kPmpi(p...);
+  if (code != MPI_SUCCESS || t_depth > 0) return code;
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  start_tracer(level > MPI_THREAD_FUNNELED, look_for_others);
+  if (Tracer* tracer = g_tracer.load(std::memory_order_acquire)) {
+    MPI_Status status{};
+    tracer->measure_unseen(CallId::kSendrecv, [&] {
+      rehearse(*tracer, site, send_nothing, nullptr, 1, MPI_INT, MPI_PROC_NULL, 0, nullptr, 1,
+               MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &status);
+    });
+    record<C, P...>(*tracer, site, kPmpi, p...);
+    set_ways(true);
+  }
+  return code;
+}
+
+/// Whether calls are traced once there is a tracer.
+template <CallId C, class R>
+constexpr bool kTraced =
+    std::is_same_v<R, int> && !has(*find_call(C), Attribute::kMpit | Attribute::kInit);
+
+/// Whether the way of a call is chosen once for all, not anew by each.
+template <CallId C, class R>
+constexpr bool kHasWay = kTraced<C, R>&& kHasTail&& C != CallId::kSessionFinalize;
+
+template <auto kPmpi, class R, class... P>
+R pass(P... p) {
+  return kPmpi(p...);
+}
+
+/// Where a call goes on: to PMPI, or, while there is a tracer, to `trace`. The wrapper is a jump
+/// there and leaves the arguments where they are; the compiler moves those on the stack to and fro
+/// where a function decides before such a jump.
+template <CallId C, auto kPmpi, class R, class... P>
+struct Way {
+  static constinit inline std::atomic<R (*)(P...)> next{pass<kPmpi, R, P...>};
+};
+
+template <CallId C, auto kPmpi, class R, class... P>
+void set_way(R (*)(P...), bool traced) {
+  if constexpr (kHasWay<C, R>)
+    Way<C, kPmpi, R, P...>::next.store(traced ? trace<C, kPmpi, R, P...> : pass<kPmpi, R, P...>,
+                                       std::memory_order_relaxed);
+}
+
+template <CallId C, auto kPmpi, class R, class... P>
+[[gnu::always_inline]] inline R choose(R (*)(P...), P... p) {
+  if constexpr (kHasWay<C, R>) {
+    return Way<C, kPmpi, R, P...>::next.load(std::memory_order_relaxed)(p...);
+  } else if constexpr (kTraced<C, R>) {
+    if (g_tracer.load(std::memory_order_relaxed) == nullptr) {
+      if constexpr (C == CallId::kSessionFinalize) note_untraced_session();
+      return kPmpi(p...);
+    }
+    return trace<C, kPmpi, R, P...>(p...);
+  } else if constexpr (std::is_same_v<R, int> && has(*find_call(C), Attribute::kInit)) {
+    return begin_trace<C, kPmpi, P...>(p...);
+  } else {
+    return kPmpi(p...);
+  }
+}
+
+template <CallId C, auto kPmpi, class... A>
+[[gnu::always_inline]] inline auto traced(A... a) {
+  return choose<C, kPmpi>(kPmpi, a...);
+}
+
+}  // namespace
+
+}  // namespace chameleon::intercept
+
+using chameleon::intercept::traced;
+using chameleon::mpi::CallId;
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#include "wrappers.inc"  // generated
+
+#if CHAMELEON_SHARD == 0
+void chameleon::intercept::set_ways(bool traced) {
+  [&]<int... Shard>(std::integer_sequence<int, Shard...>) { (set_ways<Shard>(traced), ...); }
+  (std::make_integer_sequence<int, CHAMELEON_WRAPPER_SHARDS>());
+}
+
+extern "C" CHAMELEON_EXPORT int MPI_Pcontrol(const int level, ...) {
+  using namespace chameleon::intercept;
+  Tracer* tracer = g_tracer.load(std::memory_order_acquire);
+  if (tracer != nullptr && !within_mpi(__builtin_return_address(0))) {
+    const DepthGuard guard;
+    if (level == 0 || level == 1) tracer->pause(level == 0);
+    tracer->mark(MarkerCall::pcontrol(level));
+  }
+  return kSimulated ? MPI_SUCCESS : PMPI_Pcontrol(level);  // SMPI's ends the program
+}
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Call paths: the stack from an MPI call up to `main`, in terms that are
+/// equal on all ranks. A frame is (module, offset), never an address, so that
+/// neither address-space randomization nor the order of loading shows. The
+/// *stack signature* is a 64-bit hash of the frames, in their order. Values
+/// only: nothing here looks at the running process.
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/hash.h"
+
+namespace chameleon::inline model {
+
+/// One return address: the module's id (see `module_id_of_build_id`) and the
+/// return address minus the module's load base.
+struct Frame {
+  std::uint64_t module = 0;
+  std::uint64_t offset = 0;
+  bool operator==(const Frame&) const = default;
+};
+
+/// Frames of module 0 are not code in a file, but say why there is none.
+inline constexpr Frame kAnonymousFrame{0, 0};  ///< code generated at run time
+inline constexpr Frame kTruncatedFrame{0, 1};  ///< outer frames were not kept
+inline constexpr Frame kUnknownFrame{0, 2};    ///< no stack unwinder
+
+/// Frames from the call site (innermost, first) to `main`.
+struct CallPath {
+  std::vector<Frame> frames;
+  bool operator==(const CallPath&) const = default;
+};
+
+/// An executable or shared library. `build_id_hex` is empty if it has none.
+struct Module {
+  std::string build_id_hex;
+  std::string path;
+  bool operator==(const Module&) const = default;
+};
+
+/// The stack signature; sensitive to order and length.
+inline std::uint64_t stack_signature(std::span<const Frame> frames) {
+  std::uint64_t hash = frames.size();
+  for (const Frame& frame : frames) hash = combine(combine(hash, frame.module), frame.offset);
+  return hash;
+}
+
+/// Id of a module that has a build-id, given as raw bytes.
+std::uint64_t module_id_of_build_id(std::span<const std::uint8_t> build_id);
+
+/// Id of a module without a build-id: of its base name and its whole content,
+/// so that equal files in different folders are one module. Reads the file;
+/// an unreadable one is known by its name alone.
+std::uint64_t module_id_of_file(const std::string& path);
+
+/// Lower-case hexadecimal digits of `bytes`.
+std::string to_hex(std::span<const std::uint8_t> bytes);
+
+}  // namespace chameleon::inline model

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// One MPI call by one rank, as it enters the fold and as `expand` gives it
+/// back. `values[0]` is what the call returned; the rest follow the call's
+/// schema (trace.h). Times are nanoseconds.
+
+#include <cstdint>
+#include <span>
+
+#include "base/rooms.h"
+
+namespace chameleon::inline model {
+
+struct Event {
+  std::uint16_t call = 0;
+  std::uint64_t path = 0;
+  std::uint64_t compute = 0;        ///< from the end of the event before
+  std::uint64_t communication = 0;  ///< inside the call
+  std::span<const std::int64_t> values;
+  std::uint64_t identity = 0;  ///< not 0: the same only for events of equal call, path and values
+};
+
+}  // namespace chameleon::inline model

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model/param.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+
+#include "base/hash.h"
+
+namespace chameleon::inline model {
+namespace {
+
+/// Values of form `present` read as `form`, if they still have that reading.
+std::optional<ValueSequence> reading(const ValueSequence& values, EndPointForm present,
+                                     EndPointForm form) {
+  if (present == form) return values;
+  if (present == EndPointForm::kBoth) return values.map_linear(ProjectEndPoint{form});
+  return std::nullopt;
+}
+
+std::optional<ValueSequence> reading(const ParamGroup& group, EndPointForm form) {
+  return reading(group.values, group.form, form);
+}
+
+constexpr EndPointForm kReadings[] = {EndPointForm::kBoth, EndPointForm::kRelative,
+                                      EndPointForm::kAbsolute};
+
+/// Finds groups by what they hold in each reading.
+class GroupIndex {
+ public:
+  GroupIndex(std::vector<ParamGroup>& groups, FieldKind kind) : groups_(groups), kind_(kind) {
+    for (std::size_t i = 0; i < groups_.size(); ++i) add(i);
+  }
+
+  void absorb(ParamGroup&& group) {
+    for (const EndPointForm form : forms()) {
+      auto values = reading(group, form);
+      if (!values) continue;
+      const auto [begin, end] = index_.equal_range(key(form, *values));
+      for (auto it = begin; it != end; ++it) {
+        ParamGroup& candidate = groups_[it->second];
+        auto present = reading(candidate, form);
+        if (!present || !(*present == *values)) continue;
+        candidate.ranks.merge(group.ranks);
+        if (candidate.form != form) {
+          candidate.form = form;
+          candidate.values = std::move(*present);
+        }
+        return;
+      }
+    }
+    groups_.push_back(std::move(group));
+    add(groups_.size() - 1);
+  }
+
+ private:
+  std::span<const EndPointForm> forms() const {
+    return {kReadings, kind_ == FieldKind::kEndPoint ? std::size_t{3} : std::size_t{1}};
+  }
+  static std::uint64_t key(EndPointForm form, const ValueSequence& values) {
+    return combine(values.hash(), static_cast<std::uint64_t>(form));
+  }
+  void add(std::size_t i) {
+    for (const EndPointForm form : forms())
+      if (auto values = reading(groups_[i], form)) index_.emplace(key(form, *values), i);
+  }
+
+  std::vector<ParamGroup>& groups_;
+  FieldKind kind_;
+  std::unordered_multimap<std::uint64_t, std::size_t> index_;
+};
+
+/// Terms copied at most when groups are split; beyond, nodes stay apart.
+constexpr std::uint64_t kMostCopied = 1U << 16;
+constexpr std::int64_t kMostIterations = 1LL << 48;
+
+std::optional<EndPointForm> common_form(EndPointForm a, EndPointForm b) {
+  if (a == b || b == EndPointForm::kBoth) return a;
+  if (a == EndPointForm::kBoth) return b;
+  return std::nullopt;
+}
+
+void append_values(ValueSequence& values, EndPointForm& form, const ValueSequence& later,
+                   EndPointForm later_form) {
+  if (form == later_form) return values.append(later);
+  const EndPointForm common = common_form(form, later_form).value_or(form);
+  if (form != common) values = values.map_linear(ProjectEndPoint{common});
+  form = common;
+  if (later_form == common) return values.append(later);
+  values.append(later.map_linear(ProjectEndPoint{common}));
+}
+
+/// No sequence is longer in a file.
+bool fit(const ValueSequence& a, const ValueSequence& b) {
+  constexpr std::uint64_t kMostValues = 1ULL << 48;
+  return a.size() <= kMostValues && b.size() <= kMostValues - a.size();
+}
+
+bool same_groups(const Param& a, const Param& b) {
+  return a.grouped() && b.grouped() &&
+         std::equal(a.groups().begin(), a.groups().end(), b.groups().begin(), b.groups().end(),
+                    [](const ParamGroup& x, const ParamGroup& y) { return x.ranks == y.ranks; });
+}
+
+/// An interval of the ranks of a group.
+struct Piece {
+  RankList::Rank first, last;
+  std::size_t group;
+  EndPointForm form;
+  const ValueSequence* values;
+};
+
+/// The groups' intervals in ascending order.
+std::vector<Piece> pieces_of(const Param& param, const RankList& all) {
+  std::vector<Piece> pieces;
+  std::size_t group = 0;
+  param.for_each_group(all,
+                       [&](const RankList& ranks, EndPointForm form, const ValueSequence& values) {
+                         for (const auto& [first, last] : ranks.intervals())
+                           pieces.push_back({first, last, group, form, &values});
+                         ++group;
+                       });
+  std::sort(pieces.begin(), pieces.end(),
+            [](const Piece& a, const Piece& b) { return a.first < b.first; });
+  return pieces;
+}
+
+bool overlap(const std::vector<Piece>& pieces) {
+  for (std::size_t i = 1; i < pieces.size(); ++i)
+    if (pieces[i].first <= pieces[i - 1].last) return true;
+  return false;
+}
+
+/// Calls `f(a, b, first, last)` for each interval that a group of either shares, in
+/// ascending order. False, and not called, if groups of one parameter overlap.
+template <class F>
+bool refine(const Param& before, const RankList& mine, const Param& after, const RankList& theirs,
+            F f) {
+  const std::vector<Piece> a = pieces_of(before, mine);
+  const std::vector<Piece> b = pieces_of(after, theirs);
+  if (overlap(a) || overlap(b)) return false;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const RankList::Rank first = std::max(a[i].first, b[j].first);
+    const RankList::Rank last = std::min(a[i].last, b[j].last);
+    if (first <= last) f(a[i], b[j], first, last);
+    (a[i].last < b[j].last ? i : j) += 1;
+  }
+  return true;
+}
+
+}  // namespace
+
+Param& Param::operator=(const Param& other) {
+  values_ = other.values_;
+  form_ = other.form_;
+  groups_ = other.groups_ ? std::make_unique<std::vector<ParamGroup>>(*other.groups_) : nullptr;
+  return *this;
+}
+
+const ValueSequence* Param::find(std::uint32_t rank, EndPointForm& form) const {
+  form = form_;
+  if (!groups_) return &values_;
+  for (const ParamGroup& group : *groups_)
+    if (group.ranks.contains(rank)) {
+      form = group.form;
+      return &group.values;
+    }
+  return nullptr;
+}
+
+Param Param::ones() const {
+  const auto ones_like = [](const ValueSequence& values) {
+    ValueSequence ones;
+    if (!values.empty()) ones.append(1, values.size());
+    return ones;
+  };
+  Param result(ones_like(values_));
+  if (!groups_) return result;
+  result.groups_ = std::make_unique<std::vector<ParamGroup>>();
+  for (const ParamGroup& group : *groups_)
+    result.groups_->push_back({group.ranks, EndPointForm::kBoth, ones_like(group.values)});
+  return result;
+}
+
+std::vector<ParamGroup> Param::take_groups(const RankList& ranks) {
+  if (groups_) return std::move(*groups_);
+  std::vector<ParamGroup> groups;
+  groups.push_back({ranks, form_, std::move(values_)});
+  return groups;
+}
+
+void Param::set_groups(std::vector<ParamGroup> groups) {
+  if (groups.size() == 1) {
+    groups_.reset();
+    values_ = std::move(groups.front().values);
+    form_ = groups.front().form;
+    return;
+  }
+  values_ = ValueSequence();
+  form_ = EndPointForm::kBoth;
+  groups_ = std::make_unique<std::vector<ParamGroup>>(std::move(groups));
+}
+
+/// What some ranks have in one group before and in one group after.
+struct Param::Common {
+  ParamGroup group;
+  EndPointForm later_form = EndPointForm::kBoth;
+  const ValueSequence* later = nullptr;
+};
+
+/// Takes the values apart to groups within which `later` has one group too.
+std::vector<Param::Common> Param::take_common(const Param& later, const RankList& mine,
+                                              const RankList& theirs) {
+  std::map<std::pair<std::size_t, std::size_t>, Common> parts;
+  refine(*this, mine, later, theirs,
+         [&](const Piece& a, const Piece& b, RankList::Rank first, RankList::Rank last) {
+           Common& part = parts[{a.group, b.group}];
+           if (part.later == nullptr) part = {{RankList(), a.form, {}}, b.form, b.values};
+           part.group.ranks.merge(RankList::range(first, last));
+         });
+  std::vector<Common> result;
+  for (auto part = parts.begin(); part != parts.end();) {
+    const std::size_t from = part->first.first;
+    ValueSequence& values = groups_ ? (*groups_)[from].values : values_;
+    result.push_back(std::move(part->second));
+    const bool last_use = ++part == parts.end() || part->first.first != from;
+    result.back().group.values = last_use ? std::move(values) : ValueSequence(values);
+  }
+  return result;
+}
+
+bool Param::can_append(const Param& later, const RankList& mine, const RankList& theirs) const {
+  if (!groups_ && !later.groups_)
+    return common_form(form_, later.form_) && fit(values_, later.values_);
+  const bool alike = same_groups(*this, later);
+  bool readable = true;
+  std::uint64_t copied = 0;
+  std::set<std::pair<std::size_t, std::size_t>> pairs;
+  std::set<std::size_t> split, shared;
+  const bool refined =
+      refine(*this, mine, later, theirs, [&](const Piece& before, const Piece& after, auto, auto) {
+        readable =
+            readable && common_form(before.form, after.form) && fit(*before.values, *after.values);
+        if (alike || !pairs.emplace(before.group, after.group).second) return;
+        if (!split.insert(before.group).second) copied += before.values->term_count();
+        if (!shared.insert(after.group).second) copied += after.values->term_count();
+      });
+  return refined && readable && copied <= kMostCopied;
+}
+
+void Param::append(Param&& later, const RankList& mine, const RankList& theirs) {
+  if (!groups_ && !later.groups_) return append_values(values_, form_, later.values_, later.form_);
+  if (same_groups(*this, later)) {
+    for (std::size_t i = 0; i < groups_->size(); ++i) {
+      ParamGroup& group = (*groups_)[i];
+      const ParamGroup& next = (*later.groups_)[i];
+      append_values(group.values, group.form, next.values, next.form);
+    }
+    return;
+  }
+  std::vector<ParamGroup> joined;
+  for (Common& part : take_common(later, mine, theirs)) {
+    append_values(part.group.values, part.group.form, *part.later, part.later_form);
+    joined.push_back(std::move(part.group));
+  }
+  if (!joined.empty()) set_groups(std::move(joined));
+}
+
+bool Param::can_extend_last(const Param& more, const RankList& mine, const RankList& theirs) const {
+  bool good = true;
+  const bool refined =
+      refine(*this, mine, more, theirs, [&](const Piece& before, const Piece& after, auto, auto) {
+        good = good && !before.values->empty() && after.values->size() == 1 &&
+               before.values->back() >= 0 && after.values->back() >= 0 &&
+               before.values->back() < kMostIterations && after.values->back() < kMostIterations;
+      });
+  return good && refined;
+}
+
+void Param::extend_last(const Param& more, const RankList& mine, const RankList& theirs) {
+  if (!groups_ && !more.groups_) return values_.set_back(values_.back() + more.values_.back());
+  std::vector<ParamGroup> groups;
+  GroupIndex index(groups, FieldKind::kPlain);
+  for (Common& part : take_common(more, mine, theirs)) {
+    part.group.values.set_back(part.group.values.back() + part.later->back());
+    index.absorb(std::move(part.group));  // counts that differed may have become equal
+  }
+  if (!groups.empty()) set_groups(std::move(groups));
+}
+
+bool Param::share_reading(const Param& other) {
+  for (const EndPointForm form : kReadings) {
+    auto mine = reading(values_, form_, form);
+    const auto theirs = reading(other.values_, other.form_, form);
+    if (!mine || !theirs || !(*mine == *theirs)) continue;
+    values_ = std::move(*mine);
+    form_ = form;
+    return true;
+  }
+  return false;
+}
+
+void Param::merge(Param&& other, const RankList& mine, const RankList& theirs, FieldKind kind) {
+  if (!groups_ && !other.groups_ && form_ == other.form_ && values_ == other.values_) return;
+  if (!groups_ && !other.groups_ && kind == FieldKind::kEndPoint && share_reading(other)) return;
+  std::vector<ParamGroup> groups = take_groups(mine);
+  GroupIndex index(groups, kind);
+  for (ParamGroup& group : other.take_groups(theirs)) index.absorb(std::move(group));
+  set_groups(std::move(groups));
+}
+
+void Param::canonicalize(bool prefer_relative) {
+  const EndPointForm form = prefer_relative ? EndPointForm::kRelative : EndPointForm::kAbsolute;
+  if (!groups_) {
+    if (form_ == EndPointForm::kBoth) values_ = values_.map_linear(ProjectEndPoint{form});
+    if (form_ == EndPointForm::kBoth) form_ = form;
+    return;
+  }
+  std::vector<ParamGroup> merged;
+  GroupIndex index(merged, FieldKind::kEndPoint);
+  for (ParamGroup& group : *groups_) {
+    if (group.form == EndPointForm::kBoth) {
+      group.values = group.values.map_linear(ProjectEndPoint{form});
+      group.form = form;
+    }
+    index.absorb(std::move(group));
+  }
+  std::sort(merged.begin(), merged.end(), [](const ParamGroup& a, const ParamGroup& b) {
+    return a.ranks.first() < b.ranks.first();
+  });
+  set_groups(std::move(merged));
+}
+
+}  // namespace chameleon::inline model

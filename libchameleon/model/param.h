@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// One parameter of an event, over all ranks and iterations that execute it: a
+/// map *ranks -> value sequence*. As long as all ranks agree (always, before
+/// ranks are merged) there is one sequence; afterwards a group for each distinct
+/// sequence. End-points keep the reading (absolute, relative) that ranks share.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "model/end_point.h"
+#include "model/rank_list.h"
+#include "model/value_sequence.h"
+
+namespace chameleon::inline model {
+
+/// What a stored value is, as far as the trace model must know.
+enum class FieldKind : std::uint8_t {
+  kPlain = 0,     ///< a number
+  kEndPoint = 1,  ///< a partner, see end_point.h
+  kArray = 2,     ///< the content hash of an array in the trace's array table
+};
+
+/// The values of some ranks.
+struct ParamGroup {
+  RankList ranks;
+  EndPointForm form = EndPointForm::kBoth;
+  ValueSequence values;
+};
+
+class Param {
+ public:
+  Param() = default;
+  explicit Param(ValueSequence values) : values_(std::move(values)) {}
+  Param(const Param& other) { *this = other; }
+  Param(Param&&) noexcept = default;
+  Param& operator=(const Param& other);
+  Param& operator=(Param&&) noexcept = default;
+
+  /// The only sequence; valid while `!grouped()`.
+  ValueSequence& values() { return values_; }
+  const ValueSequence& values() const { return values_; }
+  EndPointForm form() const { return form_; }
+  bool grouped() const { return groups_ != nullptr; }
+  const std::vector<ParamGroup>& groups() const { return *groups_; }
+
+  /// Calls f(ranks, form, values) for each group; `all` stands for the ranks of an only one.
+  template <class F>
+  void for_each_group(const RankList& all, F f) const {
+    if (!groups_) return f(all, form_, values_);
+    for (const ParamGroup& group : *groups_) f(group.ranks, group.form, group.values);
+  }
+
+  /// The group `rank` belongs to: its values and form, or null.
+  const ValueSequence* find(std::uint32_t rank, EndPointForm& form) const;
+
+  /// A parameter of the same groups whose every value is 1: iteration counts of
+  /// a loop put around what was executed once.
+  Param ones() const;
+
+  /// Joins in time: what the same ranks did next. Groups are split to those both
+  /// have, and end-points put in a reading both have. Requires `can_append` where
+  /// forms or groups may differ. O(terms of `later`), and of what is split.
+  void append(Param&& later, const RankList& mine, const RankList& theirs);
+  /// Whether every rank's end-points have a common reading, groups do not overlap,
+  /// and what must be split is small. O(intervals).
+  bool can_append(const Param& later, const RankList& mine, const RankList& theirs) const;
+
+  /// Of iteration counts of the same ranks: adds `more`, one visit a rank, to the
+  /// last visit; for a visit that went on. Requires `can_extend_last`.
+  void extend_last(const Param& more, const RankList& mine, const RankList& theirs);
+  /// Whether each rank has a last visit and one more value, and their sum is a count.
+  bool can_extend_last(const Param& more, const RankList& mine, const RankList& theirs) const;
+
+  /// Joins across ranks: `mine` and `theirs` are disjoint. Equal sequences
+  /// share a group. O(groups), with hashing.
+  void merge(Param&& other, const RankList& mine, const RankList& theirs, FieldKind kind);
+
+  /// Drops the reading of end-points that is not needed: relative for partners,
+  /// absolute for roots. Lossless. Call once, when merging is over.
+  void canonicalize(bool prefer_relative);
+
+  void set_groups(std::vector<ParamGroup> groups);
+  void set_form(EndPointForm form) { form_ = form; }
+
+ private:
+  struct Common;
+  /// Of two that have no groups: takes the first reading in which the values are the same.
+  bool share_reading(const Param& other);
+  std::vector<ParamGroup> take_groups(const RankList& ranks);
+  std::vector<Common> take_common(const Param& later, const RankList& mine, const RankList& theirs);
+
+  ValueSequence values_;
+  EndPointForm form_ = EndPointForm::kBoth;
+  std::unique_ptr<std::vector<ParamGroup>> groups_;
+};
+
+}  // namespace chameleon::inline model

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// A trace: what some ranks did, compressed, with everything needed to read it:
+/// the calls' schemas, call paths, modules, arrays, and facts of the run. The
+/// same type is one rank's trace, a subtree's on the way up, and the final one.
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/call_path.h"
+#include "model/node.h"
+#include "model/online_facts.h"
+
+namespace chameleon::inline model {
+
+/// One recorded value of a call: its name, what the model must know of it, and
+/// the MPI kind it has (dest, count, comm, ...), by which tools treat it.
+struct Field {
+  std::string name;
+  std::string kind;
+  FieldKind stored = FieldKind::kPlain;
+  bool operator==(const Field&) const = default;
+};
+
+/// A call that occurs in the trace.
+struct CallDescription {
+  std::string name;  ///< without the MPI_ prefix
+  std::vector<Field> fields;
+  bool operator==(const CallDescription&) const = default;
+};
+
+/// A rank's clock beside rank 0's: where it shows t ns, rank 0's shows
+/// begin_ns + t + t * drift_ppb / 10^9, to within error_ns.
+struct RankClock {
+  std::uint64_t samples = 0;  ///< times it was compared; 0: not known
+  std::int64_t begin_ns = 0;
+  std::int64_t drift_ppb = 0;
+  std::uint64_t error_ns = 0;
+  bool operator==(const RankClock&) const = default;
+};
+
+/// What one rank says of itself.
+struct RankFacts {
+  std::uint64_t events = 0;
+  std::uint64_t run_ns = 0;   ///< from the end of MPI_Init to the start of MPI_Finalize
+  std::uint64_t tool_ns = 0;  ///< of that, spent in the tool
+  std::uint64_t call_ns = 0;  ///< of that, inside MPI calls; 0: not known
+  std::uint64_t paused = 0;   ///< calls not recorded because tracing was switched off
+  std::array<std::uint64_t, 4> state_ns{};  ///< tool time at markers, by the state they led to
+  std::string host;
+  std::uint32_t processor = 0;
+  RankClock clock;
+  std::uint64_t memory = 0;  ///< most bytes the tool had allocated; 0: not known
+  bool operator==(const RankFacts&) const = default;
+};
+
+/// What is not recorded exactly, and for whom; shown by every tool.
+struct Declaration {
+  std::string what;
+  RankList ranks;
+};
+
+inline constexpr const char* kPausedDeclaration =
+    "tracing was switched off for a while (MPI_Pcontrol, CHAMELEON_BUDGET): calls are missing";
+
+/// An object every MPI program has from the start: its symbolic id is -2 minus
+/// its place in the list of its kind.
+struct Predefined {
+  std::string name;        ///< MPI_INT, MPI_SUM, ...
+  std::uint32_t size = 0;  ///< of a datatype, bytes
+  bool operator==(const Predefined&) const = default;
+};
+
+/// Stored where there was nothing to record: the parts of a status that the
+/// posted call already tells (source and tag without wildcard, bytes as posted).
+inline constexpr std::int64_t kNotRecorded = INT32_MIN;
+
+/// Events come in *streams*: what one thread of a rank did. Stream s of a job of P ranks is of
+/// rank s mod P and thread s div P, so that a program of one thread a rank has a stream a rank,
+/// under the rank's number. All rank lists of nodes, and the facts, are of streams.
+struct Trace final : CallSchema {
+  RankList ranks;                ///< the streams whose events are in here
+  std::uint32_t world_size = 0;  ///< ranks of the traced job
+  std::uint32_t threads = 1;     ///< most threads that a rank of it has
+  bool complete = false;         ///< the run reached MPI_Finalize
+  std::vector<Node> nodes;
+
+  std::map<std::uint16_t, CallDescription> calls;
+  std::map<std::uint64_t, std::vector<std::int64_t>> arrays;  ///< by content hash
+  std::map<std::uint64_t, CallPath> paths;                    ///< by stack signature
+  std::map<std::uint64_t, Module> modules;                    ///< by Frame::module
+
+  std::map<std::string, std::vector<Predefined>> predefined;  ///< by kind: datatype, op
+
+  std::string program;
+  std::string tool_version;
+  std::string mpi;
+  std::string timing;              ///< none, histogram, full
+  std::uint64_t started_unix = 0;  ///< seconds
+  std::map<std::uint32_t, RankFacts> facts;
+  std::vector<Declaration> declarations;
+  OnlineFacts online;
+
+  FieldKind field_kind(std::uint16_t call, std::size_t field) const override;
+
+  /// Adds an array to the table; its id is what events store.
+  std::uint64_t intern(std::vector<std::int64_t> array);
+  /// The rank that a stream is of, and its thread.
+  std::uint32_t rank_of(std::uint32_t stream) const {
+    return threads > 1 && world_size > 0 ? stream % world_size : stream;
+  }
+  std::uint32_t thread_of(std::uint32_t stream) const {
+    return threads > 1 && world_size > 0 ? stream / world_size : 0;
+  }
+  std::uint32_t stream_of(std::uint32_t rank, std::uint32_t thread) const {
+    return rank + world_size * thread;
+  }
+  /// The streams of a rank that the trace has, by thread.
+  std::vector<std::uint32_t> streams_of(std::uint32_t rank) const;
+  /// The ranks with a stream in `streams`.
+  RankList ranks_of(const RankList& streams) const;
+  /// The ranks whose events are in here.
+  RankList whole_ranks() const { return ranks_of(ranks); }
+
+  /// Adds up to `events` of all ranks.
+  std::uint64_t event_count() const;
+};
+
+/// Whether the clocks of all ranks that the trace has events of were compared with rank 0's.
+bool clocks_known(const Trace& trace);
+
+/// Symbolic ids are the lowest free ones of the thread that made the object: it is in the upper
+/// half of an id. Negative ids are of predefined objects.
+inline constexpr int kObjectThreadShift = 32;
+constexpr std::uint32_t object_thread(std::int64_t id) {
+  return id < 0 ? 0 : static_cast<std::uint32_t>(id >> kObjectThreadShift);
+}
+
+/// Content hash of an array: its id in every trace.
+std::uint64_t array_id(std::span<const std::int64_t> array);
+
+}  // namespace chameleon::inline model

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model/value_sequence.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/hash.h"
+#include "model/value_terms.h"
+
+namespace chameleon::inline model {
+
+using Segment = ValueSequence::Segment;
+using Term = ValueSequence::Term;
+using namespace value_terms;
+
+namespace {
+
+constexpr int kWalkBudget = 1 << 22;
+
+constexpr std::uint64_t inverse(std::uint64_t odd) {
+  std::uint64_t x = odd;  // right in 3 bits; each Newton step doubles them
+  for (int i = 0; i < 5; ++i) x *= 2 - odd * x;
+  return x;
+}
+
+}  // namespace
+
+void ValueSequence::Delete::operator()(General* general) const { delete general; }
+
+ValueSequence::ValueSequence(const ValueSequence& other)
+    : value_(other.value_),
+      count_(other.count_),
+      general_(other.general_ ? new General(*other.general_) : nullptr) {}
+
+ValueSequence& ValueSequence::operator=(const ValueSequence& other) {
+  if (this != &other) *this = ValueSequence(other);
+  return *this;
+}
+
+/// The general form, made from the constant when there is none yet.
+ValueSequence::General& ValueSequence::general() {
+  if (!general_) {
+    general_.reset(new General);
+    if (count_ != 0) {
+      general_->open = {value_, 0, count_};
+      general_->values = values_of(general_->open);
+    }
+  }
+  return *general_;
+}
+
+void ValueSequence::append_general(std::int64_t value, std::uint64_t n) {
+  if (n == 0) return;
+  General& g = general();
+  if (n == 1) {
+    g.values = g.values * kValueBase + wrap(value);
+  } else {
+    g.add_hash(values_of({value, 0, n}), n);
+  }
+  g.extend(value, n);
+  count_ += n;
+}
+
+void ValueSequence::append(const Segment& segment) {
+  if (segment.stride == 0 || segment.count <= 1) return append(segment.start, segment.count);
+  General& g = general();
+  g.add_hash(values_of(segment), segment.count);
+  g.feed(segment);
+  count_ += segment.count;
+}
+
+void ValueSequence::append_times(const ValueSequence& other, std::uint64_t times) {
+  if (other.is_constant()) {
+    if (times != 0) append(other.value_, other.count_ * times);
+    return;
+  }
+  ValueSequence power = other;
+  for (; times != 0; times >>= 1) {
+    if ((times & 1) != 0) append(power);
+    if (times > 1) power.append(ValueSequence(power));
+  }
+}
+
+void ValueSequence::append(const ValueSequence& other) {
+  if (!other.general_) return append(other.value_, other.count_);
+  if (count_ == 0) {
+    *this = other;
+    return;
+  }
+  if (this == &other) return append(ValueSequence(other));
+  General& g = general();
+  g.add_hash(other.general_->values, other.count_);
+  for (const Term& term : other.general_->tail) g.feed(Term(term));
+  if (other.general_->open.count != 0) g.feed(other.general_->open);
+  count_ += other.count_;
+}
+
+void ValueSequence::append_repeated(ValueSequence&& body, std::uint64_t repeats) {
+  if (!body.general_) return append(body.value_, body.count_ * repeats);
+  General& g = general();
+  g.add_hash(repeated(body.general_->values, body.count_, repeats), body.count_ * repeats);
+  count_ += body.count_ * repeats;
+  body.general_->close();
+  g.feed(Term(std::move(body.general_->tail), repeats));
+}
+
+void ValueSequence::append_term(const Term& term, const Mapping& map) {
+  if (!term.loop) {
+    // Two values are no progression yet: one may be a special value of its own.
+    const bool pair = term.segment.count == 2;
+    const auto [start, stride] = map(term.segment.start, pair ? 0 : term.segment.stride);
+    if (!pair) return append(Segment{start, stride, term.segment.count});
+    append(Segment{start, 0, 1});
+    return append(Segment{map(at(term.segment, 1), 0).first, 0, 1});
+  }
+  ValueSequence body;
+  for (const Term& inner : term.loop->terms) body.append_term(inner, map);
+  append_repeated(std::move(body), term.segment.count);
+}
+
+ValueSequence ValueSequence::map_segments(const Mapping& map) const {
+  ValueSequence result;
+  if (!general_) {
+    if (count_ != 0) result.append_term(Term(Segment{value_, 0, count_}), map);
+    return result;
+  }
+  for (const Term& term : general_->tail) result.append_term(term, map);
+  if (general_->open.count != 0) result.append_term(Term(general_->open), map);
+  return result;
+}
+
+std::int64_t ValueSequence::front() const {
+  if (!general_) return count_ != 0 ? value_ : 0;
+  if (general_->tail.empty()) return general_->open.start;
+  const Term* term = &general_->tail.front();
+  while (term->loop) term = &term->loop->terms.front();
+  return term->segment.start;
+}
+
+std::int64_t ValueSequence::back() const {
+  if (!general_) return count_ != 0 ? value_ : 0;
+  if (general_->open.count != 0) return at(general_->open, general_->open.count - 1);
+  const Term* term = &general_->tail.back();
+  while (term->loop) term = &term->loop->terms.back();
+  return at(term->segment, term->segment.count - 1);
+}
+
+void ValueSequence::drop_back() {
+  const std::int64_t last = back();
+  --count_;
+  if (!general_) return;
+  general_->values = (general_->values - wrap(last)) * inverse(kValueBase);
+  general_->pop();
+  if (general_->tail.empty() && general_->open.stride == 0) {
+    value_ = general_->open.start;
+    general_.reset();
+  }
+}
+
+void ValueSequence::set_back(std::int64_t value) {
+  if (count_ == 0 || back() == value) return;
+  drop_back();
+  append(value);
+}
+
+std::uint64_t ValueSequence::hash() const {
+  if (count_ == 0) return combine(0, 0);
+  return combine(count_, general_ ? general_->values : values_of({value_, 0, count_}));
+}
+
+bool ValueSequence::operator==(const ValueSequence& other) const {
+  if (count_ != other.count_) return false;
+  if (!general_ && !other.general_) return count_ == 0 || value_ == other.value_;
+  if (hash() != other.hash()) return false;
+  if (general_ && other.general_ && general_->open == other.general_->open &&
+      general_->tail == other.general_->tail)
+    return true;
+  Cursor mine(*this), theirs(other);
+  for (int budget = kWalkBudget; !mine.done(); --budget) {
+    const Segment &a = mine.segment(), &b = theirs.segment();
+    const std::uint64_t n = std::min(a.count, b.count);
+    if (budget == 0 || a.start != b.start || (n > 1 && a.stride != b.stride)) return false;
+    mine.skip(n);
+    theirs.skip(n);
+  }
+  return true;
+}
+
+namespace {
+
+std::size_t count_terms(const std::vector<Term>& terms) {
+  std::size_t total = terms.size();
+  for (const Term& term : terms)
+    if (term.loop) total += count_terms(term.loop->terms);
+  return total;
+}
+
+std::size_t bytes_of(const std::vector<Term>& terms) {
+  std::size_t total = terms.capacity() * sizeof(Term);
+  for (const Term& term : terms)
+    if (term.loop) total += sizeof(ValueLoop) + bytes_of(term.loop->terms);
+  return total;
+}
+
+}  // namespace
+
+std::size_t ValueSequence::memory_bytes() const {
+  if (!general_) return sizeof *this;
+  return sizeof *this + sizeof *general_ + bytes_of(general_->tail) +
+         general_->prefix.capacity() * sizeof(std::uint64_t) +
+         general_->index.capacity() * sizeof(General::Bucket);
+}
+
+std::size_t ValueSequence::term_count() const {
+  if (!general_) return count_ != 0;
+  const Segment& open = general_->open;
+  const bool pair = open.count == 2 && open.stride != 0;
+  return count_terms(general_->tail) + (open.count != 0) + pair;
+}
+
+// --- Cursor ------------------------------------------------------------------
+
+ValueSequence::Cursor::Cursor(const ValueSequence& sequence) : left_(sequence.count_) {
+  if (sequence.general_) {
+    open_ = sequence.general_->open;
+    stack_.push_back({&sequence.general_->tail, 0, 1});
+    load();
+  } else {
+    current_ = {sequence.value_, 0, sequence.count_};
+  }
+}
+
+void ValueSequence::Cursor::load() {
+  while (!stack_.empty()) {
+    Frame& frame = stack_.back();
+    if (frame.index < frame.terms->size()) {
+      const Term& term = (*frame.terms)[frame.index++];
+      if (!term.loop) {
+        current_ = term.segment;
+        return;
+      }
+      stack_.push_back({&term.loop->terms, 0, term.segment.count});
+    } else if (--frame.repeats != 0) {
+      frame.index = 0;
+    } else {
+      stack_.pop_back();
+    }
+  }
+  current_ = std::exchange(open_, {});
+}
+
+void ValueSequence::Cursor::skip(std::uint64_t n) {
+  n = std::min(n, current_.count);
+  current_.start = at(current_, n);
+  current_.count -= n;
+  left_ -= n;
+  if (current_.count == 0 && left_ != 0) load();
+}
+
+}  // namespace chameleon::inline model

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model/view.h"
+
+namespace chameleon::inline model {
+namespace {
+
+Error corrupt(std::uint32_t rank, const char* what) {
+  return {ErrorKind::kCorrupt, "rank " + std::to_string(rank) + ": " + what, 0};
+}
+
+/// More pieces than any run has visits with counts of their own; a damaged trace may claim them.
+constexpr std::uint64_t kMostSegments = 1ULL << 27;
+
+/// The sum of iteration counts, or false if one is negative or the sum too large.
+bool sum_of(const ValueSequence& counts, std::uint64_t& total) {
+  if (counts.is_constant())
+    return counts.front() >= 0 &&
+           !__builtin_mul_overflow(counts.size(), static_cast<std::uint64_t>(counts.front()),
+                                   &total);
+  total = 0;
+  std::uint64_t segments = 0;
+  for (ValueSequence::Cursor cursor(counts); !cursor.done();) {
+    const ValueSequence::Segment segment = cursor.segment();
+    const auto count = static_cast<__int128>(segment.count);
+    const __int128 last = segment.start + (count - 1) * segment.stride;
+    const __int128 sum = count * (segment.start + last) / 2 + total;
+    if (segment.start < 0 || last < 0 || sum > INT64_MAX || ++segments > kMostSegments)
+      return false;
+    total = static_cast<std::uint64_t>(sum);
+    cursor.skip(segment.count);
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<RankView> RankView::make(const Trace& trace, std::uint32_t rank) {
+  if (!trace.ranks.contains(rank))
+    return Error{ErrorKind::kUsage,
+                 "rank " + std::to_string(rank) + " is not in this trace, which holds ranks " +
+                     trace.ranks.to_string(),
+                 0};
+  RankView view;
+  view.rank_ = rank;
+  const Status planned = view.plan(view.items_, trace.nodes, 1, trace);
+  if (!planned) return planned.error();
+  return view;
+}
+
+Status RankView::plan(std::vector<Item>& items, const std::vector<Node>& nodes,
+                      std::uint64_t visits, const Trace& trace) {
+  for (const Node& node : nodes) {
+    if (!node.ranks.empty() && !node.ranks.contains(rank_)) continue;
+    Item item{&node, {}, {}, {}};
+    EndPointForm form{};
+    if (node.is_loop()) {
+      const ValueSequence* iterations = node.iterations.find(rank_, form);
+      if (iterations == nullptr || iterations->size() != visits)
+        return corrupt(rank_, "a loop's iteration counts do not cover its visits");
+      std::uint64_t total = 0;
+      if (!sum_of(*iterations, total))
+        return corrupt(rank_, "a loop's iteration counts are out of range");
+      item.values.emplace_back(*iterations);
+      if (const Status body = plan(item.body, node.body, total, trace); !body) return body;
+      // What is never executed is left out, or going round it would take as long as a trace claims.
+      if (item.body.empty() || total == 0) continue;
+    } else {
+      for (const Param& param : node.params) {
+        const ValueSequence* values = param.find(rank_, form);
+        if (values == nullptr || values->size() != visits)
+          return corrupt(rank_, "a parameter's values do not cover its events");
+        item.values.emplace_back(*values);
+        item.forms.push_back(form);
+      }
+    }
+    items.push_back(std::move(item));
+  }
+  return Unit{};
+}
+
+bool RankView::next(EventView& event) {
+  if (stack_.empty()) {
+    if (items_.empty()) return false;
+    stack_.push_back({&items_, 0, 0, 0});
+  }
+  for (;;) {
+    Level& level = stack_.back();
+    if (level.at == level.items->size()) {
+      if (level.left > 0) {
+        --level.left;
+        ++level.iteration;
+        level.at = 0;
+        continue;
+      }
+      if (stack_.size() == 1) return false;
+      stack_.pop_back();
+      continue;
+    }
+    Item& item = (*level.items)[level.at++];
+    if (item.node->is_loop()) {
+      const auto count = static_cast<std::uint64_t>(item.values[0].next());
+      if (count > 0) stack_.push_back({&item.body, 0, count - 1, 0});
+      continue;
+    }
+    event.node = item.node;
+    event.predecessor = last_symbol_;
+    event.values.clear();
+    for (ValueSequence::Cursor& cursor : item.values) event.values.push_back(cursor.next());
+    event.forms = item.forms;
+    event.iteration.clear();
+    for (std::size_t i = 1; i < stack_.size(); ++i) event.iteration.push_back(stack_[i].iteration);
+    last_symbol_ = item.node->symbol();
+    return true;
+  }
+}
+
+const TimeEntry* RankView::times(const Node& node, std::uint64_t predecessor, std::uint32_t rank) {
+  for (const TimeEntry& entry : node.times)
+    if (entry.predecessor == predecessor && (entry.ranks.empty() || entry.ranks.contains(rank)))
+      return &entry;
+  return nullptr;
+}
+
+}  // namespace chameleon::inline model

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "online/governor.h"
+
+namespace chameleon::online {
+
+Governor::Cause Governor::over(const Spent& now) const {
+  if (budget_ <= 0 || now.elapsed < before_.elapsed + kLeastElapsed) return Cause::kNone;
+  const auto exceeds = [&](std::uint64_t elapsed, std::uint64_t tool) {
+    return static_cast<double>(tool) > budget_ * static_cast<double>(elapsed);
+  };
+  const std::uint64_t events = now.events - before_.events;
+  const std::uint64_t markers = now.markers - before_.markers;
+  if (!exceeds(now.elapsed, now.events + now.markers) ||
+      !exceeds(now.elapsed - before_.elapsed, events + markers))
+    return Cause::kNone;
+  return markers > events ? Cause::kMarkers : Cause::kEvents;
+}
+
+std::string Governor::step(Cause cause, const Spent& now) {
+  if (cause == Cause::kNone) return {};
+  before_ = now;
+  if (cause == Cause::kMarkers && every_ < kMost) {
+    every_ *= 2;
+    return "one of " + std::to_string(every_) + " markers is acted on that were before";
+  }
+  if (times_ && !drops_times_) {
+    drops_times_ = true;
+    return "times of events are no longer kept";
+  }
+  if (one_of_ < kMost) {
+    one_of_ *= 2;
+    return "one of " + std::to_string(one_of_) + " intervals is recorded: calls are missing";
+  }
+  return {};
+}
+
+}  // namespace chameleon::online

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What the traced process says of itself: lines on stderr, and the parts of a
+/// trace that describe the job.
+
+#include <cstdint>
+#include <string>
+
+#include "model/trace.h"
+
+namespace chameleon::process {
+
+enum class Timing;
+const char* timing_name(Timing timing);  ///< none, histogram, full
+
+/// One line on stderr, in one write.
+void say(const std::string& line);
+
+/// Where MPI cannot be asked: whether this process is the one that speaks for its job, by what
+/// launchers set, and the tracer is not switched off.
+bool speaks_for_job();
+
+/// A trace without events: program, tool, MPI, time.
+Trace new_trace(int size);
+
+/// The run's summary line, of the trace just written.
+void summarize(const Trace& trace, std::uint64_t bytes, const std::string& path);
+
+}  // namespace chameleon::process

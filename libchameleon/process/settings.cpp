@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "process/settings.h"
+
+#include <fnmatch.h>
+
+#include <charconv>
+#include <cstring>
+#include <functional>
+#include <map>
+
+namespace chameleon::process {
+namespace {
+
+constexpr const char* kPrefix = "CHAMELEON_";
+
+struct Variable {
+  const char* takes;
+  std::function<bool(Settings&, const std::string&)> set;
+};
+
+bool set_timing(Settings& settings, const std::string& value) {
+  if (value == "none")
+    settings.timing = Timing::kNone;
+  else if (value == "histogram")
+    settings.timing = Timing::kHistogram;
+  else if (value == "full")
+    settings.timing = Timing::kFull;
+  else
+    return false;
+  return true;
+}
+
+bool set_events(Settings& settings, const std::string& value) {
+  settings.all_events = value == "all";
+  return value == "all" || value == "communication";
+}
+
+bool set_exclude(Settings& settings, const std::string& value) {
+  std::size_t start = 0;
+  while (start <= value.size()) {
+    const std::size_t end = std::min(value.find(',', start), value.size());
+    std::string name = value.substr(start, end - start);
+    if (name.rfind("MPI_", 0) == 0) name.erase(0, 4);
+    if (name.empty()) return false;
+    settings.exclude.push_back(std::move(name));
+    start = end + 1;
+  }
+  return true;
+}
+
+auto size_of(std::uint64_t Settings::*field) {
+  return [field](Settings& settings, const std::string& value) {
+    const auto size = parse_size(value);
+    if (!size || *size < 65536) return false;
+    settings.*field = *size;
+    return true;
+  };
+}
+
+/// A table of words and what they set.
+template <class T>
+auto word(T Settings::*field, std::map<std::string, T> words) {
+  return [field, words = std::move(words)](Settings& settings, const std::string& value) {
+    const auto found = words.find(value);
+    if (found != words.end()) settings.*field = found->second;
+    return found != words.end();
+  };
+}
+
+bool set_clustering(Settings& settings, const std::string& value) {
+  settings.clustering = value != "off";
+  return value == "off" || algorithm_of(value, settings.cluster.algorithm);
+}
+
+bool set_distance(Settings& settings, const std::string& value) {
+  return distance_of(value, settings.cluster.distance);
+}
+
+bool set_k(Settings& settings, const std::string& value) {
+  const auto k = parse_size(value);
+  if (k && *k >= 1 && *k <= 65536) settings.cluster.k = static_cast<std::uint32_t>(*k);
+  return k && *k >= 1 && *k <= 65536;
+}
+
+bool set_seed(Settings& settings, const std::string& value) {
+  const auto seed = parse_size(value);
+  if (seed) settings.cluster.seed = *seed;
+  return static_cast<bool>(seed);
+}
+
+auto at_least_one(std::uint64_t Settings::*field) {
+  return [field](Settings& settings, const std::string& value) {
+    const auto number = parse_size(value);
+    if (!number || *number < 1) return false;
+    settings.*field = *number;
+    return true;
+  };
+}
+
+bool set_timeout(Settings& settings, const std::string& value) {
+  double seconds = 0;
+  const char* end = value.data() + value.size();
+  const auto [rest, error] = std::from_chars(value.data(), end, seconds);
+  if (error != std::errc() || rest != end || !(seconds > 0) || seconds > 1e9) return false;
+  settings.marker_timeout = seconds;
+  return true;
+}
+
+/// A share above 0 and below 1, as such or in percent.
+bool set_budget(Settings& settings, const std::string& value) {
+  double share = 0;
+  const char* end = value.data() + value.size();
+  auto [rest, error] = std::from_chars(value.data(), end, share);
+  if (rest != end && *rest == '%') share /= 100, ++rest;
+  if (error != std::errc() || rest != end || !(share > 0) || share >= 1) return false;
+  settings.budget = share;
+  return true;
+}
+
+const std::map<std::string, Variable>& variables() {
+  static const std::map<std::string, Variable> list{
+      {"ENABLE",
+       {"0 or 1",
+        [](Settings& s, const std::string& v) {
+          s.enable = v == "1";
+          return v == "0" || v == "1";
+        }}},
+      {"OUTPUT",
+       {"a path",
+        [](Settings& s, const std::string& v) {
+          s.output = v;
+          return !v.empty();
+        }}},
+      {"TIMING", {"none, histogram or full", set_timing}},
+      {"EVENTS", {"communication or all", set_events}},
+      {"EXCLUDE", {"call names or globs, separated by commas", set_exclude}},
+      {"BUFFER", {"a size of at least 64K, such as 8M", size_of(&Settings::buffer)}},
+      {"CLOCK",
+       {"counter or monotonic",
+        word(&Settings::counter, {{"counter", true}, {"monotonic", false}})}},
+      {"MEMORY", {"a size of at least 64K, such as 512M", size_of(&Settings::memory)}},
+      {"RAW",
+       {"a directory",
+        [](Settings& s, const std::string& v) {
+          s.raw = v;
+          return !v.empty();
+        }}},
+      {"CLUSTERING", {"k-farthest, k-medoid, k-random or off", set_clustering}},
+      {"K", {"a number from 1 to 65536", set_k}},
+      {"SEED", {"a number", set_seed}},
+      {"DISTANCE", {"manhattan or euclidean", set_distance}},
+      {"FIDELITY",
+       {"exact, checked or lead", word(&Settings::fidelity, {{"exact", Fidelity::kExact},
+                                                             {"checked", Fidelity::kChecked},
+                                                             {"lead", Fidelity::kLead}})}},
+      {"SIGNATURE",
+       {"ordered or xor", word(&Settings::signature, {{"ordered", CallPathForm::kOrdered},
+                                                      {"xor", CallPathForm::kXor}})}},
+      {"CALL_FREQUENCY",
+       {"a number of markers from 1 on", at_least_one(&Settings::call_frequency)}},
+      {"FLUSH_EVERY", {"a number of markers from 1 on", at_least_one(&Settings::flush_every)}},
+      {"BUDGET", {"a share of the run time such as 1%", set_budget}},
+      {"MARKER_TIMEOUT", {"seconds above 0", set_timeout}},
+      {"VERBOSE",
+       {"0, 1 or 2",
+        [](Settings& s, const std::string& v) {
+          s.verbose = v.size() == 1 ? v[0] - '0' : -1;
+          return s.verbose >= 0 && s.verbose <= 2;
+        }}},
+      // Read by the `chameleon` command, not here.
+      {"LIBRARY", {"a path", [](Settings&, const std::string&) { return true; }}},
+  };
+  return list;
+}
+
+}  // namespace
+
+Result<std::uint64_t> parse_size(const std::string& text) {
+  std::uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  unsigned shift = 0;
+  const char* unit = rest;
+  if (unit != end && error == std::errc()) {
+    if (*unit == 'K' || *unit == 'k') shift = 10;
+    if (*unit == 'M' || *unit == 'm') shift = 20;
+    if (*unit == 'G' || *unit == 'g') shift = 30;
+    if (shift != 0) ++unit;
+  }
+  if (error != std::errc() || unit != end || value > (UINT64_MAX >> shift))
+    return Error{ErrorKind::kUsage, "'" + text + "' is not a size", 0};
+  return value << shift;
+}
+
+bool Settings::excludes(const std::string& call) const {
+  for (const std::string& pattern : exclude)
+    if (fnmatch(pattern.c_str(), call.c_str(), 0) == 0) return true;
+  return false;
+}
+
+Result<Settings> parse_settings(const char* const* environment) {
+  Settings settings;
+  for (; *environment != nullptr; ++environment) {
+    const std::string entry = *environment;
+    if (entry.rfind(kPrefix, 0) != 0) continue;
+    const std::size_t equals = entry.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string name = entry.substr(std::strlen(kPrefix), equals - std::strlen(kPrefix));
+    const std::string value = entry.substr(equals + 1);
+    const auto variable = variables().find(name);
+    if (variable == variables().end()) {
+      settings.warnings.push_back("unknown variable " + entry.substr(0, equals) +
+                                  " (see docs/reference/environment.md)");
+      continue;
+    }
+    if (!variable->second.set(settings, value))
+      return Error{ErrorKind::kUsage,
+                   entry.substr(0, equals) + "='" + value + "' is malformed: it takes " +
+                       variable->second.takes,
+                   0};
+  }
+  return settings;
+}
+
+}  // namespace chameleon::process

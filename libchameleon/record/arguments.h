@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The arguments of one MPI call, read by what the table says of them: numbers
+/// through pointers or not, array lengths, and what is significant on this rank.
+/// Everything about positions is known at compile time.
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <tuple>
+#include <vector>
+
+#include "mpi/call_table.h"
+#include "mpi/handles.h"
+
+namespace chameleon::record {
+
+/// The last parameter of a kind, or -1: where a call has two of a kind, a send
+/// part comes before a receive part.
+constexpr int last_of(const CallInfo& call, Kind kind) {
+  int found = -1;
+  for (int i = 0; i < call.param_count; ++i)
+    if (params(call)[static_cast<std::size_t>(i)].kind == kind) found = i;
+  return found;
+}
+
+constexpr int first_of(const CallInfo& call, Kind kind) {
+  for (int i = 0; i < call.param_count; ++i)
+    if (params(call)[static_cast<std::size_t>(i)].kind == kind) return i;
+  return -1;
+}
+
+/// The first output of a kind, or -1.
+constexpr int output_of(const CallInfo& call, Kind kind) {
+  for (int i = 0; i < call.param_count; ++i) {
+    const ParamInfo& param = params(call)[static_cast<std::size_t>(i)];
+    if (param.kind == kind && param.direction == Direction::kOut) return i;
+  }
+  return -1;
+}
+
+constexpr bool is_array(const ParamInfo& param) {
+  return param.length.rule != Length::Rule::kScalar;
+}
+
+/// Whether values of this kind are handles.
+constexpr bool is_object(Kind kind) {
+  return kind == Kind::kComm || kind == Kind::kDatatype || kind == Kind::kRequest ||
+         kind == Kind::kGroup || kind == Kind::kOp || kind == Kind::kWin || kind == Kind::kFile ||
+         kind == Kind::kInfo || kind == Kind::kErrhandler || kind == Kind::kMessage ||
+         kind == Kind::kSession || kind == Kind::kKeyval;
+}
+
+/// What a communicator looks like from this rank.
+struct CommShape {
+  std::int32_t self = 0;
+  std::int32_t size = 1;  ///< of the remote group, if there is one
+  bool inter = false;
+};
+
+inline CommShape query_comm(MPI_Comm comm) {
+  CommShape shape;
+  if (comm == MPI_COMM_NULL) return shape;
+  int inter = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  PMPI_Comm_rank(comm, &shape.self);
+  shape.inter = inter != 0;
+  if (shape.inter)
+    PMPI_Comm_remote_size(comm, &shape.size);
+  else
+    PMPI_Comm_size(comm, &shape.size);
+  return shape;
+}
+
+/// Neighbours a topology communicator names: first in, second out; third: dimensions.
+inline std::tuple<std::int64_t, std::int64_t, std::int64_t> query_topology(MPI_Comm comm) {
+  int kind = MPI_UNDEFINED;
+  PMPI_Topo_test(comm, &kind);
+  int in = 0, out = 0, dims = 0;
+  if (kind == MPI_CART) {
+    PMPI_Cartdim_get(comm, &dims);
+    in = out = 2 * dims;
+  } else if (kind == MPI_GRAPH) {
+    int self = 0;
+    PMPI_Comm_rank(comm, &self);
+    PMPI_Graph_neighbors_count(comm, self, &in);
+    out = in;
+  } else if (kind == MPI_DIST_GRAPH) {
+    int weighted = 0;
+    PMPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
+  }
+  return {in, out, dims};
+}
+
+template <class T>
+std::int64_t as_number(const T& value) {
+  if constexpr (std::is_same_v<T, double>) {
+    std::int64_t bits = 0;
+    __builtin_memcpy(&bits, &value, sizeof bits);
+    return bits;
+  } else if constexpr (std::is_integral_v<T> || std::is_enum_v<T>) {
+    return static_cast<std::int64_t>(value);
+  } else if constexpr (std::is_pointer_v<T>) {
+    return static_cast<std::int64_t>(handle_bits(value));
+  } else {
+    return 0;
+  }
+}
+
+/// Reads argument `I` as one number, through the pointer where the table says
+/// that a pointer to a scalar is passed.
+template <CallId C, int I, class Args>
+std::int64_t scalar(const Args& args) {
+  constexpr const ParamInfo& param = params(*find_call(C))[I];
+  const auto& arg = std::get<I>(args);
+  using T = std::remove_cvref_t<decltype(arg)>;
+  if constexpr (param.direction != Direction::kIn && std::is_pointer_v<T>) {
+    if constexpr (std::is_void_v<std::remove_pointer_t<T>>)
+      return as_number(arg);
+    else
+      return arg == nullptr ? 0 : as_number(*arg);
+  } else {
+    return as_number(arg);
+  }
+}
+
+/// Number of elements of array argument `I`.
+template <CallId C, int I, class Args>
+std::int64_t array_length(const Args& args, const CommShape& comm) {
+  constexpr const CallInfo& call = *find_call(C);
+  constexpr Length length = params(call)[I].length;
+  constexpr int comm_at = first_of(call, Kind::kComm);
+  using Rule = Length::Rule;
+  if constexpr (length.rule == Rule::kConstant) {
+    return length.constant;
+  } else if constexpr (length.rule == Rule::kCommSize) {
+    return comm.size;
+  } else if constexpr (length.rule == Rule::kParam) {
+    return scalar<C, length.param>(args);
+  } else if constexpr (length.rule == Rule::kThreeTimesParam) {
+    return 3 * scalar<C, length.param>(args);
+  } else if constexpr (length.rule == Rule::kInDegree) {
+    return std::get<0>(query_topology(std::get<comm_at>(args)));
+  } else if constexpr (length.rule == Rule::kOutDegree) {
+    return std::get<1>(query_topology(std::get<comm_at>(args)));
+  } else if constexpr (length.rule == Rule::kCommDimensions) {
+    return std::get<2>(query_topology(std::get<comm_at>(args)));
+  } else if constexpr (length.rule == Rule::kSumOfParam || length.rule == Rule::kLastOfParam) {
+    const std::int64_t count = array_length<C, length.param>(args, comm);
+    const auto* values = std::get<length.param>(args);
+    std::int64_t total = 0;
+    for (std::int64_t i = 0; i < count; ++i)
+      total = static_cast<std::int64_t>(values[i]) + (length.rule == Rule::kSumOfParam ? total : 0);
+    return total;
+  } else {
+    return 1;
+  }
+}
+
+/// Whether parameters that only the root gives are significant here.
+template <CallId C, class Args>
+bool at_root(const Args& args, const CommShape& comm) {
+  constexpr int root_at = first_of(*find_call(C), Kind::kRoot);
+  if constexpr (root_at < 0) {
+    return true;
+  } else {
+    const std::int64_t root = scalar<C, root_at>(args);
+    return comm.inter ? root == kRootOfIntercommunicator : root == comm.self;
+  }
+}
+
+/// World ranks of a communicator; of an intercommunicator the local group, -1,
+/// and the remote one. O(size), local.
+std::vector<std::int64_t> communicator_members(MPI_Comm comm);
+
+}  // namespace chameleon::record

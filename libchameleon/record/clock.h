@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Time stamps of the traced process: the time-stamp counter where it is
+/// invariant, else the monotonic clock; the simulator's under SMPI. A tick is
+/// turned into nanoseconds with a factor measured over the run so far (at least a
+/// millisecond). What it shows on different ranks is compared by clock_fit.h.
+
+#include <cpuid.h>
+#include <time.h>
+#include <x86intrin.h>
+
+#include <cstdint>
+
+#include "mpi/platform.h"
+
+namespace chameleon::record {
+
+class Clock {
+ public:
+  /// With `counter`: where it is invariant.
+  explicit Clock(bool counter = true)
+      : has_counter_(counter && !kSimulated && invariant_counter()),
+        first_tick_(now()),
+        first_ns_(monotonic()) {}
+
+  std::uint64_t now() const { return has_counter_ ? __rdtsc() : monotonic(); }
+
+  /// Nanoseconds per tick, measured from the clock's making to this call.
+  double ns_per_tick() const {
+    if (!has_counter_) return 1.0;
+    std::uint64_t elapsed = monotonic() - first_ns_;
+    while (elapsed < 1'000'000) elapsed = monotonic() - first_ns_;
+    return static_cast<double>(elapsed) / static_cast<double>(__rdtsc() - first_tick_);
+  }
+
+  static std::uint64_t monotonic() {
+    if constexpr (kSimulated) return simulated_ns();
+    timespec time{};
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000ULL +
+           static_cast<std::uint64_t>(time.tv_nsec);
+  }
+
+ private:
+  static bool invariant_counter() {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & (1U << 8)) != 0;
+  }
+
+  bool has_counter_;
+  std::uint64_t first_tick_;
+  std::uint64_t first_ns_;
+};
+
+}  // namespace chameleon::record

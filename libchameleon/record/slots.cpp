@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "record/slots.h"
+
+#include <bit>
+
+#include "model/trace.h"
+
+namespace chameleon::record {
+
+// A handle is 32 bits or a pointer, so that `none` has that of no object.
+Slots::Slots(Kind kind, std::uint32_t thread)
+    : first_id_((kind == Kind::kComm ? 2 : 0) + (std::int64_t{thread} << kObjectThreadShift)),
+      buckets_(64) {
+  std::size_t count = 0;
+  for (const PredefinedHandle& object : predefined_handles()) count += object.kind == kind;
+  PredefinedHandle none{};
+  none.name = nullptr;
+  none.handle = UINT64_MAX - 1;
+  none.id = kUnknown;
+  recent_ = none;
+  predefined_.resize(std::bit_ceil(2 * count + 1), none);
+  for (const PredefinedHandle& object : predefined_handles()) {
+    std::size_t at = mix(object.handle);
+    if (object.kind != kind || predefined(object.handle, at) != kUnknown) continue;  // names of one
+    while (predefined_[at & (predefined_.size() - 1)].name != nullptr) ++at;
+    predefined_[at & (predefined_.size() - 1)] = object;
+  }
+}
+
+std::int64_t Slots::lookup(std::uint64_t handle) const {
+  for (std::int32_t id = buckets_[mix(handle) & (buckets_.size() - 1)].head; id >= 0;
+       id = objects_[static_cast<std::size_t>(id)].next)
+    if (objects_[static_cast<std::size_t>(id)].handle == handle) return id + first_id_;
+  return kUnknown;
+}
+
+std::int32_t Slots::lowest_free() {
+  for (; free_from_ < free_.size(); ++free_from_)
+    if (free_[free_from_] != 0)
+      return static_cast<std::int32_t>(free_from_ * 64) + std::countr_zero(free_[free_from_]);
+  free_.push_back(~0ULL);
+  objects_.resize(free_.size() * 64);
+  return static_cast<std::int32_t>(free_from_ * 64);
+}
+
+std::int64_t Slots::create(std::uint64_t handle) {
+  const std::uint64_t hash = mix(handle);
+  if (const std::int64_t id = predefined(handle, hash); id != kUnknown) return id;
+  const std::int32_t id = lowest_free();
+  free_[static_cast<std::size_t>(id) / 64] &= ~(1ULL << (id % 64));
+  objects_[static_cast<std::size_t>(id)].handle = handle;
+  if (++live_ > buckets_.size()) grow();
+  link_last(id, bucket_of_hash(hash));
+  return id + first_id_;
+}
+
+std::int64_t Slots::find_anew(std::uint64_t handle) {
+  if (const std::int64_t id = predefined(handle, mix(handle)); id != kUnknown) {
+    recent_.handle = handle;
+    recent_.id = id;
+    return id;
+  }
+  if (const std::int64_t id = lookup(handle); id != kUnknown) return id;
+  for (const Slots* other = sibling_; other != this; other = other->sibling_)
+    if (const std::int64_t id = other->lookup(handle); id != kUnknown) return id;
+  return create(handle);
+}
+
+std::int64_t Slots::claim_anew(std::uint64_t handle) {
+  // Predefined objects are in no chain.
+  if (const std::int32_t own = unlink_first(handle); own >= 0) return own + first_id_;
+  const std::int64_t id = find(handle);
+  if (owns(id))
+    unlink(place(id));
+  else if (Slots* other = owner(id))
+    other->unlink(other->place(id));
+  return id;
+}
+
+Slots* Slots::owner(std::int64_t id) const {
+  for (Slots* other = sibling_; other != this; other = other->sibling_)
+    if (other->owns(id)) return other;
+  return nullptr;
+}
+
+void Slots::unclaim(std::int64_t id) {
+  if (owns(id))
+    link_first(place(id));
+  else if (Slots* other = owner(id))
+    other->link_first(other->place(id));
+}
+
+void Slots::free_elsewhere(std::int64_t id) {
+  if (Slots* other = owner(id)) other->free_claimed(id);
+}
+
+std::int64_t Slots::release(std::uint64_t handle) {
+  const std::int64_t id = claim(handle);
+  free_claimed(id);
+  return id;
+}
+
+void Slots::link_first(std::int32_t id) {
+  Object& object = objects_[static_cast<std::size_t>(id)];
+  Bucket& chain = bucket(object.handle);
+  object.next = chain.head;
+  chain.head = id;
+  if (chain.tail < 0) chain.tail = id;
+}
+
+void Slots::link_last(std::int32_t id, Bucket& chain) {
+  Object& object = objects_[static_cast<std::size_t>(id)];
+  object.next = -1;
+  (chain.tail < 0 ? chain.head : objects_[static_cast<std::size_t>(chain.tail)].next) = id;
+  chain.tail = id;
+}
+
+/// Takes the first object of this handle out of its chain; -1 if there is none.
+std::int32_t Slots::unlink_first(std::uint64_t handle) {
+  Bucket& chain = bucket(handle);
+  std::int32_t before = -1;
+  for (std::int32_t at = chain.head; at >= 0;) {
+    const Object& object = objects_[static_cast<std::size_t>(at)];
+    if (object.handle == handle) {
+      (before < 0 ? chain.head : objects_[static_cast<std::size_t>(before)].next) = object.next;
+      if (chain.tail == at) chain.tail = before;
+      return at;
+    }
+    before = at;
+    at = object.next;
+  }
+  return -1;
+}
+
+void Slots::unlink(std::int32_t id) {
+  Bucket& chain = bucket(objects_[static_cast<std::size_t>(id)].handle);
+  std::int32_t before = -1;
+  for (std::int32_t at = chain.head; at >= 0; at = objects_[static_cast<std::size_t>(at)].next) {
+    if (at == id) {
+      const std::int32_t next = objects_[static_cast<std::size_t>(at)].next;
+      (before < 0 ? chain.head : objects_[static_cast<std::size_t>(before)].next) = next;
+      if (chain.tail == id) chain.tail = before;
+      return;
+    }
+    before = at;
+  }
+}
+
+void Slots::grow() {
+  const std::vector<Bucket> old = std::move(buckets_);
+  buckets_.assign(old.size() * 4, Bucket{});
+  for (const Bucket& chain : old)
+    for (std::int32_t id = chain.head; id >= 0;) {
+      const std::int32_t next = objects_[static_cast<std::size_t>(id)].next;
+      link_last(id, bucket(objects_[static_cast<std::size_t>(id)].handle));
+      id = next;
+    }
+}
+
+}  // namespace chameleon::record

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Symbolic ids of objects of one kind: the lowest free number when an object
+/// comes to life, free again when it goes, so that ids repeat from iteration to
+/// iteration and fold. An MPI may give the same handle to several live objects
+/// (MPICH does for sends that complete at once, and for groups): they are told
+/// apart here, the oldest first. All operations are O(1) amortised.
+///
+/// Where threads call MPI each has Slots of its own, joined in a ring: an object has the lowest
+/// free id of the thread that made it (`object_thread`), so that ids repeat however the threads
+/// take turns, and any thread finds it, its own objects first. Then a look-up of another thread's
+/// object is O(threads).
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "mpi/handles.h"
+
+namespace chameleon::record {
+
+class Slots {
+ public:
+  /// `kind`'s predefined objects are known from the start.
+  explicit Slots(Kind kind, std::uint32_t thread = 0);
+  Slots(const Slots&) = delete;
+  Slots& operator=(const Slots&) = delete;
+
+  /// Puts a thread's into the ring that `other` is in.
+  void join(Slots& other) { sibling_ = std::exchange(other.sibling_, this); }
+
+  /// A new object's id.
+  std::int64_t create(std::uint64_t handle);
+  /// The id of a handle; one never seen is taken up as a new object.
+  std::int64_t find(std::uint64_t handle) {
+    return handle == recent_.handle ? recent_.id : find_anew(handle);
+  }
+  /// Frees the id of a handle and gives it; predefined ones stay.
+  std::int64_t release(std::uint64_t handle);
+
+  /// Takes the oldest object of this handle out of look-ups without freeing its
+  /// id, so that another object of the same handle is found next.
+  std::int64_t claim(std::uint64_t handle) {
+    Bucket& chain = bucket(handle);
+    if (chain.head < 0 || objects_[static_cast<std::size_t>(chain.head)].handle != handle)
+      return claim_anew(handle);
+    const std::int32_t id = chain.head;
+    chain.head = objects_[static_cast<std::size_t>(id)].next;
+    if (chain.head < 0) chain.tail = -1;
+    return id + first_id_;
+  }
+  /// Puts a claimed object back, before others of its handle: several go back
+  /// in the reverse order of their claims.
+  void unclaim(std::int64_t id);
+  /// Frees a claimed object's id.
+  void free_claimed(std::int64_t id) {
+    const auto index = static_cast<std::uint64_t>(id - first_id_);
+    if (index >= objects_.size()) return free_elsewhere(id);
+    free_[index / 64] |= 1ULL << (index % 64);
+    if (index / 64 < free_from_) free_from_ = index / 64;
+    --live_;
+  }
+
+ private:
+  struct Object {
+    std::uint64_t handle = 0;
+    std::int32_t next = -1;  ///< of the same bucket
+  };
+
+  struct Bucket {
+    std::int32_t head = -1;
+    std::int32_t tail = -1;
+  };
+
+  Bucket& bucket(std::uint64_t handle) { return bucket_of_hash(mix(handle)); }
+  Bucket& bucket_of_hash(std::uint64_t hash) { return buckets_[hash & (buckets_.size() - 1)]; }
+  /// The id of a predefined object; `kUnknown` of others. A table of open addressing, at
+  /// most half full.
+  std::int64_t predefined(std::uint64_t handle, std::uint64_t hash) const {
+    for (std::size_t at = hash;; ++at) {
+      const PredefinedHandle& object = predefined_[at & (predefined_.size() - 1)];
+      if (object.name == nullptr || object.handle == handle) return object.id;
+    }
+  }
+  /// Whether an id is of an object here; the place of one that is.
+  bool owns(std::int64_t id) const {
+    return static_cast<std::uint64_t>(id - first_id_) < objects_.size();
+  }
+  std::int32_t place(std::int64_t id) const { return static_cast<std::int32_t>(id - first_id_); }
+  /// Whose an object of another thread is; null of predefined ones.
+  Slots* owner(std::int64_t id) const;
+  std::int64_t find_anew(std::uint64_t handle);
+  std::int64_t claim_anew(std::uint64_t handle);
+  void free_elsewhere(std::int64_t id);
+  std::int64_t lookup(std::uint64_t handle) const;
+  void link_first(std::int32_t id);
+  void link_last(std::int32_t id, Bucket& chain);
+  std::int32_t unlink_first(std::uint64_t handle);
+  void unlink(std::int32_t id);
+  std::int32_t lowest_free();
+  void grow();
+
+  static constexpr std::int64_t kUnknown = INT64_MIN;
+
+  std::vector<PredefinedHandle> predefined_;  ///< free places have no name
+  PredefinedHandle recent_;                   ///< the predefined one last asked for
+  std::int64_t first_id_;
+  Slots* sibling_ = this;            ///< of the next thread
+  std::vector<Object> objects_;      ///< by id
+  std::vector<Bucket> buckets_;      ///< chains in order of creation
+  std::vector<std::uint64_t> free_;  ///< bit per id
+  std::size_t free_from_ = 0;        ///< no free id in words before this one
+  std::size_t live_ = 0;
+};
+
+}  // namespace chameleon::record

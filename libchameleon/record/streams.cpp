@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "record/streams.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "compress/merge.h"
+
+namespace chameleon::record {
+namespace {
+
+template <std::size_t... I>
+std::array<Slots, kKinds> make_slots(std::uint32_t thread, std::index_sequence<I...>) {
+  return {Slots(static_cast<Kind>(I), thread)...};
+}
+
+/// A signature of several streams does not depend on which thread has which number: that is
+/// chance. It differs from that of any one stream.
+void add(SignatureVector& rank, const SignatureVector& stream) {
+  rank.call_path += mix(stream.call_path + 1);
+  for (std::size_t i = 0; i < kParameters; ++i) {
+    SignatureVector::Summary& sum = rank.parameters[i];
+    const SignatureVector::Summary& more = stream.parameters[i];
+    if (static_cast<Parameter>(i) == Parameter::kDataOperation) {
+      sum.exact |= more.exact;
+      sum.mean = std::popcount(sum.exact);
+    } else {
+      sum.mean += more.mean;
+      sum.exact += mix(more.exact);
+    }
+  }
+}
+
+}  // namespace
+
+Stream::Stream(const Settings& settings, std::uint64_t buffer, std::uint32_t number)
+    : thread(number),
+      trace(settings, buffer),
+      slots(make_slots(number, std::make_index_sequence<kKinds>())) {}
+
+Stream::~Stream() {
+  if (raw != nullptr) std::fclose(raw);
+}
+
+Streams::Streams(const Settings& settings, int rank, int size)
+    : settings_(settings),
+      rank_(static_cast<std::uint32_t>(rank)),
+      size_(static_cast<std::uint32_t>(size)),
+      first_(settings, settings.buffer, 0) {}
+
+std::uint32_t Streams::most() const {
+  return std::clamp<std::uint32_t>(RankList::kMaxRanks / size_, 1, kMostThreads);
+}
+
+Stream& Streams::of(std::uint32_t number) {
+  if (number >= most()) {
+    crowded_ = true;
+    number = most() - 1;
+  }
+  while (others_.size() < number) {
+    const std::uint64_t buffer = std::max<std::uint64_t>(settings_.buffer / 32, 64U << 10);
+    others_.push_back(std::make_unique<Stream>(settings_, std::min(buffer, settings_.buffer),
+                                               static_cast<std::uint32_t>(count())));
+    Stream& made = *others_.back();
+    for (std::size_t kind = 0; kind < kKinds; ++kind) made.slots[kind].join(first_.slots[kind]);
+    if (!keeps_times_) made.trace.drop_times();
+  }
+  return number == 0 ? first_ : *others_[number - 1];
+}
+
+Stream* Streams::maker(std::int64_t id) {
+  const std::uint32_t thread = object_thread(id);
+  if (id < 0 || thread >= count()) return nullptr;
+  return &of(thread);
+}
+
+void Streams::drop_times() {
+  keeps_times_ = false;
+  for_each([](Stream& stream) { stream.trace.drop_times(); });
+}
+
+SignatureVector Streams::close_interval(double ns_per_tick) {
+  SignatureVector signature = first_.trace.close_interval(ns_per_tick);
+  for (const auto& other : others_) {
+    const SignatureVector more = other->trace.close_interval(ns_per_tick);
+    if (other->trace.interval_events() != 0) add(signature, more);
+  }
+  return signature;
+}
+
+void Streams::join(double ns_per_tick) {
+  for_each([&](Stream& stream) { stream.trace.join(ns_per_tick); });
+}
+
+void Streams::drop() {
+  for_each([](Stream& stream) { stream.trace.drop(); });
+}
+
+SignatureVector Streams::history() {
+  SignatureVector signature = first_.trace.history();
+  for (const auto& other : others_) add(signature, other->trace.history());
+  return signature;
+}
+
+bool Streams::interval_creates() {
+  bool creates = false;
+  for_each([&](Stream& stream) { creates = creates || stream.trace.interval_creates(); });
+  return creates;
+}
+
+bool Streams::history_creates() {
+  bool creates = false;
+  for_each([&](Stream& stream) { creates = creates || stream.trace.history_creates(); });
+  return creates;
+}
+
+Trace Streams::take(const Trace& schema) {
+  Trace whole;
+  for_each([&](Stream& stream) {
+    Trace one;
+    one.calls = schema.calls;
+    one.world_size = size_;
+    one.threads = static_cast<std::uint32_t>(count());
+    const std::uint32_t number = one.stream_of(rank_, stream.thread);
+    one.ranks = RankList::single(number);
+    if (count() > 1) one.facts[number].events = stream.trace.events();
+    one.nodes = stream.trace.take();
+    if (stream.thread == 0)
+      whole = std::move(one);
+    else
+      merge(whole, std::move(one));
+  });
+  return whole;
+}
+
+}  // namespace chameleon::record

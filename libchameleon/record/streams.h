@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The streams of a rank: what each of its threads did, in the thread's order. The first is of
+/// the thread that called MPI_Init, and the only one of most programs; others are made at the
+/// first recorded call of a thread. A thread that ends leaves its stream to the next that comes
+/// (thread_number.h). At markers and flushes the streams are treated alike and make up the rank:
+/// its signature is over all of them, its trace is their traces merged as those of ranks are.
+///
+/// Not synchronised: programs with threads hold the tracer's lock. Cost of a further stream: some
+/// 100 KiB and a 32nd part of CHAMELEON_BUFFER; to one-threaded programs nothing.
+
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/trace.h"
+#include "process/settings.h"
+#include "record/arguments.h"
+#include "record/rank_trace.h"
+#include "record/slots.h"
+
+namespace chameleon::record {
+
+inline constexpr std::size_t kKinds = static_cast<std::size_t>(Kind::kOther) + 1;
+
+/// What the completion of a request must know of its posting.
+struct RequestFacts {
+  bool receives = false;
+  bool any_source = false;
+  bool any_tag = false;
+  bool persistent = false;
+  bool active = false;
+  bool cancelled = false;
+  CommShape comm;
+  std::int64_t bytes = 0;  ///< posted
+};
+
+/// What recording took after a call, of a kind.
+struct Epilogue {
+  std::uint32_t calls = 0;
+  std::uint32_t ticks = 0;
+};
+
+struct Stream {
+  Stream(const Settings& settings, std::uint64_t buffer, std::uint32_t number);
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  /// Computation between the last call and one's `entry`.
+  std::uint64_t computed_until(std::uint64_t entry) const {
+    return last_exit < entry ? entry - last_exit : 0;
+  }
+
+  const std::uint32_t thread;
+  RankTrace trace;
+  std::array<Slots, kKinds> slots;
+  std::vector<RequestFacts> requests;  ///< by id, less the thread
+  std::array<Epilogue, kCallIdEnd> epilogues{};
+  bool unusual = false;  ///< the present call's recording took long
+  std::uint64_t last_exit = 0;
+  std::uint64_t tool_ticks = 0;  ///< but for markers
+  std::uint64_t call_ticks = 0;  ///< in MPI
+  std::FILE* raw = nullptr;
+};
+
+class Streams {
+ public:
+  /// No rank has more: calls of further threads are in the last stream.
+  static constexpr std::uint32_t kMostThreads = 1024;
+
+  Streams(const Settings& settings, int rank, int size);
+
+  Stream& first() { return first_; }
+  const Stream& first() const { return first_; }
+  /// The stream of thread `number`, made with those before it if it is new.
+  Stream& of(std::uint32_t number);
+  /// The stream of an object's maker, or null.
+  Stream* maker(std::int64_t id);
+  std::size_t count() const { return 1 + others_.size(); }
+  /// There were threads without a stream of their own.
+  bool crowded() const { return crowded_; }
+
+  /// Calls f(stream) for each, by thread.
+  template <class F>
+  void for_each(F f) {
+    f(first_);
+    for (const auto& other : others_) f(*other);
+  }
+
+  // All of the rank, as RankTrace does it for one.
+  void drop_times();
+  SignatureVector close_interval(double ns_per_tick);
+  void join(double ns_per_tick);
+  void drop();
+  SignatureVector history();
+  bool interval_creates();
+  bool history_creates();
+  /// What the streams hold, merged; its facts are how many events, where there are several.
+  /// They are empty afterwards. `schema`: a trace with the calls described.
+  Trace take(const Trace& schema);
+
+ private:
+  std::uint32_t most() const;
+
+  const Settings& settings_;
+  std::uint32_t rank_, size_;
+  Stream first_;
+  std::vector<std::unique_ptr<Stream>> others_;
+  bool keeps_times_ = true;
+  bool crowded_ = false;
+};
+
+}  // namespace chameleon::record

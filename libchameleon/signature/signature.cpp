@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "signature/signature.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace chameleon::signature {
+
+IntervalSignature::IntervalSignature(CallPathForm form) : form_(form) {}
+
+IntervalSignature::Slot& IntervalSignature::Table::find(std::uint64_t key, std::uint32_t epoch) {
+  const std::size_t mask = slots.size() - 1;
+  for (std::size_t at = mix(key) & mask;; at = (at + 1) & mask)
+    if (slots[at].epoch != epoch || slots[at].key == key) return slots[at];
+}
+
+/// Keeps the table at most half full.
+void IntervalSignature::Table::added(std::uint32_t epoch) {
+  if (2 * std::size_t{++used} <= slots.size()) return;
+  std::vector<Slot> old(2 * slots.size());
+  old.swap(slots);
+  for (const Slot& slot : old)
+    if (slot.epoch == epoch) find(slot.key, epoch) = slot;
+}
+
+/// Another symbol than followed the last one before.
+void IntervalSignature::step(std::uint64_t symbol) {
+  Slot& slot = symbols_.find(symbol, epoch_);
+  std::uint32_t entry = slot.entry;
+  if (slot.epoch != epoch_) {
+    entry = static_cast<std::uint32_t>(entries_.size());
+    slot = {symbol, epoch_, entry};
+    entries_.push_back({symbol, 0, 0});
+    order_ = combine(order_, symbol);
+    symbols_.added(epoch_);
+  }
+  if (entry > last_) {
+    Slot& transition = transitions_.find(std::uint64_t{last_} << 32 | entry, epoch_);
+    if (transition.epoch != epoch_) {
+      transition = {std::uint64_t{last_} << 32 | entry, epoch_, 0};
+      transitions_sum_ += combine(entries_[last_].symbol, symbol);
+      transitions_.added(epoch_);
+    }
+  }
+  entries_[last_].next_symbol = symbol;
+  entries_[last_].next = entry;
+  last_ = entry;
+}
+
+std::uint64_t IntervalSignature::call_path() const {
+  return form_ == CallPathForm::kOrdered ? combine(order_, transitions_sum_) : 0;
+}
+
+SignatureVector IntervalSignature::take() {
+  SignatureVector signature;
+  signature.call_path = call_path();
+  for (std::size_t i = 0; i < kParameters; ++i) {
+    Running& running = running_[i];
+    SignatureVector::Summary& summary = signature.parameters[i];
+    if (running.count == 0) continue;
+    if (static_cast<Parameter>(i) == Parameter::kDataOperation)
+      summary = {static_cast<double>(std::popcount(running.hash)), running.hash};
+    else
+      summary = {static_cast<double>(running.sum) / static_cast<double>(running.count),
+                 combine(running.hash, running.count)};
+    running = {};
+  }
+  entries_.resize(1);
+  entries_.front() = {};
+  symbols_.used = transitions_.used = 0;
+  if (++epoch_ == 0) {  // slots of 2^32 intervals ago would come back to life
+    symbols_ = transitions_ = {};
+    epoch_ = 1;
+  }
+  last_ = 0;
+  order_ = transitions_sum_ = unsigned_calls_ = 0;
+  return signature;
+}
+
+namespace {
+
+void add_events(std::span<const Node> nodes, std::uint64_t& sequence, std::uint64_t& signature) {
+  for (const Node& node : nodes) {
+    if (node.is_loop())
+      add_events(node.body, sequence, signature);
+    else
+      signature ^= (sequence++ % 10 + 1) * node.path;
+  }
+}
+
+struct LoopLevel {
+  double sum = 0;
+  double visits = 0;
+};
+
+/// Adds up iterations by level; gives the nesting depth of `nodes`.
+unsigned add_loops(std::span<const Node> nodes, LoopLevel (&levels)[4]) {
+  unsigned depth = 0;
+  for (const Node& node : nodes) {
+    if (!node.is_loop()) continue;
+    const unsigned below = add_loops(node.body, levels);
+    LoopLevel& level = levels[std::min(below, 3U)];
+    node.iterations.for_each_group({}, [&](const RankList&, EndPointForm, const auto& values) {
+      for (ValueSequence::Cursor cursor(values); !cursor.done();) {
+        const ValueSequence::Segment segment = cursor.segment();
+        const auto count = static_cast<double>(segment.count);
+        level.sum += count * (static_cast<double>(segment.start) +
+                              static_cast<double>(segment.stride) * (count - 1) / 2);
+        level.visits += count;
+        cursor.skip(segment.count);
+      }
+    });
+    if (node.current != 0) {
+      level.sum += static_cast<double>(node.current);
+      level.visits += 1;
+    }
+    depth = std::max(depth, below + 1);
+  }
+  return depth;
+}
+
+}  // namespace
+
+std::uint64_t xor_signature(std::span<const Node> nodes) {
+  std::uint64_t sequence = 0, signature = 0;
+  add_events(nodes, sequence, signature);
+  return signature;
+}
+
+std::int64_t loop_signature(std::span<const Node> nodes) {
+  LoopLevel levels[4];
+  add_loops(nodes, levels);
+  std::uint64_t signature = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    if (levels[i].visits == 0) continue;
+    const double most = i == 3 ? 0x7fff : 0xffff;
+    const double average = std::clamp(levels[i].sum / levels[i].visits, 0.0, most);
+    signature |= static_cast<std::uint64_t>(average) << (16 * i);
+  }
+  return static_cast<std::int64_t>(signature);
+}
+
+}  // namespace chameleon::signature

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Signatures of an interval: the Call-Path signature, and ten of parameters
+/// (with it the eleven of ACURDION, dissertation section 4.1), each an average
+/// and an exact hash that tells equal ranks from merely near ones.
+///
+/// The ordered Call-Path form is over the *distinct* symbols (stack signatures) in
+/// order of first occurrence, and the set of distinct forward transitions between
+/// them: from one symbol to one that first occurs later. The step back that closes
+/// a loop is not counted, so iteration counts do not show: A B and A B A B are one
+/// behaviour, A B C, A C B and A B A C are three. A few nanoseconds an event when
+/// symbols come in a known order, one or two hash look-ups otherwise; no
+/// allocation once the tables have grown.
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "base/hash.h"
+#include "model/node.h"
+
+namespace chameleon::signature {
+
+enum class Parameter : std::uint8_t {
+  kSource,       ///< relative
+  kDestination,  ///< relative
+  kCount,
+  kTag,
+  kKey,            ///< of Comm_split
+  kColor,          ///< of Comm_split
+  kCompute,        ///< ns before a call
+  kCommunication,  ///< ns inside it
+  kLoop,           ///< a `loop_signature`
+  kDataOperation,  ///< ids of datatype, operation, communicator: a set, not an average
+};
+inline constexpr std::size_t kParameters = 10;
+
+/// Which signatures are in use: a bit for each parameter, and one for Call-Path.
+using SignatureFormat = std::uint16_t;
+inline constexpr SignatureFormat kCallPathBit = 1 << kParameters;
+constexpr SignatureFormat format_bit(Parameter parameter) {
+  return static_cast<SignatureFormat>(1U << static_cast<unsigned>(parameter));
+}
+/// Chameleon's (section 5.1): times would make clusters irreproducible.
+inline constexpr SignatureFormat kDefaultFormat =
+    kCallPathBit | format_bit(Parameter::kSource) | format_bit(Parameter::kDestination);
+
+/// What a rank's interval looks like from afar; the same on all ranks that did the same.
+struct SignatureVector {
+  struct Summary {
+    double mean = 0;          ///< of the values; 0 without any. kDataOperation: size of the set
+    std::uint64_t exact = 0;  ///< hash of the values in order; kDataOperation: the set as bits
+    bool operator==(const Summary&) const = default;
+  };
+  std::uint64_t call_path = 0;
+  Summary parameters[kParameters];
+
+  const Summary& operator[](Parameter parameter) const {
+    return parameters[static_cast<std::size_t>(parameter)];
+  }
+  bool operator==(const SignatureVector&) const = default;
+};
+static_assert(std::is_trivially_copyable_v<SignatureVector>);
+
+/// How the Call-Path signature is made (CHAMELEON_SIGNATURE).
+enum class CallPathForm : std::uint8_t {
+  kOrdered,  ///< as described above
+  kXor,      ///< as published: not made here, see `xor_signature`
+};
+
+/// The signatures of the events since the last `take`.
+class IntervalSignature {
+ public:
+  explicit IntervalSignature(CallPathForm form = CallPathForm::kOrdered);
+
+  /// A signed event.
+  void call(std::uint64_t symbol) {
+    Entry& last = entries_[last_];
+    if (last.next != 0 && last.next_symbol == symbol)
+      last_ = last.next;
+    else if (form_ == CallPathForm::kOrdered)
+      step(symbol);
+  }
+  /// An event that is counted, not signed: an unsuccessful poll.
+  void unsigned_call() { ++unsigned_calls_; }
+  /// One value of a parameter of a signed event.
+  void add(Parameter parameter, std::int64_t value) {
+    Running& running = running_[static_cast<std::size_t>(parameter)];
+    ++running.count;
+    const auto bits = static_cast<std::uint64_t>(value);
+    if (parameter == Parameter::kDataOperation) {
+      running.hash |= std::uint64_t{1} << (bits % 64);
+      return;
+    }
+    // The papers average incrementally so that sums do not overflow; 128 bits do not, are
+    // exact, and save the division.
+    running.sum += value;
+    running.hash = (std::rotl(running.hash, 29) ^ mix(bits)) * 0x9ddfea08eb382d69ULL;
+  }
+
+  /// The signatures; the next interval starts empty. `call_path` is 0 in the XOR form.
+  SignatureVector take();
+  /// Call-Path signature so far.
+  std::uint64_t call_path() const;
+  std::uint64_t unsigned_calls() const { return unsigned_calls_; }
+
+ private:
+  /// A distinct symbol. Entry 0 stands for what comes before the first.
+  struct Entry {
+    std::uint64_t symbol = 0;
+    std::uint64_t next_symbol = 0;  ///< what followed last time
+    std::uint32_t next = 0;         ///< its entry; 0: nothing yet
+  };
+  /// Of an open-addressing table that empties by starting a new epoch.
+  struct Slot {
+    std::uint64_t key = 0;
+    std::uint32_t epoch = 0;
+    std::uint32_t entry = 0;
+  };
+  struct Table {
+    std::vector<Slot> slots = std::vector<Slot>(64);
+    std::uint32_t used = 0;
+    /// The slot of `key`, or the free one where it belongs.
+    Slot& find(std::uint64_t key, std::uint32_t epoch);
+    void added(std::uint32_t epoch);
+  };
+  struct Running {
+    __int128 sum = 0;  ///< exact, and cannot overflow in 2^64 values
+    std::uint64_t count = 0;
+    std::uint64_t hash = 0;
+  };
+
+  void step(std::uint64_t symbol);
+
+  CallPathForm form_;
+  std::vector<Entry> entries_{Entry{}};
+  Table symbols_, transitions_;
+  std::uint32_t epoch_ = 1;
+  std::uint32_t last_ = 0;             ///< entry of the event before
+  std::uint64_t order_ = 0;            ///< hash of the symbols in order of first occurrence
+  std::uint64_t transitions_sum_ = 0;  ///< hashes of the transitions, added up: a set has no order
+  std::uint64_t unsigned_calls_ = 0;
+  Running running_[kParameters];
+};
+
+/// The published Call-Path signature (sections 3.1, 4.1): XOR over the folded
+/// events, in order, of (sequence number mod 10 + 1) times the stack signature.
+std::uint64_t xor_signature(std::span<const Node> nodes);
+
+/// The published LOOP signature (section 4.1) of one rank's folded nodes: four
+/// 16-bit averages of iteration counts, innermost loops lowest; what nests deeper
+/// shares the highest, which is kept below 2^15. Averages saturate.
+std::int64_t loop_signature(std::span<const Node> nodes);
+
+}  // namespace chameleon::signature
