@@ -14,7 +14,7 @@ function(chameleon_runtime)
     mpi/handles.cpp mpi/event_layout.cpp)
   set(online online/clock_fit.cpp online/governor.cpp online/online.cpp world/mpi_world.cpp)
   set(process
-    process/lifecycle.cpp process/settings.cpp process/termination.cpp process/tracer.cpp
+    process/fault.cpp process/lifecycle.cpp process/settings.cpp process/termination.cpp process/tracer.cpp
     base/memory.cpp)
   set(intercept intercept/callers.cpp)
   if(NOT runtime_SIMULATED)

@@ -40,7 +40,7 @@ Status Engine::start() {
 }
 
 // Not inlined: the registers are those of this frame, which lives until the walk is over.
-[[gnu::noinline]] std::uint64_t Engine::capture(void* call_site) noexcept {
+[[gnu::noinline]] std::uint64_t Engine::capture(void* call_site) {
   if (is_busy_) [[unlikely]]
     return PathStore::process().unknown_path();
   is_busy_ = true;
@@ -57,14 +57,16 @@ Status Engine::start() {
   return result;
 }
 
-std::uint64_t Engine::capture_anew(void* call_site, const Registers& here) noexcept {
+std::uint64_t Engine::capture_anew(void* call_site, const Registers& here) {
   if (unwinder.load(std::memory_order_relaxed) == nullptr)
     return PathStore::process().unknown_path();
   try {
     if (fastest_ == Way::kLibunwind || here.pc == 0) return capture_by_libunwind(call_site);
     return capture_by_walk(call_site, here);
-  } catch (...) {  // out of memory: the application must not notice
-    return PathStore::process().unknown_path();
+  } catch (...) {  // out of memory
+    forget_all();
+    is_busy_ = false;
+    throw;
   }
 }
 
@@ -126,6 +128,14 @@ void Engine::forget() {
   walker_.clear();
   if (memo_) memo_->clear();
   modules_.refresh();
+}
+
+/// What was being changed may be half changed.
+void Engine::forget_all() noexcept {
+  seen_.clear();
+  walker_.clear();
+  if (memo_) memo_->clear();
+  modules_.clear();
 }
 
 std::uint64_t Engine::resolve(RawStack stack, bool is_truncated) {

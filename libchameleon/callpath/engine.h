@@ -53,9 +53,10 @@ class Engine {
   static Status start();
 
   /// Signature of the present stack from the frame that returns to `call_site`
-  /// (the wrapper's `__builtin_return_address(0)`). Never fails: see the
-  /// special frames of call_path.h.
-  std::uint64_t capture(void* call_site) noexcept;
+  /// (the wrapper's `__builtin_return_address(0)`). What cannot be known has the special frames of
+  /// call_path.h. A stack never seen before needs memory: std::bad_alloc, after which the next
+  /// capture is as good as before.
+  std::uint64_t capture(void* call_site);
 
   /// How many captures went which way, by `Way`, but for those by the memo.
   struct Counts {
@@ -75,12 +76,13 @@ class Engine {
   static std::map<std::uint64_t, Module> modules() { return PathStore::process().modules(); }
 
  private:
-  std::uint64_t capture_anew(void* call_site, const Registers& here) noexcept;
+  std::uint64_t capture_anew(void* call_site, const Registers& here);
   std::uint64_t capture_by_walk(void* call_site, const Registers& here);
   std::uint64_t capture_by_libunwind(void* call_site);
   std::uint64_t look_up(std::uint64_t hash, RawStack stack, bool is_truncated);
   std::uint64_t resolve(RawStack stack, bool is_truncated);
   void forget();
+  void forget_all() noexcept;
 
   bool is_busy_ = false;
   Way fastest_ = Way::kMemo;

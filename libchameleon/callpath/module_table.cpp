@@ -12,6 +12,8 @@
 #include <span>
 #include <string_view>
 
+#include "base/attempt.h"
+
 namespace chameleon::callpath {
 namespace {
 
@@ -117,43 +119,58 @@ bool ModuleTable::current() const {
   return now.adds == adds_ && now.subs == subs_;
 }
 
-void ModuleTable::refresh() {
+void ModuleTable::clear() noexcept {
   entries_.clear();
   ranges_.clear();
+  adds_ = subs_ = 0;
+}
+
+/// Takes one object of the loader's list into the snapshot.
+void ModuleTable::add(const dl_phdr_info& info, std::vector<Dependencies>& links) {
+  const auto index = static_cast<std::uint32_t>(entries_.size());
+  Entry& entry = entries_.emplace_back();
+  entry.base = info.dlpi_addr;
+  entry.module.path = info.dlpi_name != nullptr ? info.dlpi_name : "";
+  const auto build_id = build_id_of(info);
+  if (!build_id.empty()) {
+    entry.id = module_id_of_build_id(build_id);
+    entry.module.build_id_hex = to_hex(build_id);
+  }
+  std::uintptr_t dynamic = 0;
+  for (const auto& header : std::span(info.dlpi_phdr, info.dlpi_phnum)) {
+    if (header.p_type == PT_DYNAMIC) dynamic = info.dlpi_addr + header.p_vaddr;
+    if (header.p_type == PT_GNU_EH_FRAME)
+      entry.eh_frame_hdr = {reinterpret_cast<const std::uint8_t*>(info.dlpi_addr + header.p_vaddr),
+                            header.p_memsz};
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
+    const std::uintptr_t begin = info.dlpi_addr + header.p_vaddr;
+    ranges_.push_back({begin, begin + header.p_memsz, index});
+  }
+  links.push_back(dependencies_of(info.dlpi_addr, dynamic));
+  adds_ = info.dlpi_adds;
+  subs_ = info.dlpi_subs;
+}
+
+void ModuleTable::refresh() {
+  clear();
   struct Listing {
     ModuleTable& table;
     std::vector<Dependencies> links;
+    bool failed = false;
   } listing{*this, {}};
-  // Names are resolved below: no system calls under the loader's lock.
+  // Names are resolved below: no system calls under the loader's lock. Nor may anything be thrown
+  // through the loader.
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* out) {
-        auto& [table, links] = *static_cast<Listing*>(out);
-        const auto index = static_cast<std::uint32_t>(table.entries_.size());
-        Entry& entry = table.entries_.emplace_back();
-        entry.base = info->dlpi_addr;
-        entry.module.path = info->dlpi_name != nullptr ? info->dlpi_name : "";
-        const auto build_id = build_id_of(*info);
-        if (!build_id.empty()) {
-          entry.id = module_id_of_build_id(build_id);
-          entry.module.build_id_hex = to_hex(build_id);
-        }
-        std::uintptr_t dynamic = 0;
-        for (const auto& header : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
-          if (header.p_type == PT_DYNAMIC) dynamic = info->dlpi_addr + header.p_vaddr;
-          if (header.p_type == PT_GNU_EH_FRAME)
-            entry.eh_frame_hdr = {
-                reinterpret_cast<const std::uint8_t*>(info->dlpi_addr + header.p_vaddr),
-                header.p_memsz};
-          if (header.p_type != PT_LOAD || (header.p_flags & PF_X) == 0) continue;
-          const std::uintptr_t begin = info->dlpi_addr + header.p_vaddr;
-          table.ranges_.push_back({begin, begin + header.p_memsz, index});
-        }
-        links.push_back(dependencies_of(info->dlpi_addr, dynamic));
-        table.adds_ = info->dlpi_adds;
-        table.subs_ = info->dlpi_subs;
-        return 0;
+        auto& all = *static_cast<Listing*>(out);
+        all.failed = attempt([&] { all.table.add(*info, all.links); }) != Failure::kNone;
+        return all.failed ? 1 : 0;
       },
       &listing);
+  if (listing.failed) {
+    clear();
+    throw std::bad_alloc();
+  }
   std::sort(ranges_.begin(), ranges_.end(),
             [](const Range& a, const Range& b) { return a.begin < b.begin; });
   for (Entry& entry : entries_) {

@@ -14,6 +14,8 @@
 
 #include "model/call_path.h"
 
+struct dl_phdr_info;  // of <link.h>
+
 namespace chameleon::callpath {
 
 class ModuleTable {
@@ -40,8 +42,10 @@ class ModuleTable {
   /// Whether the snapshot is still what the loader has mapped.
   bool current() const;
 
-  /// Takes a new snapshot.
+  /// Takes a new snapshot; without memory for it there is none, which is not current.
   void refresh();
+  /// Forgets the snapshot.
+  void clear() noexcept;
 
   /// The module `address` lies in, or null. Valid until `refresh()`.
   Entry* find(std::uintptr_t address);
@@ -59,6 +63,7 @@ class ModuleTable {
     std::uint32_t entry;
   };
 
+  void add(const dl_phdr_info& info, std::vector<Dependencies>& links);
   void mark_permanent(const std::vector<Dependencies>& links);
 
   std::vector<Entry> entries_;

@@ -192,6 +192,7 @@ std::vector<Inexact> judge(std::uint32_t lead, const RankList& represented,
   for (const Comparison& one : comparisons)
     if (one.lead == lead && one.ranks.contains(lead)) own = &one.hashes;
   if (own == nullptr) return {{represented, kInexactAll}};  // nobody compared
+  RankList compared;
   for (const Comparison& one : comparisons) {
     if (one.lead != lead) continue;
     std::uint32_t kinds = 0;
@@ -199,8 +200,11 @@ std::vector<Inexact> judge(std::uint32_t lead, const RankList& represented,
       if (one.hashes[kind] != (*own)[kind]) kinds |= 1U << kind;
     if ((kinds & kInexactEvents) != 0) kinds = kInexactAll;
     RankList ranks = one.ranks.intersection(represented);
+    compared.merge(ranks);
     if (kinds != 0 && !ranks.empty()) merge_inexact(result, {{std::move(ranks), kinds}});
   }
+  RankList lost = represented.minus(compared);  // on the way here
+  if (!lost.empty()) merge_inexact(result, {{std::move(lost), kInexactAll}});
   return result;
 }
 
@@ -244,10 +248,23 @@ const FlushPlan::Entry* FlushPlan::find_sender(std::uint32_t rank) const {
   return found != entries.end() && found->sender == rank ? &*found : nullptr;
 }
 
-std::vector<std::vector<std::uint32_t>> FlushPlan::senders() const {
-  std::vector<std::vector<std::uint32_t>> result(groups);
-  for (const Entry& entry : entries) result[entry.group].push_back(entry.sender);
-  return result;  // ascending, as the entries are
+Senders senders_of(const FlushPlan& plan) {
+  Senders result;
+  result.groups.resize(plan.groups);
+  for (const FlushPlan::Entry& entry : plan.entries)  // by sender
+    result.groups[entry.group].push_back(entry.sender);
+  result.firsts.reserve(plan.groups);
+  result.leave_out({});
+  return result;
+}
+
+void Senders::leave_out(const Absent& absent) {
+  firsts.clear();
+  for (std::vector<std::uint32_t>& group : groups) {
+    std::erase_if(group, [&](std::uint32_t rank) { return absent.names(rank); });
+    if (!group.empty()) firsts.push_back(group.front());
+  }
+  std::sort(firsts.begin(), firsts.end());
 }
 
 void FlushPlan::Entry::encode(ByteWriter& writer) const {
@@ -363,6 +380,7 @@ Trace finish_flush(Trace merged, const std::vector<ShareClass>& classes, const F
   canonicalize(merged);
   RankList paused;
   for (const ShareClass& one : classes) {
+    if (!merged.ranks.contains(one.ranks.first())) continue;  // lost on the way here
     plan.find_sender(one.ranks.first())->ranks.for_each([&](std::uint32_t rank) {
       merged.facts[rank].events = one.events;
     });

@@ -23,6 +23,7 @@
 
 #include "cluster/clustering.h"
 #include "model/trace.h"
+#include "world/absent.h"
 #include "world/world.h"
 
 namespace chameleon::flush {
@@ -92,12 +93,19 @@ struct FlushPlan {
   std::uint32_t groups = 0;
 
   const Entry* find_sender(std::uint32_t rank) const;
-  /// Senders of each group, ascending.
-  std::vector<std::vector<std::uint32_t>> senders() const;
-
   void encode(ByteWriter& writer) const;
   static bool decode(ByteReader& reader, FlushPlan& value);
 };
+
+/// A rank's part in a plan, made before anyone counts on it.
+struct Senders {
+  std::vector<std::vector<std::uint32_t>> groups;  ///< ascending
+  std::vector<std::uint32_t> firsts;               ///< of the groups, ascending
+
+  /// Without the ranks that are absent. No allocation.
+  void leave_out(const Absent& absent);
+};
+Senders senders_of(const FlushPlan& plan);
 
 /// The plan for these classes, where `clustering` says who represents whom;
 /// `comparisons` are of fidelity `checked` (empty: nobody was compared).
@@ -123,7 +131,8 @@ Trace finish_flush(Trace merged, const std::vector<ShareClass>& classes, const F
 /// Merges what all ranks have, given as classes (of one rank each; none if it has no
 /// trace), `comparisons` (fidelity `checked`; else empty) and `ship`, which makes a
 /// sender's `Shipment` from the plan. The merged trace at rank 0, nothing elsewhere
-/// (and nothing if the world failed). Collective.
+/// (and nothing if the world failed). Its `ranks` are those whose events arrived: where a rank runs
+/// out of memory on the way, what depends on it is left out. Collective.
 template <class World, class Ship>
 std::optional<Trace> flush(World& world,
                            typename World::template PerRank<std::vector<ShareClass>> classes,
@@ -135,21 +144,35 @@ std::optional<Trace> flush(World& world,
     compared = world.reduce(std::move(comparisons), join_comparisons);
   std::optional<FlushPlan> made;
   if (all)
-    made = make_plan(*all, clustering, fidelity, compared.value_or(std::vector<Comparison>()));
+    world.attempt([&] {
+      made = make_plan(*all, clustering, fidelity, compared.value_or(std::vector<Comparison>()));
+    });
   const FlushPlan plan = world.broadcast(std::move(made));
+  Senders senders;
+  const bool prepared = world.attempt([&] { senders = senders_of(plan); });
+  const Absent absent = world.absent(prepared && !plan.entries.empty());
+  if (!absent.all_named() || absent.names(0)) return std::nullopt;
+  senders.leave_out(absent);
   auto shipments = world.generate([&](std::uint32_t rank) {
     const FlushPlan::Entry* entry = plan.find_sender(rank);
     return entry != nullptr ? ship(rank, *entry) : Shipment();
   });
-  const auto senders = plan.senders();
-  shipments = world.reduce_groups(senders, std::move(shipments), join_shipments);
-  std::vector<std::uint32_t> firsts;
-  for (const auto& group : senders) firsts.push_back(group.front());
-  std::sort(firsts.begin(), firsts.end());
+  shipments = world.reduce_groups(senders.groups, std::move(shipments), join_shipments);
   world.map(shipments, [](std::uint32_t, Shipment& shipment) { shipment.values_only = false; });
-  auto merged = world.reduce(firsts, std::move(shipments), join_shipments);
+  auto merged = world.reduce(senders.firsts, std::move(shipments), join_shipments);
   if (!merged || !all) return std::nullopt;
-  return finish_flush(std::move(merged->trace), *all, plan);
+  std::optional<Trace> finished;
+  world.attempt([&] { finished = finish_flush(std::move(merged->trace), *all, plan); });
+  return finished;
+}
+
+/// A rank's in a world of one's own or of all.
+template <class Shares>
+Share& share_of(Shares& shares, std::uint32_t rank) {
+  if constexpr (requires { shares.size(); })
+    return shares[rank];
+  else
+    return shares.value;
 }
 
 /// The same for shares that are there; `complete(Share&)` adds, to those that are sent,
@@ -170,14 +193,9 @@ std::optional<Trace> flush(World& world, typename World::template PerRank<Share>
       mine.push_back({cluster->lead, share.hashes, RankList::single(rank)});
     return mine;
   });
-  std::vector<Share*> by_rank;
-  if constexpr (requires { shares.size(); })
-    for (Share& share : shares) by_rank.push_back(&share);
-  else
-    by_rank.push_back(&shares.value);
   return flush(world, std::move(classes), std::move(comparisons), clustering, fidelity,
                [&](std::uint32_t rank, const FlushPlan::Entry& entry) {
-                 Share& share = *by_rank[by_rank.size() == 1 ? 0 : rank];
+                 Share& share = share_of(shares, rank);
                  complete(share);
                  return prepare(entry, share);
                });

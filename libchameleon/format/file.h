@@ -67,6 +67,11 @@ class TraceWriter {
   /// state stays.
   Status finish(const Trace& whole);
 
+  /// Puts a commit aside for when there is no memory to make one.
+  void keep_last_words(const Trace& delta);
+  /// Appends what was put aside, once, and syncs. No allocation; nothing is told of what fails.
+  void say_last_words() noexcept;
+
   const std::string& path() const;
   std::uint64_t bytes() const;          ///< size of the file
   std::uint64_t bytes_written() const;  ///< in all, rewriting included

@@ -151,6 +151,7 @@ struct TraceWriter::State {
   std::uint64_t repeated_nodes = 0;
   std::size_t nodes = 0;  ///< of the online trace after the last commit
   Bytes last;             ///< the last delta, plain
+  Bytes last_words;       ///< a commit for when there is no memory
   bool behind = false;    ///< something is missing in the file
 
   void start(File opened, std::uint64_t bytes) {
@@ -247,7 +248,22 @@ Result<TraceWriter> TraceWriter::create(const std::string& path, const Trace& fi
 }
 
 Status TraceWriter::append(const Trace& partial, const Trace& online) {
-  return state_->add(partial, online);
+  try {
+    return state_->add(partial, online);
+  } catch (...) {
+    state_->behind = true;
+    throw;
+  }
+}
+
+void TraceWriter::keep_last_words(const Trace& delta) {
+  state_->last_words = commit::frame(commit::kDelta, encode_trace(delta));
+}
+
+void TraceWriter::say_last_words() noexcept {
+  Bytes& words = state_->last_words;
+  if (!words.empty() && state_->file.write(words)) ::fsync(state_->file.fd());
+  words.clear();
 }
 
 Status TraceWriter::finish(const Trace& whole) { return state_->rewrite(whole); }

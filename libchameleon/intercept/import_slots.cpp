@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/attempt.h"
+
 namespace chameleon::intercept {
 namespace {
 
@@ -74,22 +76,32 @@ class WritableSlot {
   bool writable_ = true;
 };
 
+struct Listing {
+  std::vector<LoadedModule> modules;
+  bool failed = false;
+};
+
+/// Nothing may be thrown through the loader.
 int add(dl_phdr_info* info, std::size_t, void* data) {
-  LoadedModule module;
-  module.info = *info;
-  for (int i = 0; i < info->dlpi_phnum; ++i)
-    if (const ElfW(Phdr)& part = info->dlpi_phdr[i]; part.p_type == PT_DYNAMIC)
-      read_dynamic(module, reinterpret_cast<const ElfW(Dyn)*>(info->dlpi_addr + part.p_vaddr));
-  static_cast<std::vector<LoadedModule>*>(data)->push_back(std::move(module));
-  return 0;
+  Listing& all = *static_cast<Listing*>(data);
+  all.failed = attempt([&] {
+                 LoadedModule& module = all.modules.emplace_back();
+                 module.info = *info;
+                 for (int i = 0; i < info->dlpi_phnum; ++i)
+                   if (const ElfW(Phdr)& part = info->dlpi_phdr[i]; part.p_type == PT_DYNAMIC)
+                     read_dynamic(module, reinterpret_cast<const ElfW(Dyn)*>(info->dlpi_addr +
+                                                                             part.p_vaddr));
+               }) != Failure::kNone;
+  return all.failed ? 1 : 0;
 }
 
 }  // namespace
 
 std::vector<LoadedModule> loaded_modules() {
-  std::vector<LoadedModule> all;
+  Listing all;
   if constexpr (kSlot != 0) dl_iterate_phdr(add, &all);
-  return all;
+  if (all.failed) throw std::bad_alloc();
+  return std::move(all.modules);
 }
 
 void redirect_imports(const LoadedModule& module, std::string_view prefix,

@@ -7,6 +7,7 @@
 
 #include "intercept/fortran_binding.h"
 #include "intercept/import_slots.h"
+#include "process/fault.h"
 #include "process/say.h"
 
 namespace chameleon::intercept {
@@ -63,14 +64,16 @@ void give_back() {
 
 /// mpi_init_f08_ is a call that would escape: MPI_Init is too late for it.
 [[gnu::constructor]] void at_load() {
-  give_back();
-  if (g_other == nullptr) redirect_fortran_binding();
+  guarded([] {
+    give_back();
+    if (g_other == nullptr) redirect_fortran_binding();
+  });
 }
 
 }  // namespace
 
 void* in_other_mpi(const char* function) {
-  if (g_other == nullptr) give_back();
+  if (g_other == nullptr) guarded(give_back);
   return g_other == nullptr ? nullptr : dlsym(g_other, function);
 }
 

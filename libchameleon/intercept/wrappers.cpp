@@ -9,6 +9,7 @@
 #include "intercept/callers.h"
 #include "intercept/fortran_binding.h"
 #include "intercept/other_mpi.h"
+#include "process/fault.h"
 #include "process/say.h"
 #include "process/tracer.h"
 #include "record/call_record.h"
@@ -79,7 +80,7 @@ template <CallId C, class... P>
   const std::uint64_t entry = tracer.clock().now();
   const int code = std::apply(pmpi, event.args());
   const std::uint64_t after = tracer.clock().now();
-  {
+  try {
     const auto held = tracer.enter();
     Stream& stream = tracer.stream();
     const bool records = tracer.records(C);
@@ -96,6 +97,8 @@ template <CallId C, class... P>
           },
           event.args());
     tracer.leave(stream, C, entry, entry, after);
+  } catch (...) {
+    fault_caught();
   }
   if constexpr (C == CallId::kBarrier)
     tracer.mark(MarkerCall::barrier(tracer.is_marker_comm(std::get<0>(event.args()))));
@@ -111,21 +114,23 @@ template <CallId C, class... P>
   std::optional<RawLine<C, P...>> raw;
   const std::uint64_t entry = tracer.clock().now();
   std::uint64_t before = entry;
-  event.own_statuses();
-  if (early) {
+  const bool prepared = guarded([&] {
+    event.own_statuses();
+    if (!early) return;
     const auto held = tracer.enter();
     event.before();
     if (tracer.records(C) && tracer.stream().raw != nullptr)
       raw.emplace().before(event.args(), event.comm());
     before = tracer.clock().now();
-  }
+  });
   // What ends the run is recorded first, and what begins it has happened.
   constexpr bool ends = has(call, Attribute::kFinalize | Attribute::kAbort);
   constexpr bool begun = has(call, Attribute::kInit);
   int code = MPI_SUCCESS;
   if constexpr (!ends && !begun) code = std::apply(pmpi, event.args());
+  if (!prepared) return code;
   const std::uint64_t after = tracer.clock().now();
-  {
+  guarded([&] {
     const auto held = tracer.enter();
     Stream& stream = tracer.stream();
     if (raw) raw->after(event.args(), event.comm(), code, stream.raw, tracer.next_raw_line());
@@ -139,7 +144,7 @@ template <CallId C, class... P>
     else
       tracer.count_paused();
     tracer.leave(stream, C, entry, before, after);
-  }
+  });
   if constexpr (C == CallId::kCommSetName)
     tracer.name_comm(std::get<0>(event.args()), std::get<1>(event.args()));
   return code;
@@ -148,6 +153,35 @@ template <CallId C, class... P>
 /// Whether the wrapper that returns to `site` was called by MPI, inside a call that is recorded.
 bool within_mpi(const void* site) { return t_depth > 0 && called_by_mpi(site); }
 
+/// Calls that still matter when the rank records no more: markers, and the end.
+template <CallId C>
+constexpr bool kMattersAfterFault = C == CallId::kBarrier || C == CallId::kCommSetName ||
+                                    has(*find_call(C), Attribute::kFinalize | Attribute::kAbort);
+
+/// A wrapper's work where there is no recording tracer.
+template <CallId C, auto kPmpi, class R, class... P>
+[[gnu::noinline]] R pass_by(const void* site, P... p) {
+  if constexpr (kMattersAfterFault<C>) {
+    Tracer* const stopped = g_stopped.load(std::memory_order_acquire);
+    if (stopped == nullptr || within_mpi(site)) return kPmpi(p...);
+    const DepthGuard guard;
+    if constexpr (has(*find_call(C), Attribute::kFinalize)) {
+      set_ways(false);
+      finish_tracer();
+    }
+    if constexpr (has(*find_call(C), Attribute::kAbort)) abandon_tracer();
+    const R code = kPmpi(p...);
+    const std::tuple<P...> args(p...);
+    if constexpr (C == CallId::kBarrier)
+      stopped->mark(MarkerCall::barrier(stopped->is_marker_comm(std::get<0>(args))));
+    if constexpr (C == CallId::kCommSetName)
+      stopped->name_comm(std::get<0>(args), std::get<1>(args));
+    return code;
+  } else {
+    return kPmpi(p...);
+  }
+}
+
 /// A wrapper's work while there is a tracer. The wrapper ends with this call, which costs no frame
 /// and moves no argument: it returns to the program itself.
 template <CallId C, auto kPmpi, class R, class... P>
@@ -155,7 +189,10 @@ CHAMELEON_TAIL R trace(P... p) {
   constexpr const CallInfo& call = *find_call(C);
   void* const site = __builtin_return_address(0);
   Tracer* const tracer = g_tracer.load(std::memory_order_acquire);
-  if (tracer == nullptr || within_mpi(site)) return kPmpi(p...);
+  if (tracer == nullptr || within_mpi(site)) {
+    if constexpr (kMattersAfterFault<C>) return pass_by<C, kPmpi, R>(site, p...);
+    return kPmpi(p...);
+  }
   if constexpr (has(call, Attribute::kLocal)) {
     if (!tracer->records(C)) return kPmpi(p...);
   }
@@ -218,13 +255,15 @@ CHAMELEON_TAIL int begin_trace(P... p) {
   start_tracer(level > MPI_THREAD_FUNNELED, look_for_others);
   if (Tracer* tracer = g_tracer.load(std::memory_order_acquire)) {
     MPI_Status status{};
-    tracer->measure_unseen(CallId::kSendrecv, [&] {
-      rehearse(*tracer, site, send_nothing, nullptr, 1, MPI_INT, MPI_PROC_NULL, 0, nullptr, 1,
-               MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &status);
+    guarded([&] {
+      tracer->measure_unseen(CallId::kSendrecv, [&] {
+        rehearse(*tracer, site, send_nothing, nullptr, 1, MPI_INT, MPI_PROC_NULL, 0, nullptr, 1,
+                 MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &status);
+      });
     });
     record<C, P...>(*tracer, site, kPmpi, p...);
-    set_ways(true);
   }
+  if (present_tracer() != nullptr) set_ways(true);
   return code;
 }
 
@@ -262,8 +301,10 @@ template <CallId C, auto kPmpi, class R, class... P>
   if constexpr (kHasWay<C, R>) {
     return Way<C, kPmpi, R, P...>::next.load(std::memory_order_relaxed)(p...);
   } else if constexpr (kTraced<C, R>) {
-    if (g_tracer.load(std::memory_order_relaxed) == nullptr) {
-      if constexpr (C == CallId::kSessionFinalize) note_untraced_session();
+    const bool stopped =
+        kMattersAfterFault<C> && g_stopped.load(std::memory_order_relaxed) != nullptr;
+    if (g_tracer.load(std::memory_order_relaxed) == nullptr && !stopped) {
+      if constexpr (C == CallId::kSessionFinalize) guarded(note_untraced_session);
       return kPmpi(p...);
     }
     return trace<C, kPmpi, R, P...>(p...);
@@ -297,7 +338,7 @@ void chameleon::intercept::set_ways(bool traced) {
 
 extern "C" CHAMELEON_EXPORT int MPI_Pcontrol(const int level, ...) {
   using namespace chameleon::intercept;
-  Tracer* tracer = g_tracer.load(std::memory_order_acquire);
+  Tracer* tracer = present_tracer();
   if (tracer != nullptr && !within_mpi(__builtin_return_address(0))) {
     const DepthGuard guard;
     if (level == 0 || level == 1) tracer->pause(level == 0);

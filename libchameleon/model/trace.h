@@ -67,6 +67,9 @@ struct Declaration {
 inline constexpr const char* kPausedDeclaration =
     "tracing was switched off for a while (MPI_Pcontrol, CHAMELEON_BUDGET): calls are missing";
 
+inline constexpr const char* kLostFlushDeclaration =
+    "a flush failed: the events of its intervals are missing";
+
 /// An object every MPI program has from the start: its symbolic id is -2 minus
 /// its place in the list of its kind.
 struct Predefined {

@@ -15,7 +15,6 @@
 namespace chameleon::online {
 namespace {
 
-constexpr double kForever = 1e12;  // seconds
 /// A flush that all have agreed on waits this much longer than a vote: a rank may have
 /// much to merge before it takes what comes next.
 constexpr double kFlushPatience = 10;
@@ -48,6 +47,11 @@ Online::Online(Tracer& tracer, MPI_Comm votes, MPI_Comm last)
   facts_.fidelity = fidelity_name(settings_.fidelity);
   facts_.call_frequency = settings_.call_frequency;
   facts_.k = settings_.cluster.k;
+  if (tracer.rank() == 0) tracer.keep_last_words(everyone());
+}
+
+RankList Online::everyone() const {
+  return RankList::range(0, static_cast<std::uint32_t>(tracer_.size()) - 1);
 }
 
 void Online::mark() {
@@ -64,14 +68,27 @@ void Online::mark() {
   const std::uint64_t begin = tracer_.clock().now();
   act();
   g_door.set(Together::kNothing);
-  tracer_.spent_at_marker(begin, machine_.state());
+  guarded([&] { tracer_.spent_at_marker(begin, machine_.state()); });
+}
+
+/// With a fault a rank says nothing but that.
+Vote Online::own_vote(Vote vote) const {
+  return has_fault() ? Vote(0, vote.finalizing(), 1) : vote;
+}
+
+void Online::say_fault(std::uint64_t ranks) {
+  if (ranks == 0 || tracer_.rank() != 0 || std::exchange(said_fault_, true)) return;
+  say_plain(
+      "the tracer failed on %llu of %d ranks, most likely for lack of memory: recording stops "
+      "there, the trace declares what is missing",
+      static_cast<unsigned long long>(ranks), tracer_.size());
 }
 
 void Online::act() {
   SignatureVector interval;
   Governor::Spent spent;
   Vote vote;
-  {
+  guarded([&] {
     const auto held = tracer_.lock();
     interval = tracer_.streams().close_interval(tracer_.ns_per_tick());
     // What was left out, or of another length, says nothing of a change; nor are leads elected
@@ -88,8 +105,9 @@ void Online::act() {
     vote =
         Vote(changed ? 1 : 0, 0, 0, mix(interval.call_path),
              cause == Governor::Cause::kEvents ? 1 : 0, cause == Governor::Cause::kMarkers ? 0 : 1);
-    g_door.set(Together::kVote);
-  }
+  });
+  vote = own_vote(vote);
+  g_door.set(Together::kVote);
   if (!tracer_.leaves_out()) previous_ = interval.call_path;
   regained_ = false;
   // Rank 0 gives up first and says so; the others then need not.
@@ -97,6 +115,7 @@ void Online::act() {
   std::uint32_t missing = 0;
   const auto add = [](Vote& mine, Vote&& theirs) { combine(mine, theirs); };
   if (!world_.small_all_reduce(vote, add, votes_++, patience, missing)) return give_up(missing);
+  const bool leading = machine_.state() == State::kLead;
   Decision decision;
   {
     const auto held = tracer_.lock();  // `place` is asked by any thread
@@ -105,8 +124,11 @@ void Online::act() {
   }
   ++since_flush_;
   note(decision, vote);
+  say_fault(vote.faults());
   if (decision.action == Action::kStop && vote.finalizing() > 0)
     say_uneven(vote.finalizing(), frequency_.seen());
+  // Leads hold what the others dropped; at finalize every rank has to have its own.
+  if (vote.faults() > 0 && leading && !lossless()) flush(clusters_, keeps_in_lead());
   perform(decision.action, interval);
   if (settings_.budget > 0 && decision.action != Action::kStop) govern(vote, spent);
 }
@@ -119,7 +141,7 @@ void Online::govern(const Vote& vote, const Governor::Spent& spent) {
                                 : vote.cheap_markers() == 0 ? Governor::Cause::kMarkers
                                                             : Governor::Cause::kNone;
   const std::uint64_t every = governor.every();
-  tracer_.govern(cause, spent);
+  guarded([&] { tracer_.govern(cause, spent); });
   regained_ = governor.every() != every;
   facts_.call_frequency = settings_.call_frequency * governor.every();
   frequency_.act_on_every(facts_.call_frequency);
@@ -133,8 +155,10 @@ std::string Online::place() const {
 
 void Online::perform(Action action, const SignatureVector& interval) {
   const auto join = [&] {
-    const auto held = tracer_.lock();
-    tracer_.streams().join(tracer_.ns_per_tick());
+    guarded([&] {
+      const auto held = tracer_.lock();
+      tracer_.streams().join(tracer_.ns_per_tick());
+    });
   };
   switch (action) {
     case Action::kRemember:
@@ -150,14 +174,15 @@ void Online::perform(Action action, const SignatureVector& interval) {
       if (since_flush_ > 1) flush(clusters_, keeps_in_lead());  // else C left nothing
       return join();
     case Action::kJoin:
-    case Action::kJoinAndFlush: {
-      const auto held = tracer_.lock();
+    case Action::kJoinAndFlush:
       if (keeps_in_lead())
-        tracer_.streams().join(tracer_.ns_per_tick());
+        join();
       else
-        tracer_.streams().drop();
+        guarded([&] {
+          const auto held = tracer_.lock();
+          tracer_.streams().drop();
+        });
       break;
-    }
   }
   if (action == Action::kJoinAndFlush) flush(clusters_, keeps_in_lead());
 }
@@ -169,7 +194,7 @@ bool Online::keeps_in_lead() const {
 }
 
 void Online::elect(const SignatureVector& interval) {
-  MpiWorld::PerRank<SignatureVector> signature{interval};
+  MpiWorld::PerRank<SignatureVector> signature{interval, has_fault()};
   {
     const auto held = tracer_.lock();
     if (std::FILE* const raw = tracer_.streams().first().raw)
@@ -177,11 +202,14 @@ void Online::elect(const SignatureVector& interval) {
     creates_ = tracer_.streams().interval_creates() || tracer_.streams().count() > 1;
   }
   clusters_ = cluster::cluster(*present_, std::move(signature), settings_.cluster);
+  heed(*present_);
   ++facts_.clusterings;
   facts_.clusters.clear();
-  for (const MainCluster& main : clusters_.main)
-    for (const SubCluster& one : main.clusters)
-      facts_.clusters.push_back({main.call_path, one.lead, one.ranks});
+  guarded([&] {
+    for (const MainCluster& main : clusters_.main)
+      for (const SubCluster& one : main.clusters)
+        facts_.clusters.push_back({main.call_path, one.lead, one.ranks});
+  });
 }
 
 void Online::flush_history() {
@@ -191,9 +219,11 @@ void Online::flush_history() {
   {
     const auto held = tracer_.lock();
     signature.value = tracer_.streams().history();
+    signature.lost = has_fault();
     alone = !tracer_.streams().history_creates() && tracer_.streams().count() == 1;
   }
   const Clustering history = cluster::cluster(*present_, std::move(signature), settings_.cluster);
+  heed(*present_);
   const auto rank = static_cast<std::uint32_t>(tracer_.rank());
   const SubCluster* mine = history.find(rank);
   const bool keeps = mine == nullptr || mine->lead == rank || !alone;
@@ -202,17 +232,19 @@ void Online::flush_history() {
 
 void Online::flush(const Clustering& clustering, bool keeps) {
   MpiWorld::PerRank<Share> share;
-  {
+  const bool taken = guarded([&] {
     const auto held = tracer_.lock();
-    share.value = tracer_.take_share(keeps);
     ++facts_.flushes;  // what is left on SIGTERM from here on comes after this one
-  }
+    share.value = tracer_.take_share(keeps);
+  });
+  share.lost = !taken || tracer_.streams().broken();
   since_flush_ = 0;
   auto merged = flush::flush(*present_, share, clustering, settings_.fidelity,
                              [&](Share& sent) { tracer_.complete_share(sent); });
+  heed(*present_);
   lost_ = lost_ || present_->failed();
   if (present_ == &world_) compare_clocks(*present_, kFewRounds);  // at finalize that is done
-  if (merged) commit(std::move(*merged));
+  if (tracer_.rank() == 0) commit(std::move(merged));
 }
 
 void Online::compare_clocks() {
@@ -223,15 +255,29 @@ void Online::compare_clocks() {
 void Online::compare_clocks(MpiWorld& world, unsigned rounds) {
   const double scale = tracer_.ns_per_tick();
   const ClockSample sample = world.sample_clock([&] { return tracer_.local_ns(scale); }, rounds);
-  if (!world.failed()) tracer_.clock_fit().add(sample);
+  if (!world.failed()) guarded([&] { tracer_.clock_fit().add(sample); });
 }
 
-void Online::commit(Trace merged) {
-  merged.online = facts();
-  merged.complete = false;
-  Trace partial = merged;
-  append(online_, std::move(merged));
-  tracer_.write(partial, online_);
+/// Whose events are in the merged trace of a flush, in which all ranks should be.
+void Online::note_arrived(const Trace& merged) {
+  missing_.merge(everyone().minus(merged.whole_ranks()));
+}
+
+void Online::commit(std::optional<Trace> merged) {
+  const bool done = guarded([&] {
+    if (!merged) return missing_.merge(everyone());
+    note_arrived(*merged);
+    if (!online_whole_) return;
+    merged->online = facts();
+    merged->complete = false;
+    if (!missing_.empty()) merged->declarations.push_back({kLostFlushDeclaration, missing_});
+    const Trace partial = *merged;
+    online_whole_ = false;
+    append(online_, std::move(*merged));
+    online_whole_ = true;
+    tracer_.write(partial, online_);
+  });
+  missing_unknown_ = missing_unknown_ || !done;
 }
 
 void Online::note(const Decision& decision, const Vote& vote) {
@@ -239,7 +285,8 @@ void Online::note(const Decision& decision, const Vote& vote) {
   const auto state = static_cast<std::uint8_t>(decision.state);
   auto& phases = facts_.phases;
   if (phases.empty() || (phases.back().state != state && phases.size() < OnlineFacts::kMostPhases))
-    phases.push_back({state, machine_.acted(), 0, vote.changed(), 0});
+    guarded([&] { phases.push_back({state, machine_.acted(), 0, vote.changed(), 0}); });
+  if (phases.empty()) return;
   ++phases.back().markers;
   phases.back().end_ns = now;
 }
@@ -280,12 +327,12 @@ void Online::say_uneven(std::uint32_t finalizing, std::uint64_t marker) const {
 
 void Online::meet() {
   end_begun_ = tracer_.clock().now();
-  {
+  guarded([&] {
     const auto held = tracer_.lock();
     tracer_.streams().close_interval(tracer_.ns_per_tick());
-  }
+  });
   if (settings_.clustering && !machine_.stopped()) {
-    Vote vote(0, 1, 0);
+    Vote vote = own_vote(Vote(0, 1, 0));
     std::uint32_t missing = 0;
     const auto add = [](Vote& mine, Vote&& theirs) { combine(mine, theirs); };
     if (!world_.small_all_reduce(vote, add, votes_++, kForever, missing))
@@ -293,10 +340,9 @@ void Online::meet() {
     else if (vote.finalizing() < static_cast<std::uint32_t>(tracer_.size()))
       say_uneven(vote.finalizing(), frequency_.next());
   }
-  const auto more = [](std::uint64_t& mine, std::uint64_t&& theirs) {
-    mine = std::max(mine, theirs);
-  };
-  most_acted_ = last_.all_reduce(MpiWorld::PerRank<std::uint64_t>{machine_.acted()}, more);
+  most_acted_ = machine_.acted();
+  add_up(most_acted_,
+         [](std::uint64_t& mine, std::uint64_t&& theirs) { mine = std::max(mine, theirs); });
 }
 
 void Online::finish() {
@@ -304,16 +350,17 @@ void Online::finish() {
   const bool leading = machine_.state() == State::kLead;
   const Decision decision = machine_.finalize();
   if (decision.state == State::kFinalize && most_acted_ != 0) note(decision, Vote());
+  const auto join = [&] { guarded([&] { tracer_.streams().join(tracer_.ns_per_tick()); }); };
   if (most_acted_ == 0) {
-    tracer_.streams().join(tracer_.ns_per_tick());
+    join();
     merge_everything();
   } else {
     present_ = &last_;
     if (leading && !lossless()) flush(clusters_, keeps_in_lead());
-    tracer_.streams().join(tracer_.ns_per_tick());
+    join();
     flush_history();
   }
-  tracer_.spent_at_marker(end_begun_, State::kFinalize);
+  guarded([&] { tracer_.spent_at_marker(end_begun_, State::kFinalize); });
   collect_facts();
   if (gave_up_) world_.drain();  // everyone has come by: what is left of lost votes is here
   if (tracer_.rank() == 0) write_last();
@@ -321,39 +368,84 @@ void Online::finish() {
 
 void Online::merge_everything() {
   MpiWorld::PerRank<Shipment> mine;
-  Share share = tracer_.take_share(true);
-  tracer_.complete_share(share);
-  mine.value.trace = std::move(share.trace);
+  const bool taken = guarded([&] {
+    Share share = tracer_.take_share(true);
+    tracer_.complete_share(share);
+    mine.value.trace = std::move(share.trace);
+  });
+  mine.lost = !taken || tracer_.streams().broken();
   auto merged = last_.reduce(std::move(mine), join_shipments);
-  if (!merged) return;
-  canonicalize(merged->trace);
-  append(online_, std::move(merged->trace));
+  heed(last_);
+  if (tracer_.rank() != 0) return;
+  const bool done = guarded([&] {
+    if (!merged) return missing_.merge(everyone());
+    note_arrived(merged->trace);
+    canonicalize(merged->trace);
+    online_whole_ = false;
+    append(online_, std::move(merged->trace));
+    online_whole_ = true;
+  });
+  missing_unknown_ = missing_unknown_ || !done;
 }
+
+namespace {
+
+/// What all ranks add up at the end.
+struct Sums {
+  std::uint64_t bytes = 0;
+  std::uint32_t second_threads = 0, faults = 0;
+};
+
+}  // namespace
 
 // What every rank says of itself, and what it declares.
 void Online::collect_facts() {
   MpiWorld::PerRank<Shipment> mine;
-  mine.value.trace = tracer_.own_facts(lost_);
+  mine.lost = !guarded([&] { mine.value.trace = tracer_.own_facts(lost_); });
   const std::uint64_t bytes = world_.traffic().bytes + last_.traffic().bytes;
   auto all = last_.reduce(std::move(mine), join_shipments);
-  const auto add = [](std::uint64_t& a, std::uint64_t&& b) { a += b; };
-  auto sum = last_.reduce(MpiWorld::PerRank<std::uint64_t>{bytes}, add);
-  if (sum) facts_.merge_bytes = *sum;
-  sum = last_.reduce(MpiWorld::PerRank<std::uint64_t>{second_thread_ ? 1U : 0U}, add);
-  if (sum && *sum > 0)
-    say("markers from a second thread (" + std::to_string(*sum) + (*sum == 1 ? " rank" : " ranks") +
-        ") are not acted on; call chameleon_marker from one");
-  if (!all) return;
-  online_.facts = std::move(all->trace.facts);
-  online_.declarations.clear();
-  for (Declaration& one : all->trace.declarations) online_.declarations.push_back(std::move(one));
+  heed(last_);
+  Sums sums{bytes, second_thread_ ? 1U : 0U, has_fault() ? 1U : 0U};
+  add_up(sums, [](Sums& a, Sums&& b) {
+    a.bytes += b.bytes;
+    a.second_threads += b.second_threads;
+    a.faults += b.faults;
+  });
+  if (tracer_.rank() != 0) return;
+  facts_.merge_bytes = sums.bytes;
+  say_fault(sums.faults);
+  if (sums.second_threads > 0)
+    say_plain(
+        "markers from a second thread (%u rank%s) are not acted on; call chameleon_marker "
+        "from one",
+        sums.second_threads, sums.second_threads == 1 ? "" : "s");
+  if (!guarded([&] { accept_facts(all ? std::move(all->trace) : Trace()); })) online_whole_ = false;
+}
+
+void Online::accept_facts(Trace all) {
+  const RankList silent = everyone().minus(all.whole_ranks());
+  online_.facts = std::move(all.facts);
+  online_.threads = std::max(online_.threads, all.threads);
+  online_.declarations = std::move(all.declarations);
+  const auto declare = [&](const char* what, const RankList& ranks) {
+    for (Declaration& one : online_.declarations)
+      if (one.what == what) return one.ranks.merge(ranks);
+    if (!ranks.empty()) online_.declarations.push_back({what, ranks});
+  };
+  declare(kLostFlushDeclaration, missing_unknown_ ? everyone() : missing_);
+  declare("what these ranks say of themselves was lost: calls may be missing", silent);
 }
 
 void Online::write_last() {
-  online_.online = facts();
-  online_.complete = true;
-  canonicalize(online_);
-  tracer_.write_last(online_);
+  const bool written = online_whole_ && guarded([&] {
+                         online_.online = facts();
+                         online_.complete = true;
+                         canonicalize(online_);
+                         tracer_.write_last(online_);
+                       });
+  if (written) return;
+  tracer_.write_last_words();
+  say_fault(1);
 }
 
 }  // namespace chameleon::online

@@ -18,6 +18,7 @@
 #include "format/file.h"
 #include "markers/marker.h"
 #include "online/governor.h"
+#include "process/fault.h"
 #include "process/settings.h"
 #include "statemachine/state_machine.h"
 #include "world/mpi_world.h"
@@ -52,6 +53,7 @@ class Online {
   /// Questions a rank asks in a comparison of clocks. At a flush the first answer may have
   /// waited for another rank's.
   static constexpr unsigned kManyRounds = 10, kFewRounds = 2;
+  static constexpr double kForever = 1e12;  ///< seconds
 
   void act();
   void govern(const Vote& vote, const Governor::Spent& spent);
@@ -59,14 +61,27 @@ class Online {
   void elect(const SignatureVector& interval);
   void flush(const Clustering& clustering, bool keeps);
   void flush_history();
-  void commit(Trace merged);
+  void commit(std::optional<Trace> merged);
+  void note_arrived(const Trace& merged);
+  RankList everyone() const;
   void compare_clocks(MpiWorld& world, unsigned rounds);
   void give_up(std::uint32_t missing);
   void say_uneven(std::uint32_t finalizing, std::uint64_t marker) const;
   void note(const Decision& decision, const Vote& vote);
   void merge_everything();
   void collect_facts();
+  void accept_facts(Trace all);
   void write_last();
+  Vote own_vote(Vote vote) const;
+  /// Takes what failed on this rank in a collective operation as this rank's fault.
+  void heed(const MpiWorld& world) const { note_fault(world.failure()); }
+  void say_fault(std::uint64_t ranks);
+  /// Adds up a small value over all ranks, on all ranks. Collective, no allocation.
+  template <class T, class C>
+  void add_up(T& value, C add) {
+    std::uint32_t missing = 0;
+    last_.small_all_reduce(value, add, sums_++, kForever, missing);
+  }
   bool keeps_in_lead() const;
   bool lossless() const { return settings_.fidelity == Fidelity::kExact; }
 
@@ -80,7 +95,7 @@ class Online {
   MpiWorld* present_ = &world_;
   Clustering clusters_;
   std::uint64_t previous_ = 0;
-  std::uint32_t votes_ = 0;
+  std::uint32_t votes_ = 0, sums_ = 0;
   std::uint64_t since_flush_ = 0;
   std::uint64_t intervals_ = 0;   ///< since not all are recorded
   std::uint64_t most_acted_ = 0;  ///< markers, of any rank, at the end
@@ -93,7 +108,12 @@ class Online {
   std::size_t threads_ = 1;     ///< with streams, at the last marker
   bool creates_ = false;  ///< the elected interval creates communicators, or has several threads
   OnlineFacts facts_;
-  Trace online_;  ///< rank 0
+  // Of rank 0:
+  Trace online_;
+  bool online_whole_ = true;      ///< nothing failed in the middle of a change to it
+  RankList missing_;              ///< ranks whose events did not arrive in some flush
+  bool missing_unknown_ = false;  ///< it may be more than those
+  bool said_fault_ = false;
 };
 
 }  // namespace chameleon::online

@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstdarg>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <utility>
 
 #include "format/file.h"
+#include "process/fault.h"
 #include "process/say.h"
 #include "process/tracer.h"
 
@@ -91,32 +93,42 @@ Start prepare(int size) {
 /// Of the tool's own: for markers, and for MPI_Finalize.
 MPI_Comm g_comms[2] = {MPI_COMM_NULL, MPI_COMM_NULL};
 
-void share_text(std::string& text, MPI_Comm comm) {
-  auto length = static_cast<int>(text.size());
-  PMPI_Bcast(&length, 1, MPI_INT, 0, comm);
-  text.resize(static_cast<std::size_t>(length));
-  if (length > 0) PMPI_Bcast(text.data(), length, MPI_CHAR, 0, comm);
+/// Rank 0's text, in pieces, so that a rank without memory for it takes part. Gives its length.
+std::size_t share_text(std::string& text, int rank, MPI_Comm comm) {
+  unsigned long length = text.size();
+  PMPI_Bcast(&length, 1, MPI_UNSIGNED_LONG, 0, comm);
+  const bool kept = rank == 0 || guarded([&] { text.resize(length); });
+  char piece[2048];
+  for (std::size_t at = 0; at < length; at += sizeof piece) {
+    const std::size_t size = std::min<std::size_t>(sizeof piece, length - at);
+    if (rank == 0) std::memcpy(piece, text.data() + at, size);
+    PMPI_Bcast(piece, static_cast<int>(size), MPI_CHAR, 0, comm);
+    if (rank != 0 && kept) std::memcpy(text.data() + at, piece, size);
+  }
+  return length;
 }
 
 /// Rank 0's environment and file name hold for all ranks. Collective.
 Start agree(int rank, int size) {
   Start start;
   std::string variables;  // each with its terminating zero
-  if (rank == 0) {
-    start = prepare(size);
-    for (char** entry = environ; start.trace && *entry != nullptr; ++entry)
-      if (std::strncmp(*entry, "CHAMELEON_", 10) == 0)
-        variables.append(*entry, std::strlen(*entry) + 1);
-  }
-  share_text(start.path, g_comms[0]);
-  share_text(variables, g_comms[0]);
-  start.trace = !start.path.empty();
+  if (rank == 0)
+    guarded([&] {
+      start = prepare(size);
+      for (char** entry = environ; start.trace && *entry != nullptr; ++entry)
+        if (std::strncmp(*entry, "CHAMELEON_", 10) == 0)
+          variables.append(*entry, std::strlen(*entry) + 1);
+    });
+  start.trace = share_text(start.path, rank, g_comms[0]) != 0;
+  share_text(variables, rank, g_comms[0]);
   if (rank == 0 || !start.trace) return start;
-  std::vector<const char*> entries;
-  for (std::size_t at = 0; at < variables.size(); at += std::strlen(&variables[at]) + 1)
-    entries.push_back(&variables[at]);
-  entries.push_back(nullptr);
-  if (auto settings = parse_settings(entries.data())) start.settings = *settings;
+  guarded([&] {
+    std::vector<const char*> entries;
+    for (std::size_t at = 0; at < variables.size(); at += std::strlen(&variables[at]) + 1)
+      entries.push_back(&variables[at]);
+    entries.push_back(nullptr);
+    if (auto settings = parse_settings(entries.data())) start.settings = *settings;
+  });
   return start;
 }
 
@@ -151,10 +163,14 @@ std::int64_t wait_for_others(const Tracer& tracer) {
 
 std::int64_t leave_on_termination() {
   if (!g_door.close()) return 0;
-  Tracer* tracer = g_tracer.load();  // nobody changes it any more
+  Tracer* tracer = present_tracer();  // nobody changes it any more
   if (tracer == nullptr || !tracer->close()) return 0;
-  tracer->leave_partial("SIGTERM", true);
-  return wait_for_others(*tracer);
+  std::int64_t end = 0;
+  guarded([&] {
+    tracer->leave_partial("SIGTERM", true);
+    end = wait_for_others(*tracer);
+  });
+  return end;
 }
 
 }  // namespace
@@ -162,6 +178,18 @@ std::int64_t leave_on_termination() {
 void say(const std::string& line) {
   const std::string whole = "chameleon: " + line + "\n";
   if (::write(STDERR_FILENO, whole.data(), whole.size()) < 0) return;  // nowhere left to say it
+}
+
+void say_plain(const char* format, ...) {
+  char line[512] = "chameleon: ";
+  const std::size_t begin = std::strlen(line);
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(line + begin, sizeof line - begin - 1, format, arguments);
+  va_end(arguments);
+  const std::size_t size = std::strlen(line);
+  line[size] = '\n';
+  if (::write(STDERR_FILENO, line, size + 1) < 0) return;
 }
 
 bool speaks_for_job() {
@@ -211,11 +239,61 @@ void summarize(const Trace& trace, std::uint64_t bytes, const std::string& path)
       static_cast<unsigned long long>(trace.online.flushes), trace.online.clusters.size(),
       static_cast<unsigned long long>(trace.event_count()), static_cast<unsigned long long>(bytes),
       run == 0 ? 0.0 : 100.0 * static_cast<double>(tool) / static_cast<double>(run), path.c_str());
-  say(line);
+  say_plain("%s", line);
 }
 
+namespace {
+
+/// What a rank needs before it may say that it can be traced; null if it cannot be had.
+std::unique_ptr<Tracer> make_tracer(Start& start, int rank, int size, bool threaded,
+                                    void (*prepare)(Tracer&)) {
+  std::unique_ptr<Tracer> tracer;
+  const bool made = guarded([&] {
+    if (const Status unwinder = callpath::Engine::start(); !unwinder && rank == 0)
+      say(unwinder.error().message + "; calls are recorded without call paths");
+    tracer = std::make_unique<Tracer>(start.settings, rank, size, g_comms[0], g_comms[1],
+                                      start.path, std::move(start.writer));
+    if (threaded) tracer->set_threaded();
+    prepare(*tracer);
+  });
+  if (!made || has_fault()) tracer.reset();  // a fault may have been at load
+  return tracer;
+}
+
+/// What is said as tracing begins.
+void introduce(const Tracer& tracer, const std::string& path) {
+  if (tracer.rank() == 0 && tracer.settings().verbose >= 1)
+    say("tracing " + std::to_string(tracer.size()) + " ranks of " + program_name() + " to " + path);
+  if (tracer.settings().verbose >= 2) {
+    char host[256] = "";
+    ::gethostname(host, sizeof host - 1);
+    say("rank " + std::to_string(tracer.rank()) + " is process " + std::to_string(::getpid()) +
+        " on " + host);
+  }
+}
+
+/// All ranks are traced or none. Rank 0 says which cannot be, and the file too.
+bool all_begin(bool can, int rank, int size, const std::string& path) {
+  int first = can ? size : rank;
+  int cannot = size;
+  PMPI_Allreduce(&first, &cannot, 1, MPI_INT, MPI_MIN, g_comms[0]);
+  if (cannot == size) return true;
+  if (rank != 0) return false;
+  say_plain("no memory for the tracer on rank %d: the program runs untraced", cannot);
+  guarded([&] {
+    if (path.empty()) return;
+    Trace trace = new_trace(size);
+    trace.declarations.push_back({"a rank had no memory for the tracer: nothing was recorded",
+                                  RankList::range(0, static_cast<std::uint32_t>(size) - 1)});
+    static_cast<void>(replace_trace_file(path, trace));
+  });
+  return false;
+}
+
+}  // namespace
+
 void start_tracer(bool threaded, void (*prepare)(Tracer&)) {
-  if (g_tracer.load() != nullptr) return;
+  if (present_tracer() != nullptr) return;
   int rank = 0;
   int size = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -227,27 +305,22 @@ void start_tracer(bool threaded, void (*prepare)(Tracer&)) {
       return;
     }
   Start start = agree(rank, size);
-  if (!start.trace) {
+  std::unique_ptr<Tracer> made;
+  if (start.trace) made = make_tracer(start, rank, size, threaded, prepare);
+  // Without a fault on rank 0 its reason for not tracing was said.
+  int asks = start.trace || has_fault();
+  PMPI_Bcast(&asks, 1, MPI_INT, 0, g_comms[0]);
+  if (asks == 0 || !all_begin(made != nullptr, rank, size, start.path)) {
+    made.reset();
     for (MPI_Comm& comm : g_comms) PMPI_Comm_free(&comm);
     return;
   }
-  if (const Status unwinder = callpath::Engine::start(); !unwinder && rank == 0)
-    say(unwinder.error().message + "; calls are recorded without call paths");
-  auto* tracer = new Tracer(start.settings, rank, size, g_comms[0], g_comms[1], start.path,
-                            std::move(start.writer));
-  if (threaded) tracer->set_threaded();
-  if (rank == 0 && tracer->settings().verbose >= 1)
-    say("tracing " + std::to_string(size) + " ranks of " + program_name() + " to " + start.path);
-  if (tracer->settings().verbose >= 2) {
-    char host[256] = "";
-    ::gethostname(host, sizeof host - 1);
-    say("rank " + std::to_string(rank) + " is process " + std::to_string(::getpid()) + " on " +
-        host);
-  }
+  Tracer* const tracer = made.release();
+  guarded([&] { introduce(*tracer, start.path); });
   if constexpr (!kSimulated) watch_termination(leave_on_termination);
-  prepare(*tracer);
   tracer->start_clock();
-  g_tracer.store(tracer, std::memory_order_release);
+  if (has_fault()) tracer->stop_for_good();
+  (has_fault() ? g_stopped : g_tracer).store(tracer, std::memory_order_release);
 }
 
 void note_untraced_session() {
@@ -259,12 +332,13 @@ void note_untraced_session() {
 }
 
 void finish_tracer() {
-  Tracer* tracer = g_tracer.load();
+  Tracer* tracer = present_tracer();
   if (tracer == nullptr) return;
   tracer->meet();
   {
     const auto held = tracer->lock();  // not while SIGTERM's thread saves what there is
     g_tracer.store(nullptr);
+    g_stopped.store(nullptr);
     g_door.set(Together::kLastMerge);
   }
   tracer->finish();
@@ -274,10 +348,12 @@ void finish_tracer() {
 }
 
 void abandon_tracer() {
-  Tracer* tracer = g_tracer.load();
+  Tracer* tracer = present_tracer();
   if (tracer == nullptr) return;
   const auto held = tracer->lock();  // other threads may be recording
-  if (g_tracer.exchange(nullptr) != nullptr) tracer->leave_partial("MPI_Abort", false);
+  const bool recording = g_tracer.exchange(nullptr) != nullptr;
+  const bool stopped = g_stopped.exchange(nullptr) != nullptr;
+  if (recording || stopped) guarded([&] { tracer->leave_partial("MPI_Abort", false); });
 }
 
 }  // namespace chameleon::process

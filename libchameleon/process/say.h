@@ -16,6 +16,8 @@ const char* timing_name(Timing timing);  ///< none, histogram, full
 
 /// One line on stderr, in one write.
 void say(const std::string& line);
+/// The same by printf's rules, up to 500 characters, without an allocation.
+[[gnu::format(printf, 1, 2)]] void say_plain(const char* format, ...);
 
 /// Where MPI cannot be asked: whether this process is the one that speaks for its job, by what
 /// launchers set, and the tracer is not switched off.

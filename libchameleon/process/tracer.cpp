@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 #include "base/memory.h"
@@ -35,7 +36,7 @@ CHAMELEON_PER_THREAD Stream* t_stream CHAMELEON_FAST_TLS = nullptr;
 
 /// Else a child made by fork writes what is buffered a second time when it exits.
 void flush_raw() {
-  Tracer* tracer = g_tracer.load(std::memory_order_acquire);
+  Tracer* tracer = present_tracer();
   if (tracer == nullptr) return;
   const auto held = tracer->lock();
   tracer->streams().for_each([](Stream& stream) {
@@ -57,7 +58,11 @@ std::FILE* open_for_records(const std::string& path) {
   functions.close = [](void* cookie) {
     return ::close(static_cast<int>(reinterpret_cast<std::intptr_t>(cookie)));
   };
-  return ::fopencookie(reinterpret_cast<void*>(static_cast<std::intptr_t>(file)), "w", functions);
+  std::FILE* const made =
+      ::fopencookie(reinterpret_cast<void*>(static_cast<std::intptr_t>(file)), "w", functions);
+  if (made != nullptr) return made;
+  ::close(file);
+  throw std::bad_alloc();
 }
 
 }  // namespace
@@ -181,8 +186,10 @@ void Tracer::keep_array(std::uint64_t id, std::span<const std::int64_t> array) {
 }
 
 void Tracer::update_paused() {
-  paused_.store(stopped_ || left_out_ || out_of_memory_, std::memory_order_relaxed);
+  paused_.store(stopped_ || left_out_ || out_of_memory_ || has_fault(), std::memory_order_relaxed);
 }
+
+void Tracer::stop_for_good() { paused_.store(true, std::memory_order_relaxed); }
 
 void Tracer::pause(bool paused) {
   const auto held = lock();
@@ -224,19 +231,29 @@ namespace {
 template <class Work>
 void on_own_stack(Work work) {
   pthread_t thread;
+  struct Job {
+    Work& work;
+    std::exception_ptr thrown;
+  } job{work, nullptr};
   const auto run = [](void* given) -> void* {
-    (*static_cast<Work*>(given))();
+    auto& mine = *static_cast<Job*>(given);
+    try {
+      mine.work();
+    } catch (...) {
+      mine.thrown = std::current_exception();
+    }
     return nullptr;
   };
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const bool started = ::pthread_create(&thread, nullptr, run, &work) == 0;
+  const bool started = ::pthread_create(&thread, nullptr, run, &job) == 0;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (started)
     ::pthread_join(thread, nullptr);
   else
     work();
+  if (job.thrown) std::rethrow_exception(job.thrown);
 }
 
 }  // namespace
@@ -397,7 +414,8 @@ Trace Tracer::own_facts(bool lost) {
   for (const std::string& what : declared_) declares(true, what.c_str());
   declares(streams_.crowded(), "more threads call MPI than there are streams: the last is of many");
   declares(squeezed_ != 0, "calls with less than 16 KiB of stack left were not recorded");
-  declares(lost, "a flush failed: the events of its intervals are missing");
+  declares(lost, kLostFlushDeclaration);
+  declares(has_fault(), fault_declaration(first_fault()));
   streams_.for_each([&](Stream& stream) {
     RankFacts facts = facts_;
     facts.tool_ns = ns(spent_at_calls(stream));
@@ -431,6 +449,13 @@ void Tracer::write_last(const Trace& whole) {
   const Status written = writer_->finish(whole);
   report(written);
   if (written) summarize(whole, writer_->bytes(), writer_->path());
+}
+
+void Tracer::keep_last_words(const RankList& ranks) {
+  Trace words = empty_trace();
+  words.declarations.push_back(
+      {"rank 0 ran out of memory: what it had not written by then is missing", ranks});
+  writer_->keep_last_words(words);
 }
 
 void Tracer::report(const Status& written) {

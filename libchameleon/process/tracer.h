@@ -27,6 +27,7 @@
 #include "mpi/call_table.h"
 #include "online/clock_fit.h"
 #include "online/governor.h"
+#include "process/fault.h"
 #include "process/settings.h"
 #include "process/termination.h"
 #include "record/arguments.h"
@@ -46,7 +47,9 @@ class Tracer;
 /// there are several threads.
 class ToolSection {
  public:
-  explicit ToolSection(Tracer* threaded, bool records = false);
+  explicit ToolSection(Tracer* threaded);
+  /// To record: the thread's stream is the present one. It may throw.
+  ToolSection(Tracer* threaded, bool records);
   ~ToolSection();
   ToolSection(const ToolSection&) = delete;
   ToolSection& operator=(const ToolSection&) = delete;
@@ -138,6 +141,8 @@ class Tracer {
   /// For the budget: calls of the interval that begins are left out, or not.
   void leave_out(bool interval);
   bool leaves_out() const { return left_out_; }
+  /// After a fault.
+  void stop_for_good();
 
   // -- markers
   void mark(const MarkerCall& call) {
@@ -180,7 +185,8 @@ class Tracer {
     const auto id = static_cast<std::size_t>(call);
     const auto scratch = std::make_unique<Stream>(settings_, 64U << 10, 0);  // large
     stream_ = scratch.get();
-    const bool paused = paused_.exchange(false), threaded = std::exchange(threaded_, false);
+    paused_ = has_fault();
+    const bool threaded = std::exchange(threaded_, false);
     const bool records = std::exchange(records_[id], true), seen = seen_[id];
     std::uint64_t least = UINT64_MAX;
     for (int batch = 0; batch < 8; ++batch) {
@@ -194,7 +200,7 @@ class Tracer {
     seen_[id] = seen;
     records_[id] = records;
     threaded_ = threaded;
-    paused_ = paused;
+    update_paused();
     stream_ = &streams_.first();
     stream_->last_exit = clock_.now();
     other_ticks_ += stream_->last_exit - begin;
@@ -231,6 +237,10 @@ class Tracer {
   /// Brings the file up to date (rank 0); says so once if it cannot.
   void write(const Trace& partial, const Trace& online);
   void write_last(const Trace& whole);
+  /// Puts aside what `write_last_words` writes, which declares something for these ranks.
+  void keep_last_words(const RankList& ranks);
+  /// Where that cannot be: what the file lacks is declared in it. No allocation.
+  void write_last_words() noexcept { writer_->say_last_words(); }
   /// Leaves this rank's partial trace beside the file; one line says so.
   void leave_partial(const std::string& why, bool everyone);
 
@@ -317,11 +327,13 @@ class Tracer {
   std::mutex mutex_;
 };
 
-inline ToolSection::ToolSection(Tracer* threaded, bool records) : threaded_(threaded) {
+inline ToolSection::ToolSection(Tracer* threaded) : threaded_(threaded) {
   g_door.enter();
-  if (threaded_ == nullptr) return;
-  threaded_->mutex_.lock();
-  if (records) threaded_->stream_ = &threaded_->own_stream();
+  if (threaded_ != nullptr) threaded_->mutex_.lock();
+}
+
+inline ToolSection::ToolSection(Tracer* threaded, bool records) : ToolSection(threaded) {
+  if (records && threaded_ != nullptr) threaded_->stream_ = &threaded_->own_stream();
 }
 
 inline ToolSection::~ToolSection() {

@@ -37,10 +37,12 @@ std::uint32_t EventTable::look_up(std::uint16_t call, std::uint64_t path,
     }
   }
   if (places_[at] == 0) {
-    last_ = static_cast<std::uint32_t>(entries_.size());
-    entries_.push_back({path, hash, static_cast<std::uint32_t>(values_.size()), last_, 0, call,
-                        static_cast<std::uint16_t>(count)});
+    // In an order in which nothing refers to what there was no memory for.
+    const auto number = static_cast<std::uint32_t>(entries_.size());
+    const auto first = static_cast<std::uint32_t>(values_.size());
     values_.insert(values_.end(), values, values + count);
+    entries_.push_back({path, hash, first, number, 0, call, static_cast<std::uint16_t>(count)});
+    last_ = number;
     places_[at] = last_ + 1;
   }
   entries_[before].next = last_;
@@ -54,8 +56,9 @@ void EventTable::learn_key(std::uint32_t number, std::span<const std::int64_t> k
     return;
   }
   if (entry.key < kKeyed) {
-    entry.key = static_cast<std::uint32_t>(keys_.size()) + kKeyed;
+    const auto place = static_cast<std::uint32_t>(keys_.size());
     keys_.resize(keys_.size() + key.size());
+    entry.key = place + kKeyed;
   }
   std::copy(key.begin(), key.end(), &keys_[entry.key - kKeyed]);
   by_path_[entry.path % kPaths] = number;

@@ -107,10 +107,11 @@ class IntervalLog {
 
   std::size_t end() const { return sealed() ? sealed_ : size_; }
   [[gnu::noinline]] void grow() {
-    capacity_ = std::max<std::size_t>(64, 2 * capacity_);
-    std::unique_ptr<Record[]> records(new Record[capacity_]);
+    const std::size_t capacity = std::max<std::size_t>(64, 2 * capacity_);
+    std::unique_ptr<Record[]> records(new Record[capacity]);
     std::copy_n(records_.get(), size_, records.get());
     records_ = std::move(records);
+    capacity_ = capacity;
   }
 
   std::size_t most_;              ///< records, unless sealed

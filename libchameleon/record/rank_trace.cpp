@@ -224,7 +224,8 @@ void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
 }
 
 void RankTrace::spill(double ns_per_tick) {
-  if (log_.empty() || log_.sealed()) return;
+  if (log_.empty() || log_.sealed() || broken_) return;
+  const Change change(broken_);
   if (!spilled_) open_.set_last_symbol(partial_.last_symbol());
   spilled_ = true;
   sign();
@@ -267,6 +268,8 @@ void RankTrace::sign_interval() {
 }
 
 SignatureVector RankTrace::close_interval(double ns_per_tick) {
+  if (broken_) return last_;
+  const Change change(broken_);
   // The published form is over folded events.
   const bool folds = settings_.signature == CallPathForm::kXor;
   if (folds) spill(ns_per_tick);
@@ -293,7 +296,8 @@ void RankTrace::close_books() {
 }
 
 void RankTrace::join(double ns_per_tick) {
-  if (!closed_) return;
+  if (!closed_ || broken_) return;
+  const Change change(broken_);
   close_books();
   if (spilled_) partial_.append(std::exchange(folded_, {}), 0);
   fold_log(partial_, ns_per_tick);
@@ -303,7 +307,8 @@ void RankTrace::join(double ns_per_tick) {
 }
 
 void RankTrace::drop() {
-  if (!closed_) return;
+  if (!closed_ || broken_) return;
+  const Change change(broken_);
   close_books();
   folded_.clear();
   log_.clear();
@@ -317,6 +322,8 @@ std::vector<Node> RankTrace::take() {
   history_ = 0;
   hashes_ = {};
   history_creates_ = false;
+  if (broken_) return {};
+  const Change change(broken_);
   return partial_.take();
 }
 

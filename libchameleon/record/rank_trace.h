@@ -9,6 +9,7 @@
 /// Cost: closing an interval reads its log once, and compares it with the one before: only where
 /// that differs it is signed; joining folds it.
 
+#include <exception>
 #include <vector>
 
 #include "compress/fold.h"
@@ -31,6 +32,7 @@ class RankTrace {
 
   /// Times are kept no longer, from the present interval on.
   void drop_times() {
+    const Change change(broken_);
     open_.keep_times(false);
     partial_.keep_times(false);
   }
@@ -58,6 +60,8 @@ class RankTrace {
   /// Whether the last closed interval / any since `take` created a communicator,
   /// group or topology, which are kept exactly for every rank.
   bool interval_creates() const { return interval_creates_; }
+  /// Something failed in the middle of a change: what happened since `take` is lost.
+  bool broken() const { return broken_; }
   bool history_creates() const { return history_creates_; }
 
  private:
@@ -85,6 +89,19 @@ class RankTrace {
     StreamHashes hashes{};
     std::uint64_t last_symbol = 0;
     bool creates = false;
+  };
+
+  /// While one lives the trace changes; it is broken if that ends by an exception.
+  class Change {
+   public:
+    explicit Change(bool& broken) : broken_(broken) {}
+    ~Change() { broken_ = broken_ || std::uncaught_exceptions() > thrown_; }
+    Change(const Change&) = delete;
+    Change& operator=(const Change&) = delete;
+
+   private:
+    bool& broken_;
+    int thrown_ = std::uncaught_exceptions();
   };
 
   void learn();
@@ -116,6 +133,7 @@ class RankTrace {
   std::uint64_t last_symbol_ = 0;
   bool creates_ = false, interval_creates_ = false, history_creates_ = false;
   bool closed_ = false;  ///< an interval is
+  bool broken_ = false;
 };
 
 }  // namespace chameleon::record

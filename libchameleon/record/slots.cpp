@@ -38,8 +38,8 @@ std::int32_t Slots::lowest_free() {
   for (; free_from_ < free_.size(); ++free_from_)
     if (free_[free_from_] != 0)
       return static_cast<std::int32_t>(free_from_ * 64) + std::countr_zero(free_[free_from_]);
+  objects_.resize((free_.size() + 1) * 64);
   free_.push_back(~0ULL);
-  objects_.resize(free_.size() * 64);
   return static_cast<std::int32_t>(free_from_ * 64);
 }
 
@@ -147,8 +147,7 @@ void Slots::unlink(std::int32_t id) {
 }
 
 void Slots::grow() {
-  const std::vector<Bucket> old = std::move(buckets_);
-  buckets_.assign(old.size() * 4, Bucket{});
+  const std::vector<Bucket> old = std::exchange(buckets_, std::vector<Bucket>(buckets_.size() * 4));
   for (const Bucket& chain : old)
     for (std::int32_t id = chain.head; id >= 0;) {
       const std::int32_t next = objects_[static_cast<std::size_t>(id)].next;

@@ -114,6 +114,12 @@ bool Streams::history_creates() {
   return creates;
 }
 
+bool Streams::broken() {
+  bool broken = false;
+  for_each([&](Stream& stream) { broken = broken || stream.trace.broken(); });
+  return broken;
+}
+
 Trace Streams::take(const Trace& schema) {
   Trace whole;
   for_each([&](Stream& stream) {

@@ -100,6 +100,7 @@ class Streams {
   SignatureVector history();
   bool interval_creates();
   bool history_creates();
+  bool broken();  ///< any stream
   /// What the streams hold, merged; its facts are how many events, where there are several.
   /// They are empty afterwards. `schema`: a trace with the calls described.
   Trace take(const Trace& schema);

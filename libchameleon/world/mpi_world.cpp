@@ -3,6 +3,8 @@
 
 #include <sched.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <map>
 
@@ -10,7 +12,16 @@ namespace chameleon::world {
 namespace {
 
 // What a request that was given up still reads or writes must stay: it is leaked.
-void abandon(Bytes& bytes) { new Bytes(std::move(bytes)); }
+void abandon(Bytes& bytes) {
+  union Kept {
+    Bytes bytes;
+    ~Kept() {}
+  };
+  const Kept kept{std::move(bytes)};
+}
+
+/// Where what a rank has no memory for is received to. Not touched, hence not resident, before.
+alignas(64) std::uint8_t g_sink[MpiWorld::kMostPieceBytes];
 
 // Upwards each level waits a little longer than the one below, and downwards than the one
 // above, so that who misses a rank first is the one next to it, and can name it.
@@ -24,7 +35,9 @@ struct MpiWorld::Sending {
 };
 
 MpiWorld::MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_bytes)
-    : comm_(comm), timeout_(timeout_seconds), piece_bytes_(std::max<std::size_t>(piece_bytes, 1)) {
+    : comm_(comm),
+      timeout_(timeout_seconds),
+      piece_bytes_(std::clamp<std::size_t>(piece_bytes, 1, kMostPieceBytes)) {
   int rank = 0, size = 1, found = 0;
   void* bound = nullptr;
   PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
@@ -96,57 +109,107 @@ bool MpiWorld::finish(Sending& sending) {
   return true;
 }
 
-void MpiWorld::send(std::uint32_t to, Bytes bytes) {
-  traffic_.count(bytes.size());
-  Sending sending;
-  if (!start(sending, to, bytes, operation_tag(), false) || !finish(sending)) abandon(bytes);
+/// Piece by piece, to several ranks at once. Returns when the bytes may be used again.
+bool MpiWorld::send_piece(std::span<const std::uint32_t> to, const std::uint8_t* data, int size) {
+  std::array<MPI_Request, kMostChildren> requests;
+  for (std::size_t i = 0; i < to.size() && !failed_; ++i)
+    if (PMPI_Isend(data, size, MPI_BYTE, static_cast<int>(to[i]), operation_tag(), comm_,
+                   &requests[i]) != MPI_SUCCESS)
+      failed_ = true;
+  for (std::size_t i = 0; i < to.size() && !failed_; ++i) wait(requests[i]);
+  return !failed_;
+}
+
+void MpiWorld::send_pieces(std::span<const std::uint32_t> to, Bytes& bytes) {
+  for (std::size_t i = 0; i < to.size(); ++i) traffic_.count(bytes.size());
+  std::span<const std::uint8_t> rest = bytes;
+  for (bool more = true; more;) {
+    const std::size_t size = std::min(rest.size(), piece_bytes_);
+    if (!send_piece(to, rest.data(), static_cast<int>(size))) return abandon(bytes);
+    rest = rest.subspan(size);
+    more = size == piece_bytes_;
+  }
+}
+
+void MpiWorld::send(std::uint32_t to, Bytes& bytes) { send_pieces({&to, 1}, bytes); }
+
+bool MpiWorld::receive_to(int from, int tag, int size, std::uint8_t* data) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (PMPI_Irecv(data, size, MPI_BYTE, from, tag, comm_, &request) == MPI_SUCCESS)
+    return wait(request);
+  failed_ = true;
+  return false;
 }
 
 bool MpiWorld::receive_piece(int from, int tag, int size, Bytes& bytes) {
   const std::size_t before = bytes.size();
   bytes.resize(before + static_cast<std::size_t>(size));
-  MPI_Request request = MPI_REQUEST_NULL;
-  if (PMPI_Irecv(bytes.data() + before, size, MPI_BYTE, from, tag, comm_, &request) !=
-      MPI_SUCCESS) {
-    failed_ = true;
-    return false;
-  }
-  if (wait(request)) return true;
+  if (receive_to(from, tag, size, bytes.data() + before)) return true;
   abandon(bytes);
   return false;
 }
 
-bool MpiWorld::receive(std::uint32_t from, Bytes& bytes) {
-  const int source = static_cast<int>(from), tag = operation_tag();
+/// The size of the next piece from a rank; below 0 if none comes.
+int MpiWorld::await_piece(int from, int tag) {
   for (unsigned polls = 0; !failed_;) {
     int found = 0, size = 0;
     MPI_Status status;
-    if (PMPI_Iprobe(source, tag, comm_, &found, &status) != MPI_SUCCESS) break;
-    if (found == 0) {
-      if (late(polls)) break;
-      continue;
+    if (PMPI_Iprobe(from, tag, comm_, &found, &status) != MPI_SUCCESS) break;
+    if (found != 0) {
+      PMPI_Get_count(&status, MPI_BYTE, &size);
+      return size;
     }
-    PMPI_Get_count(&status, MPI_BYTE, &size);
-    if (!receive_piece(source, tag, size, bytes)) return false;
-    if (static_cast<std::size_t>(size) < piece_bytes_) return true;
-    polls = 0;
+    if (late(polls)) break;
   }
   failed_ = true;
-  return false;
+  return -1;
 }
 
-void MpiWorld::broadcast_bytes(Bytes& bytes) {
-  std::uint32_t children[32], count = 0, parent = 0;
+/// Receives a value, of which f(data, size) sees each piece. False if the sender has none, or this
+/// rank no memory for it.
+template <class F>
+bool MpiWorld::receive_pieces(std::uint32_t from, Bytes& bytes, F each) {
+  const int source = static_cast<int>(from), tag = operation_tag();
+  bool whole = true;
+  for (bool first = true;; first = false) {
+    const int size = await_piece(source, tag);
+    if (size < 0) return false;
+    if (first && size == 0) whole = false;
+    const std::size_t before = bytes.size();
+    whole = whole && attempt([&] { bytes.resize(before + static_cast<std::size_t>(size)); });
+    std::uint8_t* const data = whole ? bytes.data() + before : g_sink;
+    if (!receive_to(source, tag, size, data) || !each(data, size)) {
+      abandon(bytes);
+      return false;
+    }
+    if (static_cast<std::size_t>(size) < piece_bytes_) return whole;
+  }
+}
+
+bool MpiWorld::receive(std::uint32_t from, Bytes& bytes) {
+  return receive_pieces(from, bytes, [](const std::uint8_t*, int) { return true; });
+}
+
+/// Whether this rank has the value.
+bool MpiWorld::broadcast_bytes(Bytes& bytes) {
+  std::array<std::uint32_t, kMostChildren> children;
+  std::uint32_t count = 0, parent = 0;
   walk_up(
       rank_, size_, [&](std::uint32_t child) { children[count++] = child; },
       [&](std::uint32_t above) { parent = above; });
-  if (rank_ != 0 && !receive(parent, bytes)) return;
-  Sending sending;
-  while (count > 0 && !failed_) {
-    traffic_.count(bytes.size());
-    start(sending, children[--count], bytes, operation_tag(), false);
+  std::reverse(children.begin(), children.begin() + count);
+  const std::span to = std::span(children).first(count);
+  if (rank_ == 0) {
+    send_pieces(to, bytes);
+    return !bytes.empty();
   }
-  if (failed_ || !finish(sending)) abandon(bytes);
+  std::uint64_t all = 0;
+  const bool whole = receive_pieces(parent, bytes, [&](const std::uint8_t* data, int size) {
+    all += static_cast<std::uint64_t>(size);
+    return send_piece(to, data, size);
+  });
+  for (std::uint32_t i = 0; i < count; ++i) traffic_.count(all);
+  return whole;
 }
 
 std::vector<MpiWorld::Parcel> MpiWorld::exchange(std::vector<Parcel> outgoing) {
@@ -154,7 +217,7 @@ std::vector<MpiWorld::Parcel> MpiWorld::exchange(std::vector<Parcel> outgoing) {
   const int data = operation_tag();
   ++operation_;
   const int control = operation_tag();  // up and down differ in who sends
-  std::uint32_t children[32], count = 0, arrived = 0, parent = 0;
+  std::uint32_t children[kMostChildren], count = 0, arrived = 0, parent = 0;
   walk_up(
       rank_, size_, [&](std::uint32_t child) { children[count++] = child; },
       [&](std::uint32_t above) { parent = above; });
@@ -217,20 +280,34 @@ void MpiWorld::drain() {
     MPI_Status status;
     more = PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, &status) == MPI_SUCCESS &&
            found != 0;
-    Bytes dropped;
     deadline_ = PMPI_Wtime() + timeout_;
     if (more) PMPI_Get_count(&status, MPI_BYTE, &size);
-    if (more) more = receive_piece(status.MPI_SOURCE, status.MPI_TAG, size, dropped);
+    if (more) more = receive_to(status.MPI_SOURCE, status.MPI_TAG, size, g_sink);
   }
 }
 
 // A vote that was lost travels as a message four bytes longer, which begins with the
 // rank that is missing.
 
-MpiWorld::SmallVote MpiWorld::begin_vote(std::uint32_t sequence, double timeout, std::size_t size) {
+MpiWorld::SmallVote MpiWorld::begin_vote(int tag, double timeout, std::size_t size) {
   traffic_.depth += 2 * tree_depth(size_);
-  return {static_cast<int>(sequence % static_cast<std::uint32_t>(tags_)), size, PMPI_Wtime(),
-          timeout};
+  return {tag, size, PMPI_Wtime(), timeout};
+}
+
+Absent MpiWorld::absent(bool ready) {
+  begin_operation(0);
+  Absent all = ready ? Absent{} : Absent::one(rank_);
+  std::uint32_t missing = 0;
+  const auto add = [](Absent& mine, Absent&& theirs) { mine.add(theirs); };
+  if (!vote_on(all, add, operation_tag(), timeout_, missing)) failed_ = true;
+  return all;
+}
+
+bool MpiWorld::receive_reading(std::uint32_t from, ClockReading& reading) {
+  if (small_receive(from, sizeof reading, operation_tag(), deadline_) != sizeof reading)
+    return !(failed_ = true);
+  std::memcpy(&reading, small_in_, sizeof reading);
+  return true;
 }
 
 bool MpiWorld::small_send(std::uint32_t to, std::size_t size, int tag, double deadline) {
@@ -277,7 +354,7 @@ bool MpiWorld::collect(SmallVote& vote, std::uint32_t child, void* theirs) {
 }
 
 bool MpiWorld::share(SmallVote& vote, void* value) {
-  std::uint32_t children[32], count = 0, parent = 0;
+  std::uint32_t children[kMostChildren], count = 0, parent = 0;
   walk_up(
       rank_, size_, [&](std::uint32_t child) { children[count++] = child; },
       [&](std::uint32_t above) { parent = above; });

@@ -11,6 +11,12 @@
 ///
 /// A value is one message of the length it has, found by probing; only beyond
 /// `piece_bytes` it is sent in pieces (one of full length means more follow).
+///
+/// What fails on a rank (memory above all) stays there: callbacks, encoding and decoding may throw,
+/// and the rank still sends and receives every message that it owes. Where it has no value it sends
+/// an empty message, and who receives one goes on without it: what is lost is the rank's own value,
+/// or that of the subtree whose values it could not join. `failure()` tells that rank, and nobody
+/// else; a sender of lost values is told by what did not arrive. For this no memory is needed.
 
 #include <mpi.h>
 
@@ -22,6 +28,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/attempt.h"
+#include "world/absent.h"
 #include "world/clock_sample.h"
 #include "world/tree.h"
 #include "world/world.h"
@@ -30,13 +38,18 @@ namespace chameleon::world {
 
 class MpiWorld {
  public:
-  /// This rank's value.
+  /// This rank's value, unless making it failed.
   template <class T>
   struct PerRank {
     T value{};
+    bool lost = false;
   };
 
-  MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_bytes = std::size_t{1} << 28);
+  /// Longer values go in pieces of so many bytes. A rank without memory for one receives it to
+  /// where nobody reads it, and passes it on from there.
+  static constexpr std::size_t kMostPieceBytes = std::size_t{1} << 18;
+
+  MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_bytes = kMostPieceBytes);
   MpiWorld(const MpiWorld&) = delete;
   MpiWorld& operator=(const MpiWorld&) = delete;
   MpiWorld(MpiWorld&&) = default;
@@ -45,6 +58,8 @@ class MpiWorld {
   std::uint32_t size() const { return size_; }
   std::uint32_t rank() const { return rank_; }
   bool failed() const { return failed_; }
+  /// What failed on this rank first, in this world.
+  Failure failure() const { return failure_; }
   Traffic traffic() const { return traffic_; }
   void reset_traffic() { traffic_ = {}; }
 
@@ -52,20 +67,33 @@ class MpiWorld {
   /// before MPI_Finalize after a failure or a lost vote: MPI complains of leftovers.
   void drain();
 
+  /// f() on this rank; false if it threw.
+  template <class F>
+  bool attempt(F f) {
+    const Failure failure = chameleon::attempt(f);
+    if (failure_ == Failure::kNone) failure_ = failure;
+    return failure == Failure::kNone;
+  }
+
   /// f(rank) on every rank.
   template <class F>
   auto generate(F f) {
-    return PerRank<decltype(f(rank_))>{f(rank_)};
+    PerRank<decltype(f(rank_))> result;
+    result.lost = !attempt([&] { result.value = f(rank_); });
+    return result;
   }
 
-  /// f(rank, value) on every rank; nothing if f gives nothing.
+  /// f(rank, value) on every rank that has one; nothing if f gives nothing.
   template <class T, class F>
   auto map(PerRank<T>& values, F f) {
     using R = decltype(f(rank_, values.value));
-    if constexpr (std::is_void_v<R>)
-      f(rank_, values.value);
-    else
-      return PerRank<R>{f(rank_, values.value)};
+    if constexpr (std::is_void_v<R>) {
+      values.lost = values.lost || !attempt([&] { f(rank_, values.value); });
+    } else {
+      PerRank<R> result;
+      result.lost = values.lost || !attempt([&] { result.value = f(rank_, values.value); });
+      return result;
+    }
   }
 
   /// combine(T& mine, T&& theirs) up the tree; the value at rank 0 only. A rank
@@ -73,9 +101,8 @@ class MpiWorld {
   template <class T, class C>
   std::optional<T> reduce(PerRank<T> values, C combine) {
     begin_operation(tree_depth(size_));
-    reduce_positions(rank_, size_, values.value, combine, [](std::uint32_t at) { return at; });
-    if (failed_ || rank_ != 0) return std::nullopt;
-    return std::move(values.value);
+    reduce_positions(rank_, size_, values, combine, true, [](std::uint32_t at) { return at; });
+    return at_root(values);
   }
 
   /// The same over `members` only, ascending and known to all ranks, in the tree
@@ -88,16 +115,16 @@ class MpiWorld {
     begin_operation(tree_depth(size) + (first != 0 ? 1 : 0));
     const auto me = std::lower_bound(members.begin(), members.end(), rank_);
     if (me != members.end() && *me == rank_)
-      reduce_positions(static_cast<std::uint32_t>(me - members.begin()), size, values.value,
-                       combine, [&](std::uint32_t at) { return members[at]; });
-    if (first != 0 && rank_ == first) send_value(0, values.value);
-    if (first != 0 && rank_ == 0) receive_value(first, values.value);
-    if (failed_ || rank_ != 0) return std::nullopt;
-    return std::move(values.value);
+      reduce_positions(static_cast<std::uint32_t>(me - members.begin()), size, values, combine,
+                       true, [&](std::uint32_t at) { return members[at]; });
+    if (first != 0 && rank_ == first) send_value(0, values);
+    if (first != 0 && rank_ == 0) receive_value(first, values);
+    return at_root(values);
   }
 
   /// Several such reductions at once, over disjoint groups known to all ranks:
   /// the result stays at the first of each; elsewhere what is given is used up.
+  /// What arrives may depend on the value it is joined to: a rank that has none keeps nothing.
   template <class T, class C>
   PerRank<T> reduce_groups(const std::vector<std::vector<std::uint32_t>>& groups, PerRank<T> values,
                            C combine) {
@@ -108,14 +135,14 @@ class MpiWorld {
       const auto me = std::lower_bound(group.begin(), group.end(), rank_);
       if (me == group.end() || *me != rank_) continue;
       reduce_positions(static_cast<std::uint32_t>(me - group.begin()),
-                       static_cast<std::uint32_t>(group.size()), values.value, combine,
+                       static_cast<std::uint32_t>(group.size()), values, combine, false,
                        [&](std::uint32_t at) { return group[at]; });
     }
     return values;
   }
 
-  /// Rank 0's value, down the tree; a default one when there is none. Encoded once,
-  /// passed on as it came.
+  /// Rank 0's value, down the tree; a default one when there is none, or this rank cannot have it.
+  /// Encoded once, passed on as it came, also by ranks that cannot have it.
   template <class T>
   T broadcast(std::optional<T> at_root) {
     begin_operation(tree_depth(size_));
@@ -123,11 +150,10 @@ class MpiWorld {
     T value{};
     if (rank_ == 0) {
       if (at_root) value = std::move(*at_root);
-      if (size_ > 1) bytes = encoded(value);
+      if (size_ > 1) encode_to(bytes, value);
     }
-    broadcast_bytes(bytes);
-    if (failed_) return T{};
-    if (rank_ != 0 && !decoded(bytes, value)) return T{};
+    if (!broadcast_bytes(bytes) || failed_) return rank_ == 0 && !failed_ ? std::move(value) : T{};
+    if (rank_ != 0 && !decode_from(bytes, value)) return T{};
     return value;
   }
 
@@ -136,11 +162,16 @@ class MpiWorld {
     return broadcast(reduce(std::move(values), combine));
   }
 
+  /// Which ranks are not `ready` for what the others are about to do, on all ranks alike: who
+  /// waits for a rank must know that it does not come. 2 (size - 1) messages of 16 bytes, no
+  /// allocation.
+  Absent absent(bool ready);
+
   /// Values to named ranks: (to, value) becomes (from, value), in order of from and
   /// then of sending. Sparse: synchronous sends to the ranks there is something
   /// for, then the tree says that everyone's have arrived (Hoefler, Siebert,
   /// Lumsdaine, PPoPP'10, with a tree for their barrier). A message a partner, and
-  /// 2 (size - 1) empty ones in all; no step is linear in size.
+  /// 2 (size - 1) empty ones in all; no step is linear in size. Memory is needed: it may throw.
   template <class T>
   PerRank<std::vector<std::pair<std::uint32_t, T>>> route(
       PerRank<std::vector<std::pair<std::uint32_t, T>>> outgoing) {
@@ -184,25 +215,26 @@ class MpiWorld {
   /// tree: it asks `rounds` times what that clock shows and believes the quickest answer
   /// (Cristian, Distributed Computing 3, 1989). Errors add up along ceil(log2 size) levels;
   /// 2 * rounds messages a rank, which `traffic` leaves out. `now()` is this rank's clock in ns.
+  /// No allocation.
   template <class Now>
   ClockSample sample_clock(Now now, unsigned rounds) {
     const Traffic counted = traffic_;
     begin_operation(0);
+    const int tag = operation_tag();
     ClockSample best;
     const auto ask = [&](std::uint32_t parent) {
       std::int64_t least = INT64_MAX;
       for (unsigned i = 0; i < rounds && !failed_; ++i) {
         ClockReading theirs;
         const std::int64_t asked = now();
-        send(parent, {});
-        if (!receive_value(parent, theirs)) return;
+        if (!small_send(parent, 0, tag, deadline_) || !receive_reading(parent, theirs)) return;
         const std::int64_t took = now() - asked;
         if (took >= least) continue;
         least = took;
         best = {asked + took / 2, theirs.root - (asked + took / 2), theirs.error + (took + 1) / 2};
       }
     };
-    std::uint32_t children[32], count = 0, above = rank_;
+    std::uint32_t children[kMostChildren], count = 0, above = rank_;
     walk_up(
         rank_, size_, [&](std::uint32_t child) { children[count++] = child; },
         [&](std::uint32_t parent) { above = parent; });
@@ -213,9 +245,11 @@ class MpiWorld {
     while (count > 0) {  // those with the most below them first
       const std::uint32_t child = children[--count];
       for (unsigned i = 0; i < rounds && !failed_; ++i) {
-        Bytes nothing;
-        if (receive(child, nothing))
-          send_value(child, ClockReading{now() + best.offset, best.error});
+        if (small_receive(child, 0, tag, deadline_) < 0) failed_ = true;
+        if (failed_) break;
+        const ClockReading mine{now() + best.offset, best.error};
+        std::memcpy(small_out_, &mine, sizeof mine);
+        small_send(child, sizeof mine, tag, deadline_);
       }
     }
     traffic_ = counted;
@@ -232,25 +266,12 @@ class MpiWorld {
   template <class T, class C>
   bool small_all_reduce(T& value, C combine, std::uint32_t sequence, double timeout,
                         std::uint32_t& missing) {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kSmall);
-    SmallVote vote = begin_vote(sequence, timeout, sizeof(T));
-    if (failed_) {
-      missing = rank_;
-      return refuse(vote);
-    }
-    walk_up(
-        rank_, size_,
-        [&](std::uint32_t child) {
-          T theirs;
-          if (collect(vote, child, &theirs)) combine(value, std::move(theirs));
-        },
-        [](std::uint32_t) {});
-    if (!share(vote, &value)) missing = vote.missing;
-    return !vote.lost;
+    return vote_on(value, combine, vote_tag(sequence), timeout, missing);
   }
 
  private:
   static constexpr std::size_t kSmall = 16;
+  static constexpr std::size_t kMostChildren = 32;  ///< in the tree
   struct Parcel {
     std::uint32_t rank = 0;
     Bytes bytes;
@@ -267,44 +288,89 @@ class MpiWorld {
     bool lost = false;
   };
 
+  template <class T, class C>
+  bool vote_on(T& value, C combine, int tag, double timeout, std::uint32_t& missing) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kSmall);
+    SmallVote vote = begin_vote(tag, timeout, sizeof(T));
+    if (failed_) {
+      missing = rank_;
+      return refuse(vote);
+    }
+    walk_up(
+        rank_, size_,
+        [&](std::uint32_t child) {
+          T theirs;
+          if (collect(vote, child, &theirs)) combine(value, std::move(theirs));
+        },
+        [](std::uint32_t) {});
+    if (!share(vote, &value)) missing = vote.missing;
+    return !vote.lost;
+  }
+
+  /// Empty if it cannot be had.
   template <class T>
-  static Bytes encoded(const T& value) {
-    ByteWriter writer;
-    encode_value(writer, value);
-    return writer.take();
+  void encode_to(Bytes& bytes, const T& value) {
+    attempt([&] {
+      ByteWriter writer;
+      encode_value(writer, value);
+      bytes = writer.take();
+    });
+  }
+  /// False also where it is this rank that cannot have the value: its world goes on.
+  template <class T>
+  bool decode_from(const Bytes& bytes, T& value) {
+    bool read = false;
+    const bool whole = attempt([&] {
+      ByteReader reader(bytes);
+      read = decode_value(reader, value);
+    });
+    if (whole && !read) failed_ = true;
+    return read;
   }
   template <class T>
-  bool decoded(const Bytes& bytes, T& value) {
-    ByteReader reader(bytes);
-    if (!decode_value(reader, value)) failed_ = true;
-    return !failed_;
-  }
-  template <class T>
-  void send_value(std::uint32_t to, const T& value) {
-    if (!failed_) send(to, encoded(value));
-  }
-  template <class T>
-  bool receive_value(std::uint32_t from, T& value) {
+  void send_value(std::uint32_t to, const PerRank<T>& values) {
+    if (failed_) return;
     Bytes bytes;
-    return receive(from, bytes) && decoded(bytes, value);
+    if (!values.lost) encode_to(bytes, values.value);
+    send(to, bytes);
   }
+  template <class T>
+  void receive_value(std::uint32_t from, PerRank<T>& values) {
+    Bytes bytes;
+    values.lost = !receive(from, bytes) || !decode_from(bytes, values.value);
+  }
+  template <class T>
+  std::optional<T> at_root(PerRank<T>& values) const {
+    if (failed_ || rank_ != 0 || values.lost) return std::nullopt;
+    return std::move(values.value);
+  }
+  /// With `adopts`, a rank without a value goes on with the first it gets.
   template <class T, class C, class RankAt>
-  void reduce_positions(std::uint32_t at, std::uint32_t size, T& mine, C& combine, RankAt rank_at) {
+  void reduce_positions(std::uint32_t at, std::uint32_t size, PerRank<T>& mine, C& combine,
+                        bool adopts, RankAt rank_at) {
     walk_up(
         at, size,
         [&](std::uint32_t child) {
-          T theirs{};
-          if (receive_value(rank_at(child), theirs)) combine(mine, std::move(theirs));
+          PerRank<T> theirs;
+          receive_value(rank_at(child), theirs);
+          if (theirs.lost || (mine.lost && !adopts)) return;
+          if (mine.lost)
+            mine = std::move(theirs);
+          else
+            mine.lost = !attempt([&] { combine(mine.value, std::move(theirs.value)); });
         },
         [&](std::uint32_t parent) { send_value(rank_at(parent), mine); });
   }
 
   void begin_operation(std::uint32_t depth);
-  void send(std::uint32_t to, Bytes bytes);
+  void send(std::uint32_t to, Bytes& bytes);
   bool receive(std::uint32_t from, Bytes& bytes);
-  void broadcast_bytes(Bytes& bytes);
+  bool broadcast_bytes(Bytes& bytes);
   std::vector<Parcel> exchange(std::vector<Parcel> outgoing);
-  SmallVote begin_vote(std::uint32_t sequence, double timeout, std::size_t size);
+  int vote_tag(std::uint32_t sequence) const {
+    return static_cast<int>(sequence % static_cast<std::uint32_t>(tags_));
+  }
+  SmallVote begin_vote(int tag, double timeout, std::size_t size);
   bool collect(SmallVote& vote, std::uint32_t child, void* theirs);
   bool share(SmallVote& vote, void* value);
   bool refuse(SmallVote& vote);
@@ -314,8 +380,15 @@ class MpiWorld {
              bool synchronous);
   bool done(Sending& sending);
   bool finish(Sending& sending);
+  bool send_piece(std::span<const std::uint32_t> to, const std::uint8_t* data, int size);
+  void send_pieces(std::span<const std::uint32_t> to, Bytes& bytes);
+  int await_piece(int from, int tag);
+  template <class F>
+  bool receive_pieces(std::uint32_t from, Bytes& bytes, F each);
   bool receive_piece(int from, int tag, int size, Bytes& bytes);
+  bool receive_to(int from, int tag, int size, std::uint8_t* data);
   bool wait(MPI_Request& request);
+  bool receive_reading(std::uint32_t from, ClockReading& reading);
   bool small_send(std::uint32_t to, std::size_t size, int tag, double deadline);
   int small_receive(std::uint32_t from, std::size_t size, int tag, double deadline);
   bool late(unsigned& polls) const;
@@ -329,6 +402,7 @@ class MpiWorld {
   std::uint32_t operation_ = 0;  ///< the present one
   double deadline_ = 0;          ///< of the present operation, on MPI's clock
   bool failed_ = false;
+  Failure failure_ = Failure::kNone;
   Traffic traffic_;
   std::uint8_t small_out_[kSmall + 4], small_in_[kSmall + 4];
 };

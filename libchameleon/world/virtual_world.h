@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "world/absent.h"
 #include "world/tree.h"
 #include "world/world.h"
 
@@ -35,6 +36,13 @@ class VirtualWorld {
   void reset_traffic() {
     traffic_ = {};
     critical_seconds_ = 0;
+  }
+
+  /// f(); what it throws is the caller's.
+  template <class F>
+  bool attempt(F f) {
+    f();
+    return true;
   }
 
   /// f(rank) for every rank.
@@ -112,6 +120,13 @@ class VirtualWorld {
   template <class T, class C>
   T all_reduce(PerRank<T> values, C combine) {
     return broadcast(reduce(std::move(values), combine));
+  }
+
+  /// Nobody is. As many messages as in a real job.
+  Absent absent(bool) {
+    for (std::uint32_t i = 0; i < 2 * (size_ - 1); ++i) traffic_.count(sizeof(Absent));
+    traffic_.depth += 2 * tree_depth(size_);
+    return {};
   }
 
   /// Values to named ranks: (to, value) becomes (from, value), in order of from and

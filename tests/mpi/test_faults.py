@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What fails in the tracer stays there. The tool's N-th allocation fails, on one rank or on all,
+once or for good; and a job has hardly more address space than the program itself needs. Each time
+the program's output and exit status are those of an untraced run, it ends in time, one line says
+that the tracer failed, the file can be read, and what is missing in it is declared.
+
+    test_faults.py --tools TOOLS.json --examples FOLDER [--seconds S | --all] [--seed N]
+                   [--case NAME [--ranks LIST] [--at N | --from N]]"""
+
+import json
+import pathlib
+import random
+import re
+import time
+
+import harness
+from harness import expect
+
+EACH = 2000      # with --all: allocations that all fail in turn; of those beyond, some
+BEYOND = 200
+PATIENCE = 30    # s, for a job of less than one: far below any time-out of markers
+SUMMARY = re.compile(rb"^chameleon: \d[\w.]*: \d+ ranks, .*$")
+FAULT = re.compile(rb"^chameleon: (the tracer failed on \d+ of \d+ ranks|"
+                   rb"no memory for the tracer on rank \d+).*$")
+
+# name: ranks, example, its arguments, settings
+CASES = {
+    "online": (4, "phases", ["--iterations", 9, "--pattern", "AAABBBAAA"], {}),
+    "checked": (4, "stencil2d", ["--iterations", 6], {"FIDELITY": "checked", "FLUSH_EVERY": 2}),
+    "lead": (4, "phases", ["--iterations", 9, "--pattern", "AAABBBAAA"],
+             {"FIDELITY": "lead", "FLUSH_EVERY": 2}),
+    "two": (2, "stencil2d", ["--iterations", 5], {"FLUSH_EVERY": 1}),
+    "plain": (4, "multigrid", ["--iterations", 2], {"CLUSTERING": "off"}),
+    "plain two": (2, "bucketsort", ["--iterations", 2], {"CLUSTERING": "off"}),
+    "spills": (2, "wavefront", ["--iterations", 9], {"BUFFER": "64K", "FLUSH_EVERY": 3}),
+}
+
+
+class Faults:
+    def __init__(self, tools, options):
+        self.tools = tools
+        self.examples = pathlib.Path(options.examples)
+        self.random = random.Random(options.seed)
+        self.runs = 0
+        self.faults = 0
+        self.plain = {}
+        self.counts = {}
+
+    def program(self, case):
+        _, example, arguments, _ = CASES[case]
+        return [self.examples / example, *map(str, arguments)]
+
+    def untraced(self, case):
+        if case not in self.plain:
+            self.plain[case] = self.tools.job(CASES[case][0], self.program(case))
+        return self.plain[case]
+
+    def traced(self, case, **variables):
+        """A run with the library whose memory may fail; the folder with its file and records."""
+        ranks, _, _, settings = CASES[case]
+        folder = self.tools.fresh("job")
+        (folder / "raw").mkdir()
+        settings = {f"CHAMELEON_{name}": value for name, value in settings.items()}
+        begin = time.monotonic()
+        outcome = self.tools.job(
+            ranks, self.program(case), preload=[self.tools.failing_library], timeout=PATIENCE,
+            CHAMELEON_OUTPUT=folder / "t.cham", CHAMELEON_RAW=folder / "raw",
+            **settings, **variables)
+        self.runs += 1
+        return folder, outcome, time.monotonic() - begin
+
+    def count(self, case):
+        """How many allocations each rank makes."""
+        if case not in self.counts:
+            prefix = self.tools.folder / "count"
+            _, outcome, _ = self.traced(case, FAIL_COUNT=prefix)
+            expect(outcome.status == 0, f"{case}: without faults", outcome)
+            self.counts[case] = [int(prefix.with_name(f"count.{rank}").read_text())
+                                 for rank in range(CASES[case][0])]
+            expect(min(self.counts[case]) > 200, f"{case}: {self.counts[case]} allocations")
+        return self.counts[case]
+
+    def info(self, what, path, outcome):
+        told = self.tools.chameleon("info", "--json", path)
+        expect(told.status == 0, f"{what}: the file cannot be read", told, outcome)
+        return json.loads(told.stdout)
+
+    def judge(self, what, case, folder, outcome):
+        """All that is asked of a run; whether a fault was said."""
+        plain = self.untraced(case)
+        expect((outcome.status, outcome.stdout) == (plain.status, plain.stdout),
+               f"{what}: the program's result changes", plain, outcome)
+        lines = outcome.stderr.splitlines()
+        said = [line for line in lines if FAULT.match(line)]
+        rest = [line for line in lines if not FAULT.match(line) and not SUMMARY.match(line)]
+        expect(len(said) <= 1 and not rest and len(lines) - len(said) <= 1,
+               f"{what}: other lines than one about the fault and the summary", outcome)
+        path = folder / "t.cham"
+        if not path.exists():  # rank 0 had not come so far
+            expect(said and b"untraced" in said[0], f"{what}: no file", outcome)
+            return True
+        facts = self.info(what, path, outcome)
+        declared = facts["declarations"] or not facts["complete"]
+        expect(bool(said) == bool(declared), f"{what}: said and declared do not agree: {declared}",
+               outcome)
+        if said and b"untraced" in said[0]:
+            expect(facts["events"] == 0, f"{what}: {facts['events']} events, untraced", outcome)
+            return True
+        verified = self.tools.chameleon("verify", path, "--raw", folder / "raw")
+        expect(verified.status == 0, f"{what}: something is missing and not declared", verified,
+               outcome)
+        return bool(said)
+
+    def run(self, case, ranks, **where):
+        name, number = next(iter(where.items()))
+        what = f"--case '{case}' --ranks {ranks} --{name} {number}"
+        variables = {f"FAIL_{name.upper()}": number}
+        if ranks != "all":
+            variables["FAIL_RANKS"] = ranks
+        try:
+            folder, outcome, _ = self.traced(case, **variables)
+        except harness.Failure as failure:
+            raise harness.Failure(f"{what}: {failure}") from None
+        self.faults += self.judge(what, case, folder, outcome)
+
+    def chosen(self, case):
+        """One rank, rank 0, or all of them."""
+        one = self.random.randrange(1, CASES[case][0])
+        return self.random.choice(["0", str(one), "all"])
+
+    def sample(self, seconds):
+        """Until the time is over: random cases, ranks and numbers, early ones as often as late."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            case = self.random.choice(list(CASES))
+            ranks = self.chosen(case)
+            counts = self.count(case)
+            most = max(counts) if ranks == "all" else counts[int(ranks)]
+            most = self.random.choice([most, most, min(most, 400)])
+            where = self.random.choice(["at", "from"])
+            self.run(case, ranks, **{where: self.random.randint(1, most)})
+
+    def everywhere(self):
+        for case in CASES:
+            counts = self.count(case)
+            for where in ("at", "from"):
+                for ranks in ("0", "1", str(CASES[case][0] - 1), "all"):
+                    most = max(counts) if ranks == "all" else counts[int(ranks)]
+                    numbers = list(range(1, min(most, EACH) + 1))
+                    numbers += sorted(self.random.randint(EACH, most)
+                                      for _ in range(BEYOND if most > EACH else 0))
+                    for number in numbers:
+                        self.run(case, ranks, **{where: number})
+
+    def address_space(self):
+        """From hardly more than the program needs to enough for the tracer too."""
+        case = "two"
+        plain = self.untraced(case)
+        fits = None
+        for mebibytes in range(40, 4000, 20):
+            if self.limited(case, mebibytes, []) == plain:
+                fits = mebibytes
+                break
+        expect(fits is not None, "the program needs more than 4 GB of address space")
+        stopped = 0
+        for more in (0, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64):
+            folder = self.tools.fresh("limited")
+            path = folder / "t.cham"
+            outcome = self.limited(case, fits + more, [self.tools.library], path)
+            if b"cannot be preloaded" in outcome.stderr or b"error while loading" in outcome.stderr:
+                continue  # there is not even room for the library
+            what = f"{fits + more} MiB of address space, {more} more than untraced"
+            expect((outcome.status, outcome.stdout) == (plain.status, plain.stdout),
+                   f"{what}: the program's result changes", plain, outcome)
+            if path.exists():
+                self.info(what, path, outcome)
+            stopped += any(FAULT.match(line) for line in outcome.stderr.splitlines())
+        print(f"address space: {fits} MiB untraced; with that and a little more {stopped} faults")
+
+    def limited(self, case, mebibytes, preload, path=None):
+        ranks = CASES[case][0]
+        libraries = self.tools.preload(*preload, self.tools.test_yield)
+        settings = [f"CHAMELEON_OUTPUT={path}"] if path else []
+        script = f"ulimit -v {mebibytes << 10}; exec env LD_PRELOAD={libraries} \"$@\""
+        return self.tools.run([self.tools.mpiexec, "-n", ranks, "sh", "-c", script, "sh", *settings,
+                               *self.program(case)], timeout=PATIENCE)
+
+
+def main():
+    arguments = harness.parser(__doc__)
+    arguments.add_argument("--examples", required=True, help="folder of the example programs")
+    arguments.add_argument("--seconds", type=float, default=60)
+    arguments.add_argument("--all", action="store_true")
+    arguments.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    arguments.add_argument("--case", choices=list(CASES))
+    arguments.add_argument("--ranks", default="all")
+    arguments.add_argument("--at", type=int)
+    arguments.add_argument("--from", type=int, dest="since")
+    options = arguments.parse_args()
+
+    def body(tools):
+        faults = Faults(tools, options)
+        print(f"seed {options.seed}", flush=True)
+        if options.case:
+            where = {"at": options.at} if options.at else {"from": options.since}
+            faults.run(options.case, options.ranks, **where)
+            return
+        if options.all:
+            faults.everywhere()
+        else:
+            faults.sample(options.seconds)
+        print(f"{faults.runs} runs, {faults.faults} faults", flush=True)
+        expect(faults.faults > 10, f"only {faults.faults} of {faults.runs} runs had a fault")
+        if not tools.sanitizer:  # which takes terabytes of address space
+            faults.address_space()
+
+    harness.main("test_faults", options, body)
+
+
+if __name__ == "__main__":
+    main()
