@@ -205,11 +205,16 @@ void Online::elect(const SignatureVector& interval) {
   heed(*present_);
   ++facts_.clusterings;
   facts_.clusters.clear();
-  guarded([&] {
+  const bool told = guarded([&] {
+    RankList all;
     for (const MainCluster& main : clusters_.main)
-      for (const SubCluster& one : main.clusters)
+      for (const SubCluster& one : main.clusters) {
         facts_.clusters.push_back({main.call_path, one.lead, one.ranks});
+        all.merge(one.ranks);
+      }
+    if (all != everyone()) facts_.clusters.clear();  // without some ranks they are others
   });
+  if (!told) facts_.clusters.clear();
 }
 
 void Online::flush_history() {

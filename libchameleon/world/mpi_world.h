@@ -109,7 +109,10 @@ class MpiWorld {
   /// over their positions; the first sends the result to rank 0 unless it is.
   template <class T, class C>
   std::optional<T> reduce(const std::vector<std::uint32_t>& members, PerRank<T> values, C combine) {
-    if (members.empty()) return std::nullopt;
+    if (members.empty()) {
+      begin_operation(0);  // to a rank that takes no part in it too
+      return std::nullopt;
+    }
     const std::uint32_t first = members.front();
     const auto size = static_cast<std::uint32_t>(members.size());
     begin_operation(tree_depth(size) + (first != 0 ? 1 : 0));

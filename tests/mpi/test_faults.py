@@ -19,6 +19,7 @@ from harness import expect
 
 EACH = 2000      # with --all: allocations that all fail in turn; of those beyond, some
 BEYOND = 200
+MOST_FAILURES = 10
 PATIENCE = 30    # s, for a job of less than one: far below any time-out of markers
 SUMMARY = re.compile(rb"^chameleon: \d[\w.]*: \d+ ranks, .*$")
 FAULT = re.compile(rb"^chameleon: (the tracer failed on \d+ of \d+ ranks|"
@@ -46,6 +47,7 @@ class Faults:
         self.faults = 0
         self.plain = {}
         self.counts = {}
+        self.failures = []
 
     def program(self, case):
         _, example, arguments, _ = CASES[case]
@@ -124,6 +126,14 @@ class Faults:
             raise harness.Failure(f"{what}: {failure}") from None
         self.faults += self.judge(what, case, folder, outcome)
 
+    def attempt(self, case, ranks, **where):
+        """The same; failures are gathered."""
+        try:
+            self.run(case, ranks, **where)
+        except harness.Failure as failure:
+            self.failures.append(str(failure))
+            expect(len(self.failures) < MOST_FAILURES, "\n".join(self.failures))
+
     def chosen(self, case):
         """One rank, rank 0, or all of them."""
         one = self.random.randrange(1, CASES[case][0])
@@ -139,7 +149,7 @@ class Faults:
             most = max(counts) if ranks == "all" else counts[int(ranks)]
             most = self.random.choice([most, most, min(most, 400)])
             where = self.random.choice(["at", "from"])
-            self.run(case, ranks, **{where: self.random.randint(1, most)})
+            self.attempt(case, ranks, **{where: self.random.randint(1, most)})
 
     def everywhere(self):
         for case in CASES:
@@ -151,7 +161,7 @@ class Faults:
                     numbers += sorted(self.random.randint(EACH, most)
                                       for _ in range(BEYOND if most > EACH else 0))
                     for number in numbers:
-                        self.run(case, ranks, **{where: number})
+                        self.attempt(case, ranks, **{where: number})
 
     def address_space(self):
         """From hardly more than the program needs to enough for the tracer too."""
@@ -211,6 +221,7 @@ def main():
         else:
             faults.sample(options.seconds)
         print(f"{faults.runs} runs, {faults.faults} faults", flush=True)
+        expect(not faults.failures, "\n".join(faults.failures))
         expect(faults.faults > 10, f"only {faults.faults} of {faults.runs} runs had a fault")
         if not tools.sanitizer:  # which takes terabytes of address space
             faults.address_space()
