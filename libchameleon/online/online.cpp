@@ -236,6 +236,7 @@ void Online::flush_history() {
 }
 
 void Online::flush(const Clustering& clustering, bool keeps) {
+  give_back_space();
   MpiWorld::PerRank<Share> share;
   const bool taken = guarded([&] {
     const auto held = tracer_.lock();
@@ -250,6 +251,7 @@ void Online::flush(const Clustering& clustering, bool keeps) {
   lost_ = lost_ || present_->failed();
   if (present_ == &world_) compare_clocks(*present_, kFewRounds);  // at finalize that is done
   if (tracer_.rank() == 0) commit(std::move(merged));
+  if (present_ == &world_) reserve_space();
 }
 
 void Online::compare_clocks() {

@@ -11,7 +11,7 @@ std::atomic<Tracer*> g_stopped{nullptr};
 
 namespace {
 
-constexpr std::size_t kReserve = 4U << 20;
+constexpr std::size_t kReserve = 16U << 20;  // UCX takes some 4 MiB at a time
 
 std::atomic<Failure> g_fault{Failure::kNone};
 std::atomic<void*> g_reserve{nullptr};
@@ -25,16 +25,21 @@ Tracer* present_tracer() {
 
 Failure first_fault() { return g_fault.load(std::memory_order_relaxed); }
 
-void reserve_for_faults() {
+void reserve_space() {
+  if (has_fault() || g_reserve.load() != nullptr) return;
   void* const space = ::mmap(nullptr, kReserve, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (space != MAP_FAILED) g_reserve.store(space);
+}
+
+void give_back_space() {
+  if (void* const space = g_reserve.exchange(nullptr)) ::munmap(space, kReserve);
 }
 
 void note_fault(Failure failure) {
   if (failure == Failure::kNone) return;
   Failure none = Failure::kNone;
   g_fault.compare_exchange_strong(none, failure);
-  if (void* const space = g_reserve.exchange(nullptr)) ::munmap(space, kReserve);
+  give_back_space();
   Tracer* tracer = g_tracer.load();
   if (tracer == nullptr) return;
   tracer->stop_for_good();

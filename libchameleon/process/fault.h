@@ -24,9 +24,12 @@ extern std::atomic<Tracer*> g_stopped;
 /// The tracer, recording or stopped, or null.
 Tracer* present_tracer();
 
-/// Sets address space aside, which the first fault gives back: to a program and an MPI that have
-/// as little as the tracer, and to what the tracer still has to do. No memory is used for it.
-void reserve_for_faults();
+/// Sets address space aside, unless something failed. The first fault gives it back: to a program
+/// and an MPI that have as little as the tracer, and to what the tracer still has to do. No memory
+/// is used for it.
+void reserve_space();
+/// Gives it back before traces are merged, where MPI itself needs more than usual.
+void give_back_space();
 
 /// What failed first in this process.
 Failure first_fault();

@@ -262,7 +262,7 @@ bool make_communicators() {
 std::unique_ptr<Tracer> make_tracer(Start& start, int rank, int size, bool threaded,
                                     void (*prepare)(Tracer&)) {
   std::unique_ptr<Tracer> tracer;
-  reserve_for_faults();
+  reserve_space();
   const bool made = guarded([&] {
     if (const Status unwinder = callpath::Engine::start(); !unwinder && rank == 0)
       say(unwinder.error().message + "; calls are recorded without call paths");
@@ -347,6 +347,7 @@ void note_untraced_session() {
 void finish_tracer() {
   Tracer* tracer = present_tracer();
   if (tracer == nullptr) return;
+  give_back_space();
   tracer->meet();
   {
     const auto held = tracer->lock();  // not while SIGTERM's thread saves what there is
