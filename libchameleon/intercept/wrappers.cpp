@@ -114,15 +114,20 @@ template <CallId C, class... P>
   std::optional<RawLine<C, P...>> raw;
   const std::uint64_t entry = tracer.clock().now();
   std::uint64_t before = entry;
-  const bool prepared = guarded([&] {
+  bool prepared = true;
+  try {
     event.own_statuses();
-    if (!early) return;
-    const auto held = tracer.enter();
-    event.before();
-    if (tracer.records(C) && tracer.stream().raw != nullptr)
-      raw.emplace().before(event.args(), event.comm());
-    before = tracer.clock().now();
-  });
+    if (early) {
+      const auto held = tracer.enter();
+      event.before();
+      if (tracer.records(C) && tracer.stream().raw != nullptr)
+        raw.emplace().before(event.args(), event.comm());
+      before = tracer.clock().now();
+    }
+  } catch (...) {
+    prepared = false;
+    fault_caught();
+  }
   // What ends the run is recorded first, and what begins it has happened.
   constexpr bool ends = has(call, Attribute::kFinalize | Attribute::kAbort);
   constexpr bool begun = has(call, Attribute::kInit);
@@ -130,7 +135,7 @@ template <CallId C, class... P>
   if constexpr (!ends && !begun) code = std::apply(pmpi, event.args());
   if (!prepared) return code;
   const std::uint64_t after = tracer.clock().now();
-  guarded([&] {
+  try {
     const auto held = tracer.enter();
     Stream& stream = tracer.stream();
     if (raw) raw->after(event.args(), event.comm(), code, stream.raw, tracer.next_raw_line());
@@ -144,7 +149,9 @@ template <CallId C, class... P>
     else
       tracer.count_paused();
     tracer.leave(stream, C, entry, before, after);
-  });
+  } catch (...) {
+    fault_caught();
+  }
   if constexpr (C == CallId::kCommSetName)
     tracer.name_comm(std::get<0>(event.args()), std::get<1>(event.args()));
   return code;

@@ -5,7 +5,9 @@
 // Exit status 1 and a line for each failure.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <new>
 #include <set>
 #include <string>
 
@@ -231,6 +233,78 @@ void timeout(std::uint32_t size) {
   world.drain();
 }
 
+/// Ranks, as a value that this rank may fail to make, to join, to encode or to decode.
+struct Fragile {
+  enum class Step { kNone, kMake, kJoin, kEncode, kDecode };
+  static inline Step fails = Step::kNone;
+  static void go(Step step) {
+    if (step == fails) throw std::bad_alloc();
+  }
+
+  std::vector<std::uint32_t> ranks;
+
+  void encode(ByteWriter& writer) const {
+    go(Step::kEncode);
+    encode_value(writer, ranks);
+  }
+  static bool decode(ByteReader& reader, Fragile& value) {
+    go(Step::kDecode);
+    return decode_value(reader, value.ranks);
+  }
+};
+
+/// The ranks below one in the tree, itself included.
+std::uint32_t subtree(std::uint32_t rank, std::uint32_t size) {
+  return rank == 0 ? size : std::min(size - rank, rank & (~rank + 1));
+}
+
+// One rank fails in the middle of an operation: all others get what does not depend on it, at once.
+void failures_of_one(std::uint32_t size) {
+  using Step = Fragile::Step;
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  const double begin = MPI_Wtime();
+  const auto join = [](Fragile& mine, Fragile&& theirs) {
+    Fragile::go(Step::kJoin);
+    mine.ranks.insert(mine.ranks.end(), theirs.ranks.begin(), theirs.ranks.end());
+  };
+  for (std::uint32_t failing = 0; failing < size; ++failing)
+    for (const Step step : {Step::kMake, Step::kJoin, Step::kEncode, Step::kDecode}) {
+      MpiWorld world(comm, 60, 16);
+      Fragile::fails = me == failing ? step : Step::kNone;
+      const auto make = [](std::uint32_t rank) {
+        Fragile::go(Step::kMake);
+        return Fragile{{rank}};
+      };
+      const auto arrived = world.reduce(world.generate(make), join);
+      const std::uint32_t below = subtree(failing, size);
+      const auto has = [&](std::uint32_t rank) {
+        return arrived && std::count(arrived->ranks.begin(), arrived->ranks.end(), rank) == 1;
+      };
+      for (std::uint32_t rank = 0; me == 0 && rank < size; ++rank)
+        if (rank < failing || rank >= failing + below) check(has(rank), "a sound rank is lost");
+      if (me == 0 && step == Step::kMake && size > 1)
+        for (std::uint32_t rank = 0; rank < size; ++rank)
+          check(has(rank) == (rank != failing), "more is lost than a rank's own value");
+      if (me == 0 && step == Step::kEncode && failing != 0)
+        check(!has(failing), "what could not be encoded arrived");
+
+      Fragile::fails = me == failing && step != Step::kEncode ? step : Step::kNone;
+      std::optional<Fragile> told;
+      if (me == 0) told = Fragile{std::vector<std::uint32_t>(100, 7)};
+      const Fragile heard = world.broadcast(std::move(told));
+      const bool deaf = me == failing && me != 0 && step == Step::kDecode;
+      check(heard.ranks.size() == (deaf ? 0 : 100), "a broadcast depends on another rank");
+      const Absent absent = world.absent(!deaf);
+      check(absent.count == (failing != 0 && step == Step::kDecode ? 1U : 0U), "who is absent?");
+      check(absent.count == 0 || absent.names(failing), "another rank is called absent");
+      check(!world.failed(), "a failure on one rank made its world fail");
+      check(world.failure() == Failure::kNone || me == failing, "a failure on another rank");
+      Fragile::fails = Step::kNone;
+    }
+  check(MPI_Wtime() - begin < 20, "ranks waited for one that failed");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -242,6 +316,7 @@ int main(int argc, char** argv) {
   compare(std::size_t{1} << 28, static_cast<std::uint32_t>(size));
   compare(256, static_cast<std::uint32_t>(size));
   clusterings(static_cast<std::uint32_t>(size));
+  failures_of_one(static_cast<std::uint32_t>(size));
   votes(static_cast<std::uint32_t>(size));
   timeout(static_cast<std::uint32_t>(size));
   int all = 0;
