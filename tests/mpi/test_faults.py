@@ -18,7 +18,8 @@ import harness
 from harness import expect
 
 EACH = 2000      # with --all: allocations that all fail in turn; of those beyond, some
-BEYOND = 200
+BEYOND = 400
+BEGIN = 1600    # allocations up to the end of MPI_Init, about
 MOST_FAILURES = 10
 PATIENCE = 30    # s, for a job of less than one: far below any time-out of markers
 SUMMARY = re.compile(rb"^chameleon: \d[\w.]*: \d+ ranks, .*$")
@@ -80,7 +81,7 @@ class Faults:
             expect(outcome.status == 0, f"{case}: without faults", outcome)
             self.counts[case] = [int(prefix.with_name(f"count.{rank}").read_text())
                                  for rank in range(CASES[case][0])]
-            expect(min(self.counts[case]) > 200, f"{case}: {self.counts[case]} allocations")
+            expect(min(self.counts[case]) > BEGIN, f"{case}: {self.counts[case]} allocations")
         return self.counts[case]
 
     def info(self, what, path, outcome):
@@ -140,16 +141,16 @@ class Faults:
         return self.random.choice(["0", str(one), "all"])
 
     def sample(self, seconds):
-        """Until the time is over: random cases, ranks and numbers, early ones as often as late."""
+        """Until the time is over: random cases, ranks and numbers, most of them after MPI_Init."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             case = self.random.choice(list(CASES))
             ranks = self.chosen(case)
             counts = self.count(case)
             most = max(counts) if ranks == "all" else counts[int(ranks)]
-            most = self.random.choice([most, most, min(most, 400)])
+            least = self.random.choice([1, BEGIN, BEGIN])
             where = self.random.choice(["at", "from"])
-            self.attempt(case, ranks, **{where: self.random.randint(1, most)})
+            self.attempt(case, ranks, **{where: self.random.randint(least, most)})
 
     def everywhere(self):
         for case in CASES:
