@@ -3,6 +3,7 @@
 /// speedscope's JSON. Weights are nanoseconds. Compute time between two calls
 /// belongs to the frames both have in common: that it was spent deeper is not told.
 
+#include <algorithm>
 #include <cmath>
 
 #include "tools/export/export.h"
@@ -53,10 +54,10 @@ Result<Stacks> stacks_of(const ExportRequest& request, ExportReport& report) {
   return stacks;
 }
 
-std::string in_folded(std::string frame) {
-  for (char& letter : frame)
-    if (letter == ';' || letter == '\n') letter = ' ';
-  return frame;
+std::string in_folded(std::string_view frame) {
+  std::string text = printable(frame);
+  std::replace(text.begin(), text.end(), ';', ' ');
+  return text;
 }
 
 }  // namespace
