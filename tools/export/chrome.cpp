@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Chrome's trace events as JSON, which Perfetto and chrome://tracing read: a
 /// track a rank (or thread of it), a slice a call, an arrow a message. Times are microseconds with
-/// three decimals, so nanoseconds are exact.
+/// three decimals, so nanoseconds are exact. Events are written as they come, so that memory does
+/// not grow with them.
 
 #include <cstdio>
 
