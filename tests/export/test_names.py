@@ -44,7 +44,8 @@ def lines(path):
 def check_chrome(folder):
     events = json.loads((folder / "chrome").read_bytes())["traceEvents"]
     same([e["name"] for e in events if e["ph"] == "X"], 2 * CALLS, "chrome")
-    expect(all(e["args"]["at"].startswith(NAME) for e in events if e["ph"] == "X"), "chrome: places")
+    places = [e["args"]["at"] for e in events if e["ph"] == "X"]
+    expect(all(place.startswith(NAME) for place in places), f"chrome: {places}")
 
 
 def check_speedscope(folder):
