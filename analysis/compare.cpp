@@ -98,8 +98,9 @@ std::vector<Change> compare(const Profile& before, const Profile& after, double 
       add_change(changes, Change::Kind::kAdded, site, none, ranks, &SiteTimes::count, kLeastCalls);
       continue;
     }
-    const auto add = [&](Change::Kind kind, double SiteTimes::*what, double limit) {
-      add_change(changes, kind, site, found->second, ranks, what, limit);
+    const auto add = [&, &place = site, &now = ranks](Change::Kind kind, double SiteTimes::*what,
+                                                      double limit) {
+      add_change(changes, kind, place, found->second, now, what, limit);
     };
     add(Change::Kind::kCount, &SiteTimes::count, kLeastCalls);
     add(Change::Kind::kCompute, &SiteTimes::compute_ns, least);

@@ -20,6 +20,7 @@
 #include "format/file.h"
 #include "replay/interpreter.h"
 #include "replay/options.h"
+#include "replay/results.h"
 #include "replay/watchdog.h"
 
 namespace chameleon::replay {
@@ -136,17 +137,11 @@ int load(const Options& options, const World& world, Job& job) {
   return make_scratch(options, job);
 }
 
-struct Totals {
-  std::uint64_t events = 0;
-  std::uint64_t left_out = 0;
-  double seconds = 0;
-  double original = 0;
-  std::map<std::string, std::uint64_t> left_out_calls;
-};
-
-Totals total(const Trace& trace, const Interpreter& interpreter, double seconds,
-             const World& world) {
-  Totals totals;
+/// The sums over all ranks, on rank 0.
+Results total(const Trace& trace, const Interpreter& interpreter, double seconds,
+              const World& world) {
+  Results results;
+  results.ranks = world.size;
   std::vector<std::uint64_t> mine{interpreter.events()};
   for (const auto& [id, call] : trace.calls) {
     const auto found = interpreter.left_out().find(id);
@@ -155,45 +150,16 @@ Totals total(const Trace& trace, const Interpreter& interpreter, double seconds,
   std::vector<std::uint64_t> all(mine.size());
   PMPI_Reduce(mine.data(), all.data(), static_cast<int>(mine.size()), MPI_UINT64_T, MPI_SUM, 0,
               world.comm);
-  PMPI_Reduce(&seconds, &totals.seconds, 1, MPI_DOUBLE, MPI_MAX, 0, world.comm);
-  totals.events = all[0];
+  PMPI_Reduce(&seconds, &results.seconds, 1, MPI_DOUBLE, MPI_MAX, 0, world.comm);
+  results.events = all[0];
   std::size_t at = 1;
   for (const auto& [id, call] : trace.calls) {
-    if (all[at] > 0) totals.left_out_calls[call.name] += all[at];
-    totals.left_out += all[at++];
+    if (all[at] > 0) results.left_out[call.name] += all[at];
+    ++at;
   }
   for (const auto& [rank, facts] : trace.facts)
-    totals.original = std::max(totals.original, static_cast<double>(facts.run_ns) * 1e-9);
-  return totals;
-}
-
-void print(const Totals& totals, int ranks, bool json, bool with_scratch) {
-  if (json) {
-    std::string calls;
-    for (const auto& [name, count] : totals.left_out_calls) {
-      calls += (calls.empty() ? "\"" : ", \"") + name + "\": " + std::to_string(count);
-    }
-    std::printf(
-        "{\"schema\": \"chameleon.replay/1\", \"events\": %llu, \"ranks\": %d, \"seconds\": %.9f, "
-        "\"original_seconds\": %.9f, \"left_out\": {%s}}\n",
-        static_cast<unsigned long long>(totals.events), ranks, totals.seconds, totals.original,
-        calls.c_str());
-  } else {
-    std::printf("replay: %llu events on %d ranks, %.6f s (the original: %.6f s)\n",
-                static_cast<unsigned long long>(totals.events), ranks, totals.seconds,
-                totals.original);
-    std::string calls;
-    for (const auto& [name, count] : totals.left_out_calls)
-      calls += (calls.empty() ? "" : ", ") + name + " " + std::to_string(count);
-    if (!calls.empty()) std::printf("left out: %s\n", calls.c_str());
-    bool files = false;
-    for (const auto& [name, count] : totals.left_out_calls) {
-      const CallInfo* call = find_call(name);
-      files |= call != nullptr && needs_scratch(*call) && !with_scratch;
-    }
-    if (files) std::printf("calls on files need --scratch=FOLDER, a folder for scratch files\n");
-  }
-  std::fflush(stdout);
+    results.original = std::max(results.original, static_cast<double>(facts.run_ns) * 1e-9);
+  return results;
 }
 
 /// Replays between the first and the last event: MPI_Init and MPI_Finalize are the replay's own.
@@ -288,8 +254,12 @@ int replay(const Options& options, const World& world) {
   std::error_code ignored;
   if (world.rank == 0 && !scratch.empty()) std::filesystem::remove_all(scratch, ignored);
   watchdog.reset();
-  const Totals totals = total(*trace, interpreter, seconds, world);
-  if (world.rank == 0) print(totals, world.size, options.json, !scratch.empty());
+  const Results results = total(*trace, interpreter, seconds, world);
+  if (world.rank != 0) return kDone;
+  if (options.json)
+    print_json(results);
+  else
+    print_text(results, !scratch.empty());
   return kDone;
 }
 
@@ -299,8 +269,8 @@ int replay(const Options& options, const World& world) {
 int main(int argc, char** argv) {
   using namespace chameleon::replay;
   const auto options = parse_options(argc, argv);
-  if (options && options->help) {
-    std::puts(kUsage);
+  if (options && !options->help.empty()) {
+    std::fputs(options->help.c_str(), stdout);
     return kDone;
   }
   prctl(PR_SET_TIMERSLACK, 1UL);
@@ -310,7 +280,8 @@ int main(int argc, char** argv) {
   PMPI_Comm_size(MPI_COMM_WORLD, &world.size);
   int status = kUsageError;
   if (!options) {
-    if (world.rank == 0) refuse(kUsageError, options.error().message + "\n" + kUsage);
+    if (world.rank == 0)
+      refuse(kUsageError, options.error().message + " (see chameleon-replay --help)");
   } else {
     PMPI_Comm_dup(MPI_COMM_WORLD, &world.comm);
     PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

@@ -1,73 +1,65 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replay/options.h"
 
+#include <CLI/CLI.hpp>
 #include <cstdlib>
-#include <string_view>
 
 namespace chameleon::replay {
 namespace {
 
-bool set_option(Options& options, std::string_view name, const std::string& value) {
-  if (name == "--scratch") {
-    options.scratch = value;
-    return !value.empty();
-  }
-  if (name == "--compute") {
-    if (value == "sleep") {
-      options.compute = Compute::kSleep;
-    } else if (value == "spin") {
-      options.compute = Compute::kSpin;
-    } else if (value == "none") {
-      options.compute = Compute::kNone;
-    } else {
-      return false;
-    }
-    return true;
-  }
-  double& number = name == "--patience" ? options.patience : options.time_scale;
-  char* end = nullptr;
-  number = std::strtod(value.c_str(), &end);
-  return !value.empty() && *end == '\0' && number >= 0 && number <= 1e6;
+/// CLI::Range takes "nan".
+const CLI::Validator kSensible(
+    [](std::string& text) -> std::string {
+      const double number = std::strtod(text.c_str(), nullptr);
+      return number >= 0 && number <= 1e6 ? "" : "'" + text + "' is not from 0 to 1000000";
+    },
+    "");
+
+const CLI::Validator kNotEmpty(
+    [](std::string& text) -> std::string { return text.empty() ? "it is empty" : ""; }, "");
+
+Compute compute_of(const std::string& word) {
+  return word == "spin" ? Compute::kSpin : word == "none" ? Compute::kNone : Compute::kSleep;
 }
 
-Error usage(const std::string& what) { return {ErrorKind::kUsage, what, 0}; }
+void describe(CLI::App& app, Options& options) {
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+  app.add_option_function<std::string>(
+         "--compute", [&options](const std::string& word) { options.compute = compute_of(word); },
+         "Time between calls: sleep (default), spin, none")
+      ->check(CLI::IsMember({"sleep", "spin", "none"}));
+  app.add_option("--time-scale", options.time_scale, "Factor for the time between calls")
+      ->check(kSensible);
+  app.add_option(
+         "--scratch", options.scratch,
+         "Folder for scratch files, seen by all ranks; without, calls on files are left out")
+      ->check(kNotEmpty);
+  app.add_option("--patience", options.patience,
+                 "Seconds without progress after which a lenient replay gives up (60)")
+      ->check(kSensible);
+  app.add_flag("--best-effort", options.best_effort,
+               "Leave out what has no counterpart, and replay the rest");
+  app.add_flag("--no-check", options.no_check, "Do not check first: it may hang");
+  app.add_flag("--json", options.json, "Results as one JSON object");
+  app.add_option("TRACE", options.trace, "Trace file")
+      ->required()
+      ->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+}
 
 }  // namespace
 
-Result<Options> parse_options(int argc, char** argv) {
+Result<Options> parse_options(int argc, const char* const* argv) {
   Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument == "--json") {
-      options.json = true;
-    } else if (argument == "--best-effort") {
-      options.best_effort = true;
-    } else if (argument == "--no-check") {
-      options.no_check = true;
-    } else if (argument == "--help" || argument == "-h") {
-      options.help = true;
-    } else if (argument.starts_with("--")) {
-      const std::size_t equals = argument.find('=');
-      const std::string_view name = argument.substr(0, equals);
-      if (name != "--compute" && name != "--time-scale" && name != "--patience" &&
-          name != "--scratch") {
-        return usage("unknown option " + std::string(name));
-      }
-      if (equals == std::string_view::npos && ++i == argc) {
-        return usage(std::string(name) + " needs a value");
-      }
-      const std::string value(equals == std::string_view::npos ? argv[i]
-                                                               : argument.substr(equals + 1));
-      if (!set_option(options, name, value)) {
-        return usage("'" + value + "' is no value of " + std::string(name));
-      }
-    } else if (options.trace.empty()) {
-      options.trace = argument;
-    } else {
-      return usage("more than one trace");
-    }
+  CLI::App app("Runs a trace as an MPI job, a rank a process.",
+               "mpiexec -n RANKS chameleon-replay");
+  describe(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    options.help = app.help();
+  } catch (const CLI::ParseError& error) {
+    return Error{ErrorKind::kUsage, error.what(), 0};
   }
-  if (options.trace.empty() && !options.help) return usage("no trace given");
   return options;
 }
 

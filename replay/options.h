@@ -10,10 +10,6 @@
 
 namespace chameleon::replay {
 
-inline constexpr const char* kUsage =
-    "usage: mpiexec -n RANKS chameleon-replay [--compute=sleep|spin|none] [--time-scale=X] "
-    "[--scratch=FOLDER] [--best-effort] [--no-check] [--patience=SECONDS] [--json] TRACE";
-
 struct Options {
   std::string trace;
   std::string scratch;  ///< folder for files; empty: calls on files are left out
@@ -23,10 +19,11 @@ struct Options {
   bool best_effort = false;  ///< leave out what has no counterpart
   bool no_check = false;
   bool json = false;
-  bool help = false;
+  std::string help;  ///< what to print in place of a replay, if it is asked for
 };
 
-/// `--option=value` and `--option value` are the same. Error: kUsage.
-Result<Options> parse_options(int argc, char** argv);
+/// `--option=value` and `--option value` are the same; of an option given twice the last counts.
+/// Error: kUsage.
+Result<Options> parse_options(int argc, const char* const* argv);
 
 }  // namespace chameleon::replay

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Pictures as PNG (ISO/IEC 15948), colours by index, without a library: rows are stored,
-/// not compressed, so that a picture takes a byte a pixel.
+/// Pictures as PNG (ISO/IEC 15948), colours by index.
 
 #include <array>
 #include <cstdint>

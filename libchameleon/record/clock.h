@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Time stamps of the traced process: the time-stamp counter where it is
+/// Time stamps of the traced process: x86's time-stamp counter where it is
 /// invariant, else the monotonic clock; the simulator's under SMPI. A tick is
 /// turned into nanoseconds with a factor measured over the run so far (at least a
 /// millisecond). What it shows on different ranks is compared by clock_fit.h.
 
-#include <cpuid.h>
 #include <time.h>
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
 #include <x86intrin.h>
+#endif
 
 #include <cstdint>
 
@@ -24,14 +26,14 @@ class Clock {
         first_tick_(now()),
         first_ns_(monotonic()) {}
 
-  std::uint64_t now() const { return has_counter_ ? __rdtsc() : monotonic(); }
+  std::uint64_t now() const { return has_counter_ ? counter() : monotonic(); }
 
   /// Nanoseconds per tick, measured from the clock's making to this call.
   double ns_per_tick() const {
     if (!has_counter_) return 1.0;
     std::uint64_t elapsed = monotonic() - first_ns_;
     while (elapsed < 1'000'000) elapsed = monotonic() - first_ns_;
-    return static_cast<double>(elapsed) / static_cast<double>(__rdtsc() - first_tick_);
+    return static_cast<double>(elapsed) / static_cast<double>(counter() - first_tick_);
   }
 
   static std::uint64_t monotonic() {
@@ -43,10 +45,16 @@ class Clock {
   }
 
  private:
+#if defined(__x86_64__) || defined(__i386__)
+  static std::uint64_t counter() { return __rdtsc(); }
   static bool invariant_counter() {
     unsigned a = 0, b = 0, c = 0, d = 0;
     return __get_cpuid(0x80000007, &a, &b, &c, &d) != 0 && (d & (1U << 8)) != 0;
   }
+#else
+  static std::uint64_t counter() { return 0; }
+  static bool invariant_counter() { return false; }
+#endif
 
   bool has_counter_;
   std::uint64_t first_tick_;

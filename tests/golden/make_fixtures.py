@@ -30,8 +30,8 @@ TRACES = HERE / "traces"
 
 class Fixture:
     """One job: a program below the build folder, its arguments, the number of ranks, and settings
-    without `CHAMELEON_`. `raw` keeps the raw records, `ended` sends SIGTERM after two flushes, `name`
-    is another name for the program."""
+    without `CHAMELEON_`. `raw` keeps the raw records, `ended` sends SIGTERM after two flushes,
+    `name` is another name for the program."""
 
     def __init__(self, program, arguments, ranks, raw=False, ended=False, name=None, **settings):
         self.program, self.arguments, self.ranks = program, arguments.split(), ranks
@@ -47,8 +47,8 @@ FIXTURES = {
     "phases": Fixture("examples/phases", "--iterations 12 --pattern AAAABBBBAAAA", 4,
                       FLUSH_EVERY=3),
     "hydro": Fixture("examples/hydro", "--iterations 5", 8, FIDELITY="checked", K=2),
-    "multigrid": Fixture("examples/multigrid", "--iterations 4 --size 16", 5, raw=True, FIDELITY="lead",
-                         K=2),
+    "multigrid": Fixture("examples/multigrid", "--iterations 4 --size 16", 5, raw=True,
+                         FIDELITY="lead", K=2),
     "bucketsort": Fixture("examples/bucketsort", "--iterations 6", 7, raw=True,
                           FIDELITY="checked"),
     "spectral": Fixture("examples/spectral", "--iterations 4", 6, CLUSTERING="off", EVENTS="all",

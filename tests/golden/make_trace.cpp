@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Writes the hand-built traces that the goldens describe: four ranks, one of
 /// each thing that `chameleon print`, `stats` and `info` show in a way of its own;
-/// and, under names of their own, ranks with two threads for `chameleon check`.
+/// and, under names of their own, ranks with two threads for `chameleon check`, and
+/// a trace in which the names are hostile to formats.
 
 #include <cstdio>
 
@@ -180,6 +181,40 @@ Trace of_threads(const std::string& what) {
   return job.build();
 }
 
+/// Two ranks that exchange a message and make a call, all names of which hold what some format
+/// gives a meaning: quotes, separators, comments, control characters, and bytes that are no UTF-8.
+Trace of_names() {
+  const std::string hostile = "a\"b\\c;d,e'f #g%h\ti\nj\rk\x01l\x1bm\x7fn\xffo\xc3(p";
+  testing::TraceBuilder builder(2);
+  describe(builder);
+  builder.call(kBcast, hostile, {"buffer:buffer"});
+  builder.call(kFinalize, "Finalize", {});
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    const std::int64_t other =
+        pack_rank(1 - static_cast<std::int32_t>(rank), static_cast<std::int32_t>(rank), 2);
+    builder.push(rank, kInit, {});
+    builder.push(rank, kBcast, {0});
+    builder.push(rank, kSendrecv,
+                 {0, 8, kInt, other, 7, 0, 8, kInt, other, 7, kWorld,
+                  pack_special(SpecialRank::kNone), kNotRecorded, kNotRecorded});
+    builder.push(rank, kFinalize, {});
+  }
+  Trace trace = builder.build();
+  trace.program = hostile;
+  trace.tool_version = trace.mpi = hostile;
+  trace.timing = "histogram";
+  trace.modules[77] = {"", "/nowhere/" + hostile};
+  for (std::uint16_t call = kInit; call <= kFinalize; ++call)
+    trace.paths[100U + call] = {{{77, 0x1000U + call}, {77, 0x2000}}};
+  for (std::uint32_t rank = 0; rank < 2; ++rank) trace.facts[rank].host = hostile;
+  return trace;
+}
+
+bool write(const std::string& file, const Trace& trace) {
+  std::remove(file.c_str());
+  return static_cast<bool>(format::create_trace_file(file, trace));
+}
+
 }  // namespace
 }  // namespace chameleon
 
@@ -193,12 +228,8 @@ int main(int argc, char** argv) {
   for (std::uint32_t rank = 0; rank < kRanks; ++rank) run(builder, rank);
   Trace trace = builder.build();
   add_facts(trace);
-  std::remove(argv[1]);
-  bool written = static_cast<bool>(create_trace_file(argv[1], trace));
-  for (const char* what : {"fits", "amounts", "shared", "reused"}) {
-    const std::string file = std::string("threads-") + what + ".cham";
-    std::remove(file.c_str());
-    written = create_trace_file(file, of_threads(what)) && written;
-  }
+  bool written = write(argv[1], trace) && write("names.cham", of_names());
+  for (const char* what : {"fits", "amounts", "shared", "reused"})
+    written = write(std::string("threads-") + what + ".cham", of_threads(what)) && written;
   return written ? 0 : 1;
 }

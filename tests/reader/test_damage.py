@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The Python reader against damaged traces: never anything but TraceError, in one line, in bounded
-memory and time.
+memory and time. With its own decompression: test_codecs.py compares that with zstandard's.
 
     test_damage.py --corpus FOLDER [--seconds S] [--seed N]
 
@@ -19,7 +19,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "tools" / "python"))
 import chameleon_trace  # noqa: E402
-from chameleon_trace import TraceError, journal, zstd  # noqa: E402
+from chameleon_trace import TraceError, codec, journal, zstd  # noqa: E402
 from chameleon_trace.xxh3 import xxh3_64  # noqa: E402
 
 MEMORY = 1 << 30
@@ -179,6 +179,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=6, help="of CPU")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    codec.xxh3_64, codec.decompress = xxh3_64, zstd.decompress
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     corpus = [path.read_bytes() for path in sorted(options.corpus.glob("*.cham"))]
     foreign(corpus)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Replays of traces that do not hang together by themselves (make_traces.cpp): a cut one runs
-to its end, a declared or wrong one is refused and with --best-effort runs to its end, and what
-no check sees ends by the watchdog."""
+"""Options of chameleon-replay, and replays of traces that do not hang together by themselves
+(make_traces.cpp): a cut one runs to its end, a declared or wrong one is refused and with
+--best-effort runs to its end, and what no check sees ends by the watchdog."""
 
 import json
 import pathlib
@@ -21,8 +21,42 @@ def replay(tools, trace, *options, timeout=60):
 
 
 def left_out(outcome):
-    expect(outcome.status == 0, "the replay fails", outcome)
-    return json.loads(outcome.stdout)["left_out"]
+    expect(outcome.status == 0 and outcome.stdout.count(b"\n") == 1, "the replay fails", outcome)
+    results = json.loads(outcome.stdout)
+    expect(results["schema"] == "chameleon.replay/1" and results["ranks"] == RANKS and
+           results["events"] > 0 and results["seconds"] > 0, "the results", outcome)
+    return results["left_out"]
+
+
+def test_options(tools):
+    """Of a trace that does not exist: status 3 and its name if the words are understood, else 2
+    and what is wrong with them."""
+    for words, status, said in (
+            (["--json", "--best-effort", "--no-check", "none.cham"], 3, "none.cham"),
+            (["--compute=spin", "--time-scale", "0.5", "--patience=7", "none.cham"], 3, "none.cham"),
+            (["none.cham", "--compute", "none", "--compute=sleep", "--json", "--json"], 3,
+             "none.cham"),
+            (["--time-scale=1e6", "--scratch=.", "none.cham"], 3, "none.cham"),
+            ([], 2, "TRACE"), (["none.cham", "other.cham"], 2, "other.cham"),
+            (["--bogus", "none.cham"], 2, "--bogus"), (["--bogus=1", "none.cham"], 2, "--bogus=1"),
+            (["none.cham", "--compute"], 2, "--compute"),
+            (["--compute=fast", "none.cham"], 2, "fast"),
+            (["--compute=0", "none.cham"], 2, "--compute"),
+            (["--time-scale=-1", "none.cham"], 2, "-1"),
+            (["--time-scale=nan", "none.cham"], 2, "nan"),
+            (["--time-scale=1x", "none.cham"], 2, "1x"),
+            (["--time-scale=", "none.cham"], 2, ""),
+            (["--patience=1e7", "none.cham"], 2, "1e7"),
+            (["none.cham", "--scratch", ""], 2, "--scratch")):
+        outcome = tools.run([tools.replayer, *words])
+        expect(outcome.status == status and outcome.stderr.count(b"\n") == 1 and
+               not outcome.stdout and said.encode() in outcome.stderr, f"options {words}", outcome)
+    outcome = tools.run([tools.replayer, "--help"])
+    expect(outcome.status == 0 and not outcome.stderr and b"--patience" in outcome.stdout, "--help",
+           outcome)
+    outcome = tools.job(2, [tools.replayer, "--bogus", "none.cham"])
+    expect(outcome.status == 2 and outcome.stderr.count(b"--bogus") == 1, "options on two ranks",
+           outcome)
 
 
 def test_cut(tools, trace):
@@ -74,6 +108,7 @@ def main():
     def body(tools):
         outcome = tools.run([options.maker, tools.folder])
         expect(outcome.status == 0, "the traces were not made", outcome)
+        test_options(tools)
         test_cut(tools, tools.folder / "cut.cham")
         test_declared(tools, tools.folder / "declared.cham")
         test_wrong(tools, tools.folder / "wrong.cham")

@@ -8,6 +8,7 @@ Two programs are traced with raw records; the data in their pages is compared nu
 The page must load nothing, must not be ended by names in a trace, and must stay small at 1,024
 ranks; what cannot be read or written is refused in one line."""
 
+import base64
 import collections
 import json
 import pathlib
@@ -131,8 +132,9 @@ def check_timeline(data, name):
     timeline = data["timeline"]
     overview, detail = timeline["overview"], timeline["detail"]
     cells = overview["rows"] * overview["columns"]
-    expect(len(overview["share"]) == len(overview["kind"]) == (cells + 2) // 3 * 4,
-           f"{name}: cells of the overview")
+    for part in ("share", "kind"):
+        bytes_of = base64.b64decode(overview[part], validate=True)
+        expect(len(bytes_of) == cells and any(bytes_of), f"{name}: cells of the overview")
     expect(detail["whole"] and [t["rank"] for t in detail["tracks"]] == data["load"]["rank"],
            f"{name}: ranks of the timeline")
     for track, events in zip(detail["tracks"], data["load"]["events"]):
@@ -168,14 +170,14 @@ def check_picture(tools, trace):
     path = trace.with_suffix(".png")
     outcome = tools.chameleon("matrix", trace, "--png", path)
     expect(outcome.status == 0 and outcome.stdout == b"", "matrix --png", outcome)
-    file, chunks = path.read_bytes(), {}
+    file, chunks = path.read_bytes(), collections.defaultdict(bytes)
     at = 8
     while at < len(file):
         size, kind = struct.unpack(">I4s", file[at:at + 8])
         body = file[at + 8:at + 8 + size]
         expect(struct.unpack(">I", file[at + 8 + size:at + 12 + size])[0] ==
                zlib.crc32(kind + body), f"{kind}: checksum")
-        chunks[kind] = body
+        chunks[kind] += body  # the pixels may be in several
         at += size + 12
     side, high = struct.unpack(">II", chunks[b"IHDR"][:8])
     rows = zlib.decompress(chunks[b"IDAT"])
@@ -184,6 +186,7 @@ def check_picture(tools, trace):
     sent = {(p["source"], p["dest"]) for p in matrix["pairs"] if p["bytes"] > 0}
     expect(side == high >= 600 and side % ranks == 0 and len(rows) == side * (side + 1),
            f"{side} x {high} pixels")
+    expect(not any(rows[::side + 1]), "rows are filtered")  # as libpng leaves them with a palette
     cell = side // ranks
     for source in range(ranks):
         for dest in range(ranks):

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Chrome's trace events as JSON, which Perfetto and chrome://tracing read: a
 /// track a rank (or thread of it), a slice a call, an arrow a message. Times are microseconds with
-/// three decimals, so nanoseconds are exact.
+/// three decimals, so nanoseconds are exact. Events are written as they come, so that memory does
+/// not grow with them.
 
 #include <cstdio>
 
@@ -32,8 +33,8 @@ class Chrome {
     std::size_t place = 0;
     for (const std::uint32_t lane : request_.lanes()) {
       const std::string of = ",\"pid\":0,\"tid\":" + std::to_string(lane) + ",\"args\":{";
-      file_ << ",\n{\"ph\":\"M\",\"name\":\"thread_name\"" << of << "\"name\":\""
-            << stream_name(request_.trace, lane) << "\"}}"
+      file_ << ",\n{\"ph\":\"M\",\"name\":\"thread_name\"" << of
+            << "\"name\":" << json_text(stream_name(request_.trace, lane)) << "}}"
             << ",\n{\"ph\":\"M\",\"name\":\"thread_sort_index\"" << of
             << "\"sort_index\":" << std::to_string(threads ? place++ : lane) << "}}";
     }
@@ -42,7 +43,7 @@ class Chrome {
   void event(const TimedEvent& event) {
     const RankOperations& at = *event.at;
     const std::string track = ",\"pid\":0,\"tid\":" + std::to_string(event.stream());
-    file_ << ",\n{\"ph\":\"X\",\"cat\":\"mpi\",\"name\":\"MPI_" << at.call().name << "\"" << track
+    file_ << ",\n{\"ph\":\"X\",\"cat\":\"mpi\",\"name\":" << name_of(at) << track
           << ",\"ts\":" << microseconds(event.begin_ns)
           << ",\"dur\":" << microseconds(event.end_ns - event.begin_ns)
           << ",\"args\":{\"at\":" << json_text(names_.site(at.event().node->path)) << arguments(at)
@@ -57,6 +58,12 @@ class Chrome {
   }
 
  private:
+  /// The call's, in JSON.
+  const std::string& name_of(const RankOperations& at) {
+    const auto [entry, fresh] = calls_.try_emplace(at.event().node->call);
+    if (fresh) entry->second = json_text("MPI_" + at.call().name);
+    return entry->second;
+  }
   bool arrow(const Operation& operation) const {
     return request_.ranks.contains(operation.channel.source) &&
            request_.ranks.contains(operation.channel.dest);
@@ -82,6 +89,7 @@ class Chrome {
   TextFile& file_;
   PathNames names_;
   std::vector<CallArgument> arguments_;
+  std::unordered_map<std::uint16_t, std::string> calls_;
 };
 
 }  // namespace

@@ -140,7 +140,7 @@ class Archive {
     ok(OTF2_Archive_SetSerialCollectiveCallbacks(archive_));
     ok(OTF2_Archive_SetFlushCallbacks(archive_, &kFlush, nullptr));
     ok(OTF2_Archive_SetCreator(archive_, "chameleon"));
-    const std::string about = request_.trace.program + "; " + timeline_text(request_.trace);
+    const std::string about = printable(request_.trace.program) + "; " + timeline_text(request_.trace);
     ok(OTF2_Archive_SetDescription(archive_, about.c_str()));
     ok(OTF2_Archive_OpenEvtFiles(archive_));
     for (std::uint32_t rank = 0; rank < world(); ++rank) {
@@ -396,7 +396,8 @@ class Archive {
     ok(OTF2_GlobalDefWriter_WriteClockProperties(writer, kNanoseconds, 0, facts.end_ns + 1,
                                                  request_.trace.started_unix * kNanoseconds));
     std::size_t written = 0;
-    const auto text = [&](const std::string& words) {
+    const auto text = [&](const std::string& name) {
+      const std::string words = printable(name);
       const OTF2_StringRef ref = definitions_.string(words);
       if (ref >= written) {
         ok(OTF2_GlobalDefWriter_WriteString(writer, ref, words.c_str()));

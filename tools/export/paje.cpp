@@ -4,6 +4,7 @@
 /// a stack of states, messages as links. In order of time, as pj_dump wants it.
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 #include <set>
@@ -89,10 +90,17 @@ std::string seconds(std::uint64_t ns) {
   return text;
 }
 
-std::string quoted(std::string text) {
-  for (char& letter : text)
-    if (letter == '"' || letter == '\n') letter = ' ';
-  return "\"" + text + "\"";
+/// Paje has no way to write a quote in a text.
+std::string quoted(std::string_view text) {
+  std::string inside = printable(text);
+  std::replace(inside.begin(), inside.end(), '"', '\'');
+  return "\"" + inside + "\"";
+}
+
+std::string call_name(const std::string& call) {
+  const std::string name = "MPI_" + call;
+  const auto is_word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  return std::all_of(name.begin(), name.end(), is_word) ? name : quoted(name);
 }
 
 /// Red, green and blue of a call: ViTE draws states without one in black. Hues a golden angle
@@ -114,9 +122,8 @@ class Paje {
 
   void event(const TimedEvent& event) {
     const std::string on = " r" + std::to_string(event.stream());
-    calls_.insert(event.at->call().name);
-    lines_.add(event.begin_ns,
-               "5 " + seconds(event.begin_ns) + " S" + on + " MPI_" + event.at->call().name + "\n");
+    const std::string& call = *calls_.insert(call_name(event.at->call().name)).first;
+    lines_.add(event.begin_ns, "5 " + seconds(event.begin_ns) + " S" + on + " " + call + "\n");
     const auto operations = event.at->operations();
     for (std::size_t i = 0; i < operations.size(); ++i) {
       const Operation& operation = operations[i];
@@ -138,7 +145,7 @@ class Paje {
   void values(TextFile& file) const {
     std::size_t index = 0;
     for (const std::string& call : calls_) {
-      file << "9 MPI_" << call << " S MPI_" << call << " " << colour(index) << "\n";
+      file << "9 " << call << " S " << call << " " << colour(index) << "\n";
       ++index;
     }
   }
@@ -146,7 +153,7 @@ class Paje {
  private:
   const ExportRequest& request_;
   SortedLines& lines_;
-  std::set<std::string> calls_;
+  std::set<std::string> calls_;  ///< as they are written
 };
 
 }  // namespace

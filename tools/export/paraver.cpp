@@ -99,7 +99,7 @@ class Paraver {
       const auto facts = request_.trace.facts.find(rank);
       const std::string host = facts == request_.trace.facts.end() || facts->second.host.empty()
                                    ? "node"
-                                   : facts->second.host;
+                                   : printable(facts->second.host);
       const auto [place, fresh] = known.try_emplace(host, hosts_.size());
       if (fresh) hosts_.push_back({host, 0});
       ++hosts_[place->second].second;
@@ -170,12 +170,13 @@ class Paraver {
       pcf << std::to_string(state.value) << "    " << state.name << "\n";
     pcf << "\nEVENT_TYPE\n9    " << kCallType << "    MPI call\nVALUES\n0      End\n";
     for (const std::uint16_t call : calls_)
-      pcf << std::to_string(call + 1) << "      MPI_" << request_.trace.calls.at(call).name << "\n";
+      pcf << std::to_string(call + 1) << "      MPI_"
+          << printable(request_.trace.calls.at(call).name) << "\n";
     pcf << "\nEVENT_TYPE\n9    " << kSiteType << "    Where it is called\nVALUES\n0      End\n";
     std::map<std::uint64_t, std::uint64_t> by_number;
     for (const auto& [path_id, number] : sites_) by_number[number] = path_id;
     for (const auto& [number, path_id] : by_number)
-      pcf << std::to_string(number) << "      " << names_.site(path_id) << "\n";
+      pcf << std::to_string(number) << "      " << printable(names_.site(path_id)) << "\n";
     return pcf.close();
   }
 

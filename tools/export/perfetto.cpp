@@ -46,7 +46,7 @@ constexpr std::uint64_t kExplicitOrder = 3;                   // ChildTracksOrde
 constexpr std::uint64_t kTheSequence = 1, kProgramTrack = 1;  // ours; 0 means none
 constexpr std::uint64_t kFirstLaneTrack = 2;
 
-/// Texts of one kind that packets name by number.
+/// Texts of one kind that packets name by number, in UTF-8, as protocol buffers want it.
 class Interned {
  public:
   explicit Interned(std::uint32_t field) : field_(field) {}
@@ -58,7 +58,7 @@ class Interned {
     iids_.emplace(text, iid);
     WireMessage entry;
     entry.number(interned_field::kIid, iid);
-    entry.text(interned_field::kText, text);
+    entry.text(interned_field::kText, printable(text));
     fresh.message(field_, entry);
     return iid;
   }
@@ -76,7 +76,7 @@ class Perfetto {
   void head() {
     WireMessage program;
     program.number(descriptor_field::kUuid, kProgramTrack);
-    program.text(descriptor_field::kName, request_.trace.program);
+    program.text(descriptor_field::kName, printable(request_.trace.program));
     program.number(descriptor_field::kChildOrdering, kExplicitOrder);
     program.text(descriptor_field::kDescription, timeline_text(request_.trace));
     packet_.clear();

@@ -3,7 +3,9 @@
 /// speedscope's JSON. Weights are nanoseconds. Compute time between two calls
 /// belongs to the frames both have in common: that it was spent deeper is not told.
 
+#include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "tools/export/export.h"
 
@@ -53,10 +55,10 @@ Result<Stacks> stacks_of(const ExportRequest& request, ExportReport& report) {
   return stacks;
 }
 
-std::string in_folded(std::string frame) {
-  for (char& letter : frame)
-    if (letter == ';' || letter == '\n') letter = ' ';
-  return frame;
+std::string in_folded(std::string_view frame) {
+  std::string text = printable(frame);
+  std::replace(text.begin(), text.end(), ';', ' ');
+  return text;
 }
 
 }  // namespace
@@ -80,29 +82,38 @@ Result<ExportReport> export_speedscope(const ExportRequest& request) {
   ExportReport report(request);
   const Result<Stacks> stacks = stacks_of(request, report);
   if (!stacks) return stacks.error();
+  using Json = nlohmann::ordered_json;
   std::map<std::string, std::size_t> places;
-  std::string frames, samples, weights;
+  Json frames = Json::array(), samples = Json::array(), weights = Json::array();
   std::uint64_t total = 0;
   for (const auto& [stack, ns] : *stacks) {
-    std::string sample;
+    Json sample = Json::array();
     for (const std::string& frame : stack) {
       const auto [place, fresh] = places.try_emplace(frame, places.size());
-      if (fresh) frames += (frames.empty() ? "" : ",") + ("{\"name\":" + json_text(frame) + "}");
-      sample += (sample.empty() ? "" : ",") + std::to_string(place->second);
+      if (fresh) frames.push_back({{"name", frame}});
+      sample.push_back(place->second);
     }
     const auto weight = static_cast<std::uint64_t>(std::llround(ns));
-    samples += (samples.empty() ? "[" : ",[") + sample + "]";
-    weights += (weights.empty() ? "" : ",") + std::to_string(weight);
+    samples.push_back(std::move(sample));
+    weights.push_back(weight);
     total += weight;
   }
-  TextFile file(request.output);
   const std::string name = request.trace.program + ", ranks " + request.ranks.to_string();
-  file << "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
-       << "\"exporter\":\"chameleon\",\"name\":" << json_text(name)
-       << ",\"activeProfileIndex\":0,\"shared\":{\"frames\":[" << frames
-       << "]},\"profiles\":[{\"type\":\"sampled\",\"name\":" << json_text(name)
-       << ",\"unit\":\"nanoseconds\",\"startValue\":0,\"endValue\":" << total << ",\"samples\":["
-       << samples << "],\"weights\":[" << weights << "]}]}\n";
+  const Json profile = {{"type", "sampled"},
+                        {"name", name},
+                        {"unit", "nanoseconds"},
+                        {"startValue", 0},
+                        {"endValue", total},
+                        {"samples", std::move(samples)},
+                        {"weights", std::move(weights)}};
+  const Json document = {{"$schema", "https://www.speedscope.app/file-format-schema.json"},
+                         {"exporter", "chameleon"},
+                         {"name", name},
+                         {"activeProfileIndex", 0},
+                         {"shared", {{"frames", std::move(frames)}}},
+                         {"profiles", Json::array({profile})}};
+  TextFile file(request.output);
+  file << document.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
   if (const Status closed = file.close(); !closed) return closed.error();
   return report;
 }

@@ -65,8 +65,9 @@ class Table {
   }
 
  private:
-  static std::string csv_text(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  static std::string csv_text(const std::string& words) {
+    const std::string text = printable(words);
+    if (text.find_first_of(",\"") == std::string::npos) return text;
     std::string quoted = "\"";
     for (const char letter : text) {
       if (letter == '"') quoted += '"';

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/archive/iterators/base64_from_binary.hpp>
+#include <boost/archive/iterators/transform_width.hpp>
 #include <set>
 
 #include "analysis/timeline.h"
@@ -23,19 +25,11 @@ constexpr std::size_t kMostArrows = 20000;
 constexpr std::size_t kMostSizes = 2000;
 
 std::string base64(const std::vector<std::uint8_t>& bytes) {
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    const auto byte = [&](std::size_t i) -> std::uint32_t {
-      return at + i < bytes.size() ? bytes[at + i] : 0U;
-    };
-    const std::uint32_t three = byte(0) << 16 | byte(1) << 8 | byte(2);
-    text += kDigits[three >> 18];
-    text += kDigits[three >> 12 & 63];
-    text += at + 1 < bytes.size() ? kDigits[three >> 6 & 63] : '=';
-    text += at + 2 < bytes.size() ? kDigits[three & 63] : '=';
-  }
-  return text;
+  namespace iterators = boost::archive::iterators;
+  using Letters = iterators::base64_from_binary<
+      iterators::transform_width<std::vector<std::uint8_t>::const_iterator, 6, 8>>;
+  std::string text(Letters(bytes.begin()), Letters(bytes.end()));
+  return text.append((3 - bytes.size() % 3) % 3, '=');
 }
 
 /// Time in calls of each kind, by row of ranks and column of time. The width of a column

@@ -244,10 +244,11 @@ Json differences(const Trace& trace, Sites& sites) {
     for (const auto& [symbol, node] : all[i].events)
       if (users[symbol] < clusters.size()) add("only", *node, {{"clusters", users[symbol]}});
     for (const auto& [key, value] : all[i].partners) {
-      const bool differs = std::any_of(all.begin(), all.end(), [&](const Behaviour& other) {
-        const auto theirs = other.partners.find(key);
-        return theirs != other.partners.end() && theirs->second != value;
-      });
+      const bool differs = std::any_of(
+          all.begin(), all.end(), [&, &mine = key, &is = value](const Behaviour& other) {
+            const auto theirs = other.partners.find(mine);
+            return theirs != other.partners.end() && theirs->second != is;
+          });
       if (differs)
         add("partners", *all[i].events.at(key.first), {{"field", key.second}, {"value", value}});
     }

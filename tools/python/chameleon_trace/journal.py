@@ -5,10 +5,9 @@ import os
 import stat
 from collections import namedtuple
 
+from . import codec
 from .errors import TraceError
 from .payload import Part
-from .xxh3 import xxh3_64
-from .zstd import decompress
 
 MAGIC = b"\x89CHAM\r\n\x1a"
 HEADER = 16
@@ -34,13 +33,13 @@ def _commits(data, path):
         if len(data) - at < FRAME:
             raise TraceError("truncated", "truncated trace: it ends inside a commit", path, at)
         head = data[at:at + FRAME]
-        if _number(head, 32, 8) != xxh3_64(head[:32]):
+        if _number(head, 32, 8) != codec.xxh3_64(head[:32]):
             raise TraceError("corrupt", "corrupt trace: a commit's header is damaged", path, at)
         size = _number(head, 8, 8)
         if size > len(data) - at - FRAME:
             raise TraceError("truncated", "truncated trace: it ends inside a commit", path, at)
         stored = data[at + FRAME:at + FRAME + size]
-        if _number(head, 24, 8) != xxh3_64(stored):
+        if _number(head, 24, 8) != codec.xxh3_64(stored):
             raise TraceError("corrupt", "corrupt trace: a commit's checksum differs", path, at)
         mark, flags = head[:4], _number(head, 4, 4)
         if flags > 1 or mark not in (b"CMT1", b"DLT1", b"RPT1"):
@@ -92,7 +91,7 @@ def _plain(commit, path, most):
     if commit.plain > most:
         raise refuse("too-large", f"a commit is {commit.plain} bytes when decompressed, above the "
                      f"limit of {most}")
-    return decompress(commit.stored, commit.plain)
+    return codec.decompress(commit.stored, commit.plain)
 
 
 def parse(data, path, most):

@@ -4,12 +4,12 @@
 import struct
 from collections import namedtuple
 
+from . import codec
 from .errors import corrupt
 from .nodes import NodeReader
 from .rank_list import MOST_RANKS, RankList
 from .values import ValueSequence
 from .wire import Reader
-from .xxh3 import xxh3_64
 
 Field = namedtuple("Field", "name kind stored")
 Call = namedtuple("Call", "id name fields")
@@ -104,7 +104,7 @@ class Part:
         for sequence in self.array_sequences:
             elements = tuple(sequence)
             packed = struct.pack(f"<{len(elements)}q", *elements)
-            yield int.from_bytes(xxh3_64(packed).to_bytes(8, "little"), "little",
+            yield int.from_bytes(codec.xxh3_64(packed).to_bytes(8, "little"), "little",
                                  signed=True), elements
 
     def read_modules(self, reader):

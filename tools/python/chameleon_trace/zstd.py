@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Decompression of one Zstandard frame (RFC 8878), without dictionaries.
 
-A few megabytes a second: enough for traces, which are small, and nothing to install. The frame's
-own checksum is not looked at, because the commit around it has one. Hostile input raises
-TraceError; memory stays within the size the caller gives.
+A few megabytes a second: enough for traces, which are small, where the module zstandard is not
+installed; tests hold that module against this one. The frame's own checksum is not looked at,
+because the commit around it has one. Hostile input raises TraceError; memory stays within the size
+the caller gives.
 """
 
 from .errors import corrupt
@@ -372,13 +373,33 @@ class _Frame:
 
 def decompress(data, size):
     """The content of the one frame in `data`, which must be `size` bytes."""
+    frame = _Frame(data, size)
     try:
-        return _decompress(data, size)
+        for kind, at, stored, count in _blocks(data, size):
+            if kind == 2:
+                frame.block(at, at + stored)
+            else:
+                frame.room(count)
+                frame.out += bytes(data[at:at + 1]) * count if kind else data[at:at + count]
     except IndexError:  # reading past the end of the data
+        raise corrupt("zstd: the data is cut") from None
+    if len(frame.out) != size:
+        raise corrupt("zstd: the frame has another size")
+    return bytes(frame.out)
+
+
+def check_frame(data, size):
+    """Raises unless `data` is one whole frame that does not claim to be other than `size` bytes.
+    What is in its blocks is not looked at."""
+    try:
+        for _ in _blocks(data, size):
+            pass
+    except IndexError:
         raise corrupt("zstd: the data is cut") from None
 
 
-def _decompress(data, size):
+def _blocks(data, size):
+    """(kind, place, bytes there, bytes it stands for unless compressed) of the frame's blocks."""
     if bytes(data[:4]) != MAGIC:
         raise corrupt("zstd: not a frame")
     head = data[4]
@@ -392,7 +413,6 @@ def _decompress(data, size):
     if width and int.from_bytes(data[at:at + width], "little") + 256 * (width == 2) != size:
         raise corrupt("zstd: the frame has another size")
     at += width
-    frame = _Frame(data, size)
     last = 0
     while not last:
         if at + 3 > len(data):
@@ -403,14 +423,9 @@ def _decompress(data, size):
         stored = 1 if kind == 1 else count
         if kind == 3 or at + stored > len(data) or count > MOST_BLOCK:
             raise corrupt("zstd: a block is damaged")
-        if kind == 2:
-            frame.block(at, at + stored)
-        else:
-            frame.room(count)
-            frame.out += bytes(data[at:at + 1]) * count if kind else data[at:at + count]
+        yield kind, at, stored, count
         at += stored
     if head & 4:
         at += 4
-    if at != len(data) or len(frame.out) != size:
+    if at != len(data):
         raise corrupt("zstd: the frame has another size")
-    return bytes(frame.out)
