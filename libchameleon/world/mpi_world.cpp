@@ -34,17 +34,25 @@ MpiWorld::MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_byte
   size_ = static_cast<std::uint32_t>(size);
   PMPI_Comm_get_attr(comm_, MPI_TAG_UB, &bound, &found);
   if (found != 0 && bound != nullptr)
-    tags_ = std::max(tags_, std::min(*static_cast<int*>(bound), 1 << 30) / 2);
+    tags_ = std::max(tags_, std::min(*static_cast<int*>(bound), 1 << 30) / 3);
 }
 
 void MpiWorld::begin_operation(std::uint32_t depth) {
   ++operation_;
+  tag_ = tags_ + static_cast<int>(operation_ % static_cast<std::uint32_t>(tags_));
   traffic_.depth += depth;
   deadline_ = PMPI_Wtime() + timeout_;
 }
 
-int MpiWorld::operation_tag() const {
-  return tags_ + static_cast<int>(operation_ % static_cast<std::uint32_t>(tags_));
+/// Ranks that are not in the subset do not count its operations: its tags are numbers of its own.
+void MpiWorld::begin_subset_operation(std::uint32_t subset, std::uint32_t operation,
+                                      std::uint32_t depth) {
+  const auto tags = static_cast<std::uint32_t>(tags_);
+  const std::uint32_t operations = 1U << ((std::bit_width(tags) - 1) / 2);
+  const std::uint32_t subsets = tags / operations;
+  tag_ = 2 * tags_ + static_cast<int>(subset % subsets * operations + operation % operations);
+  traffic_.depth += depth;
+  deadline_ = PMPI_Wtime() + timeout_;
 }
 
 bool MpiWorld::late(unsigned& polls) const {
@@ -135,16 +143,12 @@ bool MpiWorld::receive(std::uint32_t from, Bytes& bytes) {
   return false;
 }
 
-void MpiWorld::broadcast_bytes(Bytes& bytes) {
-  std::uint32_t children[32], count = 0, parent = 0;
-  walk_up(
-      rank_, size_, [&](std::uint32_t child) { children[count++] = child; },
-      [&](std::uint32_t above) { parent = above; });
-  if (rank_ != 0 && !receive(parent, bytes)) return;
+/// The last first, which has most ranks below it.
+void MpiWorld::send_to_all(std::span<const std::uint32_t> ranks, Bytes& bytes) {
   Sending sending;
-  while (count > 0 && !failed_) {
+  for (std::size_t i = ranks.size(); i > 0 && !failed_; --i) {
     traffic_.count(bytes.size());
-    start(sending, children[--count], bytes, operation_tag(), false);
+    start(sending, ranks[i - 1], bytes, operation_tag(), false);
   }
   if (failed_ || !finish(sending)) abandon(bytes);
 }
@@ -152,7 +156,7 @@ void MpiWorld::broadcast_bytes(Bytes& bytes) {
 std::vector<MpiWorld::Parcel> MpiWorld::exchange(std::vector<Parcel> outgoing) {
   begin_operation(2 * tree_depth(size_) + 1);
   const int data = operation_tag();
-  ++operation_;
+  begin_operation(0);
   const int control = operation_tag();  // up and down differ in who sends
   std::uint32_t children[32], count = 0, arrived = 0, parent = 0;
   walk_up(

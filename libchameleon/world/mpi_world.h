@@ -28,6 +28,8 @@
 
 namespace chameleon::world {
 
+class MpiSubset;
+
 class MpiWorld {
  public:
   /// This rank's value.
@@ -119,17 +121,34 @@ class MpiWorld {
   template <class T>
   T broadcast(std::optional<T> at_root) {
     begin_operation(tree_depth(size_));
-    Bytes bytes;
-    T value{};
-    if (rank_ == 0) {
-      if (at_root) value = std::move(*at_root);
-      if (size_ > 1) bytes = encoded(value);
-    }
-    broadcast_bytes(bytes);
-    if (failed_) return T{};
-    if (rank_ != 0 && !decoded(bytes, value)) return T{};
-    return value;
+    return broadcast_positions(rank_, size_, std::move(at_root),
+                               [](std::uint32_t at) { return at; });
   }
+
+  /// Several broadcasts at once, over disjoint groups known to all ranks: the value of the
+  /// first of each on all of the group. Ranks in no group keep theirs. A message less than a
+  /// group has ranks; as deep as the largest.
+  template <class T>
+  PerRank<T> broadcast_groups(const std::vector<std::vector<std::uint32_t>>& groups,
+                              PerRank<T> values) {
+    std::size_t largest = 1;
+    for (const auto& group : groups) largest = std::max(largest, group.size());
+    begin_operation(tree_depth(largest));
+    for (const auto& group : groups) {
+      const auto me = std::lower_bound(group.begin(), group.end(), rank_);
+      if (me == group.end() || *me != rank_) continue;
+      std::optional<T> at_root;
+      if (me == group.begin()) at_root = std::move(values.value);
+      values.value = broadcast_positions(
+          static_cast<std::uint32_t>(me - group.begin()), static_cast<std::uint32_t>(group.size()),
+          std::move(at_root), [&](std::uint32_t at) { return group[at]; });
+    }
+    if (failed_) return {};
+    return values;
+  }
+
+  /// Some of the ranks as a world of their own (mpi_subset.h). To be called on all ranks.
+  MpiSubset subset(std::vector<std::uint32_t> ranks);
 
   template <class T, class C>
   T all_reduce(PerRank<T> values, C combine) {
@@ -250,6 +269,7 @@ class MpiWorld {
   }
 
  private:
+  friend class MpiSubset;
   static constexpr std::size_t kSmall = 16;
   struct Parcel {
     std::uint32_t rank = 0;
@@ -299,10 +319,34 @@ class MpiWorld {
         [&](std::uint32_t parent) { send_value(rank_at(parent), mine); });
   }
 
+  /// The first one's value on the ranks of a tree over positions; encoded once, passed on as
+  /// it came.
+  template <class T, class RankAt>
+  T broadcast_positions(std::uint32_t at, std::uint32_t size, std::optional<T> at_root,
+                        RankAt rank_at) {
+    std::uint32_t children[32], count = 0, parent = at;
+    walk_up(
+        at, size, [&](std::uint32_t child) { children[count++] = rank_at(child); },
+        [&](std::uint32_t above) { parent = above; });
+    Bytes bytes;
+    T value{};
+    if (at == 0) {
+      if (at_root) value = std::move(*at_root);
+      if (size > 1) bytes = encoded(value);
+    } else {
+      receive(rank_at(parent), bytes);
+    }
+    if (!failed_) send_to_all({children, count}, bytes);
+    if (failed_) return T{};
+    if (at != 0 && !decoded(bytes, value)) return T{};
+    return value;
+  }
+
   void begin_operation(std::uint32_t depth);
+  void begin_subset_operation(std::uint32_t subset, std::uint32_t operation, std::uint32_t depth);
   void send(std::uint32_t to, Bytes bytes);
   bool receive(std::uint32_t from, Bytes& bytes);
-  void broadcast_bytes(Bytes& bytes);
+  void send_to_all(std::span<const std::uint32_t> ranks, Bytes& bytes);
   std::vector<Parcel> exchange(std::vector<Parcel> outgoing);
   SmallVote begin_vote(std::uint32_t sequence, double timeout, std::size_t size);
   bool collect(SmallVote& vote, std::uint32_t child, void* theirs);
@@ -319,14 +363,17 @@ class MpiWorld {
   bool small_send(std::uint32_t to, std::size_t size, int tag, double deadline);
   int small_receive(std::uint32_t from, std::size_t size, int tag, double deadline);
   bool late(unsigned& polls) const;
-  int operation_tag() const;
+  int operation_tag() const { return tag_; }
 
   MPI_Comm comm_;
   double timeout_;
   std::size_t piece_bytes_;
   std::uint32_t rank_ = 0, size_ = 1;
-  int tags_ = 16384;             ///< votes use the tags below this, operations as many from it
-  std::uint32_t operation_ = 0;  ///< the present one
+  int tags_ = 10922;             ///< votes use the tags below this, operations as many from
+                                 ///< it, those of subsets as many after these
+  std::uint32_t operation_ = 0;  ///< how many there were
+  std::uint32_t subsets_ = 0;    ///< how many were made
+  int tag_ = 0;                  ///< of the present operation
   double deadline_ = 0;          ///< of the present operation, on MPI's clock
   bool failed_ = false;
   Traffic traffic_;

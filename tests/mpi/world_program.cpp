@@ -12,24 +12,17 @@
 #include "cluster/clustering.h"
 #include "world/mpi_world.h"
 #include "world/virtual_world.h"
+#include "world_checks.h"
 
 using namespace chameleon;
 using namespace chameleon::cluster;
 using namespace chameleon::signature;
 using namespace chameleon::world;
+using namespace world_test;
 
 namespace {
 
 int failures = 0;
-std::uint32_t me = 0;
-
-void check(bool condition, const char* what) {
-  if (condition) return;
-  ++failures;
-  std::fprintf(stderr, "rank %u: %s\n", me, what);
-}
-
-void join(std::string& mine, std::string&& theirs) { mine = "(" + mine + theirs + ")"; }
 
 struct Results {
   std::vector<std::optional<std::string>> at_root;
@@ -98,15 +91,8 @@ void compare(std::size_t piece_bytes, std::uint32_t size) {
   check(results.everywhere == expected.everywhere, "all_reduce or broadcast differ");
   check(results.routed == expected.routed, "routed values differ");
 
-  const Traffic traffic = world.traffic();
-  unsigned long long sent[2] = {traffic.messages, traffic.bytes}, sum[2];
-  unsigned long long largest = traffic.largest, most;
-  MPI_Allreduce(sent, sum, 2, MPI_UNSIGNED_LONG_LONG, MPI_SUM, comm);
-  MPI_Allreduce(&largest, &most, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, comm);
-  check(sum[0] == reference.traffic().messages, "numbers of messages differ");
-  check(sum[1] == reference.traffic().bytes, "numbers of bytes differ");
-  check(most == reference.traffic().largest, "sizes of the largest message differ");
-  check(traffic.depth == reference.traffic().depth, "depths differ");
+  check_traffic(world.traffic(), reference.traffic(), comm);
+  check(world.traffic().depth == reference.traffic().depth, "depths differ");
 }
 
 // Random signatures of one to seven Call-Paths, on all ranks by all algorithms.
@@ -150,16 +136,6 @@ void combine_votes(Vote& a, Vote&& b) {
   a.product = 31 * a.product + b.product;
   a.sum += b.sum;
   a.most = std::max(a.most, b.most);
-}
-
-/// A barrier in which waiting leaves the processor to others: ranks wait here for seconds.
-void idle_barrier(MPI_Comm comm) {
-  MPI_Request request;
-  MPI_Ibarrier(comm, &request);
-  for (int done = 0; !done;) {
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (!done) usleep(1000);
-  }
 }
 
 void votes(std::uint32_t size) {
@@ -233,6 +209,37 @@ void timeout(std::uint32_t size) {
 
 }  // namespace
 
+namespace world_test {
+
+std::uint32_t me = 0;
+
+void check(bool condition, const char* what) {
+  if (condition) return;
+  ++failures;
+  std::fprintf(stderr, "rank %u: %s\n", me, what);
+}
+
+void idle_barrier(MPI_Comm comm) {
+  MPI_Request request;
+  MPI_Ibarrier(comm, &request);
+  for (int done = 0; !done;) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (!done) usleep(1000);
+  }
+}
+
+void check_traffic(const Traffic& own, const Traffic& expected, MPI_Comm comm) {
+  unsigned long long sent[2] = {own.messages, own.bytes}, sum[2];
+  unsigned long long largest = own.largest, most;
+  MPI_Allreduce(sent, sum, 2, MPI_UNSIGNED_LONG_LONG, MPI_SUM, comm);
+  MPI_Allreduce(&largest, &most, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, comm);
+  check(sum[0] == expected.messages, "numbers of messages differ");
+  check(sum[1] == expected.bytes, "numbers of bytes differ");
+  check(most == expected.largest, "sizes of the largest message differ");
+}
+
+}  // namespace world_test
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank = 0, size = 1;
@@ -241,6 +248,9 @@ int main(int argc, char** argv) {
   me = static_cast<std::uint32_t>(rank);
   compare(std::size_t{1} << 28, static_cast<std::uint32_t>(size));
   compare(256, static_cast<std::uint32_t>(size));
+  subsets(static_cast<std::uint32_t>(size), std::size_t{1} << 28);
+  subsets(static_cast<std::uint32_t>(size), 64);
+  subset_timeout(static_cast<std::uint32_t>(size));
   clusterings(static_cast<std::uint32_t>(size));
   votes(static_cast<std::uint32_t>(size));
   timeout(static_cast<std::uint32_t>(size));
