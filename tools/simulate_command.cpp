@@ -10,6 +10,7 @@
 
 #include "behaviours.h"
 #include "common.h"
+#include "cluster/double_step.h"
 #include "compress/append.h"
 #include "compress/fold.h"
 #include "compress/merge.h"

@@ -131,6 +131,14 @@ bool decode(ByteReader& reader, std::vector<T>& values) {
   return reader.ok();
 }
 
+/// A value that can go between ranks.
+template <class T>
+concept Sendable = SentAsBytes<T> || EncodesItself<T> ||
+    requires(const T& value, T& out, ByteWriter& writer, ByteReader& reader) {
+  encode(writer, value);
+  decode(reader, out);
+};
+
 /// What algorithms need: a world, or a subset of one. `reduce` gives its result at the root
 /// only, and `broadcast` takes it from there; on a world that has failed both give nothing.
 template <class W>

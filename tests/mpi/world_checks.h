@@ -24,8 +24,7 @@ inline void join(std::string& mine, std::string&& theirs) { mine = "(" + mine + 
 void idle_barrier(MPI_Comm comm);
 
 /// Whether all ranks together sent what the virtual world counted. Collective.
-void check_traffic(const chameleon::world::Traffic& own,
-                   const chameleon::world::Traffic& expected,
+void check_traffic(const chameleon::world::Traffic& own, const chameleon::world::Traffic& expected,
                    MPI_Comm comm);
 
 /// Subsets and broadcasts from several roots, with messages of at most `piece_bytes`.

@@ -9,7 +9,8 @@
 #include <set>
 #include <string>
 
-#include "cluster/clustering.h"
+#include "cluster/double_step.h"
+#include "support/tiny_scheme.h"
 #include "world/mpi_world.h"
 #include "world/virtual_world.h"
 #include "world_checks.h"
@@ -123,6 +124,14 @@ void clusterings(std::uint32_t size) {
           check(mine == expected, "clusterings differ");
           check(mine.find(size - 1) != nullptr, "a rank is in no cluster");
         }
+  for (; round < 120; ++round) {
+    const std::uint64_t kinds = 1 + round % 6;
+    const auto work = [&](std::uint32_t rank) { return work_of(rank, round, kinds); };
+    const Clustering mine = cluster::cluster(world, world.generate(work), MostWork());
+    const Clustering expected = cluster::cluster(reference, reference.generate(work), MostWork());
+    check(mine == expected, "clusterings by another scheme differ");
+    check(mine.main.size() <= kinds && mine.find(size - 1) != nullptr, "clusters are wrong");
+  }
   unsigned long long sent = world.traffic().bytes, sum;
   MPI_Allreduce(&sent, &sum, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, comm);
   check(sum == reference.traffic().bytes, "numbers of bytes for clustering differ");
