@@ -182,6 +182,18 @@ void RankTrace::sign() {
         if (event[i] != 0) interval_hashes_[i] = combine(interval_hashes_[i], event[i]);
     }
   });
+  add_times();
+}
+
+/// The times of what is in the log, if they are signed. An unsuccessful poll is no event of the
+/// average, but the time that went with it was spent.
+void RankTrace::add_times() {
+  if (!signs(Parameter::kCompute) && !signs(Parameter::kCommunication)) return;
+  log_.for_each([&](const IntervalLog::Record& record) {
+    compute_ticks_ += record.compute();
+    communication_ticks_ += record.communication();
+    timed_ += uses_[record.event()].counted_only ? 0 : 1;
+  });
 }
 
 void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
@@ -254,11 +266,12 @@ void RankTrace::sign_interval() {
     creates_ = signed_before_.creates;
     last_symbol_ = signed_before_.last_symbol;
     interval_hashes_ = signed_before_.hashes;
-    last_ = signed_before_.signature;
+    last_ = signed_before_.totals;
+    add_times();  // these do not repeat
     return;
   }
   sign();
-  last_ = signature_.take();
+  last_ = signature_.take_totals();
   sequence_.clear();
   if (spilled_) return;
   sequence_generation_ = log_.table().generation();
@@ -266,11 +279,37 @@ void RankTrace::sign_interval() {
   signed_before_ = {last_, interval_hashes_, last_symbol_, creates_};
 }
 
-SignatureVector RankTrace::close_interval(double ns_per_tick) {
+void RankTrace::sign_times(double ns_per_tick) {
+  const auto total = [&](std::uint64_t ticks) {
+    const double ns = static_cast<double>(ticks) * ns_per_tick;
+    return ParameterTotal{static_cast<std::int64_t>(ns), timed_, 0};
+  };
+  if (signs(Parameter::kCompute)) last_[Parameter::kCompute] = total(compute_ticks_);
+  if (signs(Parameter::kCommunication))
+    last_[Parameter::kCommunication] = total(communication_ticks_);
+  compute_ticks_ = communication_ticks_ = timed_ = 0;
+}
+
+/// Folds the interval to see its loops, unless it repeats one whose loops were seen.
+void RankTrace::sign_loops(double ns_per_tick) {
+  ParameterTotal& loops = last_[Parameter::kLoop];
+  if (loops.count != 0) return;
+  if (!spilled_) {
+    open_.set_last_symbol(partial_.last_symbol());
+    fold_log(open_, ns_per_tick);
+    spilled_ = true;
+  }
+  loops = loop_total(open_.nodes());
+  signed_before_.totals[Parameter::kLoop] = loops;
+}
+
+SignatureVector RankTrace::close_interval(double ns_per_tick, bool clusters) {
   // The published form is over folded events.
   const bool folds = settings_.signature == CallPathForm::kXor;
   if (folds) spill(ns_per_tick);
   sign_interval();
+  sign_times(ns_per_tick);
+  if (clusters && signs(Parameter::kLoop)) sign_loops(ns_per_tick);
   log_.seal();
   if (spilled_) folded_ = open_.take();
   if (folds) last_.call_path = xor_signature(folded_);
@@ -278,14 +317,14 @@ SignatureVector RankTrace::close_interval(double ns_per_tick) {
   interval_creates_ = creates_;
   creates_ = false;
   closed_ = true;
-  return last_;
+  return last_.signature();
 }
 
 /// The closed interval belongs to what is flushed next, whether it is kept or not. (Not
 /// before: a flush may come between closing it and this, and begins these anew.)
 void RankTrace::close_books() {
   closed_ = false;
-  history_ = combine(history_, last_.call_path);
+  history_.append(last_);
   history_creates_ = history_creates_ || interval_creates_;
   for (std::size_t i = 0; i < hashes_.size(); ++i)
     hashes_[i] = combine(hashes_[i], interval_hashes_[i]);
@@ -314,16 +353,16 @@ void RankTrace::drop() {
 
 std::vector<Node> RankTrace::take() {
   events_ = 0;
-  history_ = 0;
+  history_ = {};
   hashes_ = {};
   history_creates_ = false;
   return partial_.take();
 }
 
-SignatureVector RankTrace::history() const {
-  SignatureVector signature = last_;
-  signature.call_path = history_;
-  return signature;
+SignatureVector RankTrace::history() {
+  IntervalTotals totals = history_;
+  if (signs(Parameter::kLoop)) totals[Parameter::kLoop] = loop_total(partial_.nodes());
+  return totals.signature();
 }
 
 }  // namespace chameleon::record
