@@ -18,6 +18,7 @@ struct ValueUse {
   std::int8_t parameter = -1;
   bool end_point = false;
   bool root = false;
+  TypeRange range{};  ///< of a datatype, operation or communicator
 };
 
 struct CallUse {
@@ -36,6 +37,12 @@ Parameter parameter_of(Kind kind) {
     case Kind::kColor: return Parameter::kColor;
     default: return Parameter::kDataOperation;
   }
+}
+
+TypeRange range_of(Kind kind) {
+  return kind == Kind::kOp     ? TypeRange::kOperation
+         : kind == Kind::kComm ? TypeRange::kCommunicator
+                               : TypeRange::kDatatype;
 }
 
 std::uint8_t inexactness_of(Kind kind) {
@@ -75,6 +82,7 @@ CallUse use_of(const CallInfo& call) {
       if (stored == 3) value.kind = k == 0 ? 2 : k == 1 ? 4 : 1;
       value.end_point = k == 0 && (is_end_point(call, param) || (stored == 3 && !is_list(param)));
       value.root = param.kind == Kind::kRoot;
+      value.range = range_of(param.kind);
     }
     if (param.kind == Kind::kFlag && param.direction == Direction::kOut && polls)
       use.flag = static_cast<int>(at);
@@ -124,7 +132,8 @@ RankTrace::RankTrace(const Settings& settings, std::uint64_t buffer)
       if (values[i].parameter < 0) continue;
       const auto parameter = static_cast<Parameter>(values[i].parameter);
       if ((settings.cluster.format & format_bit(parameter)) != 0)
-        signed_[call.id].push_back({static_cast<std::uint8_t>(i), parameter, values[i].end_point});
+        signed_[call.id].push_back(
+            {static_cast<std::uint8_t>(i), parameter, values[i].end_point, values[i].range});
     }
   }
 }
@@ -149,9 +158,13 @@ void RankTrace::learn() {
                        values[static_cast<std::size_t>(call.flag)] == 0;
     use.first = static_cast<std::uint32_t>(signed_values_.size());
     for (const SignedPlace& place : signed_[entry.call]) {
-      if (place.at >= values.size()) break;
-      const std::int64_t value = values[place.at];
-      signed_values_.push_back({place.parameter, place.end_point ? packed_relative(value) : value});
+      // How many polls there are is chance: nothing of an unsuccessful one is signed.
+      if (place.at >= values.size() || use.counted_only) break;
+      std::int64_t value = values[place.at];
+      const bool special = place.end_point && EndPoint{EndPointForm::kBoth, value}.special() != 0;
+      if (place.end_point) value = packed_relative(value);
+      if (place.parameter == Parameter::kDataOperation) value = type_bit(place.range, value);
+      signed_values_.push_back({place.parameter, special, value});
     }
     use.end = static_cast<std::uint32_t>(signed_values_.size());
     uses_.push_back(use);
@@ -169,13 +182,17 @@ void RankTrace::sign() {
     ++interval_events_;
     creates_ = creates_ || use.creates;
     last_symbol_ = use.symbol;
-    // An unsuccessful poll is counted, not signed: how many there are is chance.
     if (use.counted_only)
       signature_.unsigned_call();
     else if (ordered)
       signature_.call(use.symbol);
-    for (std::uint32_t i = use.first; i < use.end; ++i)
-      signature_.add(signed_values_[i].parameter, signed_values_[i].value);
+    for (std::uint32_t i = use.first; i < use.end; ++i) {
+      const SignedValue& value = signed_values_[i];
+      if (value.special) [[unlikely]]
+        signature_.add_special(value.parameter, value.value);
+      else
+        signature_.add(value.parameter, value.value);
+    }
     if (hashes) {
       const StreamHashes& event = stream_hashes_[record.event()];
       for (std::size_t i = 0; i < event.size(); ++i)

@@ -67,9 +67,11 @@ class RankTrace {
     std::uint8_t at = 0;
     Parameter parameter{};
     bool end_point = false;
+    TypeRange range{};  ///< of kDataOperation
   };
   struct SignedValue {
     Parameter parameter{};
+    bool special = false;  ///< a partner that is no rank
     std::int64_t value = 0;
   };
   /// What signatures take from a distinct event of the log's table.

@@ -81,6 +81,7 @@ void IntervalTotals::append(const IntervalTotals& next) {
     else
       total.hash = combine(total.hash, combine(more.hash, more.count));
     total.count += more.count;
+    total.special += more.special;
   }
 }
 
@@ -91,7 +92,9 @@ SignatureVector IntervalTotals::signature() const {
     const ParameterTotal& total = parameters[i];
     if (total.count == 0) continue;
     SignatureVector::Summary& summary = signature.parameters[i];
-    const double mean = static_cast<double>(total.sum) / static_cast<double>(total.count);
+    const std::uint64_t averaged = total.count - total.special;
+    const double mean =
+        averaged == 0 ? 0 : static_cast<double>(total.sum) / static_cast<double>(averaged);
     switch (static_cast<Parameter>(i)) {
       case Parameter::kDataOperation:
         summary = {static_cast<double>(std::popcount(total.hash)), total.hash};

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "model/end_point.h"
 #include "model/node.h"
 
 namespace chameleon::signature {
@@ -34,9 +35,18 @@ enum class Parameter : std::uint8_t {
   kCompute,        ///< microseconds before a call
   kCommunication,  ///< microseconds inside it
   kLoop,           ///< a `loop_signature`
-  kDataOperation,  ///< ids of datatype, operation, communicator: a set, not an average
+  kDataOperation,  ///< datatypes, operations, communicators: a set of `type_bit`s, no average
 };
 inline constexpr std::size_t kParameters = 10;
+
+/// What a bit of kDataOperation stands for.
+enum class TypeRange : std::uint8_t { kDatatype, kOperation, kCommunicator };
+/// The bit of an id: 0 to 31, 32 to 54 or 55 to 63. Ids beyond a range share its bits.
+constexpr std::int64_t type_bit(TypeRange range, std::int64_t id) {
+  constexpr unsigned kFirst[] = {0, 32, 55, 64};
+  const auto at = static_cast<std::size_t>(range);
+  return kFirst[at] + static_cast<std::uint64_t>(id) % (kFirst[at + 1] - kFirst[at]);
+}
 
 /// Which signatures are in use: a bit for each parameter, and one for Call-Path.
 using SignatureFormat = std::uint16_t;
@@ -72,7 +82,8 @@ struct ParameterTotal {
   // values, are exact, and save the division.
   __int128 sum = 0;
   std::uint64_t count = 0;
-  std::uint64_t hash = 0;  ///< of the values in order; kDataOperation: the set as bits
+  std::uint64_t hash = 0;     ///< of the values in order; kDataOperation: the set as bits
+  std::uint64_t special = 0;  ///< values in `count` and `hash` that are not in `sum`
 };
 
 /// The signatures of an interval before they are averages, so that intervals can be added up.
@@ -120,6 +131,19 @@ class IntervalSignature {
     }
     total.sum += value;
     total.hash = (std::rotl(total.hash, 29) ^ mix(bits)) * 0x9ddfea08eb382d69ULL;
+  }
+  /// A partner that is no rank, as MPI_PROC_NULL: it is hashed, and in no average.
+  void add_special(Parameter parameter, std::int64_t value) {
+    add(parameter, value);
+    totals_[parameter].sum -= value;
+    ++totals_[parameter].special;
+  }
+  /// A partner as recorded (end_point.h).
+  void add_end_point(Parameter parameter, std::int64_t packed) {
+    if (EndPoint{EndPointForm::kBoth, packed}.special() != 0)
+      add_special(parameter, packed_relative(packed));
+    else
+      add(parameter, packed_relative(packed));
   }
 
   /// What the interval comes to; the next one starts empty. `call_path` is 0 in the XOR form.

@@ -275,5 +275,67 @@ TEST_CASE("a history's averages are over all of its intervals, and its hashes te
   CHECK(history({}) == SignatureVector::Summary{});
 }
 
+/// Signature of an interval of MPI_Sends of the given {partner as packed, datatype, communicator}.
+struct Sent {
+  std::int64_t to = 0, datatype = 0, comm = 0;
+};
+SignatureVector sends(const Settings& settings, std::initializer_list<Sent> all) {
+  constexpr const CallInfo& send = *find_call(CallId::kSend);
+  RankTrace trace(settings);
+  for (const Sent& one : all) {
+    std::vector<std::int64_t> values(static_cast<std::size_t>(stored_values(send)));
+    values[static_cast<std::size_t>(value_offset(send, 2))] = one.datatype;
+    values[static_cast<std::size_t>(value_offset(send, 3))] = one.to;
+    values[static_cast<std::size_t>(value_offset(send, 5))] = one.comm;
+    trace.log().append(trace.log().find(send.id, 7, values.data(), values.size()), 1, 1);
+  }
+  return trace.close_interval(1.0);
+}
+
+TEST_CASE("a partner that is no rank is in the hash and not in the mean") {
+  const Settings settings = with_format({Parameter::kDestination});
+  const auto mean_and_hash = [&](std::initializer_list<Sent> all) {
+    return sends(settings, all)[Parameter::kDestination];
+  };
+  const Sent to_2{pack_rank(5, 3, 16)}, to_4{pack_rank(7, 3, 16)};
+  const Sent null{pack_special(SpecialRank::kProcNull)};
+  CHECK(mean_and_hash({to_2, to_4}).mean == 3);
+  CHECK(mean_and_hash({to_2, null, to_4, null}).mean == 3);
+  CHECK(mean_and_hash({to_2, null, to_4}).exact != mean_and_hash({to_2, to_4}).exact);
+  CHECK(mean_and_hash({to_2, null, to_4}).exact != mean_and_hash({null, to_2, to_4}).exact);
+  CHECK(mean_and_hash({null}).mean == 0);
+  CHECK(mean_and_hash({null}).exact != mean_and_hash({}).exact);
+  CHECK(mean_and_hash({null}).exact !=
+        mean_and_hash({{pack_special(SpecialRank::kUndefined)}}).exact);
+}
+
+TEST_CASE("a datatype and a communicator of one id are different bits") {
+  const Settings settings = with_format({Parameter::kDataOperation});
+  const auto set = [&](std::int64_t datatype, std::int64_t comm) {
+    return sends(settings, {{0, datatype, comm}})[Parameter::kDataOperation];
+  };
+  CHECK(set(3, 0).mean == 2);
+  CHECK(set(3, 3).exact == ((1ULL << 3) | (1ULL << 58)));
+  CHECK(set(3, 5).exact != set(5, 3).exact);
+}
+
+TEST_CASE("how often a rank polls in vain does not show in its signature") {
+  Settings settings = with_format({});
+  settings.cluster.format = 0xffff & ~format_bit(Parameter::kLoop);
+  constexpr const CallInfo& probe = *find_call(CallId::kIprobe);
+  const auto polls = [&](int times) {
+    RankTrace trace(settings);
+    std::vector<std::int64_t> values(static_cast<std::size_t>(stored_values(probe)));
+    values[static_cast<std::size_t>(value_offset(probe, 0))] = pack_rank(1, 0, 4);
+    append(trace, 7);
+    for (int i = 0; i < times; ++i)
+      trace.log().append(trace.log().find(probe.id, 8, values.data(), values.size()), 0, 0);
+    append(trace, 9);
+    return trace.close_interval(1.0);
+  };
+  CHECK(polls(0) == polls(1));
+  CHECK(polls(2) == polls(77));
+}
+
 }  // namespace
 }  // namespace chameleon
