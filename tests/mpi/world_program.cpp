@@ -126,9 +126,10 @@ void clusterings(std::uint32_t size) {
         }
   for (; round < 120; ++round) {
     const std::uint64_t kinds = 1 + round % 6;
-    const auto work = [&](std::uint32_t rank) { return work_of(rank, round, kinds); };
-    const Clustering mine = cluster::cluster(world, world.generate(work), MostWork());
-    const Clustering expected = cluster::cluster(reference, reference.generate(work), MostWork());
+    const auto work = [&](std::uint32_t rank) { return example::work_of(rank, round, kinds); };
+    const Clustering mine = cluster::cluster(world, world.generate(work), example::MostWork());
+    const Clustering expected =
+        cluster::cluster(reference, reference.generate(work), example::MostWork());
     check(mine == expected, "clusterings by another scheme differ");
     check(mine.main.size() <= kinds && mine.find(size - 1) != nullptr, "clusters are wrong");
   }

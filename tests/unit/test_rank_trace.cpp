@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdio>
 
 #include "model/end_point.h"
 #include "mpi/event_layout.h"
@@ -335,6 +337,37 @@ TEST_CASE("how often a rank polls in vain does not show in its signature") {
   };
   CHECK(polls(0) == polls(1));
   CHECK(polls(2) == polls(77));
+}
+
+// Not run by default: test_runtime '[.speed]' prints nanoseconds an event.
+TEST_CASE("speed of closing an interval", "[.speed]") {
+  const auto measure = [](const char* what, SignatureFormat more, bool repeats) {
+    Settings settings;
+    settings.cluster.format |= more;
+    RankTrace trace(settings);
+    constexpr int kEvents = 100'000;
+    double best = 1e9;
+    for (int round = 0; round < 20; ++round) {
+      for (int i = 0; i < kEvents; ++i)
+        append(trace, 7 + static_cast<std::uint64_t>(i + (repeats ? 0 : round)) % 12);
+      const auto begin = std::chrono::steady_clock::now();
+      trace.close_interval(1.0);
+      const std::chrono::duration<double, std::nano> taken =
+          std::chrono::steady_clock::now() - begin;
+      best = std::min(best, taken.count() / kEvents);
+      trace.join(1.0);
+    }
+    std::printf("%-44s %6.2f ns an event\n", what, best);
+  };
+  constexpr SignatureFormat kTimes =
+      format_bit(Parameter::kCompute) | format_bit(Parameter::kCommunication);
+  constexpr SignatureFormat kLoops = format_bit(Parameter::kLoop);
+  measure("the default format, an interval that repeats", 0, true);
+  measure("the default format, one that does not", 0, false);
+  measure("with times, an interval that repeats", kTimes, true);
+  measure("with times, one that does not", kTimes, false);
+  measure("with LOOP, an interval that repeats", kLoops, true);
+  measure("with LOOP, one that does not", kLoops, false);
 }
 
 }  // namespace

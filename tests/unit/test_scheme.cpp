@@ -14,8 +14,9 @@ using namespace chameleon;
 using namespace chameleon::cluster;
 using namespace chameleon::signature;
 using namespace chameleon::world;
-using world_test::MostWork;
-using world_test::work_of;
+using example::MostWork;
+using example::Work;
+using example::work_of;
 
 namespace {
 
@@ -38,17 +39,17 @@ Clustering expected(const std::vector<std::uint32_t>& ranks, std::uint64_t seed,
   std::map<std::uint64_t, std::size_t> place;
   std::map<std::uint64_t, std::uint64_t> most;
   for (const std::uint32_t rank : ranks) {
-    const MostWork::Input input = work_of(rank, seed, kinds);
+    const Work input = work_of(rank, seed, kinds);
     const auto [at, fresh] = place.try_emplace(input.kind, result.main.size());
     if (fresh) {
       result.main.push_back({input.kind, {{rank, {}, RankList::single(rank)}}});
-      most[input.kind] = input.work;
+      most[input.kind] = input.amount;
       continue;
     }
     SubCluster& cluster = result.main[at->second].clusters.front();
     cluster.ranks.merge(RankList::single(rank));
-    if (input.work > most[input.kind]) {
-      most[input.kind] = input.work;
+    if (input.amount > most[input.kind]) {
+      most[input.kind] = input.amount;
       cluster.lead = rank;
     }
   }
