@@ -54,6 +54,8 @@ inline constexpr SignatureFormat kCallPathBit = 1 << kParameters;
 constexpr SignatureFormat format_bit(Parameter parameter) {
   return static_cast<SignatureFormat>(1U << static_cast<unsigned>(parameter));
 }
+/// ACURDION's (section 4.1): all eleven.
+inline constexpr SignatureFormat kAllSignatures = 2 * kCallPathBit - 1;
 /// Chameleon's (section 5.1): times would make clusters irreproducible.
 inline constexpr SignatureFormat kDefaultFormat =
     kCallPathBit | format_bit(Parameter::kSource) | format_bit(Parameter::kDestination);

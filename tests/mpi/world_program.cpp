@@ -117,7 +117,8 @@ void clusterings(std::uint32_t size) {
             }
             return result;
           };
-          const ClusterOptions options{algorithm, k, 1 + round, metric, kDefaultFormat};
+          const SignatureFormat format = round % 2 == 0 ? kDefaultFormat : kAllSignatures;
+          const ClusterOptions options{algorithm, k, 1 + round, metric, format};
           const Clustering mine = cluster::cluster(world, world.generate(signature), options);
           const Clustering expected =
               cluster::cluster(reference, reference.generate(signature), options);
