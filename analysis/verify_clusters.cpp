@@ -5,7 +5,7 @@
 #include <optional>
 #include <sstream>
 
-#include "cluster/clustering.h"
+#include "cluster/double_step.h"
 #include "world/virtual_world.h"
 
 namespace chameleon::analysis {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "behaviours.h"
+#include "cluster/double_step.h"
 #include "common.h"
 #include "compress/append.h"
 #include "compress/fold.h"
@@ -128,9 +129,8 @@ class Simulation {
       for (std::size_t i = 0; i < fields.size(); ++i) {
         if (fields[i].stored != FieldKind::kEndPoint) continue;
         if (fields[i].kind == "dest")
-          signature.add(Parameter::kDestination, packed_relative(one.values[i]));
-        if (fields[i].kind == "source")
-          signature.add(Parameter::kSource, packed_relative(one.values[i]));
+          signature.add_end_point(Parameter::kDestination, one.values[i]);
+        if (fields[i].kind == "source") signature.add_end_point(Parameter::kSource, one.values[i]);
       }
     }
     return signature.take();

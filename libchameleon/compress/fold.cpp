@@ -409,6 +409,11 @@ void Folder::grow_index() {
     if (entry.key != 0) slot(entry.key) = entry;
 }
 
+std::span<const Node> Folder::nodes() {
+  if (predicts_) withdraw_prediction();
+  return nodes_;
+}
+
 std::vector<Node> Folder::take() {
   if (predicts_) withdraw_prediction();
   close_loops(nodes_);

@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/event.h"
@@ -90,6 +91,9 @@ class Folder {
   /// Ends the fold and gives its nodes; the folder is empty afterwards, but
   /// still knows the last event, so that the next one's predecessor is right.
   std::vector<Node> take();
+
+  /// The nodes so far; the last visits of loops may still go on (`Node::current`).
+  std::span<const Node> nodes();
 
   /// The last event's symbol, also of events dropped elsewhere; 0: none yet.
   std::uint64_t last_symbol() const { return last_symbol_; }

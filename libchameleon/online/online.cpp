@@ -90,7 +90,8 @@ void Online::act() {
   Vote vote;
   guarded([&] {
     const auto held = tracer_.lock();
-    interval = tracer_.streams().close_interval(tracer_.ns_per_tick());
+    // Leads are elected by it only where there are none.
+    interval = tracer_.streams().close_interval(tracer_.ns_per_tick(), machine_.recluster());
     // What was left out, or of another length, says nothing of a change; nor are leads elected
     // by what was left out.
     bool changed = machine_.acted() != 0 && !regained_ && interval.call_path != previous_;

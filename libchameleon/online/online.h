@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cluster/clustering.h"
+#include "cluster/double_step.h"
 #include "flush/flush.h"
 #include "format/file.h"
 #include "markers/marker.h"

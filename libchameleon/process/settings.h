@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cluster/double_step.h"
 #include "flush/flush.h"
 
 namespace chameleon::process {

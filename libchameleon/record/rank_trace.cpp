@@ -18,6 +18,7 @@ struct ValueUse {
   std::int8_t parameter = -1;
   bool end_point = false;
   bool root = false;
+  TypeRange range{};  ///< of a datatype, operation or communicator
 };
 
 struct CallUse {
@@ -36,6 +37,12 @@ Parameter parameter_of(Kind kind) {
     case Kind::kColor: return Parameter::kColor;
     default: return Parameter::kDataOperation;
   }
+}
+
+TypeRange range_of(Kind kind) {
+  return kind == Kind::kOp     ? TypeRange::kOperation
+         : kind == Kind::kComm ? TypeRange::kCommunicator
+                               : TypeRange::kDatatype;
 }
 
 std::uint8_t inexactness_of(Kind kind) {
@@ -75,6 +82,7 @@ CallUse use_of(const CallInfo& call) {
       if (stored == 3) value.kind = k == 0 ? 2 : k == 1 ? 4 : 1;
       value.end_point = k == 0 && (is_end_point(call, param) || (stored == 3 && !is_list(param)));
       value.root = param.kind == Kind::kRoot;
+      value.range = range_of(param.kind);
     }
     if (param.kind == Kind::kFlag && param.direction == Direction::kOut && polls)
       use.flag = static_cast<int>(at);
@@ -124,7 +132,8 @@ RankTrace::RankTrace(const Settings& settings, std::uint64_t buffer)
       if (values[i].parameter < 0) continue;
       const auto parameter = static_cast<Parameter>(values[i].parameter);
       if ((settings.cluster.format & format_bit(parameter)) != 0)
-        signed_[call.id].push_back({static_cast<std::uint8_t>(i), parameter, values[i].end_point});
+        signed_[call.id].push_back(
+            {static_cast<std::uint8_t>(i), parameter, values[i].end_point, values[i].range});
     }
   }
 }
@@ -149,9 +158,13 @@ void RankTrace::learn() {
                        values[static_cast<std::size_t>(call.flag)] == 0;
     use.first = static_cast<std::uint32_t>(signed_values_.size());
     for (const SignedPlace& place : signed_[entry.call]) {
-      if (place.at >= values.size()) break;
-      const std::int64_t value = values[place.at];
-      signed_values_.push_back({place.parameter, place.end_point ? packed_relative(value) : value});
+      // How many polls there are is chance: nothing of an unsuccessful one is signed.
+      if (place.at >= values.size() || use.counted_only) break;
+      std::int64_t value = values[place.at];
+      const bool special = place.end_point && EndPoint{EndPointForm::kBoth, value}.special() != 0;
+      if (place.end_point) value = packed_relative(value);
+      if (place.parameter == Parameter::kDataOperation) value = type_bit(place.range, value);
+      signed_values_.push_back({place.parameter, special, value});
     }
     use.end = static_cast<std::uint32_t>(signed_values_.size());
     uses_.push_back(use);
@@ -169,18 +182,34 @@ void RankTrace::sign() {
     ++interval_events_;
     creates_ = creates_ || use.creates;
     last_symbol_ = use.symbol;
-    // An unsuccessful poll is counted, not signed: how many there are is chance.
     if (use.counted_only)
       signature_.unsigned_call();
     else if (ordered)
       signature_.call(use.symbol);
-    for (std::uint32_t i = use.first; i < use.end; ++i)
-      signature_.add(signed_values_[i].parameter, signed_values_[i].value);
+    for (std::uint32_t i = use.first; i < use.end; ++i) {
+      const SignedValue& value = signed_values_[i];
+      if (value.special) [[unlikely]]
+        signature_.add_special(value.parameter, value.value);
+      else
+        signature_.add(value.parameter, value.value);
+    }
     if (hashes) {
       const StreamHashes& event = stream_hashes_[record.event()];
       for (std::size_t i = 0; i < event.size(); ++i)
         if (event[i] != 0) interval_hashes_[i] = combine(interval_hashes_[i], event[i]);
     }
+  });
+  add_times();
+}
+
+/// The times of what is in the log, if they are signed. An unsuccessful poll is no event of the
+/// average, but the time that went with it was spent.
+void RankTrace::add_times() {
+  if (!signs(Parameter::kCompute) && !signs(Parameter::kCommunication)) return;
+  log_.for_each([&](const IntervalLog::Record& record) {
+    compute_ticks_ += record.compute();
+    communication_ticks_ += record.communication();
+    timed_ += uses_[record.event()].counted_only ? 0 : 1;
   });
 }
 
@@ -255,11 +284,12 @@ void RankTrace::sign_interval() {
     creates_ = signed_before_.creates;
     last_symbol_ = signed_before_.last_symbol;
     interval_hashes_ = signed_before_.hashes;
-    last_ = signed_before_.signature;
+    last_ = signed_before_.totals;
+    add_times();  // these do not repeat
     return;
   }
   sign();
-  last_ = signature_.take();
+  last_ = signature_.take_totals();
   sequence_.clear();
   if (spilled_) return;
   sequence_generation_ = log_.table().generation();
@@ -267,13 +297,39 @@ void RankTrace::sign_interval() {
   signed_before_ = {last_, interval_hashes_, last_symbol_, creates_};
 }
 
-SignatureVector RankTrace::close_interval(double ns_per_tick) {
+void RankTrace::sign_times(double ns_per_tick) {
+  const auto total = [&](std::uint64_t ticks) {
+    const double ns = static_cast<double>(ticks) * ns_per_tick;
+    return ParameterTotal{static_cast<std::int64_t>(ns), timed_, 0};
+  };
+  if (signs(Parameter::kCompute)) last_[Parameter::kCompute] = total(compute_ticks_);
+  if (signs(Parameter::kCommunication))
+    last_[Parameter::kCommunication] = total(communication_ticks_);
+  compute_ticks_ = communication_ticks_ = timed_ = 0;
+}
+
+/// Folds the interval to see its loops, unless it repeats one whose loops were seen.
+void RankTrace::sign_loops(double ns_per_tick) {
+  ParameterTotal& loops = last_[Parameter::kLoop];
+  if (loops.count != 0) return;
+  if (!spilled_) {
+    open_.set_last_symbol(partial_.last_symbol());
+    fold_log(open_, ns_per_tick);
+    spilled_ = true;
+  }
+  loops = loop_total(open_.nodes());
+  signed_before_.totals[Parameter::kLoop] = loops;
+}
+
+SignatureVector RankTrace::close_interval(double ns_per_tick, bool clusters) {
   if (broken_) return last_;
   const Change change(broken_);
   // The published form is over folded events.
   const bool folds = settings_.signature == CallPathForm::kXor;
   if (folds) spill(ns_per_tick);
   sign_interval();
+  sign_times(ns_per_tick);
+  if (clusters && signs(Parameter::kLoop)) sign_loops(ns_per_tick);
   log_.seal();
   if (spilled_) folded_ = open_.take();
   if (folds) last_.call_path = xor_signature(folded_);
@@ -281,14 +337,14 @@ SignatureVector RankTrace::close_interval(double ns_per_tick) {
   interval_creates_ = creates_;
   creates_ = false;
   closed_ = true;
-  return last_;
+  return last_.signature();
 }
 
 /// The closed interval belongs to what is flushed next, whether it is kept or not. (Not
 /// before: a flush may come between closing it and this, and begins these anew.)
 void RankTrace::close_books() {
   closed_ = false;
-  history_ = combine(history_, last_.call_path);
+  history_.append(last_);
   history_creates_ = history_creates_ || interval_creates_;
   for (std::size_t i = 0; i < hashes_.size(); ++i)
     hashes_[i] = combine(hashes_[i], interval_hashes_[i]);
@@ -319,7 +375,7 @@ void RankTrace::drop() {
 
 std::vector<Node> RankTrace::take() {
   events_ = 0;
-  history_ = 0;
+  history_ = {};
   hashes_ = {};
   history_creates_ = false;
   if (broken_) return {};
@@ -327,10 +383,10 @@ std::vector<Node> RankTrace::take() {
   return partial_.take();
 }
 
-SignatureVector RankTrace::history() const {
-  SignatureVector signature = last_;
-  signature.call_path = history_;
-  return signature;
+SignatureVector RankTrace::history() {
+  IntervalTotals totals = history_;
+  if (signs(Parameter::kLoop)) totals[Parameter::kLoop] = loop_total(partial_.nodes());
+  return totals.signature();
 }
 
 }  // namespace chameleon::record

@@ -38,8 +38,9 @@ class RankTrace {
   }
 
   /// Ends the present interval: its signature. `join` or `drop` must follow; what is
-  /// appended before that belongs to the next interval.
-  SignatureVector close_interval(double ns_per_tick);
+  /// appended before that belongs to the next interval. LOOP is in it only if ranks may be
+  /// clustered by it (`clusters`): for LOOP the interval is folded.
+  SignatureVector close_interval(double ns_per_tick, bool clusters = true);
   /// The closed interval becomes part of *partial*. Nothing happens if none is closed: a thread's
   /// first call may come between.
   void join(double ns_per_tick);
@@ -50,8 +51,8 @@ class RankTrace {
   /// hashes start anew.
   std::vector<Node> take();
 
-  /// A signature of all intervals since the last `take`.
-  SignatureVector history() const;
+  /// A signature of all intervals since the last `take`; LOOP is that of *partial*.
+  SignatureVector history();
   std::uint64_t events() const { return events_; }  ///< in *partial*
   /// Of the closed interval, before it is joined or dropped.
   std::uint64_t interval_events() const { return interval_events_; }
@@ -70,9 +71,11 @@ class RankTrace {
     std::uint8_t at = 0;
     Parameter parameter{};
     bool end_point = false;
+    TypeRange range{};  ///< of kDataOperation
   };
   struct SignedValue {
     Parameter parameter{};
+    bool special = false;  ///< a partner that is no rank
     std::int64_t value = 0;
   };
   /// What signatures take from a distinct event of the log's table.
@@ -85,7 +88,7 @@ class RankTrace {
 
   /// What an interval's events come to.
   struct Signed {
-    SignatureVector signature;
+    IntervalTotals totals;
     StreamHashes hashes{};
     std::uint64_t last_symbol = 0;
     bool creates = false;
@@ -104,10 +107,16 @@ class RankTrace {
     int thrown_ = std::uncaught_exceptions();
   };
 
+  bool signs(Parameter parameter) const {
+    return (settings_.cluster.format & format_bit(parameter)) != 0;
+  }
   void learn();
   void sign();
+  void add_times();
   bool repeats() const;
   void sign_interval();
+  void sign_times(double ns_per_tick);
+  void sign_loops(double ns_per_tick);
   void close_books();
   void fold_log(Folder& folder, double ns_per_tick);
 
@@ -126,8 +135,8 @@ class RankTrace {
   std::vector<Node> folded_;  ///< that part, once the interval is closed
   std::uint64_t interval_events_ = 0;
   IntervalSignature signature_;
-  SignatureVector last_;
-  std::uint64_t history_ = 0;
+  std::uint64_t compute_ticks_ = 0, communication_ticks_ = 0, timed_ = 0;  ///< of the interval
+  IntervalTotals last_, history_;
   StreamHashes hashes_{}, interval_hashes_{};
   std::uint64_t events_ = 0, all_events_ = 0;
   std::uint64_t last_symbol_ = 0;

@@ -79,10 +79,10 @@ void Streams::drop_times() {
   for_each([](Stream& stream) { stream.trace.drop_times(); });
 }
 
-SignatureVector Streams::close_interval(double ns_per_tick) {
-  SignatureVector signature = first_.trace.close_interval(ns_per_tick);
+SignatureVector Streams::close_interval(double ns_per_tick, bool clusters) {
+  SignatureVector signature = first_.trace.close_interval(ns_per_tick, clusters);
   for (const auto& other : others_) {
-    const SignatureVector more = other->trace.close_interval(ns_per_tick);
+    const SignatureVector more = other->trace.close_interval(ns_per_tick, clusters);
     if (other->trace.interval_events() != 0) add(signature, more);
   }
   return signature;

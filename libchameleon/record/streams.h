@@ -94,7 +94,7 @@ class Streams {
 
   // All of the rank, as RankTrace does it for one.
   void drop_times();
-  SignatureVector close_interval(double ns_per_tick);
+  SignatureVector close_interval(double ns_per_tick, bool clusters = true);
   void join(double ns_per_tick);
   void drop();
   SignatureVector history();

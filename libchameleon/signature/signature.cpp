@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace chameleon::signature {
 
@@ -51,20 +52,9 @@ std::uint64_t IntervalSignature::call_path() const {
   return form_ == CallPathForm::kOrdered ? combine(order_, transitions_sum_) : 0;
 }
 
-SignatureVector IntervalSignature::take() {
-  SignatureVector signature;
-  signature.call_path = call_path();
-  for (std::size_t i = 0; i < kParameters; ++i) {
-    Running& running = running_[i];
-    SignatureVector::Summary& summary = signature.parameters[i];
-    if (running.count == 0) continue;
-    if (static_cast<Parameter>(i) == Parameter::kDataOperation)
-      summary = {static_cast<double>(std::popcount(running.hash)), running.hash};
-    else
-      summary = {static_cast<double>(running.sum) / static_cast<double>(running.count),
-                 combine(running.hash, running.count)};
-    running = {};
-  }
+IntervalTotals IntervalSignature::take_totals() {
+  IntervalTotals totals = std::exchange(totals_, {});
+  totals.call_path = call_path();
   entries_.resize(1);
   entries_.front() = {};
   symbols_.used = transitions_.used = 0;
@@ -74,6 +64,50 @@ SignatureVector IntervalSignature::take() {
   }
   last_ = 0;
   order_ = transitions_sum_ = unsigned_calls_ = 0;
+  return totals;
+}
+
+void IntervalTotals::append(const IntervalTotals& next) {
+  call_path = combine(call_path, next.call_path);
+  for (std::size_t i = 0; i < kParameters; ++i) {
+    ParameterTotal& total = parameters[i];
+    const ParameterTotal& more = next.parameters[i];
+    if (more.count == 0) continue;
+    total.sum += more.sum;
+    if (static_cast<Parameter>(i) == Parameter::kDataOperation)
+      total.hash |= more.hash;
+    else if (total.count == 0)
+      total.hash = more.hash;
+    else
+      total.hash = combine(total.hash, combine(more.hash, more.count));
+    total.count += more.count;
+    total.special += more.special;
+  }
+}
+
+SignatureVector IntervalTotals::signature() const {
+  SignatureVector signature;
+  signature.call_path = call_path;
+  for (std::size_t i = 0; i < kParameters; ++i) {
+    const ParameterTotal& total = parameters[i];
+    if (total.count == 0) continue;
+    SignatureVector::Summary& summary = signature.parameters[i];
+    const std::uint64_t averaged = total.count - total.special;
+    const double mean =
+        averaged == 0 ? 0 : static_cast<double>(total.sum) / static_cast<double>(averaged);
+    switch (static_cast<Parameter>(i)) {
+      case Parameter::kDataOperation:
+        summary = {static_cast<double>(std::popcount(total.hash)), total.hash};
+        break;
+      case Parameter::kCompute:
+      case Parameter::kCommunication: {
+        const auto microseconds = static_cast<std::uint64_t>(total.sum / 1000);
+        summary = {mean / 1000, combine(mix(microseconds), total.count)};
+        break;
+      }
+      default: summary = {mean, combine(total.hash, total.count)};
+    }
+  }
   return signature;
 }
 
@@ -119,6 +153,18 @@ unsigned add_loops(std::span<const Node> nodes, LoopLevel (&levels)[4]) {
   return depth;
 }
 
+std::uint64_t hash_loops(std::span<const Node> nodes) {
+  std::uint64_t hash = 0;
+  for (const Node& node : nodes) {
+    if (!node.is_loop()) continue;
+    node.iterations.for_each_group({}, [&](const RankList&, EndPointForm, const auto& values) {
+      hash = combine(hash, values.hash());
+    });
+    hash = combine(combine(hash, node.current), hash_loops(node.body) + 1);
+  }
+  return hash;
+}
+
 }  // namespace
 
 std::uint64_t xor_signature(std::span<const Node> nodes) {
@@ -138,6 +184,10 @@ std::int64_t loop_signature(std::span<const Node> nodes) {
     signature |= static_cast<std::uint64_t>(average) << (16 * i);
   }
   return static_cast<std::int64_t>(signature);
+}
+
+ParameterTotal loop_total(std::span<const Node> nodes) {
+  return {loop_signature(nodes), 1, hash_loops(nodes)};
 }
 
 }  // namespace chameleon::signature

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "model/end_point.h"
 #include "model/node.h"
 
 namespace chameleon::signature {
@@ -31,12 +32,21 @@ enum class Parameter : std::uint8_t {
   kTag,
   kKey,            ///< of Comm_split
   kColor,          ///< of Comm_split
-  kCompute,        ///< ns before a call
-  kCommunication,  ///< ns inside it
+  kCompute,        ///< microseconds before a call
+  kCommunication,  ///< microseconds inside it
   kLoop,           ///< a `loop_signature`
-  kDataOperation,  ///< ids of datatype, operation, communicator: a set, not an average
+  kDataOperation,  ///< datatypes, operations, communicators: a set of `type_bit`s, no average
 };
 inline constexpr std::size_t kParameters = 10;
+
+/// What a bit of kDataOperation stands for.
+enum class TypeRange : std::uint8_t { kDatatype, kOperation, kCommunicator };
+/// The bit of an id: 0 to 31, 32 to 54 or 55 to 63. Ids beyond a range share its bits.
+constexpr std::int64_t type_bit(TypeRange range, std::int64_t id) {
+  constexpr unsigned kFirst[] = {0, 32, 55, 64};
+  const auto at = static_cast<std::size_t>(range);
+  return kFirst[at] + static_cast<std::uint64_t>(id) % (kFirst[at + 1] - kFirst[at]);
+}
 
 /// Which signatures are in use: a bit for each parameter, and one for Call-Path.
 using SignatureFormat = std::uint16_t;
@@ -44,6 +54,8 @@ inline constexpr SignatureFormat kCallPathBit = 1 << kParameters;
 constexpr SignatureFormat format_bit(Parameter parameter) {
   return static_cast<SignatureFormat>(1U << static_cast<unsigned>(parameter));
 }
+/// ACURDION's (section 4.1): all eleven.
+inline constexpr SignatureFormat kAllSignatures = 2 * kCallPathBit - 1;
 /// Chameleon's (section 5.1): times would make clusters irreproducible.
 inline constexpr SignatureFormat kDefaultFormat =
     kCallPathBit | format_bit(Parameter::kSource) | format_bit(Parameter::kDestination);
@@ -64,6 +76,30 @@ struct SignatureVector {
   bool operator==(const SignatureVector&) const = default;
 };
 static_assert(std::is_trivially_copyable_v<SignatureVector>);
+
+/// What the values of a parameter come to, in one interval or in several. Times are in
+/// nanoseconds here: sums of microseconds would lose calls that take less than one.
+struct ParameterTotal {
+  // The papers average incrementally so that sums do not overflow; 128 bits do not in 2^64
+  // values, are exact, and save the division.
+  __int128 sum = 0;
+  std::uint64_t count = 0;
+  std::uint64_t hash = 0;     ///< of the values in order; kDataOperation: the set as bits
+  std::uint64_t special = 0;  ///< values in `count` and `hash` that are not in `sum`
+};
+
+/// The signatures of an interval before they are averages, so that intervals can be added up.
+struct IntervalTotals {
+  std::uint64_t call_path = 0;
+  ParameterTotal parameters[kParameters];
+
+  ParameterTotal& operator[](Parameter parameter) {
+    return parameters[static_cast<std::size_t>(parameter)];
+  }
+  /// The interval that follows: averages are over all values, hashes of all in order.
+  void append(const IntervalTotals& next);
+  SignatureVector signature() const;
+};
 
 /// How the Call-Path signature is made (CHAMELEON_SIGNATURE).
 enum class CallPathForm : std::uint8_t {
@@ -88,21 +124,34 @@ class IntervalSignature {
   void unsigned_call() { ++unsigned_calls_; }
   /// One value of a parameter of a signed event.
   void add(Parameter parameter, std::int64_t value) {
-    Running& running = running_[static_cast<std::size_t>(parameter)];
-    ++running.count;
+    ParameterTotal& total = totals_[parameter];
+    ++total.count;
     const auto bits = static_cast<std::uint64_t>(value);
     if (parameter == Parameter::kDataOperation) {
-      running.hash |= std::uint64_t{1} << (bits % 64);
+      total.hash |= std::uint64_t{1} << (bits % 64);
       return;
     }
-    // The papers average incrementally so that sums do not overflow; 128 bits do not, are
-    // exact, and save the division.
-    running.sum += value;
-    running.hash = (std::rotl(running.hash, 29) ^ mix(bits)) * 0x9ddfea08eb382d69ULL;
+    total.sum += value;
+    total.hash = (std::rotl(total.hash, 29) ^ mix(bits)) * 0x9ddfea08eb382d69ULL;
+  }
+  /// A partner that is no rank, as MPI_PROC_NULL: it is hashed, and in no average.
+  void add_special(Parameter parameter, std::int64_t value) {
+    add(parameter, value);
+    totals_[parameter].sum -= value;
+    ++totals_[parameter].special;
+  }
+  /// A partner as recorded (end_point.h).
+  void add_end_point(Parameter parameter, std::int64_t packed) {
+    if (EndPoint{EndPointForm::kBoth, packed}.special() != 0)
+      add_special(parameter, packed_relative(packed));
+    else
+      add(parameter, packed_relative(packed));
   }
 
-  /// The signatures; the next interval starts empty. `call_path` is 0 in the XOR form.
-  SignatureVector take();
+  /// What the interval comes to; the next one starts empty. `call_path` is 0 in the XOR form.
+  IntervalTotals take_totals();
+  /// The same as signatures.
+  SignatureVector take() { return take_totals().signature(); }
   /// Call-Path signature so far.
   std::uint64_t call_path() const;
   std::uint64_t unsigned_calls() const { return unsigned_calls_; }
@@ -127,12 +176,6 @@ class IntervalSignature {
     Slot& find(std::uint64_t key, std::uint32_t epoch);
     void added(std::uint32_t epoch);
   };
-  struct Running {
-    __int128 sum = 0;  ///< exact, and cannot overflow in 2^64 values
-    std::uint64_t count = 0;
-    std::uint64_t hash = 0;
-  };
-
   void step(std::uint64_t symbol);
 
   CallPathForm form_;
@@ -143,7 +186,7 @@ class IntervalSignature {
   std::uint64_t order_ = 0;            ///< hash of the symbols in order of first occurrence
   std::uint64_t transitions_sum_ = 0;  ///< hashes of the transitions, added up: a set has no order
   std::uint64_t unsigned_calls_ = 0;
-  Running running_[kParameters];
+  IntervalTotals totals_;
 };
 
 /// The published Call-Path signature (sections 3.1, 4.1): XOR over the folded
@@ -154,5 +197,9 @@ std::uint64_t xor_signature(std::span<const Node> nodes);
 /// 16-bit averages of iteration counts, innermost loops lowest; what nests deeper
 /// shares the highest, which is kept below 2^15. Averages saturate.
 std::int64_t loop_signature(std::span<const Node> nodes);
+
+/// That as the total of an interval, with a hash of all loops: of how they nest and of every
+/// iteration count. Without loops there is one value, 0.
+ParameterTotal loop_total(std::span<const Node> nodes);
 
 }  // namespace chameleon::signature

@@ -47,17 +47,25 @@ MpiWorld::MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_byte
   size_ = static_cast<std::uint32_t>(size);
   PMPI_Comm_get_attr(comm_, MPI_TAG_UB, &bound, &found);
   if (found != 0 && bound != nullptr)
-    tags_ = std::max(tags_, std::min(*static_cast<int*>(bound), 1 << 30) / 2);
+    tags_ = std::max(tags_, std::min(*static_cast<int*>(bound), 1 << 30) / 3);
 }
 
 void MpiWorld::begin_operation(std::uint32_t depth) {
   ++operation_;
+  tag_ = tags_ + static_cast<int>(operation_ % static_cast<std::uint32_t>(tags_));
   traffic_.depth += depth;
   deadline_ = PMPI_Wtime() + timeout_;
 }
 
-int MpiWorld::operation_tag() const {
-  return tags_ + static_cast<int>(operation_ % static_cast<std::uint32_t>(tags_));
+/// Ranks that are not in the subset do not count its operations: its tags are numbers of its own.
+void MpiWorld::begin_subset_operation(std::uint32_t subset, std::uint32_t operation,
+                                      std::uint32_t depth) {
+  const auto tags = static_cast<std::uint32_t>(tags_);
+  const std::uint32_t operations = 1U << ((std::bit_width(tags) - 1) / 2);
+  const std::uint32_t subsets = tags / operations;
+  tag_ = 2 * tags_ + static_cast<int>(subset % subsets * operations + operation % operations);
+  traffic_.depth += depth;
+  deadline_ = PMPI_Wtime() + timeout_;
 }
 
 bool MpiWorld::late(unsigned& polls) const {
@@ -190,32 +198,21 @@ bool MpiWorld::receive(std::uint32_t from, Bytes& bytes) {
   return receive_pieces(from, bytes, [](const std::uint8_t*, int) { return true; });
 }
 
-/// Whether this rank has the value.
-bool MpiWorld::broadcast_bytes(Bytes& bytes) {
-  std::array<std::uint32_t, kMostChildren> children;
-  std::uint32_t count = 0, parent = 0;
-  walk_up(
-      rank_, size_, [&](std::uint32_t child) { children[count++] = child; },
-      [&](std::uint32_t above) { parent = above; });
-  std::reverse(children.begin(), children.begin() + count);
-  const std::span to = std::span(children).first(count);
-  if (rank_ == 0) {
-    send_pieces(to, bytes);
-    return !bytes.empty();
-  }
+/// Passes a value on as it comes. Whether this rank has it.
+bool MpiWorld::pass_on(std::uint32_t parent, std::span<const std::uint32_t> to, Bytes& bytes) {
   std::uint64_t all = 0;
   const bool whole = receive_pieces(parent, bytes, [&](const std::uint8_t* data, int size) {
     all += static_cast<std::uint64_t>(size);
     return send_piece(to, data, size);
   });
-  for (std::uint32_t i = 0; i < count; ++i) traffic_.count(all);
+  for (std::size_t i = 0; i < to.size(); ++i) traffic_.count(all);
   return whole;
 }
 
 std::vector<MpiWorld::Parcel> MpiWorld::exchange(std::vector<Parcel> outgoing) {
   begin_operation(2 * tree_depth(size_) + 1);
   const int data = operation_tag();
-  ++operation_;
+  begin_operation(0);
   const int control = operation_tag();  // up and down differ in who sends
   std::uint32_t children[kMostChildren], count = 0, arrived = 0, parent = 0;
   walk_up(

@@ -21,6 +21,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -35,6 +36,8 @@
 #include "world/world.h"
 
 namespace chameleon::world {
+
+class MpiSubset;
 
 class MpiWorld {
  public:
@@ -149,16 +152,34 @@ class MpiWorld {
   template <class T>
   T broadcast(std::optional<T> at_root) {
     begin_operation(tree_depth(size_));
-    Bytes bytes;
-    T value{};
-    if (rank_ == 0) {
-      if (at_root) value = std::move(*at_root);
-      if (size_ > 1) encode_to(bytes, value);
-    }
-    if (!broadcast_bytes(bytes) || failed_) return rank_ == 0 && !failed_ ? std::move(value) : T{};
-    if (rank_ != 0 && !decode_from(bytes, value)) return T{};
-    return value;
+    return broadcast_positions(rank_, size_, std::move(at_root),
+                               [](std::uint32_t at) { return at; });
   }
+
+  /// Several broadcasts at once, over disjoint groups known to all ranks: the value of the
+  /// first of each on all of the group. Ranks in no group keep theirs. A message less than a
+  /// group has ranks; as deep as the largest.
+  template <class T>
+  PerRank<T> broadcast_groups(const std::vector<std::vector<std::uint32_t>>& groups,
+                              PerRank<T> values) {
+    std::size_t largest = 1;
+    for (const auto& group : groups) largest = std::max(largest, group.size());
+    begin_operation(tree_depth(largest));
+    for (const auto& group : groups) {
+      const auto me = std::lower_bound(group.begin(), group.end(), rank_);
+      if (me == group.end() || *me != rank_) continue;
+      std::optional<T> at_root;
+      if (me == group.begin()) at_root = std::move(values.value);
+      values.value = broadcast_positions(
+          static_cast<std::uint32_t>(me - group.begin()), static_cast<std::uint32_t>(group.size()),
+          std::move(at_root), [&](std::uint32_t at) { return group[at]; });
+    }
+    if (failed_) return {};
+    return values;
+  }
+
+  /// Some of the ranks as a world of their own (mpi_subset.h). To be called on all ranks.
+  MpiSubset subset(std::vector<std::uint32_t> ranks);
 
   template <class T, class C>
   T all_reduce(PerRank<T> values, C combine) {
@@ -273,6 +294,7 @@ class MpiWorld {
   }
 
  private:
+  friend class MpiSubset;
   static constexpr std::size_t kSmall = 16;
   static constexpr std::size_t kMostChildren = 32;  ///< in the tree
   struct Parcel {
@@ -365,10 +387,37 @@ class MpiWorld {
         [&](std::uint32_t parent) { send_value(rank_at(parent), mine); });
   }
 
+  /// The first one's value on the ranks of a tree over positions; encoded once, passed on as
+  /// it came.
+  template <class T, class RankAt>
+  T broadcast_positions(std::uint32_t at, std::uint32_t size, std::optional<T> at_root,
+                        RankAt rank_at) {
+    std::array<std::uint32_t, kMostChildren> children;
+    std::uint32_t count = 0, parent = at;
+    walk_up(
+        at, size, [&](std::uint32_t child) { children[count++] = rank_at(child); },
+        [&](std::uint32_t above) { parent = above; });
+    // The last first, which has most ranks below it.
+    std::reverse(children.begin(), children.begin() + count);
+    const std::span<const std::uint32_t> to(children.data(), count);
+    Bytes bytes;
+    T value{};
+    if (at == 0) {
+      if (at_root) value = std::move(*at_root);
+      if (size == 1) return value;
+      encode_to(bytes, value);
+      send_pieces(to, bytes);
+      return failed_ ? T{} : std::move(value);
+    }
+    if (!pass_on(rank_at(parent), to, bytes) || failed_) return T{};
+    return decode_from(bytes, value) ? std::move(value) : T{};
+  }
+
   void begin_operation(std::uint32_t depth);
   void send(std::uint32_t to, Bytes& bytes);
   bool receive(std::uint32_t from, Bytes& bytes);
-  bool broadcast_bytes(Bytes& bytes);
+  bool pass_on(std::uint32_t parent, std::span<const std::uint32_t> to, Bytes& bytes);
+  void begin_subset_operation(std::uint32_t subset, std::uint32_t operation, std::uint32_t depth);
   std::vector<Parcel> exchange(std::vector<Parcel> outgoing);
   int vote_tag(std::uint32_t sequence) const {
     return static_cast<int>(sequence % static_cast<std::uint32_t>(tags_));
@@ -395,14 +444,17 @@ class MpiWorld {
   bool small_send(std::uint32_t to, std::size_t size, int tag, double deadline);
   int small_receive(std::uint32_t from, std::size_t size, int tag, double deadline);
   bool late(unsigned& polls) const;
-  int operation_tag() const;
+  int operation_tag() const { return tag_; }
 
   MPI_Comm comm_;
   double timeout_;
   std::size_t piece_bytes_;
   std::uint32_t rank_ = 0, size_ = 1;
-  int tags_ = 16384;             ///< votes use the tags below this, operations as many from it
-  std::uint32_t operation_ = 0;  ///< the present one
+  int tags_ = 10922;             ///< votes use the tags below this, operations as many from
+                                 ///< it, those of subsets as many after these
+  std::uint32_t operation_ = 0;  ///< how many there were
+  std::uint32_t subsets_ = 0;    ///< how many were made
+  int tag_ = 0;                  ///< of the present operation
   double deadline_ = 0;          ///< of the present operation, on MPI's clock
   bool failed_ = false;
   Failure failure_ = Failure::kNone;

@@ -19,6 +19,8 @@
 
 namespace chameleon::world {
 
+class VirtualSubset;
+
 class VirtualWorld {
  public:
   template <class T>
@@ -112,10 +114,30 @@ class VirtualWorld {
   template <class T>
   T broadcast(std::optional<T> at_root) {
     T value = at_root ? std::move(*at_root) : T{};
-    if (size_ > 1) count(value, size_ - 1);
-    traffic_.depth += tree_depth(size_);
+    count_broadcast(value, size_);
     return value;
   }
+
+  /// Several broadcasts at once, over disjoint groups: the value of the first of each on all
+  /// of the group. Ranks in no group keep theirs. A message less than a group has ranks.
+  template <class T>
+  PerRank<T> broadcast_groups(const std::vector<std::vector<std::uint32_t>>& groups,
+                              PerRank<T> values) {
+    const std::uint32_t depth = traffic_.depth;
+    std::uint32_t deepest = 0;
+    for (const auto& group : groups) {
+      if (group.empty()) continue;
+      count_broadcast(values[group.front()], static_cast<std::uint32_t>(group.size()));
+      for (std::size_t at = 1; at < group.size(); ++at) values[group[at]] = values[group.front()];
+      deepest = std::max(deepest, traffic_.depth - depth);
+      traffic_.depth = depth;
+    }
+    traffic_.depth = depth + deepest;
+    return values;
+  }
+
+  /// Some of the ranks as a world of their own (virtual_subset.h).
+  VirtualSubset subset(std::vector<std::uint32_t> ranks);
 
   template <class T, class C>
   T all_reduce(PerRank<T> values, C combine) {
@@ -156,6 +178,14 @@ class VirtualWorld {
   }
 
  private:
+  friend class VirtualSubset;
+
+  /// What a broadcast of `value` to `size` ranks costs.
+  template <class T>
+  void count_broadcast(const T& value, std::uint32_t size) {
+    if (size > 1) count(value, size - 1);
+    traffic_.depth += tree_depth(size);
+  }
   template <class T>
   void count(const T& value, std::uint64_t times = 1) {
     std::uint64_t size = 0;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What both worlds share. A *world* is a group of ranks that can map, reduce
+/// What all worlds share. A *world* is a group of ranks that can map, reduce
 /// up the fixed tree of tree.h, broadcast and route: `MpiWorld` holds one
-/// rank's value, `VirtualWorld` those of all. Algorithms take a world as a
-/// template parameter, never ask which rank they are, and give bit-identical
-/// results in both, because both combine in the same order.
+/// rank's value, `VirtualWorld` those of all, and either gives subsets of its
+/// ranks. Algorithms take a world as a template parameter (`TreeWorld`), never
+/// ask which rank they are, and give bit-identical results in both, because
+/// both combine in the same order.
 ///
 /// Values on the wire: trivially copyable types as their bytes; types with
 /// `encode(ByteWriter&) const` and `static bool decode(ByteReader&, T&)` by
@@ -14,8 +15,10 @@
 /// here for vector, pair and string. Both ends are this program: little is checked.
 
 #include <bit>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -127,5 +130,28 @@ bool decode(ByteReader& reader, std::vector<T>& values) {
   }
   return reader.ok();
 }
+
+/// A value that can go between ranks.
+template <class T>
+concept Sendable = SentAsBytes<T> || EncodesItself<T> ||
+    requires(const T& value, T& out, ByteWriter& writer, ByteReader& reader) {
+  encode(writer, value);
+  decode(reader, out);
+};
+
+/// What algorithms need: a world, or a subset of one. `reduce` gives its result at the root
+/// only, and `broadcast` takes it from there; on a world that has failed both give nothing.
+template <class W>
+concept TreeWorld = requires(W& world, typename W::template PerRank<int> values,
+                             std::optional<int> at_root, std::uint32_t (*generate)(std::uint32_t),
+                             void (*each)(std::uint32_t, int&), void (*combine)(int&, int&&)) {
+  { world.size() } -> std::same_as<std::uint32_t>;
+  { world.failed() } -> std::same_as<bool>;
+  { world.generate(generate) } -> std::same_as<typename W::template PerRank<std::uint32_t>>;
+  world.map(values, each);
+  { world.reduce(std::move(values), combine) } -> std::same_as<std::optional<int>>;
+  { world.broadcast(std::move(at_root)) } -> std::same_as<int>;
+  { world.all_reduce(std::move(values), combine) } -> std::same_as<int>;
+};
 
 }  // namespace chameleon::world

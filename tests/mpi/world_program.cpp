@@ -11,27 +11,21 @@
 #include <set>
 #include <string>
 
-#include "cluster/clustering.h"
+#include "cluster/double_step.h"
+#include "support/tiny_scheme.h"
 #include "world/mpi_world.h"
 #include "world/virtual_world.h"
+#include "world_checks.h"
 
 using namespace chameleon;
 using namespace chameleon::cluster;
 using namespace chameleon::signature;
 using namespace chameleon::world;
+using namespace world_test;
 
 namespace {
 
 int failures = 0;
-std::uint32_t me = 0;
-
-void check(bool condition, const char* what) {
-  if (condition) return;
-  ++failures;
-  std::fprintf(stderr, "rank %u: %s\n", me, what);
-}
-
-void join(std::string& mine, std::string&& theirs) { mine = "(" + mine + theirs + ")"; }
 
 struct Results {
   std::vector<std::optional<std::string>> at_root;
@@ -100,15 +94,8 @@ void compare(std::size_t piece_bytes, std::uint32_t size) {
   check(results.everywhere == expected.everywhere, "all_reduce or broadcast differ");
   check(results.routed == expected.routed, "routed values differ");
 
-  const Traffic traffic = world.traffic();
-  unsigned long long sent[2] = {traffic.messages, traffic.bytes}, sum[2];
-  unsigned long long largest = traffic.largest, most;
-  MPI_Allreduce(sent, sum, 2, MPI_UNSIGNED_LONG_LONG, MPI_SUM, comm);
-  MPI_Allreduce(&largest, &most, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, comm);
-  check(sum[0] == reference.traffic().messages, "numbers of messages differ");
-  check(sum[1] == reference.traffic().bytes, "numbers of bytes differ");
-  check(most == reference.traffic().largest, "sizes of the largest message differ");
-  check(traffic.depth == reference.traffic().depth, "depths differ");
+  check_traffic(world.traffic(), reference.traffic(), comm);
+  check(world.traffic().depth == reference.traffic().depth, "depths differ");
 }
 
 // Random signatures of one to seven Call-Paths, on all ranks by all algorithms.
@@ -132,13 +119,23 @@ void clusterings(std::uint32_t size) {
             }
             return result;
           };
-          const ClusterOptions options{algorithm, k, 1 + round, metric, kDefaultFormat};
+          const SignatureFormat format = round % 2 == 0 ? kDefaultFormat : kAllSignatures;
+          const ClusterOptions options{algorithm, k, 1 + round, metric, format};
           const Clustering mine = cluster::cluster(world, world.generate(signature), options);
           const Clustering expected =
               cluster::cluster(reference, reference.generate(signature), options);
           check(mine == expected, "clusterings differ");
           check(mine.find(size - 1) != nullptr, "a rank is in no cluster");
         }
+  for (; round < 120; ++round) {
+    const std::uint64_t kinds = 1 + round % 6;
+    const auto work = [&](std::uint32_t rank) { return example::work_of(rank, round, kinds); };
+    const Clustering mine = cluster::cluster(world, world.generate(work), example::MostWork());
+    const Clustering expected =
+        cluster::cluster(reference, reference.generate(work), example::MostWork());
+    check(mine == expected, "clusterings by another scheme differ");
+    check(mine.main.size() <= kinds && mine.find(size - 1) != nullptr, "clusters are wrong");
+  }
   unsigned long long sent = world.traffic().bytes, sum;
   MPI_Allreduce(&sent, &sum, 1, MPI_UNSIGNED_LONG_LONG, MPI_SUM, comm);
   check(sum == reference.traffic().bytes, "numbers of bytes for clustering differ");
@@ -152,16 +149,6 @@ void combine_votes(Vote& a, Vote&& b) {
   a.product = 31 * a.product + b.product;
   a.sum += b.sum;
   a.most = std::max(a.most, b.most);
-}
-
-/// A barrier in which waiting leaves the processor to others: ranks wait here for seconds.
-void idle_barrier(MPI_Comm comm) {
-  MPI_Request request;
-  MPI_Ibarrier(comm, &request);
-  for (int done = 0; !done;) {
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (!done) usleep(1000);
-  }
 }
 
 void votes(std::uint32_t size) {
@@ -307,6 +294,37 @@ void failures_of_one(std::uint32_t size) {
 
 }  // namespace
 
+namespace world_test {
+
+std::uint32_t me = 0;
+
+void check(bool condition, const char* what) {
+  if (condition) return;
+  ++failures;
+  std::fprintf(stderr, "rank %u: %s\n", me, what);
+}
+
+void idle_barrier(MPI_Comm comm) {
+  MPI_Request request;
+  MPI_Ibarrier(comm, &request);
+  for (int done = 0; !done;) {
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (!done) usleep(1000);
+  }
+}
+
+void check_traffic(const Traffic& own, const Traffic& expected, MPI_Comm comm) {
+  unsigned long long sent[2] = {own.messages, own.bytes}, sum[2];
+  unsigned long long largest = own.largest, most;
+  MPI_Allreduce(sent, sum, 2, MPI_UNSIGNED_LONG_LONG, MPI_SUM, comm);
+  MPI_Allreduce(&largest, &most, 1, MPI_UNSIGNED_LONG_LONG, MPI_MAX, comm);
+  check(sum[0] == expected.messages, "numbers of messages differ");
+  check(sum[1] == expected.bytes, "numbers of bytes differ");
+  check(most == expected.largest, "sizes of the largest message differ");
+}
+
+}  // namespace world_test
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank = 0, size = 1;
@@ -315,6 +333,9 @@ int main(int argc, char** argv) {
   me = static_cast<std::uint32_t>(rank);
   compare(std::size_t{1} << 28, static_cast<std::uint32_t>(size));
   compare(256, static_cast<std::uint32_t>(size));
+  subsets(static_cast<std::uint32_t>(size), std::size_t{1} << 28);
+  subsets(static_cast<std::uint32_t>(size), 64);
+  subset_timeout(static_cast<std::uint32_t>(size));
   clusterings(static_cast<std::uint32_t>(size));
   failures_of_one(static_cast<std::uint32_t>(size));
   votes(static_cast<std::uint32_t>(size));

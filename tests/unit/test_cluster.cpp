@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "cluster/clustering.h"
+#include "cluster/double_step.h"
 #include "world/virtual_world.h"
 
 using namespace chameleon;
@@ -203,6 +203,27 @@ TEST_CASE("what the format leaves out does not divide") {
   CHECK(cluster::cluster(world, signatures, options).size() == 3);
   options.format = kCallPathBit;
   CHECK(cluster::cluster(world, signatures, options).size() == 2);
+}
+
+// One hash of the encoded clusterings of 540 random jobs: what users compare with earlier traces.
+TEST_CASE("the default scheme gives the clusters it always gave") {
+  std::uint64_t hash = 0, round = 0;
+  for (const Algorithm algorithm : {Algorithm::kFarthest, Algorithm::kMedoid, Algorithm::kRandom})
+    for (const Distance metric : {Distance::kManhattan, Distance::kEuclidean})
+      for (const std::uint32_t k : {1U, 4U, 9U})
+        for (const std::uint32_t size : {1U, 2U, 3U, 7U, 16U, 100U})
+          for (int repeat = 0; repeat < 5; ++repeat, ++round) {
+            VirtualWorld world(size);
+            auto signatures = world.generate([&](std::uint32_t rank) {
+              const std::uint64_t random = combine(round, rank);
+              return signature_of(random % (1 + round % 13), static_cast<double>(mix(random) % 20),
+                                  static_cast<double>(mix(random + 1) % 20));
+            });
+            ByteWriter writer;
+            encode(writer, cluster::cluster(world, signatures, {algorithm, k, round, metric}));
+            for (const std::uint8_t byte : writer.bytes()) hash = combine(hash, byte);
+          }
+  CHECK(hash == 0x81d40588368e52ea);
 }
 
 // Behaviours of a million ranks: with 2^20 it says what a node pays.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <cstdio>
 
 #include "model/end_point.h"
 #include "mpi/event_layout.h"
@@ -115,6 +117,257 @@ TEST_CASE("only parameters of the signature format are signed") {
   CHECK(interval(counts, 10, 1) == interval(counts, 10, 2));
   CHECK(interval(ends, 10, 1) == interval(ends, 11, 1));
   CHECK_FALSE(interval(ends, 10, 1) == interval(ends, 10, 2));
+}
+
+Settings with_format(std::initializer_list<Parameter> parameters) {
+  Settings settings;
+  settings.buffer = 64 << 10;
+  settings.cluster.format = kCallPathBit;
+  for (const Parameter one : parameters) settings.cluster.format |= format_bit(one);
+  return settings;
+}
+
+void append(RankTrace& trace, std::uint64_t path, std::uint64_t compute,
+            std::uint64_t communication) {
+  const std::int64_t comm = 0;
+  trace.log().append(trace.log().find(kBarrier, path, &comm, 1), compute, communication);
+}
+
+/// An unsuccessful MPI_Test.
+void append_poll(RankTrace& trace, std::uint64_t path, std::uint64_t compute) {
+  constexpr const CallInfo& test = *find_call(CallId::kTest);
+  const std::vector<std::int64_t> values(static_cast<std::size_t>(stored_values(test)));
+  trace.log().append(trace.log().find(test.id, path, values.data(), values.size()), compute, 0);
+}
+
+TEST_CASE("times are signed in microseconds, averaged over the events of the interval") {
+  const Settings settings = with_format({Parameter::kCompute, Parameter::kCommunication});
+  RankTrace trace(settings);
+  append(trace, 7, 400, 100);
+  append(trace, 8, 2600, 300);
+  const SignatureVector first = trace.close_interval(2.0);
+  CHECK(first[Parameter::kCompute].mean == 3.0);  // 3000 ticks of 2 ns, two events
+  CHECK(first[Parameter::kCommunication].mean == 0.4);
+  CHECK(first[Parameter::kCompute].exact != first[Parameter::kCommunication].exact);
+  trace.join(2.0);
+
+  // The same events, other times.
+  append(trace, 7, 400, 100);
+  append(trace, 8, 4600, 100);
+  const SignatureVector second = trace.close_interval(2.0);
+  CHECK(second.call_path == first.call_path);
+  CHECK(second[Parameter::kCompute].mean == 5.0);
+  CHECK(second[Parameter::kCommunication].mean == 0.2);
+  CHECK(second[Parameter::kCompute].exact != first[Parameter::kCompute].exact);
+  trace.drop();
+  CHECK(trace.history()[Parameter::kCompute].mean == 4.0);
+
+  // What an unsuccessful poll took was spent, but it is no event.
+  append(trace, 7, 1000, 0);
+  append_poll(trace, 9, 3000);
+  CHECK(trace.close_interval(1.0)[Parameter::kCompute].mean == 4.0);
+  trace.join(1.0);
+  CHECK(trace.close_interval(1.0)[Parameter::kCompute] == SignatureVector::Summary{});
+}
+
+TEST_CASE("times of an interval that does not fit the log are all signed") {
+  const Settings settings = with_format({Parameter::kCompute});
+  RankTrace whole(settings), parts(settings);
+  for (std::uint64_t i = 0; i < 1000; ++i)
+    for (RankTrace* trace : {&whole, &parts}) {
+      append(*trace, 7 + i % 3, 1000 * i, 1);
+      if (trace == &parts && i % 100 == 0) trace->spill(1.0);
+    }
+  const SignatureVector expected = whole.close_interval(1.0);
+  CHECK(expected[Parameter::kCompute].mean == 499.5);
+  CHECK(parts.close_interval(1.0) == expected);
+}
+
+TEST_CASE("what is not in the format is not signed") {
+  const Settings settings;
+  RankTrace trace(settings);
+  append(trace, 7, 1000, 1000);
+  append(trace, 7, 1000, 1000);
+  const SignatureVector signature = trace.close_interval(1.0);
+  for (const Parameter none : {Parameter::kCompute, Parameter::kCommunication, Parameter::kLoop})
+    CHECK(signature[none] == SignatureVector::Summary{});
+}
+
+/// `outer` times: 7, then 8 `inner` times.
+void append_loops(RankTrace& trace, int outer, int inner) {
+  for (int i = 0; i < outer; ++i) {
+    append(trace, 7);
+    for (int k = 0; k < inner; ++k) append(trace, 8);
+  }
+}
+
+TEST_CASE("loops are signed, and what is folded for them is what is joined") {
+  const Settings settings = with_format({Parameter::kLoop});
+  RankTrace signing(settings), plain{Settings()};
+  const auto close = [&](RankTrace& trace, int outer, int inner) {
+    append_loops(trace, outer, inner);
+    return trace.close_interval(1.0)[Parameter::kLoop];
+  };
+  const auto first = close(signing, 5, 3);
+  CHECK(first.mean == (5 << 16 | 3));
+  close(plain, 5, 3);
+  for (RankTrace* trace : {&signing, &plain}) trace->join(1.0);
+  CHECK(close(signing, 5, 3) == first);  // it repeats
+  CHECK(signing.interval_events() == 20);
+  close(plain, 5, 3);
+  for (RankTrace* trace : {&signing, &plain}) trace->join(1.0);
+  CHECK(signing.events() == plain.events());
+  CHECK(signing.history().call_path == plain.history().call_path);
+  CHECK(signing.history()[Parameter::kLoop].mean == (10 << 16 | 3));
+  CHECK(shape_of(signing.take()) == shape_of(plain.take()));
+  CHECK(close(signing, 5, 3) == first);
+  signing.drop();
+  CHECK(close(signing, 6, 3).exact != first.exact);
+  signing.drop();
+  CHECK(signing.take().empty());
+}
+
+TEST_CASE("an average of iterations hides what the hash of LOOP shows") {
+  const Settings settings = with_format({Parameter::kLoop});
+  const auto loops = [&](std::initializer_list<int> inner) {
+    RankTrace trace(settings);
+    for (const int each : inner) append_loops(trace, 1, each);
+    return trace.close_interval(1.0)[Parameter::kLoop];
+  };
+  CHECK(loops({3, 5, 3, 5}).mean == loops({4, 4, 4, 4}).mean);
+  CHECK(loops({3, 5, 3, 5}).exact != loops({4, 4, 4, 4}).exact);
+  CHECK(loops({3, 5, 3, 5}).exact != loops({5, 3, 5, 3}).exact);
+}
+
+TEST_CASE("an interval by which nobody is clustered is not folded for its loops") {
+  const Settings settings = with_format({Parameter::kLoop});
+  RankTrace trace(settings);
+  append_loops(trace, 4, 2);
+  CHECK(trace.close_interval(1.0, false)[Parameter::kLoop] == SignatureVector::Summary{});
+  CHECK(trace.log().records().size() == 12);  // they are still in the log
+  trace.join(1.0);
+  CHECK(trace.history()[Parameter::kLoop].mean == (4 << 16 | 2));  // but the history is folded
+  append_loops(trace, 4, 2);
+  CHECK(trace.close_interval(1.0, true)[Parameter::kLoop].mean == (4 << 16 | 2));
+  CHECK(trace.log().records().empty());
+  trace.join(1.0);
+  append_loops(trace, 4, 2);
+  CHECK(trace.close_interval(1.0, true)[Parameter::kLoop].mean == (4 << 16 | 2));
+  CHECK(trace.log().records().size() == 12);  // known: it repeats
+}
+
+TEST_CASE("a history's averages are over all of its intervals, and its hashes tell their order") {
+  const Settings settings = with_format({Parameter::kCount});
+  constexpr const CallInfo& send = *find_call(CallId::kSend);
+  const auto history = [&](std::initializer_list<std::int64_t> counts) {
+    RankTrace trace(settings);
+    for (const std::int64_t count : counts) {
+      std::vector<std::int64_t> values(static_cast<std::size_t>(stored_values(send)));
+      values[static_cast<std::size_t>(value_offset(send, 1))] = count;
+      trace.log().append(trace.log().find(send.id, 7, values.data(), values.size()), 1, 1);
+      trace.close_interval(1.0);
+      trace.join(1.0);
+    }
+    return trace.history()[Parameter::kCount];
+  };
+  CHECK(history({10, 20, 30}).mean == 20);
+  CHECK(history({10, 20, 30}).exact == history({10, 20, 30}).exact);
+  CHECK(history({10, 20, 30}).exact != history({20, 10, 30}).exact);
+  CHECK(history({10, 20, 30}).exact != history({30}).exact);
+  CHECK(history({}) == SignatureVector::Summary{});
+}
+
+/// Signature of an interval of MPI_Sends of the given {partner as packed, datatype, communicator}.
+struct Sent {
+  std::int64_t to = 0, datatype = 0, comm = 0;
+};
+SignatureVector sends(const Settings& settings, std::initializer_list<Sent> all) {
+  constexpr const CallInfo& send = *find_call(CallId::kSend);
+  RankTrace trace(settings);
+  for (const Sent& one : all) {
+    std::vector<std::int64_t> values(static_cast<std::size_t>(stored_values(send)));
+    values[static_cast<std::size_t>(value_offset(send, 2))] = one.datatype;
+    values[static_cast<std::size_t>(value_offset(send, 3))] = one.to;
+    values[static_cast<std::size_t>(value_offset(send, 5))] = one.comm;
+    trace.log().append(trace.log().find(send.id, 7, values.data(), values.size()), 1, 1);
+  }
+  return trace.close_interval(1.0);
+}
+
+TEST_CASE("a partner that is no rank is in the hash and not in the mean") {
+  const Settings settings = with_format({Parameter::kDestination});
+  const auto mean_and_hash = [&](std::initializer_list<Sent> all) {
+    return sends(settings, all)[Parameter::kDestination];
+  };
+  const Sent to_2{pack_rank(5, 3, 16)}, to_4{pack_rank(7, 3, 16)};
+  const Sent null{pack_special(SpecialRank::kProcNull)};
+  CHECK(mean_and_hash({to_2, to_4}).mean == 3);
+  CHECK(mean_and_hash({to_2, null, to_4, null}).mean == 3);
+  CHECK(mean_and_hash({to_2, null, to_4}).exact != mean_and_hash({to_2, to_4}).exact);
+  CHECK(mean_and_hash({to_2, null, to_4}).exact != mean_and_hash({null, to_2, to_4}).exact);
+  CHECK(mean_and_hash({null}).mean == 0);
+  CHECK(mean_and_hash({null}).exact != mean_and_hash({}).exact);
+  CHECK(mean_and_hash({null}).exact !=
+        mean_and_hash({{pack_special(SpecialRank::kUndefined)}}).exact);
+}
+
+TEST_CASE("a datatype and a communicator of one id are different bits") {
+  const Settings settings = with_format({Parameter::kDataOperation});
+  const auto set = [&](std::int64_t datatype, std::int64_t comm) {
+    return sends(settings, {{0, datatype, comm}})[Parameter::kDataOperation];
+  };
+  CHECK(set(3, 0).mean == 2);
+  CHECK(set(3, 3).exact == ((1ULL << 3) | (1ULL << 58)));
+  CHECK(set(3, 5).exact != set(5, 3).exact);
+}
+
+TEST_CASE("how often a rank polls in vain does not show in its signature") {
+  Settings settings = with_format({});
+  settings.cluster.format = 0xffff & ~format_bit(Parameter::kLoop);
+  constexpr const CallInfo& probe = *find_call(CallId::kIprobe);
+  const auto polls = [&](int times) {
+    RankTrace trace(settings);
+    std::vector<std::int64_t> values(static_cast<std::size_t>(stored_values(probe)));
+    values[static_cast<std::size_t>(value_offset(probe, 0))] = pack_rank(1, 0, 4);
+    append(trace, 7);
+    for (int i = 0; i < times; ++i)
+      trace.log().append(trace.log().find(probe.id, 8, values.data(), values.size()), 0, 0);
+    append(trace, 9);
+    return trace.close_interval(1.0);
+  };
+  CHECK(polls(0) == polls(1));
+  CHECK(polls(2) == polls(77));
+}
+
+// Not run by default: test_runtime '[.speed]' prints nanoseconds an event.
+TEST_CASE("speed of closing an interval", "[.speed]") {
+  const auto measure = [](const char* what, SignatureFormat more, bool repeats) {
+    Settings settings;
+    settings.cluster.format |= more;
+    RankTrace trace(settings);
+    constexpr int kEvents = 100'000;
+    double best = 1e9;
+    for (int round = 0; round < 20; ++round) {
+      for (int i = 0; i < kEvents; ++i)
+        append(trace, 7 + static_cast<std::uint64_t>(i + (repeats ? 0 : round)) % 12);
+      const auto begin = std::chrono::steady_clock::now();
+      trace.close_interval(1.0);
+      const std::chrono::duration<double, std::nano> taken =
+          std::chrono::steady_clock::now() - begin;
+      best = std::min(best, taken.count() / kEvents);
+      trace.join(1.0);
+    }
+    std::printf("%-44s %6.2f ns an event\n", what, best);
+  };
+  constexpr SignatureFormat kTimes =
+      format_bit(Parameter::kCompute) | format_bit(Parameter::kCommunication);
+  constexpr SignatureFormat kLoops = format_bit(Parameter::kLoop);
+  measure("the default format, an interval that repeats", 0, true);
+  measure("the default format, one that does not", 0, false);
+  measure("with times, an interval that repeats", kTimes, true);
+  measure("with times, one that does not", kTimes, false);
+  measure("with LOOP, an interval that repeats", kLoops, true);
+  measure("with LOOP, one that does not", kLoops, false);
 }
 
 }  // namespace

@@ -202,3 +202,18 @@ TEST_CASE("speed of the Call-Path signature", "[.speed]") {
   measure("the same, three parameters each", "ABCDEFGHIJKL", true);
   measure("inner loops, varying successors", "ABABABCABDABEFFFG", false);
 }
+
+TEST_CASE("datatypes, operations and communicators of one id are told apart") {
+  std::set<std::int64_t> bits;
+  for (std::int64_t id = 0; id < 32; ++id) bits.insert(type_bit(TypeRange::kDatatype, id));
+  CHECK(*bits.rbegin() == 31);
+  for (std::int64_t id = 0; id < 23; ++id) bits.insert(type_bit(TypeRange::kOperation, id));
+  CHECK(*bits.rbegin() == 54);
+  for (std::int64_t id = 0; id < 9; ++id) bits.insert(type_bit(TypeRange::kCommunicator, id));
+  CHECK(*bits.rbegin() == 63);
+  CHECK(bits.size() == 64);
+  // Ids without a bit of their own, and those that were not known.
+  CHECK(type_bit(TypeRange::kDatatype, 70) == 6);
+  CHECK(type_bit(TypeRange::kOperation, -1) >= 32);
+  CHECK(type_bit(TypeRange::kOperation, -1) < 55);
+}
