@@ -114,7 +114,8 @@ struct Length {
   enum class Rule : std::uint8_t {
     kScalar,
     kParam,
-    kCommSize,  ///< remote size on an intercommunicator
+    kCommSize,   ///< remote size on an intercommunicator
+    kCommLocal,  ///< local size on an intercommunicator
     kInDegree,
     kOutDegree,
     kThreeTimesParam,
