@@ -240,14 +240,14 @@ def python_row(call: Call, meaning: Meaning) -> str:
         places = (data.buffer, data.count, data.type)
         return tuple("" if p is None else call.params[p].name for p in places)
 
-    words = {"attributes": " ".join(call.attributes), "basic": meaning.basic.name}
-    if "largecount" in call.attributes:
-        words["form_of"] = meaning.form_of.name
+    words = {"attributes": tuple(call.attributes)}
     if meaning.moves:
         words["moves"] = meaning.moves
     for name, data in (("sent", meaning.sent), ("received", meaning.received)):
         if data.buffer is not None:
             words[name] = names(data)
+    if "partitioned" in call.attributes and "persistent" in call.attributes:
+        words["partitions"] = next(p.name for p in call.params if p.kind == "int")
     if meaning.size:
         factors = tuple((rule, call.params[p].name) for rule, p in meaning.size.factors)
         words["size"] = (factors, call.params[meaning.size.type].name, meaning.size.pairwise)
@@ -263,9 +263,10 @@ def emit_python(calls: List[Call], meanings: Dict[str, Meaning]) -> str:
             '# writes it.\n'
             '"""What the calls mean whose events are followed, by name."""\n\n'
             'from collections import namedtuple\n\n'
-            '# attributes: words of the table; basic: the blocking call that it is a form of; form_of:\n'
-            '# of a call with large counts, the one without; moves: from whom, to whom, which part;\n'
-            '# sent, received: names of buffer, count and datatype; size: of the datatype made.\n'
-            'Call = namedtuple("Call", "attributes basic form_of moves sent received size",\n'
-            '                  defaults=(None, None, ("", "", ""), ("", "", ""), None))\n\n'
+            '# attributes: words of the table. moves: from whom, to whom, which part. sent, received:\n'
+            '# names of buffer, count and datatype. partitions: name of their number. size of the\n'
+            '# datatype made: factors (how an array is summed up, name), the name of a datatype whose\n'
+            '# size they are multiplied with, and whether two arrays are multiplied pair by pair.\n'
+            'Call = namedtuple("Call", "attributes moves sent received partitions size",\n'
+            '                  defaults=(None, ("", "", ""), ("", "", ""), None, None))\n\n'
             'CALLS = {\n' + rows + '}\n')

@@ -78,7 +78,8 @@
   X(Buffered, mode_b, 26)         \
   X(Ready, mode_r, 27)            \
   X(Deprecated, deprecated, 28)   \
-  X(Cancels, cancels, 29)
+  X(Cancels, cancels, 29)         \
+  X(SharedPointer, shared, 30)
 
 namespace chameleon::mpi {
 

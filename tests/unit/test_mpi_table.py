@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks that table = mpi.h = what the MPI library exports, and that the generator uses it all.
 
-    test_mpi_table.py --table mpi_calls.txt --header mpi.h --library libmpich.so
+    test_mpi_table.py --table mpi_calls.txt --header mpi.h --library libmpich.so --python mpi_calls.py
 
-Exit status 0 if everything holds; otherwise every failure is printed, and the status is 1. The
+The Python reader's table is part of its package, which is installed without the build: it must be
+what the generator writes. Exit status 0 if everything holds; otherwise every failure is printed, and the status is 1. The
 checks that the generator makes itself (ids, kinds, attributes, lengths) are also made to fail
 here, on damaged copies of the table: a check that cannot fail is none.
 """
@@ -185,6 +186,7 @@ def main():
     parser.add_argument("--table", type=pathlib.Path, required=True)
     parser.add_argument("--header", type=pathlib.Path, required=True)
     parser.add_argument("--library", required=True)
+    parser.add_argument("--python", type=pathlib.Path, required=True)
     options = parser.parse_args()
 
     vocabulary = generate.read_vocabulary(GENERATOR.parent / "kinds.h")
@@ -194,6 +196,8 @@ def main():
     failures = list(check_coverage(calls, excluded, prototypes, exported))
     failures += check_sense(calls, prototypes)
     failures += check_forms(calls)
+    if options.python.read_text() != generate.emit_python(calls, generate.find_meanings(calls)):
+        failures.append(f"{options.python} is not what the table says: build the target approve")
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
         result = run_generator(options.table, options.header, directory)

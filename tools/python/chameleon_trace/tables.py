@@ -122,7 +122,8 @@ def _sends(trace, ranks):
         for event, operations, begin, *_ in _timed(trace, rank):
             for operation in operations:
                 if operation.kind == "send":
-                    key = Channel(operation.context, rank, operation.partner, operation.tag)
+                    key = Channel(operation.context, rank, operation.partner, operation.tag,
+                                  operation.partitioned)
                     numbers, begins = sends.setdefault(key, (array("q"), array("q")))
                     numbers.append(event.number)
                     begins.append(begin)
