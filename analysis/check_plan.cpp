@@ -87,6 +87,16 @@ void find_data(const CallDescription& call, CallPlan& plan) {
       plan.partitions = field_index(call, param.name);
 }
 
+/// Of a call that the table does not have, what a message to `dest` would be described by.
+void find_message(const CallDescription& call, CallPlan& plan) {
+  for (std::size_t i = 0; i < call.fields.size(); ++i) {
+    const Field& field = call.fields[i];
+    if (field.stored == FieldKind::kArray) continue;
+    if (field.kind == "count" && plan.send_count < 0) plan.send_count = static_cast<int>(i);
+    if (field.kind == "datatype" && plan.send_type < 0) plan.send_type = static_cast<int>(i);
+  }
+}
+
 Action completing_action(const CallPlan& plan) {
   if (plan.requests < 0) return Action::kComplete;
   if (plan.indices >= 0) return Action::kCompleteSome;
@@ -130,6 +140,7 @@ CallPlan plan_call(const CallDescription& call) {
   find_arguments(call, plan);
   if (plan.info == nullptr) {
     plan.new_type = field_index(call, "newtype");
+    find_message(call, plan);
   } else {
     const CallInfo& info = *plan.info;
     plan.name = without_large_counts(info).name + std::strlen("MPI_");

@@ -18,6 +18,9 @@ enum class Way {
 
 Way way_of(const CallPlan& plan) {
   if (plan.persistent) return Way::kNothing;
+  // A call that the table does not have, but with a partner as sends have one.
+  if (plan.info == nullptr && plan.dest >= 0 && plan.send_count >= 0 && plan.send_type >= 0)
+    return Way::kCount;
   if (plan.action == Action::kSend || plan.action == Action::kSendrecv) return Way::kCount;
   if (plan.action != Action::kCollective || !plan.movement.moves()) return Way::kNothing;
   const bool whole = plan.movement.part == Movement::Part::kWhole;
@@ -144,6 +147,8 @@ class Summation {
       if (way == Way::kNothing) continue;
       if (way == Way::kCount && FoldedSum(trace_, node, plan).add(ranks, sum)) {
         sent_.bytes[&node] = sum;
+      } else if (plan.info == nullptr) {
+        sent_.complete = false;
       } else {
         left_.insert(&node);
         ranks_.merge(ranks);
