@@ -204,13 +204,7 @@ bool Simulation::step(std::uint32_t rank) {
 }
 
 Simulation::Value Simulation::type_size(const RankState& state, Value type) const {
-  if (type <= -2) {
-    const auto list = trace_.predefined.find("datatype");
-    const auto place = static_cast<std::size_t>(-2 - type);
-    return list != trace_.predefined.end() && place < list->second.size()
-               ? static_cast<Value>(list->second[place].size)
-               : kUnknownSize;
-  }
+  if (type <= -2) return predefined_size(trace_, type);
   return type >= 0 && static_cast<std::size_t>(type) < state.type_sizes.size()
              ? state.type_sizes[static_cast<std::size_t>(type)]
              : kUnknownSize;
@@ -228,11 +222,11 @@ Simulation::Value Simulation::amount(const RankState& state, Value count, Value 
 void Simulation::datatype(std::uint32_t rank, const CallPlan& plan) {
   RankState& self = state(rank);
   const CallDescription& call = trace_.calls.at(self.event.node->call);
-  const Value made = value(self, field_index(call, "newtype"));
+  const Value made = value(self, plan.new_type);
   if (made < 0 || made > INT32_MAX) return;
   const auto field = [&](const char* name) { return field_index(call, name); };
   const Value size = constructed_size(
-      plan.name, [&](const char* name) { return field(name) < 0 ? -1 : value(self, field(name)); },
+      plan.info, [&](const char* name) { return field(name) < 0 ? -1 : value(self, field(name)); },
       [&](const char* name) -> std::span<const Value> {
         if (field(name) < 0) return {};
         return array_of(trace_, value(self, field(name)));

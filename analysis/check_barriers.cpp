@@ -7,9 +7,7 @@ Communicator* Simulation::comm_of(std::uint32_t rank, const CallPlan& plan) {
   RankState& self = state(rank);
   if (plan.action == Action::kFinalize) return self.comms.find(0);
   if (plan.comm >= 0) {
-    const bool only_result = plan.new_comm == plan.comm;
-    const bool by_members =
-        only_result || plan.name == "Comm_create_group" || plan.name == "Intercomm_create";
+    const bool by_members = plan.new_comm == plan.comm || plan.over_result;
     return self.comms.find(value(self, by_members ? plan.new_comm : plan.comm));
   }
   if (plan.object < 0) return nullptr;

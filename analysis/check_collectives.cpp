@@ -1,62 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/check_collectives.h"
 
-#include "analysis/datatype_size.h"
+#include "analysis/volumes.h"
+#include "base/hash.h"
 
 namespace chameleon::analysis {
 namespace {
-
-constexpr std::int64_t kInPlace = 1;  // of a buffer
-
-std::int64_t times(std::int64_t count, std::int64_t size) {
-  std::int64_t bytes = 0;
-  return count < 0 || size < 0 || __builtin_mul_overflow(count, size, &bytes) ? kUnknownSize
-                                                                              : bytes;
-}
-
-/// The counts and types of one side of a collective, scalar or array.
-class Side {
- public:
-  Side(const Trace& trace, const EventView& event, int count, int type, bool many, bool types,
-       const std::function<std::int64_t(std::int64_t)>& size)
-      : size_(size) {
-    if (count < 0 || type < 0) return;
-    valid_ = true;
-    many_ = many;
-    if (many)
-      counts_ = array_of(trace, event.values[static_cast<std::size_t>(count)]);
-    else
-      count_ = event.values[static_cast<std::size_t>(count)];
-    if (types)
-      types_ = array_of(trace, event.values[static_cast<std::size_t>(type)]);
-    else
-      type_size_ = size_(event.values[static_cast<std::size_t>(type)]);
-    each_type_ = types;
-  }
-  std::int64_t bytes(std::int32_t i) const {
-    const auto at = static_cast<std::size_t>(i);
-    if (!valid_ || (many_ && at >= counts_.size())) return kUnknownSize;
-    const std::int64_t count = many_ ? counts_[at] : count_;
-    if (count == 0) return 0;
-    if (each_type_) return at < types_.size() ? times(count, size_(types_[at])) : kUnknownSize;
-    return times(count, type_size_);
-  }
-  std::int64_t hash(std::int32_t n) const {
-    std::uint64_t hash = 0;
-    for (std::int32_t i = 0; i < n; ++i) {
-      const std::int64_t part = bytes(i);
-      if (part == kUnknownSize) return -1;
-      hash = combine(hash, static_cast<std::uint64_t>(part));
-    }
-    return static_cast<std::int64_t>(hash >> 1);
-  }
-
- private:
-  const std::function<std::int64_t(std::int64_t)>& size_;
-  bool valid_ = false, many_ = false, each_type_ = false;
-  std::span<const std::int64_t> counts_, types_;
-  std::int64_t count_ = 0, type_size_ = kUnknownSize;
-};
 
 bool disagree(std::int64_t a, std::int64_t b) {
   return a != b && a != kUnknownSize && b != kUnknownSize;
@@ -73,92 +22,81 @@ void add_pair(Contribution& mine, bool sent, std::int64_t from, std::int64_t to,
   (sent ? mine.sent : mine.received) += pair_hash(from, to, bytes);
 }
 
-void tell_root(const EventView& event, const CallPlan& plan, const Communicator& comm,
-               Contribution& mine) {
-  if (plan.root < 0) return;
-  const EndPoint root = event.end_point(static_cast<std::size_t>(plan.root));
-  const std::int64_t me = comm.local[comm.self];
-  const auto special = static_cast<SpecialRank>(root.special());
-  if (special == SpecialRank::kRoot) {
-    mine.root = me;
-  } else if (root.special() != 0) {
-    mine.takes_part = false;
+/// What all must give alike, where it is one number or one array.
+void tell_amount(const CallPlan& plan, const Exchange& exchange, const Communicator& comm,
+                 Contribution& mine) {
+  const Movement& movement = plan.movement;
+  const Blocks& sent = exchange.sent_blocks();
+  const Blocks& received = exchange.received_blocks();
+  const bool blocks = movement.part == Movement::Part::kBlock;
+  if (!blocks && (movement.from_root() || plan.combines)) {
+    mine.amount = received.bytes(0);
+  } else if (comm.is_inter) {
+    return;  // the groups may give differently, with blocks of their own
+  } else if (plan.many_received) {
+    mine.amount = received.hash(comm.size());
+    mine.hashed = true;
+  } else if (movement.from_root()) {
+    mine.amount = mine.is_root ? sent.bytes(0) : received.bytes(0);
+  } else if (movement.to_root()) {
+    mine.amount = mine.is_root ? received.bytes(0) : sent.bytes(0);
   } else {
-    const std::int32_t rank = root.rank(comm.self, comm.peers().count);
-    if (rank >= 0 && rank < comm.peers().count) mine.root = comm.peers()[rank];
+    mine.amount = received.bytes(0);
   }
-  mine.is_root = mine.root == me;
+  // What a rank gives to itself: else the sums of `sent` and `received` cannot agree.
+  if (!comm.is_inter && movement.from == Movement::From::kAll &&
+      movement.to == Movement::To::kAll && !plan.combines && !exchange.sends_in_place() &&
+      disagree(sent.bytes(0), received.bytes(comm.self)))
+    mine.sent = 1;
+}
+
+/// What goes between two ranks, as each of them tells it.
+void tell_pairs(const CallPlan& plan, const Exchange& exchange, const Communicator& comm,
+                Contribution& mine) {
+  const WorldRanks& peers = comm.peers();
+  const std::int64_t me = comm.local[comm.self];
+  const bool rooted = plan.movement.from_root() || plan.movement.to_root();
+  if (rooted && !mine.is_root) {
+    if (mine.root < 0) return;
+    if (plan.movement.to_root())
+      add_pair(mine, true, me, mine.root, exchange.sent_blocks().bytes(0));
+    else
+      add_pair(mine, false, mine.root, me, exchange.received_blocks().bytes(0));
+    return;
+  }
+  for (std::int32_t i = 0; i < peers.count; ++i) {
+    if (rooted && peers[i] == me) continue;
+    if (!plan.movement.to_root()) add_pair(mine, true, me, peers[i], exchange.sent_to(i));
+    if (!plan.movement.from_root())
+      add_pair(mine, false, peers[i], me, exchange.received_blocks().bytes(i));
+  }
+}
+
+/// Counts that only the root, or two ranks of each block, know.
+bool by_pairs(const CallPlan& plan) {
+  const Movement& movement = plan.movement;
+  if (plan.combines) return false;
+  if (movement.from_root()) return plan.many_sent;
+  return plan.many_received && (movement.to_root() || movement.part == Movement::Part::kBlock);
 }
 
 }  // namespace
 
 Contribution contribution_of(const Trace& trace, const CallPlan& plan, const EventView& event,
-                             const Communicator& comm,
-                             const std::function<std::int64_t(std::int64_t)>& size) {
+                             const Communicator& comm, const TypeSizes& size) {
   Contribution mine;
-  tell_root(event, plan, comm, mine);
+  const RootRole role = root_role(plan, event, comm);
+  mine.root = role.world;
+  mine.is_root = role.is_root;
+  mine.takes_part = role.takes_part;
   if (plan.op >= 0 && event.values[static_cast<std::size_t>(plan.op)] < -1)
     mine.op = event.values[static_cast<std::size_t>(plan.op)];
-  if (!mine.takes_part || plan.amounts == Amounts::kNone) return mine;
-
-  const auto in_place = [&](int buffer) {
-    return buffer >= 0 && event.values[static_cast<std::size_t>(buffer)] == kInPlace;
-  };
-  const bool pairs = plan.amounts == Amounts::kPairs;
-  const bool typed = plan.name.find("lltoallw") != std::string::npos;
-  const bool send_many = pairs || plan.amounts == Amounts::kPairsFromRoot;
-  const bool recv_many =
-      pairs || plan.amounts == Amounts::kPairsToRoot || plan.amounts == Amounts::kArray;
-  const Side send(trace, event, plan.send_count, plan.send_type, send_many, typed, size);
-  const Side recv(trace, event, plan.recv_count, plan.recv_type, recv_many, typed, size);
-  const WorldRanks& peers = comm.peers();
-  const std::int64_t me = comm.local[comm.self];
-
-  switch (plan.amounts) {
-    case Amounts::kNone: break;
-    case Amounts::kSame: mine.amount = recv.bytes(0); break;
-    case Amounts::kEqual:
-      if (!comm.is_inter) mine.amount = recv.bytes(0);
-      // The sums of `sent` and `received` then cannot agree.
-      if (!comm.is_inter && !in_place(plan.send_buffer) && disagree(send.bytes(0), recv.bytes(0)))
-        mine.sent = 1;
-      break;
-    case Amounts::kToRoot:
-      if (comm.is_inter) break;
-      mine.amount = mine.is_root ? recv.bytes(0) : send.bytes(0);
-      break;
-    case Amounts::kFromRoot:
-      if (comm.is_inter) break;
-      mine.amount = mine.is_root ? send.bytes(0) : recv.bytes(0);
-      break;
-    case Amounts::kArray:
-      if (comm.is_inter) break;
-      mine.amount = recv.hash(peers.count);
-      mine.hashed = true;
-      if (plan.send_count != plan.recv_count && !in_place(plan.send_buffer) &&
-          disagree(send.bytes(0), recv.bytes(comm.self)))
-        mine.sent = 1;
-      break;
-    case Amounts::kPairs:
-      for (std::int32_t i = 0; i < peers.count; ++i) {
-        const std::int64_t out = in_place(plan.send_buffer) ? recv.bytes(i) : send.bytes(i);
-        add_pair(mine, true, me, peers[i], out);
-        add_pair(mine, false, peers[i], me, recv.bytes(i));
-      }
-      break;
-    case Amounts::kPairsToRoot:
-      if (mine.is_root)
-        for (std::int32_t i = 0; i < peers.count; ++i)
-          if (peers[i] != me) add_pair(mine, false, peers[i], me, recv.bytes(i));
-      if (!mine.is_root && mine.root >= 0) add_pair(mine, true, me, mine.root, send.bytes(0));
-      break;
-    case Amounts::kPairsFromRoot:
-      if (mine.is_root)
-        for (std::int32_t i = 0; i < peers.count; ++i)
-          if (peers[i] != me) add_pair(mine, true, me, peers[i], send.bytes(i));
-      if (!mine.is_root && mine.root >= 0) add_pair(mine, false, mine.root, me, recv.bytes(0));
-      break;
-  }
+  if (!mine.takes_part || !plan.movement.moves()) return mine;
+  const Exchange exchange(trace, plan, event, comm, size);
+  if (by_pairs(plan))
+    tell_pairs(plan, exchange, comm, mine);
+  else
+    tell_amount(plan, exchange, comm, mine);
   return mine;
 }
 

@@ -14,6 +14,7 @@
 
 #include "analysis/check_plan.h"
 #include "analysis/communicators.h"
+#include "analysis/volumes.h"
 
 namespace chameleon::analysis {
 
@@ -30,8 +31,7 @@ struct Contribution {
 
 /// `size(type)`: bytes of a datatype of the rank, or kUnknownSize.
 Contribution contribution_of(const Trace& trace, const CallPlan& plan, const EventView& event,
-                             const Communicator& comm,
-                             const std::function<std::int64_t(std::int64_t)>& size);
+                             const Communicator& comm, const TypeSizes& size);
 
 /// Where someone takes part in a collective.
 struct CollectivePlace {

@@ -2,8 +2,9 @@
 #pragma once
 
 /// What `check` does with a call, worked out once per call of a trace: its
-/// action and where in its values the arguments stand (-1: it has none). Calls
-/// are known by name, so traces of other tables, and their `_c` forms, do too.
+/// action and where in its values the arguments stand (-1: it has none). What a
+/// call means is what the MPI table says of its name; of a call that this table
+/// does not have, what its fields tell.
 
 #include <cstdint>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "base/hash.h"
 #include "model/trace.h"
+#include "mpi/call_meaning.h"
 
 namespace chameleon::analysis {
 
@@ -36,35 +38,25 @@ enum class Action : std::uint8_t {
   kFinalize,
 };
 
-/// For whose arrival a collective waits.
-enum class Waits : std::uint8_t { kForAll, kForRoot, kRootForAll, kForNobody };
-
-/// What is compared of the amounts of data.
-enum class Amounts : std::uint8_t {
-  kNone,
-  kSame,    ///< count x type equal on all
-  kToRoot,  ///< what all send, the root receives from each
-  kFromRoot,
-  kEqual,  ///< sent and received equal on all: Allgather, Alltoall
-  kArray,  ///< the array of counts equal on all
-  kPairs,  ///< what i sends to j is what j receives from i
-  kPairsToRoot,
-  kPairsFromRoot,
-};
-
 struct CallPlan {
+  const CallInfo* info = nullptr;  ///< null: the table does not have it
   Action action = Action::kNothing;
   bool persistent = false;
   bool changes_communicators = false;
-  bool object_is_file = false;  ///< `object` is a file, not a window
-  std::string name;             ///< without _c
+  bool object_is_file = false;                    ///< `object` is a file, not a window
+  bool over_result = false;                       ///< members of the communicator made take part
+  bool combines = false;                          ///< what it moves goes through an op
+  bool many_sent = false, many_received = false;  ///< a count for each partner
+  bool many_types = false;                        ///< and a datatype
+  std::string name;                               ///< without _c
   Waits waits = Waits::kForAll;
-  Amounts amounts = Amounts::kNone;
+  Movement movement;  ///< none among neighbours, who are not followed
   int comm = -1, object = -1, new_comm = -1, members = -1;
   int partitions = -1;  ///< of a partitioned message: so many times the count
   int dest = -1, source = -1, send_tag = -1, recv_tag = -1, root = -1, op = -1;
   int send_buffer = -1, send_count = -1, send_type = -1;
   int recv_buffer = -1, recv_count = -1, recv_type = -1;
+  int new_type = -1;  ///< of what makes a datatype
   int request = -1, requests = -1, flag = -1, index = -1, indices = -1, message = -1;
   int status_source = -1, status_tag = -1, status_bytes = -1;
 };
@@ -73,8 +65,9 @@ CallPlan plan_call(const CallDescription& call);
 
 /// Whether a call is the last on its communicator, window or file, whichever thread makes it.
 inline bool comes_last(const CallPlan& plan) {
-  return plan.action == Action::kFinalize || plan.name == "Comm_free" ||
-         plan.name == "Comm_disconnect" || plan.name == "Win_free" || plan.name == "File_close";
+  return plan.action == Action::kFinalize ||
+         (plan.action == Action::kCollective && plan.info != nullptr &&
+          has(*plan.info, Attribute::kFrees));
 }
 
 /// The context of a channel: partitioned messages match only each other.
@@ -88,8 +81,5 @@ inline std::int64_t all_partitions(std::int64_t bytes, std::int64_t partitions) 
   if (bytes < 0) return bytes;
   return __builtin_mul_overflow(bytes, partitions, &all) || all < 0 ? -1 : all;
 }
-
-/// The name without MPI_ and _c: "Send_c" is "Send".
-std::string_view base_name(std::string_view call);
 
 }  // namespace chameleon::analysis

@@ -4,16 +4,29 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "mpi/call_table.h"
 
 namespace chameleon::analysis {
 namespace {
 
+constexpr std::string_view kMpi = "MPI_";
 constexpr std::uint64_t kWorldContext = 1;
 constexpr std::uint64_t kSelfContext = 2;
 constexpr std::uint64_t kNoParent = 3;
 
+/// Names of the calls that free a communicator.
+std::vector<std::string_view> freeing_calls() {
+  std::vector<std::string_view> names;
+  for (const mpi::CallInfo& call : mpi::all_calls())
+    for (const mpi::ParamInfo& param : mpi::params(call))
+      if (mpi::has(call, mpi::Attribute::kFrees) && param.kind == mpi::Kind::kComm)
+        names.push_back(std::string_view(call.name).substr(kMpi.size()));
+  return names;
+}
+
 bool frees(const CallDescription& call) {
-  return call.name == "Comm_free" || call.name == "Comm_disconnect";
+  static const std::vector<std::string_view> names = freeing_calls();
+  return std::find(names.begin(), names.end(), call.name) != names.end();
 }
 
 bool has_members(const CallDescription& call) {

@@ -60,7 +60,7 @@ ObjectRoles::ObjectRoles(const Trace& trace, const std::vector<CallPlan>& plans)
       if (field.stored != FieldKind::kPlain) continue;
       if (field.kind == "comm" && !(plan.members >= 0 && place == plan.new_comm))
         roles.comms.push_back(place);
-      if (field.name == "newtype")
+      if (place == plan.new_type)
         roles.new_type = place;
       else if (field.kind == "datatype")
         roles.types.push_back(place);

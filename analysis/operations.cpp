@@ -6,9 +6,6 @@
 namespace chameleon::analysis {
 namespace {
 
-constexpr std::int64_t kInPlace = 1;  // of a buffer
-/// More than any message: a damaged trace may claim it, and sums must not overflow.
-constexpr std::int64_t kMostBytes = std::int64_t{1} << 40;
 /// Size of a datatype that was not made yet.
 constexpr std::int64_t kNoType = kUnknownSize - 1;
 /// Pieces of a value sequence looked at before a wildcard is taken for possible.
@@ -172,13 +169,7 @@ void RankOperations::act() {
 }
 
 std::int64_t RankOperations::type_size(std::int64_t type) const {
-  if (type <= -2) {
-    const auto list = trace_->predefined.find("datatype");
-    const auto place = static_cast<std::size_t>(-2 - type);
-    return list != trace_->predefined.end() && place < list->second.size()
-               ? static_cast<std::int64_t>(list->second[place].size)
-               : kUnknownSize;
-  }
+  if (type <= -2) return predefined_size(*trace_, type);
   const std::int64_t place = place_of_object(type, trace_->threads);
   if (place < 0 || static_cast<std::size_t>(place) >= type_sizes_.size()) return kUnknownSize;
   // Which of the maker's types with this id another thread means is not told.
@@ -189,24 +180,19 @@ std::int64_t RankOperations::type_size(std::int64_t type) const {
 }
 
 std::int64_t RankOperations::exact_amount(std::int64_t count, std::int64_t type) const {
-  if (count == 0) return 0;
-  const std::int64_t size = type_size(type);
-  std::int64_t bytes = 0;
-  if (count < 0 || size < 0 || __builtin_mul_overflow(count, size, &bytes)) return kUnknownSize;
-  return bytes;
+  return exact_bytes(count, type_size(type));
 }
 
 std::int64_t RankOperations::amount(std::int64_t count, std::int64_t type) const {
-  const std::int64_t bytes = exact_amount(count, type);
-  return bytes > 0 && bytes <= kMostBytes ? bytes : 0;
+  return std::max<std::int64_t>(0, plausible_bytes(exact_amount(count, type)));
 }
 
 void RankOperations::follow_datatype() {
   const auto field = [&](const char* name) { return field_index(*now_.call, name); };
-  const std::int64_t made = place_of_object(value(field("newtype")), trace_->threads);
+  const std::int64_t made = place_of_object(value(now_.plan->new_type), trace_->threads);
   if (made < 0 || made >= kMostObjects) return;
   const std::int64_t size = constructed_size(
-      now_.plan->name, [&](const char* name) { return field(name) < 0 ? -1 : value(field(name)); },
+      now_.plan->info, [&](const char* name) { return field(name) < 0 ? -1 : value(field(name)); },
       [&](const char* name) -> std::span<const std::int64_t> {
         if (field(name) < 0) return {};
         return array_of(*trace_, value(field(name)));
@@ -223,8 +209,7 @@ const Communicator* RankOperations::comm_of() const {
   const CallPlan& plan = *now_.plan;
   if (plan.action == Action::kFinalize) return comms_.find(0);
   if (plan.comm >= 0) {
-    const bool by_members = plan.new_comm == plan.comm || plan.name == "Comm_create_group" ||
-                            plan.name == "Intercomm_create";
+    const bool by_members = plan.new_comm == plan.comm || plan.over_result;
     return comms_.find(value(by_members ? plan.new_comm : plan.comm));
   }
   if (plan.object < 0) return nullptr;
@@ -244,7 +229,7 @@ void RankOperations::collective() {
   operation.context = comm->context;
   operation.number = trace_->threads > 1 && comes_last(plan) ? kLastNumber : comm->collectives++;
   operation.waits = plan.waits;
-  operation.collective = &plan.name;
+  operation.collective = &plan;
   operation.members =
       static_cast<std::uint32_t>(comm->size() + (comm->is_inter ? comm->remote_size() : 0));
   operation.on_object = plan.comm < 0 && plan.object >= 0;
@@ -279,137 +264,27 @@ void RankOperations::collective() {
 }
 
 Contribution RankOperations::contribution(const Communicator& comm) const {
-  return contribution_of(*trace_, *now_.plan, now_.event, comm,
-                         [this](std::int64_t type) { return type_size(type); });
+  return contribution_of(*trace_, *now_.plan, now_.event, comm, type_sizes());
 }
 
-std::int64_t RankOperations::element_bytes(int counts, int types, std::int32_t at) const {
-  if (counts < 0 || types < 0) return 0;
-  const auto place = static_cast<std::size_t>(at);
-  const auto list = array_of(*trace_, value(counts));
-  if (place >= list.size()) return 0;
-  if (now_.plan->name.find("lltoallw") == std::string::npos)
-    return amount(list[place], value(types));
-  const auto each = array_of(*trace_, value(types));
-  return place < each.size() ? amount(list[place], each[place]) : 0;
-}
-
-std::int64_t RankOperations::sum_bytes(int counts, int types) const {
-  if (counts < 0) return 0;
-  std::int64_t sum = 0;
-  const auto n = static_cast<std::int32_t>(array_of(*trace_, value(counts)).size());
-  for (std::int32_t i = 0; i < n; ++i) sum += element_bytes(counts, types, i);
-  return sum;
-}
-
-// What a rank contributes and gets: the data movement of MPI 4.0, chapter 6.
 void RankOperations::amounts_of(Operation& operation, const Communicator& comm) const {
   const CallPlan& plan = *now_.plan;
-  const WorldRanks& peers = comm.peers();
-  const std::int64_t n = peers.count;
-  bool is_root = false, takes_part = true;
-  if (plan.root >= 0) {
-    const EndPoint root = now_.event.end_point(static_cast<std::size_t>(plan.root));
-    if (root.special() == static_cast<std::int32_t>(SpecialRank::kRoot)) {
-      is_root = true;
-      operation.root_world = rank();
-    } else if (root.special() != 0) {
-      takes_part = false;
-    } else {
-      const std::int32_t at = root.rank(comm.self, peers.count);
-      if (at >= 0 && at < peers.count) {
-        operation.root = at;
-        operation.root_world = peers[at];
-      }
-      is_root = !comm.is_inter && at == comm.self;
-    }
-  }
-  operation.moves_data = plan.amounts != Amounts::kNone;
-  if (!operation.moves_data || !takes_part) return;
-  const auto bytes = [&](int count, int type) {
-    return count < 0 || type < 0 ? 0 : amount(value(count), value(type));
-  };
-  const std::int64_t send = plan.amounts == Amounts::kPairs || plan.amounts == Amounts::kArray ||
-                                    plan.amounts == Amounts::kPairsFromRoot
-                                ? 0
-                                : bytes(plan.send_count, plan.send_type);
-  const std::int64_t recv = plan.amounts == Amounts::kPairs || plan.amounts == Amounts::kArray ||
-                                    plan.amounts == Amounts::kPairsToRoot
-                                ? 0
-                                : bytes(plan.recv_count, plan.recv_type);
-  const bool in_place = plan.send_buffer >= 0 && value(plan.send_buffer) == kInPlace;
-  std::int64_t& sent = operation.sent;
-  std::int64_t& received = operation.received;
-  switch (plan.amounts) {
-    case Amounts::kNone: break;
-    case Amounts::kSame:
-      if (plan.waits == Waits::kForRoot) {
-        (is_root ? sent : received) = recv;
-      } else if (plan.name.find("educe_scatter") != std::string::npos) {
-        sent = recv * n;
-        received = recv;
-      } else {
-        sent = recv;
-        received = plan.waits != Waits::kRootForAll || is_root ? recv : 0;
-      }
-      break;
-    case Amounts::kToRoot:
-      sent = in_place ? recv : send;
-      received = is_root ? recv * n : 0;
-      break;
-    case Amounts::kFromRoot:
-      sent = is_root ? send * n : 0;
-      received = recv;
-      break;
-    case Amounts::kEqual: {
-      const std::int64_t copies = plan.name.find("lltoall") != std::string::npos ? n : 1;
-      sent = (in_place ? recv : send) * copies;
-      received = recv * n;
-      break;
-    }
-    case Amounts::kArray:
-      if (plan.send_count == plan.recv_count) {  // Reduce_scatter
-        sent = sum_bytes(plan.recv_count, plan.recv_type);
-        received = element_bytes(plan.recv_count, plan.recv_type, comm.self);
-      } else {
-        sent = in_place ? element_bytes(plan.recv_count, plan.recv_type, comm.self)
-                        : bytes(plan.send_count, plan.send_type);
-        received = sum_bytes(plan.recv_count, plan.recv_type);
-      }
-      break;
-    case Amounts::kPairs:
-      received = sum_bytes(plan.recv_count, plan.recv_type);
-      sent = in_place ? received : sum_bytes(plan.send_count, plan.send_type);
-      break;
-    case Amounts::kPairsToRoot:
-      sent = in_place ? 0 : send;
-      received = is_root ? sum_bytes(plan.recv_count, plan.recv_type) : 0;
-      break;
-    case Amounts::kPairsFromRoot:
-      sent = is_root ? sum_bytes(plan.send_count, plan.send_type) : 0;
-      received = recv;
-      break;
-  }
+  const TypeSizes sizes = type_sizes();
+  operation.moves_data = plan.movement.moves();
+  if (plan.root < 0 && !operation.moves_data) return;
+  const Exchange exchange(*trace_, plan, now_.event, comm, sizes);
+  operation.root = exchange.role().root;
+  operation.root_world = exchange.role().world;
+  const Volume volume = exchange.volume();
+  operation.sent = volume.sent;
+  operation.received = volume.received;
+  operation.amounts_known = volume.known;
 }
 
 VectorBytes RankOperations::vector_bytes() const {
-  VectorBytes all;
-  if (!now_.has_comm || now_.plan == nullptr) return all;
-  const CallPlan& plan = *now_.plan;
-  const bool in_place = plan.send_buffer >= 0 && value(plan.send_buffer) == kInPlace;
-  const std::int32_t n = now_.comm.peers().count;
-  const bool sends = plan.amounts == Amounts::kPairs || plan.amounts == Amounts::kPairsFromRoot;
-  const bool receives = plan.amounts == Amounts::kPairs || plan.amounts == Amounts::kPairsToRoot ||
-                        plan.amounts == Amounts::kArray;
-  for (std::int32_t i = 0; receives && i < n; ++i)
-    all.received.push_back(element_bytes(plan.recv_count, plan.recv_type, i));
-  if (sends && in_place && plan.amounts == Amounts::kPairs) {
-    all.sent = all.received;
-    return all;
-  }
-  for (std::int32_t i = 0; sends && i < n; ++i)
-    all.sent.push_back(element_bytes(plan.send_count, plan.send_type, i));
-  return all;
+  if (!now_.has_comm || now_.plan == nullptr) return {};
+  const TypeSizes sizes = type_sizes();
+  return Exchange(*trace_, *now_.plan, now_.event, now_.comm, sizes).vectors();
 }
 
 }  // namespace chameleon::analysis

@@ -24,6 +24,7 @@
 #include "analysis/communicators.h"
 #include "analysis/datatype_size.h"
 #include "analysis/rank_streams.h"
+#include "analysis/volumes.h"
 #include "base/result.h"
 
 namespace chameleon::analysis {
@@ -55,19 +56,14 @@ struct Operation {
   // Of collectives.
   std::uint64_t number = 0;  ///< the n-th on the communicator, window or file, or kLastNumber
   Waits waits = Waits::kForAll;
-  const std::string* collective = nullptr;  ///< its call's name: "Ibcast"
-  std::int32_t root = -1;                   ///< in the communicator; -1: none
+  const CallPlan* collective = nullptr;  ///< of its call
+  std::int32_t root = -1;                ///< in the communicator; -1: none
   std::int64_t root_world = -1;
-  std::int64_t sent = 0, received = 0;  ///< bytes, as `chameleon stats` counts them
+  std::int64_t sent = 0, received = 0;  ///< bytes, as volumes.h counts them
+  bool amounts_known = true;            ///< false: they are lower bounds
   std::uint32_t members = 0;  ///< of the communicator, both groups of an intercommunicator
   bool moves_data = false;    ///< it is one of MPI's data movements
   bool on_object = false;     ///< of a window or file
-};
-
-/// What a rank sends to and receives from each member of a collective's communicator, for
-/// the calls where this differs between members.
-struct VectorBytes {
-  std::vector<std::int64_t> sent, received;
 };
 
 /// What is worked out once for all ranks of a trace.
@@ -197,8 +193,9 @@ class RankOperations {
   void collective();
   void amounts_of(Operation& operation, const Communicator& comm) const;
   Contribution contribution(const Communicator& comm) const;
-  std::int64_t sum_bytes(int counts, int types) const;
-  std::int64_t element_bytes(int counts, int types, std::int32_t at) const;
+  TypeSizes type_sizes() const {
+    return [this](std::int64_t type) { return type_size(type); };
+  }
 
   const Trace* trace_;
   const TracePlan* trace_plan_;

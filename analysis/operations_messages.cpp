@@ -7,7 +7,7 @@
 
 namespace chameleon::analysis {
 
-using Kind = Operation::Kind;
+using Step = Operation::Kind;
 
 RankOperations::Open* RankOperations::slot_of(std::int64_t slot) {
   const auto found = slots_.find(slot);
@@ -43,7 +43,7 @@ void RankOperations::send() {
   if (comm == nullptr || plan.dest < 0) return;
   if (failed() && plan.action == Action::kSend) return;
   Operation operation;
-  operation.kind = Kind::kSend;
+  operation.kind = Step::kSend;
   operation.context = comm->context;
   const EndPoint end = now_.event.end_point(static_cast<std::size_t>(plan.dest));
   const std::int32_t to = end.rank(comm->self, comm->peers().count);
@@ -82,7 +82,7 @@ void RankOperations::send() {
 Operation RankOperations::receive_from(const Communicator& comm) const {
   const CallPlan& plan = *now_.plan;
   Operation operation;
-  operation.kind = Kind::kPost;
+  operation.kind = Step::kPost;
   operation.context = comm.context;
   operation.channel.context = channel_context(plan, comm.context);
   operation.channel.dest = rank();
@@ -156,7 +156,7 @@ void RankOperations::receive() {
       ++unmodelled_[now_.call->name];
       return;
     }
-    operation.kind = Kind::kReceive;
+    operation.kind = Step::kReceive;
     number_receive(operation);
     now_.operations.push_back(operation);
     return;
@@ -174,12 +174,12 @@ void RankOperations::receive() {
 // A receive with a request goes into force. In the second reading its match is known.
 void RankOperations::begin_receive(Open& request) {
   request.ordinal = receives_++;
-  request.operation.kind = Kind::kPost;
+  request.operation.kind = Step::kPost;
   request.operation.request = ++requests_;
   const bool wild = request.operation.any_source || request.operation.any_tag;
   const auto match = matches_.find(request.ordinal);
   if (collecting_) return;
-  if (match != matches_.end() && match->second.kind == Kind::kReceive) {
+  if (match != matches_.end() && match->second.kind == Step::kReceive) {
     const Operation& known = match->second;
     request.operation.peer = known.peer;
     request.operation.channel = known.channel;
@@ -198,15 +198,15 @@ void RankOperations::finish(Open& request, int status) {
   switch (request.kind) {
     case Open::Kind::kNone:
     case Open::Kind::kOther: return;
-    case Open::Kind::kSend: operation.kind = Kind::kSendDone; break;
-    case Open::Kind::kCollective: operation.kind = Kind::kEnd; break;
+    case Open::Kind::kSend: operation.kind = Step::kSendDone; break;
+    case Open::Kind::kCollective: operation.kind = Step::kEnd; break;
     case Open::Kind::kReceive: {
       const bool wild = operation.any_source || operation.any_tag;
       const bool told = read_status(request.comm, status, operation);
-      operation.kind = told && !request.cancelled ? Kind::kReceive : Kind::kCancelled;
+      operation.kind = told && !request.cancelled ? Step::kReceive : Step::kCancelled;
       if (!told && !request.cancelled) ++unmodelled_[now_.call->name];
       if (collecting_ && (wild || request.cancelled)) matches_[request.ordinal] = operation;
-      if (operation.sequence == kNoSequence) operation.kind = Kind::kCancelled;
+      if (operation.sequence == kNoSequence) operation.kind = Step::kCancelled;
       break;
     }
   }
@@ -296,7 +296,7 @@ void RankOperations::matched_receive() {
   if (found == messages_.end()) return;
   Operation operation = found->second;
   messages_.erase(found);
-  operation.kind = Kind::kReceive;
+  operation.kind = Step::kReceive;
   operation.any_source = operation.any_tag = false;  // that was the probe's
   operation.capacity = receive_capacity();
   if (plan.request < 0) {
@@ -305,7 +305,7 @@ void RankOperations::matched_receive() {
   }
   if (value(plan.request) < 0) return;
   Open& request = make_request(value(plan.request), Open::Kind::kReceive);
-  operation.kind = Kind::kPost;
+  operation.kind = Step::kPost;
   operation.request = ++requests_;
   request.operation = operation;
   request.ordinal = receives_++;

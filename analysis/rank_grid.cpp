@@ -38,7 +38,7 @@ bool cartesian(const Trace& trace, std::uint64_t ranks, std::vector<std::uint32_
         continue;
       }
       const auto call = trace.calls.find(node.call);
-      if (call == trace.calls.end() || call->second.name != "Cart_create") continue;
+      if (call == trace.calls.end() || !Communicators::changed_by(call->second)) continue;
       const int field = field_index(call->second, "dims");
       if (field < 0 || static_cast<std::size_t>(field) >= node.params.size()) continue;
       EndPointForm form{};

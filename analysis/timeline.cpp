@@ -8,7 +8,7 @@
 namespace chameleon::analysis {
 namespace {
 
-using Kind = Operation::Kind;
+using Step = Operation::Kind;
 
 /// Events a rank runs before the next one has its turn: bounds what is in flight.
 constexpr int kTurn = 1024;
@@ -240,13 +240,13 @@ class Pass {
     if (operations.matched() != nullptr) wake_threads(row);
     // What this thread gives to others is there before it waits itself.
     for (const Operation& operation : operations.operations()) {
-      if (operation.kind == Kind::kSend) {
+      if (operation.kind == Step::kSend) {
         Begin begin = here(row);
         begin.bytes = operation.capacity;
         deliver(operation, begin);
       }
-      if (operation.kind == Kind::kBegin) arrive(row, operation);
-      if (operation.kind == Kind::kCancelled) row.rank->excused = true;
+      if (operation.kind == Step::kBegin) arrive(row, operation);
+      if (operation.kind == Step::kCancelled) row.rank->excused = true;
       note_posted(row, operation);
     }
   }
@@ -264,17 +264,17 @@ class Pass {
         row.rank->probed[present.matched.message] = {row.begin, row.stream, present.number, place};
     }
     for (Operation& operation : present.operations) {
-      if (operation.kind == Kind::kSend)
+      if (operation.kind == Step::kSend)
         operation.sequence = sends_[operation.channel]++;
       else if (operation.message != 0)
         continue;
-      else if (operation.kind == Kind::kPost && operation.sequence != kNoSequence)
+      else if (operation.kind == Step::kPost && operation.sequence != kNoSequence)
         operation.sequence = receives_[operation.channel]++;
-      else if (operation.kind == Kind::kReceive && operation.request == 0)
+      else if (operation.kind == Step::kReceive && operation.request == 0)
         operation.sequence = receives_[operation.channel]++;
-      else if (operation.kind == Kind::kBegin && operation.number != kLastNumber)
+      else if (operation.kind == Step::kBegin && operation.number != kLastNumber)
         operation.number = collective = row.rank->collectives[operation.context]++;
-      else if (operation.kind == Kind::kEnd && operation.request == 0)
+      else if (operation.kind == Step::kEnd && operation.request == 0)
         operation.number = collective;
     }
     row.rank->operations.swap(present);
@@ -284,7 +284,7 @@ class Pass {
     RankOperations::Present present;
     row.rank->operations.swap(present);
     Operation& operation = present.operations[row.next];
-    (operation.kind == Kind::kReceive ? operation.sequence : operation.number) = place;
+    (operation.kind == Step::kReceive ? operation.sequence : operation.number) = place;
     row.rank->operations.swap(present);
   }
 
@@ -293,9 +293,9 @@ class Pass {
     for (; row.next < operations.size(); ++row.next) {
       const Operation& operation = operations[row.next];
       Begin since{row.since[row.next], row.from[row.next]};
-      const bool receives = operation.kind == Kind::kReceive;
+      const bool receives = operation.kind == Step::kReceive;
       if (!posted(row, operation)) return false;
-      if (receives || operation.kind == Kind::kEnd) {
+      if (receives || operation.kind == Step::kEnd) {
         if (receives ? !take(row, operation, since) : !leave(row, operation, since)) return false;
         row.since[row.next] = since.ns;
         row.from[row.next] = since.stream;
@@ -370,14 +370,14 @@ class Pass {
 
   static bool posts(const Operation& operation) {
     return operation.request != 0 &&
-           (operation.kind == Kind::kSend || operation.kind == Kind::kPost ||
-            operation.kind == Kind::kBegin);
+           (operation.kind == Step::kSend || operation.kind == Step::kPost ||
+            operation.kind == Step::kBegin);
   }
 
   void note_posted(Row& row, const Operation& operation) {
     if (row.rank->streams.size() < 2 || !posts(operation)) return;
     Begin begun = here(row);
-    begun.place = operation.kind == Kind::kBegin ? operation.number : operation.sequence;
+    begun.place = operation.kind == Step::kBegin ? operation.number : operation.sequence;
     row.rank->begun[operation.request] = begun;
     wake_threads(row);
   }
@@ -413,7 +413,7 @@ class Pass {
       among[id].place = kNoSequence;
       return true;
     }
-    if (operation.kind == Kind::kReceive || operation.kind == Kind::kEnd)
+    if (operation.kind == Step::kReceive || operation.kind == Step::kEnd)
       take_place(row, found->second.place);
     if (found->second.stream != row.stream) row.cause = std::max(row.cause, found->second.ns + 1);
     return true;

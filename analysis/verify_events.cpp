@@ -447,7 +447,7 @@ void Comparison::follow(const RawEvent& raw, const Plan& plan, const EventView* 
   }
   // Only now: the request of an Imrecv, the last parameter, asks for it.
   if (used_message != INT64_MIN) model_.messages.erase(used_message);
-  model_.learn_type(raw);
+  model_.learn_type(raw, info);
   if (!has(info, Attribute::kStarts)) return;
   const std::size_t count =
       raw.find("request") != nullptr ? 1 : raw.array("array_of_requests").size();

@@ -128,12 +128,14 @@ std::int64_t RawModel::type_size(std::int64_t datatype) const {
   return found == type_sizes_.end() ? kUnknownSize : found->second;
 }
 
-void RawModel::learn_type(const RawEvent& event) {
-  if (event.call.substr(0, 5) != "Type_") return;
-  const std::int64_t made = event.number("newtype", INT64_MIN);
+void RawModel::learn_type(const RawEvent& event, const CallInfo& call) {
+  const int param = made_datatype(call);
+  if (param < 0) return;
+  const std::int64_t made =
+      event.number(params(call)[static_cast<std::size_t>(param)].name, INT64_MIN);
   if (made == INT64_MIN) return;
   const std::int64_t size = constructed_size(
-      base_name(event.call), [&](const char* name) { return event.number(name, -1); },
+      &call, [&](const char* name) { return event.number(name, -1); },
       [&](const char* name) { return event.array(name); },
       [&](std::int64_t type) { return type_size(type); });
   const auto& fixed = predefined_[static_cast<std::size_t>(Kind::kDatatype)];

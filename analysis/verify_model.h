@@ -53,7 +53,7 @@ class RawModel {
   RawShape shape(std::int64_t comm) const;
   void learn_comm(std::int64_t comm, std::span<const std::int64_t> members);
   std::int64_t type_size(std::int64_t datatype) const;
-  void learn_type(const RawEvent& event);
+  void learn_type(const RawEvent& event, const CallInfo& call);
 
   void post(std::int64_t handle, const RawRequest& request);
   /// The request of this handle and id, else one of this handle, else null.

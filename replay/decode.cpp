@@ -160,6 +160,7 @@ std::int64_t Interpreter::expected_length(const ParamPlan& param) const {
     case Length::Rule::kParam: return other(length.param);
     case Length::Rule::kThreeTimesParam: return 3 * other(length.param);
     case Length::Rule::kCommSize: return comm_.size;
+    case Length::Rule::kCommLocal: return comm_.local;
     case Length::Rule::kInDegree: return comm_.in_degree;
     case Length::Rule::kOutDegree: return comm_.out_degree;
     case Length::Rule::kConstant: return length.constant;

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "analysis/reissue.h"
+#include "mpi/call_meaning.h"
 
 namespace chameleon::replay {
 namespace {
@@ -16,21 +17,17 @@ int find_field(const CallDescription& call, const std::string& name) {
 
 bool is_array(const ParamInfo& info) { return info.length.rule != Length::Rule::kScalar; }
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-/// The first buffer of a call is what it sends, unless it has only one.
-Repeat repeat_of(std::string_view call, bool neighbor, bool first) {
-  if (neighbor) {
-    if (!first) return Repeat::kInDegree;
-    return contains(call, "alltoall") ? Repeat::kOutDegree : Repeat::kOnce;
+/// How often a count that is the same for all partners is in a buffer of the call.
+Repeat repeat_of(const CallInfo& call, std::size_t buffer) {
+  const CallMeaning& meaning = meaning_of(call);
+  if (!meaning.movement.moves()) return Repeat::kOnce;
+  const bool neighbor = has(call, Attribute::kNeighbor);
+  if (static_cast<std::size_t>(meaning.sent.buffer) == buffer) {
+    if (meaning.movement.part == Movement::Part::kWhole) return Repeat::kOnce;
+    return neighbor ? Repeat::kOutDegree : Repeat::kCommSize;
   }
-  if (contains(call, "lltoall") || contains(call, "educe_scatter_block")) return Repeat::kCommSize;
-  if (contains(call, "educe")) return Repeat::kOnce;
-  if (contains(call, "catter") && first) return Repeat::kCommSize;
-  if (contains(call, "ather") && !first) return Repeat::kCommSize;
-  return Repeat::kOnce;
+  if (has(call, Attribute::kReduction) || meaning.movement.from_root()) return Repeat::kOnce;
+  return neighbor ? Repeat::kInDegree : Repeat::kCommSize;
 }
 
 /// What follows a buffer, up to the next one, describes it; buffers side by side share.
@@ -55,13 +52,9 @@ BufferPlan plan_buffer(const CallPlan& call, std::size_t at) {
     }
   }
   plan.single = plan.type >= 0 && plan.count < 0 && has(*call.info, Attribute::kRma);
-  bool first = true;
-  for (std::size_t i = 0; i < at; ++i) first &= params[i].info.kind != Kind::kBuffer;
   const bool counts =
       plan.count >= 0 && is_array(params[static_cast<std::size_t>(plan.count)].info);
-  if (has(*call.info, Attribute::kCollective) && !counts) {
-    plan.repeat = repeat_of(call.info->name, has(*call.info, Attribute::kNeighbor), first);
-  }
+  if (!counts) plan.repeat = repeat_of(*call.info, at);
   return plan;
 }
 

@@ -80,10 +80,6 @@ bool Interpreter::test_window() {
 }
 
 void Interpreter::prepare_file() {
-  const std::string_view name = plan_->info->name;
-  const auto contains = [name](const char* part) {
-    return name.find(part) != std::string_view::npos;
-  };
   const auto call = static_cast<CallId>(plan_->info->id);
   if (const int path = find_param("filename"); path >= 0) {
     const std::string text = from_word<const char*>(word(path));
@@ -99,8 +95,10 @@ void Interpreter::prepare_file() {
     return;
   }
   const int buffer = find_param("buf");
-  if (buffer < 0 || !contains("read") || name.ends_with("_end")) return;
-  const BufferPlan& plan = plan_->params[static_cast<std::size_t>(buffer)].buffer;
+  if (buffer < 0) return;
+  const ParamPlan& param = plan_->params[static_cast<std::size_t>(buffer)];
+  if (param.info.direction != Direction::kOut) return;
+  const BufferPlan& plan = param.buffer;
   const TypeFacts* type = plan.type < 0 ? nullptr : objects_.type(value(plan.type));
   if (type == nullptr || plan.count < 0) return;
   std::int64_t bytes = value(plan.count) * type->size;
@@ -112,10 +110,12 @@ void Interpreter::prepare_file() {
     if (told != kNotRecorded) bytes = told;
   }
   using From = Files::From;
-  const From from = offset >= 0           ? From::kExplicit
-                    : contains("shared")  ? From::kShared
-                    : contains("ordered") ? From::kOrdered
-                                          : From::kIndividual;
+  const bool shared = has(*plan_->info, Attribute::kSharedPointer);
+  const bool together = has(*plan_->info, Attribute::kCollective);
+  const From from = offset >= 0          ? From::kExplicit
+                    : shared && together ? From::kOrdered
+                    : shared             ? From::kShared
+                                         : From::kIndividual;
   files_.prepare_read(value(plan_->file), file, from, offset < 0 ? 0 : word(offset), bytes);
 }
 
@@ -154,9 +154,22 @@ void Interpreter::note_window(CallId call) {
   }
 }
 
+namespace {
+
+/// Another call ends what this one begins with a buffer: no status or request tells of it here.
+bool begins_transfer(const CallInfo& call) {
+  bool transfers = false, told = false;
+  for (const ParamInfo& param : params(call)) {
+    transfers = transfers || param.kind == Kind::kBuffer;
+    told = told || param.kind == Kind::kStatus || param.kind == Kind::kRequest;
+  }
+  return has(call, Attribute::kIo) && transfers && !told;
+}
+
+}  // namespace
+
 void Interpreter::note_file(CallId call) {
   const std::int64_t id = value(plan_->file);
-  const std::string_view name = plan_->info->name;
   if (call == CallId::kFileOpen) {
     const std::string path = from_word<const char*>(word(find_param("filename")));
     files_.opened(id, *from_word<MPI_File*>(word(plan_->file)), path, comm_.rank);
@@ -165,7 +178,7 @@ void Interpreter::note_file(CallId call) {
   } else if (call == CallId::kFileSetView) {
     if (const TypeFacts* etype = objects_.type(value(find_param("etype"))))
       files_.viewed(id, etype->size);
-  } else if (name.ends_with("_begin") || name.ends_with("_begin_c")) {
+  } else if (begins_transfer(*plan_->info)) {
     files_.begun(id, std::move(owned_));
     owned_.clear();
   }

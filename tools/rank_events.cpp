@@ -26,10 +26,7 @@ RankEvents::Place RankEvents::place_of_request(const CallDescription& call,
   std::optional<std::int64_t> slot = number(call, event, "request");
   if (!slot) {  // Waitany, Testany
     const auto requests = number(call, event, "array_of_requests");
-    const auto index = number(call, event,
-                              call.name == "Waitany" || call.name == "Testany"
-                                  ? (field_index(call, "indx") >= 0 ? "indx" : "index")
-                                  : "index");
+    const auto index = number(call, event, field_index(call, "indx") >= 0 ? "indx" : "index");
     if (!requests || !index) return {};
     const auto slots = array_of(trace_, *requests);
     if (*index < 0 || static_cast<std::size_t>(*index) >= slots.size()) return {};

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "analysis/declared.h"
+#include "analysis/sent_bytes.h"
 #include "base/result.h"
 #include "format/file.h"
-#include "tools/sent_bytes.h"
 
 namespace chameleon::tools {
 

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Turns the table of MPI calls into C++: ids, a constexpr table, wrappers and the replay list.
+"""Turns the table of MPI calls into C++: ids, constexpr tables, wrappers and the replay list; and
+into the Python reader's table.
 
     generate.py --table mpi_calls.txt --header /usr/include/.../mpi.h --output-dir DIR
                 [--only FILES] [--shards N]
+    generate.py --table mpi_calls.txt --python FILE
 
 The table says what calls mean, the header says what their C types are; this script joins the two
 and stops with one line where they disagree. What a line of the table looks like stands at the top
-of mpi_calls.txt; the words allowed in it stand in kinds.h, next to this script. A call of the
-table that the header lacks keeps its id and its row but gets no wrapper. With --only, the
+of mpi_calls.txt; call_table.py reads it, call_meaning.py works out who moves what. The kinds and
+attributes allowed in it stand in kinds.h, next to this script. A call of the table that the header lacks keeps its id and its row but gets no wrapper. With --only, the
 header is that of an MPI beside the one the table is held against: what it alone has is passed
 over, and only the functions that the files name (sources of programs) get wrappers.
 """
@@ -18,49 +20,15 @@ import dataclasses
 import pathlib
 import re
 import sys
-from typing import Dict, List, Tuple
+from typing import Dict, List
+
+sys.dont_write_bytecode = True  # beside the sources
+from call_meaning import emit_meanings, emit_python, find_meanings  # noqa: E402
+from call_table import (Call, TableError, Vocabulary, length_of, read_table,  # noqa: E402
+                        read_vocabulary)
 
 DIRECTIONS = {"in": "kIn", "out": "kOut", "inout": "kInOut"}
 NOT_REPLAYED = {"local", "irregular", "init", "finalize", "abort"}
-COMM_LENGTHS = {
-    "comm.size": "kCommSize",
-    "comm.indegree": "kInDegree",
-    "comm.outdegree": "kOutDegree",
-    "comm.ndims": "kCommDimensions",
-}
-PARAM_LENGTHS = [  # what a length that names a parameter looks like
-    (r"3\*(\w+)", "kThreeTimesParam"),
-    (r"sum\((\w+)\)", "kSumOfParam"),
-    (r"last\((\w+)\)", "kLastOfParam"),
-    (r"([A-Za-z_]\w*)", "kParam"),
-]
-
-
-class TableError(Exception):
-    """One line that says where the table, or its agreement with the header, is wrong."""
-
-
-@dataclasses.dataclass
-class Param:
-    name: str
-    kind: str
-    direction: str
-    length: str  # the expression between the brackets, "" for a scalar
-    only_at_root: bool
-
-
-@dataclasses.dataclass
-class Call:
-    id: int
-    name: str  # without MPI_
-    version: str
-    attributes: List[str]
-    params: List[Param]
-
-    @property
-    def enumerator(self) -> str:
-        """Comm_dup -> kCommDup."""
-        return "k" + "".join(word[0].upper() + word[1:] for word in self.name.split("_"))
 
 
 @dataclasses.dataclass
@@ -71,81 +39,6 @@ class Prototype:
     @property
     def names(self) -> List[str]:
         return [re.findall(r"\w+", d.split("[")[0])[-1] for d in self.declarations]
-
-
-@dataclasses.dataclass
-class Vocabulary:
-    kinds: Dict[str, str]  # word in the table -> enumerator
-    attributes: Dict[str, str]
-
-
-def read_vocabulary(path: pathlib.Path) -> Vocabulary:
-    """The two lists of kinds.h."""
-    text = path.read_text()
-    kinds = re.findall(r"^  X\((\w+), (\w+)\)", text, re.M)
-    attributes = re.findall(r"^  X\((\w+), (\w+), \d+\)", text, re.M)
-    if not kinds or not attributes:
-        raise TableError(f"{path}: no lists of kinds and attributes found")
-    return Vocabulary({word: "k" + name for name, word in kinds},
-                      {word: "k" + name for name, word in attributes})
-
-
-def parse_param(text: str, vocabulary: Vocabulary) -> Param:
-    match = re.fullmatch(r"(\w+):(?:(in|out|inout):)?(\w+)(?:\[([^\]]+)\])?(@root)?", text)
-    if not match:
-        raise TableError(f"cannot read parameter '{text}'")
-    name, direction, kind, length, root = match.groups()
-    if kind not in vocabulary.kinds:
-        raise TableError(f"unknown kind '{kind}' of parameter '{name}'")
-    return Param(name, kind, direction or "in", length or "", bool(root))
-
-
-def parse_call(line: str, vocabulary: Vocabulary) -> Call:
-    match = re.fullmatch(r"(\d+) (\w+) (\d\.\d) (\S+) :(.*)", line)
-    if not match:
-        raise TableError("cannot read line, want 'ID NAME VERSION ATTRIBUTES : PARAMETERS'")
-    number, name, version, attributes, params = match.groups()
-    words = [] if attributes == "-" else attributes.split(",")
-    for word in words:
-        if word not in vocabulary.attributes:
-            raise TableError(f"{name}: unknown attribute '{word}'")
-    try:
-        call = Call(int(number), name, version, words,
-                    [parse_param(p, vocabulary) for p in params.split()])
-        for param in call.params:
-            length_of(param, call)
-    except TableError as error:
-        raise TableError(f"{name}: {error}") from None
-    if not 0 < call.id < 0xFFFF:
-        raise TableError(f"{name}: id {call.id} is outside 1..65534")
-    return call
-
-
-def read_table(path: pathlib.Path, vocabulary: Vocabulary) -> Tuple[List[Call], Dict[str, str]]:
-    """Calls by id, and excluded names with their reasons."""
-    calls: List[Call] = []
-    excluded: Dict[str, str] = {}
-    seen = set()
-    for number, line in enumerate(path.read_text().splitlines(), 1):
-        line = line.strip()
-        if not line or line.startswith("#"):
-            continue
-        try:
-            exclusion = re.fullmatch(r"exclude (\w+) : (.+)", line)
-            if exclusion:
-                excluded[exclusion.group(1)] = exclusion.group(2)
-                continue
-            call = parse_call(line, vocabulary)
-            for key in (call.id, call.name, call.enumerator):
-                if key in seen:
-                    raise TableError(f"{call.name}: '{key}' is there twice")
-                seen.add(key)
-            calls.append(call)
-        except TableError as error:
-            raise TableError(f"{path}:{number}: {error}") from None
-    if not calls:
-        raise TableError(f"{path}: no calls")
-    return sorted(calls, key=lambda call: call.id), excluded
 
 
 def header_text(path: pathlib.Path, seen: set) -> str:
@@ -217,23 +110,6 @@ def check_agreement(calls: List[Call], excluded: Dict[str, str],
             raise TableError(f"{call.name}: has variable arguments and must be irregular")
 
 
-def length_of(param: Param, call: Call) -> Tuple[str, int, int]:
-    """(rule, index of the parameter named, constant)."""
-    text = param.length
-    if not text:
-        return "kScalar", 0, 0
-    if text in COMM_LENGTHS:
-        return COMM_LENGTHS[text], 0, 0
-    if text.isdigit():
-        return "kConstant", 0, int(text)
-    names = [p.name for p in call.params]
-    for pattern, rule in PARAM_LENGTHS:
-        match = re.fullmatch(pattern, text)
-        if match and match.group(1) in names:
-            return rule, names.index(match.group(1)), 0
-    raise TableError(f"unknown length '{text}' of parameter '{param.name}'")
-
-
 def emit_ids(calls: List[Call]) -> str:
     rows = "".join(f"  {call.enumerator} = {call.id},\n" for call in calls)
     return ("#pragma once\n\n#include <cstdint>\n\n"
@@ -293,33 +169,46 @@ def emit_replay(calls: List[Call], prototypes: Dict[str, Prototype]) -> str:
                    and not NOT_REPLAYED & set(call.attributes))
 
 
+def write_sources(options: argparse.Namespace, vocabulary: Vocabulary, calls: List[Call],
+                  excluded: Dict[str, str]) -> None:
+    prototypes = read_prototypes(options.header)
+    if options.only:
+        prototypes = select(prototypes, calls, options.only)
+    check_agreement(calls, excluded, prototypes)
+    outputs = {
+        "call_id.h": emit_ids(calls),
+        "call_table.inc": emit_table(calls, vocabulary),
+        "call_meaning.inc": emit_meanings(calls, find_meanings(calls)),
+        "wrappers.inc": emit_wrappers(calls, prototypes, options.shards),
+        "replay_calls.inc": emit_replay(calls, prototypes),
+    }
+    options.output_dir.mkdir(parents=True, exist_ok=True)
+    note = ("// SPDX-License-Identifier: BSD-3-Clause\n"
+            "// Generated by generate.py; not for editing.\n")
+    for name, text in outputs.items():
+        (options.output_dir / name).write_text(note + text)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--table", type=pathlib.Path, required=True)
-    parser.add_argument("--header", type=pathlib.Path, required=True)
-    parser.add_argument("--output-dir", type=pathlib.Path, required=True)
+    parser.add_argument("--header", type=pathlib.Path)
+    parser.add_argument("--output-dir", type=pathlib.Path)
     parser.add_argument("--only", type=pathlib.Path, metavar="FILE", nargs="+")
     parser.add_argument("--shards", type=int, default=1,
                         help="of wrappers.inc, for as many compilations at once")
+    parser.add_argument("--python", type=pathlib.Path, metavar="FILE",
+                        help="write the Python reader's table")
     options = parser.parse_args()
+    if not options.python and not (options.header and options.output_dir):
+        parser.error("needs --header and --output-dir, or --python")
     try:
         vocabulary = read_vocabulary(pathlib.Path(__file__).resolve().parent / "kinds.h")
         calls, excluded = read_table(options.table, vocabulary)
-        prototypes = read_prototypes(options.header)
-        if options.only:
-            prototypes = select(prototypes, calls, options.only)
-        check_agreement(calls, excluded, prototypes)
-        outputs = {
-            "call_id.h": emit_ids(calls),
-            "call_table.inc": emit_table(calls, vocabulary),
-            "wrappers.inc": emit_wrappers(calls, prototypes, options.shards),
-            "replay_calls.inc": emit_replay(calls, prototypes),
-        }
-        options.output_dir.mkdir(parents=True, exist_ok=True)
-        note = ("// SPDX-License-Identifier: BSD-3-Clause\n"
-                "// Generated by generate.py; not for editing.\n")
-        for name, text in outputs.items():
-            (options.output_dir / name).write_text(note + text)
+        if options.output_dir:
+            write_sources(options, vocabulary, calls, excluded)
+        if options.python:
+            options.python.write_text(emit_python(calls, find_meanings(calls)))
     except (TableError, OSError) as error:
         print(f"generate.py: {error}", file=sys.stderr)
         return 1

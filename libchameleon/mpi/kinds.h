@@ -78,7 +78,8 @@
   X(Buffered, mode_b, 26)         \
   X(Ready, mode_r, 27)            \
   X(Deprecated, deprecated, 28)   \
-  X(Cancels, cancels, 29)
+  X(Cancels, cancels, 29)         \
+  X(SharedPointer, shared, 30)
 
 namespace chameleon::mpi {
 
@@ -114,7 +115,8 @@ struct Length {
   enum class Rule : std::uint8_t {
     kScalar,
     kParam,
-    kCommSize,  ///< remote size on an intercommunicator
+    kCommSize,   ///< remote size on an intercommunicator
+    kCommLocal,  ///< local size on an intercommunicator
     kInDegree,
     kOutDegree,
     kThreeTimesParam,

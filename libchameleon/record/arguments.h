@@ -55,7 +55,8 @@ constexpr bool is_object(Kind kind) {
 /// What a communicator looks like from this rank.
 struct CommShape {
   std::int32_t self = 0;
-  std::int32_t size = 1;  ///< of the remote group, if there is one
+  std::int32_t size = 1;   ///< of the remote group, if there is one
+  std::int32_t local = 1;  ///< of the caller's group
   bool inter = false;
 };
 
@@ -65,11 +66,10 @@ inline CommShape query_comm(MPI_Comm comm) {
   int inter = 0;
   PMPI_Comm_test_inter(comm, &inter);
   PMPI_Comm_rank(comm, &shape.self);
+  PMPI_Comm_size(comm, &shape.local);
   shape.inter = inter != 0;
-  if (shape.inter)
-    PMPI_Comm_remote_size(comm, &shape.size);
-  else
-    PMPI_Comm_size(comm, &shape.size);
+  shape.size = shape.local;
+  if (shape.inter) PMPI_Comm_remote_size(comm, &shape.size);
   return shape;
 }
 
@@ -136,6 +136,8 @@ std::int64_t array_length(const Args& args, const CommShape& comm) {
     return length.constant;
   } else if constexpr (length.rule == Rule::kCommSize) {
     return comm.size;
+  } else if constexpr (length.rule == Rule::kCommLocal) {
+    return comm.local;
   } else if constexpr (length.rule == Rule::kParam) {
     return scalar<C, length.param>(args);
   } else if constexpr (length.rule == Rule::kThreeTimesParam) {

@@ -322,7 +322,7 @@ void RankTrace::sign_loops(double ns_per_tick) {
 }
 
 SignatureVector RankTrace::close_interval(double ns_per_tick, bool clusters) {
-  if (broken_) return last_;
+  if (broken_) return last_.signature();
   const Change change(broken_);
   // The published form is over folded events.
   const bool folds = settings_.signature == CallPathForm::kXor;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Collectives: in every shape and over every kind of communicator: v and w forms, in place, with
  * ops of the program, over neighbours, intercommunicators, nonblocking, with large counts. */
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "conformance.h"
 
 enum { kMost = 64 };
@@ -143,6 +146,31 @@ static void neighbours(void) { /* of two ranks, left is right, and either may co
   MPI_Comm_free(&dist);
 }
 
+/* Numbers with unreadable memory behind them: who reads more than there are ends here. */
+static int* guarded(int count, int value) {
+  size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char* at = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(at != MAP_FAILED && mprotect(at + page, page, PROT_NONE) == 0);
+  int* numbers = (int*)(at + page) - count;
+  for (int i = 0; i < count; ++i) numbers[i] = value;
+  return numbers;
+}
+
+/* Each group's sums go to the other, in blocks that the receiving group chooses: the counts are as
+ * many as the ranks of the own group, whatever the size of the other. */
+static void scatter_between(MPI_Comm inter, int own, int peers, int side) {
+  int in[kMost * kMost], out[kMost * kMost], expected = 0;
+  int* counts = guarded(own, peers);
+  for (int i = 0; i < own * peers; ++i) in[i] = rank;
+  for (int i = 1 - side; i < size; i += 2) expected += i;
+  out[peers - 1] = -1;
+  MPI_Reduce_scatter(in, out, counts, MPI_INT, MPI_SUM, inter);
+  CHECK(out[0] == expected && out[peers - 1] == expected);
+  out[peers - 1] = -1;
+  MPI_Reduce_scatter_block(in, out, peers, MPI_INT, MPI_SUM, inter);
+  CHECK(out[0] == expected && out[peers - 1] == expected);
+}
+
 /* Even ranks and odd ranks, and what one side's root sends to the other. */
 static void intercommunicators(void) {
   MPI_Comm half, inter, merged;
@@ -172,6 +200,7 @@ static void intercommunicators(void) {
     MPI_Sendrecv(&rank, 1, MPI_INT, 0, 2, &value, 1, MPI_INT, 0, 2, inter, MPI_STATUS_IGNORE);
     CHECK(value == 1 - side);
   }
+  scatter_between(inter, size - peers, peers, side);
   MPI_Barrier(inter);
   MPI_Intercomm_merge(inter, side, &merged);
   MPI_Comm_rank(merged, &value);

@@ -163,7 +163,7 @@ class Tools:
 
     def local_calls(self):
         """Names of the calls that are not recorded by default, from the MPI table."""
-        line = re.compile(r"^\d+ (\w+) [\d.]+ (\S+) :", re.M)
+        line = re.compile(r"^\d+ (\w+) [\d.]+ (\S+) (?:\w+=\S+ )*:", re.M)
         found = line.findall(pathlib.Path(self.table).read_text())
         expect(len(found) > 300, f"{self.table} was not understood")
         return {f"MPI_{name}" for name, marks in found if "local" in marks.split(",")}

@@ -5,7 +5,7 @@ library and the raw records say: of traces with and without clustering, of all f
 complete and cut.
 
     test_reader.py --tools TOOLS.json --examples FOLDER --corpus FOLDER... --dump P
-        --program P [--all]"""
+        --program P --conformance FOLDER [--all]"""
 
 import csv
 import json
@@ -311,6 +311,7 @@ def main():
     parser.add_argument("--corpus", required=True, nargs="+", type=pathlib.Path)
     parser.add_argument("--dump", required=True, help="dump_events")
     parser.add_argument("--program", required=True, help="export_program: every kind of call")
+    parser.add_argument("--conformance", required=True, help="folder of these programs")
     parser.add_argument("--all", action="store_true")
     options = parser.parse_args()
 
@@ -332,6 +333,10 @@ def main():
                   TIMING="full")
         # Wildcards, persistent and cancelled requests, matched probes, collectives on a split.
         check_job(tools, "every-kind-3", 3, [options.program], CLUSTERING="off")
+        # Every collective in every shape; partitioned and persistent ones, several started at once.
+        for name in ("collectives", "requests"):
+            check_job(tools, f"{name}-3", 3, [pathlib.Path(options.conformance) / name],
+                      CLUSTERING="off")
         check_job(tools, "transpose-7", 7, example("transpose", "--iterations", "2"),
                   CLUSTERING="off", EVENTS="communication")
         # A job that is cut leaves a journal with deltas. What its last interval held is lost.

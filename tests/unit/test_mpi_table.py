@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks that table = mpi.h = what the MPI library exports, and that the generator uses it all.
 
-    test_mpi_table.py --table mpi_calls.txt --header mpi.h --library libmpich.so
+    test_mpi_table.py --table mpi_calls.txt --header mpi.h --library libmpich.so --python mpi_calls.py
 
-Exit status 0 if everything holds; otherwise every failure is printed, and the status is 1. The
+The Python reader's table is part of its package, which is installed without the build: it must be
+what the generator writes. Exit status 0 if everything holds; otherwise every failure is printed, and the status is 1. The
 checks that the generator makes itself (ids, kinds, attributes, lengths) are also made to fail
 here, on damaged copies of the table: a check that cannot fail is none.
 """
@@ -37,7 +38,31 @@ DAMAGE = [
     ("missing call", r"(?m)^1 Send .*$", "", "in the header but not in the table: Send"),
     ("broken line", r"(?m)^1 Send 1\.0", "1 Send", "cannot read line"),
     ("wrongly regular", r" irregular :", " - :", "must be irregular"),
+    ("unknown word of meaning", r"(?m)^(57 Bcast .*) moves=", r"\1 mooves=", "unknown word 'mooves='"),
+    ("word of meaning twice", r" moves=root>all:whole", r"\g<0>\g<0>", "is there twice"),
+    ("unknown movement", r"root>all:whole", "root>some:whole", "cannot read moves=root>some:whole"),
+    ("movement without root", r"moves=all>all:whole", "moves=root>all:whole",
+     "does not agree with its root"),
+    ("movement not told", r"(?m)^(57 Bcast .*) moves=\S+", r"\1", "without moves="),
+    ("scan without op", r"(?m)^(62 Allgather .*moves=)all", r"\1upto", "is for reductions"),
+    ("movement without count", r"(?m)^(62 Allgather .*sendcount:)count", r"\1int",
+     "a buffer, count or datatype is missing"),
+    ("form of nothing", r" as=Bcast ", " as=Bcost ", "as=Bcost: no such call"),
+    ("form of itself", r" as=Bcast ", " as=Ibcast ", "as=Ibcast: no such call, or in a circle"),
+    ("form of another call", r" as=Bcast ", " as=Gather ", "with other parameters"),
+    ("form with attributes of its own", r"(?m)^(75 Ibcast \S+ \S+)", r"\1,reduction",
+     "as Bcast, but not in reduction"),
+    ("form that says more", r" as=Bcast ", " as=Bcast moves=root>all:whole ", "which says all else"),
+    ("wait for somebody", r" waits=nobody :", " waits=somebody :", "cannot read waits=somebody"),
+    ("over something else", r" over=result :", " over=world :", "cannot read over=world"),
+    ("size of nothing made", r"(?m)^(192 Type_free \S+ \S+)", r"\1 size=datatype",
+     "makes no datatype"),
+    ("size by no parameter", r" size=count\*", " size=cuont*", "no parameter 'cuont'"),
+    ("size without type", r" size=count\*oldtype", " size=count", "cannot read size=count"),
 ]
+
+# Calls named like a form of another call that are none.
+NO_FORMS = {"Iprobe", "Improbe"}  # they may find nothing
 
 
 def exported_functions(library):
@@ -87,6 +112,19 @@ def check_sense(calls, prototypes):
         if "send" in has and "dest" not in {p.kind for p in call.params}:
             yield f"{call.name}: send without dest"
         yield from check_types(call, prototypes.get(call.name))
+
+
+def check_forms(calls):
+    """Calls named like nonblocking, persistent and large-count forms of others say so."""
+    names = {call.name for call in calls}
+    for call in calls:
+        like = [call.name[:-len(end)] for end in ("_init", "_c") if call.name.endswith(end)]
+        if call.name[0] == "I":
+            like.append(call.name[1:2].upper() + call.name[2:])
+        like += [call.name.replace(i, i[:-1], 1) for i in ("File_i", "Comm_i") if
+                 call.name.startswith(i)]
+        if names & set(like) and "as" not in call.meaning and call.name not in NO_FORMS:
+            yield f"{call.name}: named like a form of {like[0]}, but without as="
 
 
 HANDLE_TYPES = {"MPI_Comm": "comm", "MPI_Group": "group", "MPI_Datatype": "datatype",
@@ -148,6 +186,7 @@ def main():
     parser.add_argument("--table", type=pathlib.Path, required=True)
     parser.add_argument("--header", type=pathlib.Path, required=True)
     parser.add_argument("--library", required=True)
+    parser.add_argument("--python", type=pathlib.Path, required=True)
     options = parser.parse_args()
 
     vocabulary = generate.read_vocabulary(GENERATOR.parent / "kinds.h")
@@ -156,6 +195,9 @@ def main():
     exported = exported_functions(options.library)
     failures = list(check_coverage(calls, excluded, prototypes, exported))
     failures += check_sense(calls, prototypes)
+    failures += check_forms(calls)
+    if options.python.read_text() != generate.emit_python(calls, generate.find_meanings(calls)):
+        failures.append(f"{options.python} is not what the table says: build the target approve")
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
         result = run_generator(options.table, options.header, directory)

@@ -87,69 +87,46 @@ void from_root(Steps& steps, std::int32_t n, std::int32_t me, std::int32_t root,
 
 }  // namespace
 
-std::string movement_name(std::string_view call) {
-  std::string name(call);
-  for (char& letter : name)
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  constexpr std::string_view kInit = "_init";
-  if (name.size() > kInit.size() &&
-      name.compare(name.size() - kInit.size(), kInit.size(), kInit) == 0)
-    name.resize(name.size() - kInit.size());
-  if (name.size() > 1 && call[0] == 'I' && call.substr(0, 4) != "Inte") name.erase(0, 1);
-  return name;
-}
-
 bool collective_steps(const CallPlan& plan, const Operation& operation, const VectorBytes& vectors,
                       std::int32_t n, std::int32_t self, Steps& steps) {
   steps.clear();
+  const Movement& movement = plan.movement;
+  const bool blocks = movement.part == Movement::Part::kBlock;
   const std::int32_t root = operation.root < 0 ? 0 : operation.root;
-  const std::string name = movement_name(plan.name);
   const std::int64_t sent = operation.sent, received = operation.received;
-  switch (plan.amounts) {
-    case Amounts::kNone:
-      if (name.find("neighbor") != std::string::npos) return false;
-      if (plan.waits == Waits::kForAll) barrier(steps, n, self);
-      return true;
-    case Amounts::kSame:
-      if (plan.waits == Waits::kForRoot) {
-        broadcast(steps, n, self, root, sent + received);
-      } else if (plan.waits == Waits::kRootForAll) {
-        reduce(steps, n, self, root, sent);
-      } else if (name == "allreduce") {
-        reduce(steps, n, self, 0, sent);
-        broadcast(steps, n, self, 0, sent);
-      } else if (name == "reduce_scatter_block") {
-        pairwise(steps, n, self, equal(n, received), equal(n, received));
-      } else {  // Scan, Exscan
-        if (self > 0) exchange(steps, -1, 0, self - 1, sent);
-        if (self + 1 < n) exchange(steps, self + 1, sent, -1, 0);
-      }
-      return true;
-    case Amounts::kToRoot:
-      to_root(steps, n, self, root, sent, equal(n, n == 0 ? 0 : received / n));
-      return true;
-    case Amounts::kPairsToRoot: to_root(steps, n, self, root, sent, vectors.received); return true;
-    case Amounts::kFromRoot:
-      from_root(steps, n, self, root, received, equal(n, n == 0 ? 0 : sent / n));
-      return true;
-    case Amounts::kPairsFromRoot:
-      from_root(steps, n, self, root, received, vectors.sent);
-      return true;
-    case Amounts::kEqual:
-      if (name == "alltoall")
-        pairwise(steps, n, self, equal(n, sent / n), equal(n, received / n));
-      else
-        ring(steps, n, self, equal(n, received / n));
-      return true;
-    case Amounts::kArray:
-      if (name == "reduce_scatter")
-        pairwise(steps, n, self, vectors.received, equal(n, received));
-      else
-        ring(steps, n, self, vectors.received);
-      return true;
-    case Amounts::kPairs: pairwise(steps, n, self, vectors.sent, vectors.received); return true;
+  const std::int64_t each_sent = n == 0 ? 0 : sent / n, each_received = n == 0 ? 0 : received / n;
+  if (!movement.moves()) {
+    if (plan.info != nullptr && has(*plan.info, Attribute::kNeighbor)) return false;
+    if (plan.waits == Waits::kForAll) barrier(steps, n, self);
+  } else if (movement.from_root()) {
+    if (!blocks)
+      broadcast(steps, n, self, root, sent + received);
+    else
+      from_root(steps, n, self, root, received,
+                plan.many_sent ? vectors.sent : equal(n, each_sent));
+  } else if (movement.to_root()) {
+    if (plan.combines)
+      reduce(steps, n, self, root, sent);
+    else
+      to_root(steps, n, self, root, sent,
+              plan.many_received ? vectors.received : equal(n, each_received));
+  } else if (movement.from != Movement::From::kAll) {  // a scan: up the ranks
+    if (self > 0) exchange(steps, -1, 0, self - 1, sent);
+    if (self + 1 < n) exchange(steps, self + 1, sent, -1, 0);
+  } else if (plan.combines && !blocks) {
+    reduce(steps, n, self, 0, sent);
+    broadcast(steps, n, self, 0, sent);
+  } else if (plan.combines) {
+    pairwise(steps, n, self, plan.many_received ? vectors.received : equal(n, received),
+             equal(n, received));
+  } else if (!blocks) {
+    ring(steps, n, self, plan.many_received ? vectors.received : equal(n, each_received));
+  } else if (plan.many_sent) {
+    pairwise(steps, n, self, vectors.sent, vectors.received);
+  } else {
+    pairwise(steps, n, self, equal(n, each_sent), equal(n, each_received));
   }
-  return false;
+  return true;
 }
 
 }  // namespace chameleon::tools

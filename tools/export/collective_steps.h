@@ -27,7 +27,4 @@ struct CollectiveStep {
 bool collective_steps(const CallPlan& plan, const Operation& operation, const VectorBytes& vectors,
                       std::int32_t n, std::int32_t self, std::vector<CollectiveStep>& steps);
 
-/// "allreduce" of Allreduce, Iallreduce, Allreduce_init.
-std::string movement_name(std::string_view call);
-
 }  // namespace chameleon::tools

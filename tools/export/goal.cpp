@@ -36,10 +36,7 @@ class Goal final : public ScheduleWriter {
     last_ = operation("calc 0");
     require(last_, began);
   }
-  bool collective(const std::string&, const Operation&, const VectorBytes&,
-                  std::uint32_t) override {
-    return false;
-  }
+  bool collective(const Operation&, const VectorBytes&, std::uint32_t) override { return false; }
 
  private:
   std::uint64_t operation(const std::string& text) {

@@ -13,77 +13,11 @@
 #include <array>
 #include <filesystem>
 
-#include "mpi/call_table.h"
 #include "tools/export/export.h"
+#include "tools/export/otf2_roles.h"
 
 namespace chameleon::tools {
 namespace {
-
-struct NamedCollective {
-  std::string_view name;
-  OTF2_CollectiveOp operation;
-};
-
-constexpr NamedCollective kCollectives[] = {
-    {"Barrier", OTF2_COLLECTIVE_OP_BARRIER},
-    {"Bcast", OTF2_COLLECTIVE_OP_BCAST},
-    {"Gather", OTF2_COLLECTIVE_OP_GATHER},
-    {"Gatherv", OTF2_COLLECTIVE_OP_GATHERV},
-    {"Scatter", OTF2_COLLECTIVE_OP_SCATTER},
-    {"Scatterv", OTF2_COLLECTIVE_OP_SCATTERV},
-    {"Allgather", OTF2_COLLECTIVE_OP_ALLGATHER},
-    {"Allgatherv", OTF2_COLLECTIVE_OP_ALLGATHERV},
-    {"Alltoall", OTF2_COLLECTIVE_OP_ALLTOALL},
-    {"Alltoallv", OTF2_COLLECTIVE_OP_ALLTOALLV},
-    {"Alltoallw", OTF2_COLLECTIVE_OP_ALLTOALLW},
-    {"Allreduce", OTF2_COLLECTIVE_OP_ALLREDUCE},
-    {"Reduce", OTF2_COLLECTIVE_OP_REDUCE},
-    {"Reduce_scatter", OTF2_COLLECTIVE_OP_REDUCE_SCATTER},
-    {"Reduce_scatter_block", OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK},
-    {"Scan", OTF2_COLLECTIVE_OP_SCAN},
-    {"Exscan", OTF2_COLLECTIVE_OP_EXSCAN},
-    {"Comm_free", OTF2_COLLECTIVE_OP_DESTROY_HANDLE},
-    {"Comm_disconnect", OTF2_COLLECTIVE_OP_DESTROY_HANDLE},
-};
-
-/// The operation of a blocking, nonblocking or persistent call, or -1: OTF2 has none.
-int collective_of(std::string_view name, bool creates) {
-  if (creates) return OTF2_COLLECTIVE_OP_CREATE_HANDLE;
-  constexpr std::string_view kInit = "_init";
-  if (name.size() > kInit.size() && name.substr(name.size() - kInit.size()) == kInit)
-    name.remove_suffix(kInit.size());
-  for (const NamedCollective& known : kCollectives)
-    if (name == known.name ||
-        (name.size() > 1 && name[0] == 'I' && name.substr(2) == known.name.substr(1) &&
-         (name[1] | 0x20) == (known.name[0] | 0x20)))
-      return known.operation;
-  return -1;
-}
-
-OTF2_RegionRole role_of(const CallPlan& plan, const CallInfo* info) {
-  if (plan.name == "Barrier") return OTF2_REGION_ROLE_BARRIER;
-  if (info != nullptr && has(*info, Attribute::kIo)) return OTF2_REGION_ROLE_FILE_IO;
-  if (info != nullptr && has(*info, Attribute::kRma)) return OTF2_REGION_ROLE_RMA;
-  switch (plan.action) {
-    case Action::kSend:
-    case Action::kRecv:
-    case Action::kSendrecv:
-    case Action::kProbe:
-    case Action::kMatchedProbe:
-    case Action::kMatchedRecv:
-    case Action::kComplete:
-    case Action::kCompleteAll:
-    case Action::kCompleteAny:
-    case Action::kCompleteSome:
-    case Action::kStart: return OTF2_REGION_ROLE_POINT2POINT;
-    case Action::kCollective:
-      if (plan.waits == Waits::kForRoot) return OTF2_REGION_ROLE_COLL_ONE2ALL;
-      if (plan.waits == Waits::kRootForAll) return OTF2_REGION_ROLE_COLL_ALL2ONE;
-      return plan.amounts == Amounts::kNone ? OTF2_REGION_ROLE_COLL_OTHER
-                                            : OTF2_REGION_ROLE_COLL_ALL2ALL;
-    default: return OTF2_REGION_ROLE_FUNCTION;
-  }
-}
 
 OTF2_FlushType flush_always(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) {
   return OTF2_FLUSH;
@@ -271,9 +205,8 @@ class Archive {
     const auto [entry, fresh] = definitions_.calls.try_emplace(
         at.event().node->call, static_cast<OTF2_RegionRef>(definitions_.regions.size()));
     if (fresh)
-      definitions_.regions.push_back({"MPI_" + at.call().name, "",
-                                      role_of(at.plan(), find_call(at.call().name)),
-                                      OTF2_PARADIGM_MPI});
+      definitions_.regions.push_back(
+          {"MPI_" + at.call().name, "", role_of(at.plan()), OTF2_PARADIGM_MPI});
     return entry->second;
   }
 
@@ -339,7 +272,7 @@ class Archive {
 
   bool recorded(const Operation& operation) const {
     return !operation.on_object && comm_of(operation) != OTF2_UNDEFINED_COMM &&
-           operation.collective != nullptr && *operation.collective != "Finalize" &&
+           operation.collective != nullptr && operation.collective->action != Action::kFinalize &&
            (operation.moves_data || operation.waits == Waits::kForAll);
   }
 
@@ -365,9 +298,7 @@ class Archive {
         break;
       case Operation::Kind::kEnd: {
         if (!recorded(operation)) break;
-        const int known = collective_of(*operation.collective, creates);
-        const auto op = static_cast<OTF2_CollectiveOp>(
-            known < 0 ? OTF2_COLLECTIVE_OP_BARRIER : known);  // waits for all, moves nothing
+        const OTF2_CollectiveOp op = collective_of(*operation.collective, creates);
         const std::uint32_t root = operation.root_world < 0
                                        ? OTF2_UNDEFINED_UINT32
                                        : rank_in(operation, operation.root, operation.root_world);

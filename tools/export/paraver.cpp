@@ -45,7 +45,7 @@ int state_of(const CallPlan& plan) {
     case Action::kCompleteAll:
     case Action::kCompleteAny:
     case Action::kCompleteSome: return plan.flag >= 0 ? 6 : 8;
-    case Action::kCollective: return plan.amounts == Amounts::kNone ? 5 : 13;
+    case Action::kCollective: return plan.movement.moves() ? 13 : 5;
     default: return 15;
   }
 }

@@ -163,7 +163,7 @@ class Schedule {
       return;
     }
     started.members = comm->local;
-    ++decomposed_["nonblocking " + *operation.collective];
+    ++decomposed_["nonblocking " + operation.collective->name];
   }
 
   void end(const RankOperations& at, const Operation& operation) {
@@ -182,8 +182,7 @@ class Schedule {
     const Communicator* comm = at.communicator();
     const VectorBytes vectors = at.vector_bytes();
     compute();
-    if (comm != nullptr && is_world(*comm) &&
-        writer_.collective(movement_name(at.plan().name), operation, vectors, world()))
+    if (comm != nullptr && is_world(*comm) && writer_.collective(operation, vectors, world()))
       return;
     std::vector<CollectiveStep> steps;
     if (comm == nullptr || comm->is_inter ||

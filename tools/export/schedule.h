@@ -35,8 +35,8 @@ class ScheduleWriter {
   virtual void start_receive(std::uint64_t request, const Message& message) = 0;
   virtual void wait(std::uint64_t request) = 0;
   /// A blocking collective of all ranks of the world in their order; false: not known.
-  virtual bool collective(const std::string& movement, const Operation& operation,
-                          const VectorBytes& vectors, std::uint32_t ranks) = 0;
+  virtual bool collective(const Operation& operation, const VectorBytes& vectors,
+                          std::uint32_t ranks) = 0;
   virtual void finalize() {}
 };
 

@@ -12,6 +12,35 @@
 namespace chameleon::tools {
 namespace {
 
+std::string number(std::int64_t value) { return " " + std::to_string(value); }
+
+std::string list(const std::vector<std::int64_t>& values) {
+  std::string text;
+  for (const std::int64_t value : values) text += number(value);
+  return text;
+}
+
+/// A collective of all ranks as an action, or nothing.
+std::string action_of(const Operation& operation, const VectorBytes& vectors, std::int64_t n) {
+  const CallPlan& plan = *operation.collective;
+  const Movement& movement = plan.movement;
+  const bool blocks = movement.part == Movement::Part::kBlock;
+  const std::string sent = number(operation.sent);
+  const std::string root = number(operation.root < 0 ? 0 : operation.root);
+  if (!movement.moves()) return "barrier";
+  if (movement.from_root())
+    return blocks ? "" : "bcast" + number(operation.sent + operation.received) + root;
+  if (movement.to_root()) return plan.combines ? "reduce" + sent + " 0" + root : "";
+  if (movement.from != Movement::From::kAll) return "";  // a scan
+  if (plan.combines) return blocks ? "" : "allreduce" + sent + " 0";
+  if (!blocks && plan.many_received) return "allgatherv" + sent + list(vectors.received);
+  if (!blocks) return "allgather" + sent + number(operation.received / n);
+  if (plan.many_sent)
+    return "alltoallv" + sent + list(vectors.sent) + number(operation.received) +
+           list(vectors.received);
+  return "alltoall" + number(operation.sent / n) + number(operation.received / n);
+}
+
 class SimGrid final : public ScheduleWriter {
  public:
   explicit SimGrid(std::string folder) : folder_(std::move(folder)) {}
@@ -62,38 +91,12 @@ class SimGrid final : public ScheduleWriter {
          std::to_string(message.tag));
     requests_.erase(found);
   }
-  // Those of 3.32 that read their arguments right; the others go as messages.
-  bool collective(const std::string& movement, const Operation& operation,
-                  const VectorBytes& vectors, std::uint32_t ranks) override {
-    const auto number = [](std::int64_t value) { return " " + std::to_string(value); };
-    const auto list = [](const std::vector<std::int64_t>& values) {
-      std::string text;
-      for (const std::int64_t value : values) text += " " + std::to_string(value);
-      return text;
-    };
-    const std::int64_t n = ranks;
-    const std::int64_t root = operation.root < 0 ? 0 : operation.root;
-    if (!operation.moves_data) {
-      line("barrier");
-    } else if (movement == "bcast") {
-      line("bcast" + number(operation.sent + operation.received) + number(root));
-    } else if (movement == "reduce") {
-      line("reduce" + number(operation.sent) + " 0" + number(root));
-    } else if (movement == "allreduce") {
-      line("allreduce" + number(operation.sent) + " 0");
-    } else if (movement == "alltoall") {
-      line("alltoall" + number(operation.sent / n) + number(operation.received / n));
-    } else if (movement == "allgather") {
-      line("allgather" + number(operation.sent) + number(operation.received / n));
-    } else if (movement == "allgatherv") {
-      line("allgatherv" + number(operation.sent) + list(vectors.received));
-    } else if (movement == "alltoallv" || movement == "alltoallw") {
-      line("alltoallv" + number(operation.sent) + list(vectors.sent) + number(operation.received) +
-           list(vectors.received));
-    } else {
-      return false;
-    }
-    return true;
+  // Those that 3.32 reads the arguments of right; the others go as messages.
+  bool collective(const Operation& operation, const VectorBytes& vectors,
+                  std::uint32_t ranks) override {
+    const std::string text = action_of(operation, vectors, ranks);
+    if (!text.empty()) line(text);
+    return !text.empty();
   }
 
  private:

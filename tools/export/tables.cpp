@@ -113,6 +113,7 @@ class Tables {
     Cell peer = Cell::nothing(), tag = peer, bytes = peer, sent = peer, received = peer,
          root = peer;
     CallRow& row = calls_[{at.rank(), at.call().name, at.event().node->path}];
+    std::int64_t all_sent = 0, all_received = 0;  // a Startall begins several
     for (std::size_t i = 0; i < at.operations().size(); ++i) {
       const Operation& operation = at.operations()[i];
       using Kind = Operation::Kind;
@@ -132,8 +133,8 @@ class Tables {
       }
       if (operation.kind == Kind::kReceive) message(event, operation, i);
       if (operation.kind == Kind::kBegin) {
-        sent = operation.sent;
-        received = operation.received;
+        sent = all_sent += operation.sent;
+        received = all_received += operation.received;
         row.sent += static_cast<std::uint64_t>(operation.sent);
         if (operation.root_world >= 0) root = operation.root_world;
       }

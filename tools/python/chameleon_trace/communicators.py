@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """One rank's communicators, followed through its events, and what its requests were posted on."""
 
+from .mpi_calls import CALLS
 from .nodes import combine
 from .payload import PLAIN
 
 WORLD_CONTEXT, SELF_CONTEXT, NO_PARENT = 1, 2, 3
-FREES = ("Comm_free", "Comm_disconnect")
 
 
 class Communicator:
@@ -63,7 +63,8 @@ class CallShape:
         self.new_comm = comms[-1] if comms else -1
         self.comms = len(comms)
         self.members = members[-1] if members else -1
-        self.frees = call.name in FREES and bool(comms)
+        info = CALLS.get(call.name)
+        self.frees = bool(comms) and info is not None and "frees" in info.attributes
         self.request = place("request")
         self.requests = place("array_of_requests")
         self.index = place("indx", "index")

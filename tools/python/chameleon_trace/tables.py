@@ -75,8 +75,10 @@ def _events(trace, ranks):
         for event, operations, begin, end, compute, call, _ in _timed(trace, rank):
             peer = tag = size = sent = received = root = None
             for operation in operations:
-                if operation.kind == "begin":
-                    sent, received, root = operation.sent, operation.received, operation.root
+                if operation.kind == "begin":  # a Startall begins several
+                    sent = (sent or 0) + operation.sent
+                    received = (received or 0) + operation.received
+                    root = root if operation.root is None else operation.root
                 elif operation.kind == "send" or (operation.kind == "receive" and
                                                   len(operations) == 1):
                     peer, tag, size = operation.partner, operation.tag, operation.bytes
@@ -122,7 +124,8 @@ def _sends(trace, ranks):
         for event, operations, begin, *_ in _timed(trace, rank):
             for operation in operations:
                 if operation.kind == "send":
-                    key = Channel(operation.context, rank, operation.partner, operation.tag)
+                    key = Channel(operation.context, rank, operation.partner, operation.tag,
+                                  operation.partitioned)
                     numbers, begins = sends.setdefault(key, (array("q"), array("q")))
                     numbers.append(event.number)
                     begins.append(begin)

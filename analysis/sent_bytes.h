@@ -2,18 +2,17 @@
 #pragma once
 
 /// Bytes that calls send: a send's count times the size of its type; of a
-/// collective, what the rank contributes (a broadcast or scatter: the root's
-/// data; an all-to-all: every block). Receives, one-sided calls, files and
-/// persistent requests count nothing. Sends of predefined types are summed in
-/// the folded form; what needs a communicator's size or a derived type walks
-/// the ranks' events, O(events), unless there are more than `kMostWalked`.
+/// collective, what the rank sends in it (volumes.h). Receives, one-sided calls, files
+/// and persistent requests count nothing. Where count and type alone tell and types are
+/// predefined, the folded form is summed; what needs a communicator's size or a derived
+/// type walks the ranks' events, O(events), unless there are more than `kMostWalked`.
 
 #include <cstdint>
 #include <map>
 
 #include "model/trace.h"
 
-namespace chameleon::tools {
+namespace chameleon::analysis {
 
 struct SentBytes {
   std::map<const Node*, std::uint64_t> bytes;  ///< of all ranks
@@ -24,4 +23,4 @@ inline constexpr std::uint64_t kMostWalked = 50'000'000;
 
 SentBytes sent_bytes(const Trace& trace);
 
-}  // namespace chameleon::tools
+}  // namespace chameleon::analysis

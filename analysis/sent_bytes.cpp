@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/sent_bytes.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "analysis/operations.h"
+
+namespace chameleon::analysis {
+namespace {
+
+enum class Way {
+  kNothing,
+  kCount,  ///< count and type tell, whoever the partners are
+  kWalk,
+};
+
+Way way_of(const CallPlan& plan) {
+  if (plan.persistent) return Way::kNothing;
+  // A call that the table does not have, but with a partner as sends have one.
+  if (plan.info == nullptr && plan.dest >= 0 && plan.send_count >= 0 && plan.send_type >= 0)
+    return Way::kCount;
+  if (plan.action == Action::kSend || plan.action == Action::kSendrecv) return Way::kCount;
+  if (plan.action != Action::kCollective || !plan.movement.moves()) return Way::kNothing;
+  const bool whole = plan.movement.part == Movement::Part::kWhole;
+  return plan.combines && whole && !plan.movement.from_root() ? Way::kCount : Way::kWalk;
+}
+
+/// A parameter's values on ranks that have the same.
+struct Column {
+  const ValueSequence* values = nullptr;
+  EndPointForm form = EndPointForm::kBoth;
+};
+
+/// In this order: return code, count, type, partner. The last is missing where a call has none.
+using Columns = std::array<Column, 4>;
+
+class FoldedSum {
+ public:
+  FoldedSum(const Trace& trace, const Node& node, const CallPlan& plan)
+      : trace_(trace), node_(node) {
+    fields_ = {0, plan.send_count, plan.send_type, plan.dest >= 0 ? plan.dest : plan.root};
+  }
+
+  /// False if the folded form cannot tell.
+  bool add(const RankList& ranks, std::uint64_t& sum) {
+    const auto there = [&](int field) {
+      return field >= 0 && static_cast<std::size_t>(field) < node_.params.size();
+    };
+    known_ = there(fields_[1]) && there(fields_[2]) && (fields_[3] < 0 || there(fields_[3]));
+    Columns columns;
+    if (known_) combine(0, ranks, columns);
+    sum = sum_;
+    return known_;
+  }
+
+ private:
+  /// Ranks that have the same values in all columns.
+  void combine(std::size_t column, const RankList& ranks, Columns& columns) {
+    if (ranks.empty()) return;
+    if (column == columns.size() || fields_[column] < 0) {
+      sum_ += of_one_rank(columns) * ranks.size();
+      return;
+    }
+    node_.params[static_cast<std::size_t>(fields_[column])].for_each_group(
+        ranks, [&](const RankList& group, EndPointForm form, const ValueSequence& values) {
+          columns[column] = {&values, form};
+          combine(column + 1, group.intersection(ranks), columns);
+        });
+  }
+
+  std::uint64_t of_one_rank(const Columns& columns) {
+    std::array<ValueSequence::Cursor, 4> at{cursor(columns[0]), cursor(columns[1]),
+                                            cursor(columns[2]), cursor(columns[3])};
+    const std::size_t used = fields_[3] < 0 ? 3 : 4;
+    std::uint64_t sum = 0;
+    while (known_ && !at[1].done()) {
+      std::uint64_t run = at[1].segment().count;
+      bool varies = false;
+      for (std::size_t i = 0; i < used; ++i) {
+        if (at[i].done()) {
+          known_ = false;
+          return sum;
+        }
+        run = std::min(run, at[i].segment().count);
+        varies = varies || at[i].segment().stride != 0;
+      }
+      if (varies) run = 1;
+      // To nobody, or as a root that others send to.
+      const bool to_nobody =
+          used == 4 && EndPoint{columns[3].form, at[3].segment().start}.special() != 0;
+      if (at[0].segment().start == 0 && !to_nobody)
+        sum += run * bytes(at[1].segment().start, at[2].segment().start);
+      for (std::size_t i = 0; i < used; ++i) at[i].skip(run);
+    }
+    return sum;
+  }
+
+  static ValueSequence::Cursor cursor(const Column& column) {
+    static const ValueSequence nothing;
+    return ValueSequence::Cursor(column.values == nullptr ? nothing : *column.values);
+  }
+
+  std::uint64_t bytes(std::int64_t count, std::int64_t type) {
+    const std::int64_t all = plausible_bytes(exact_bytes(count, predefined_size(trace_, type)));
+    known_ = known_ && all >= 0;
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(all, 0));
+  }
+
+  const Trace& trace_;
+  const Node& node_;
+  std::array<int, 4> fields_;
+  bool known_ = true;
+  std::uint64_t sum_ = 0;
+};
+
+class Summation {
+ public:
+  explicit Summation(const Trace& trace) : trace_(trace), plan_(plan_trace(trace)) {
+    plan_.reads_twice = false;  // what receives matched does not matter
+    fold(trace.nodes, trace.ranks);
+  }
+
+  SentBytes result() {
+    if (left_.empty()) return std::move(sent_);
+    if (trace_.event_count() > kMostWalked) {
+      sent_.complete = false;
+      return std::move(sent_);
+    }
+    trace_.ranks_of(ranks_).for_each([&](std::uint32_t rank) { walk(rank); });
+    return std::move(sent_);
+  }
+
+ private:
+  void fold(const std::vector<Node>& nodes, const RankList& around) {
+    for (const Node& node : nodes) {
+      const RankList& ranks = node.ranks.empty() ? around : node.ranks;
+      if (node.is_loop()) {
+        fold(node.body, ranks);
+        continue;
+      }
+      if (!trace_.calls.contains(node.call)) continue;
+      const CallPlan& plan = plan_.calls[node.call];
+      const Way way = way_of(plan);
+      std::uint64_t sum = 0;
+      if (way == Way::kNothing) continue;
+      if (way == Way::kCount && FoldedSum(trace_, node, plan).add(ranks, sum)) {
+        sent_.bytes[&node] = sum;
+      } else if (plan.info == nullptr) {
+        sent_.complete = false;
+      } else {
+        left_.insert(&node);
+        ranks_.merge(ranks);
+      }
+    }
+  }
+
+  void walk(std::uint32_t rank) {
+    Result<RankOperations> at = RankOperations::make(trace_, plan_, rank);
+    if (!at) {
+      sent_.complete = false;
+      return;
+    }
+    while (at->next())
+      if (left_.contains(at->event().node)) count(*at);
+  }
+
+  void count(const RankOperations& at) {
+    if (at.event().values[0] != 0) return;
+    std::int64_t sum = 0;
+    if (at.communicator() == nullptr && at.message_comm() == nullptr) sent_.complete = false;
+    for (const Operation& operation : at.operations()) {
+      if (operation.kind == Operation::Kind::kSend) {
+        sum += operation.bytes;
+        if (operation.capacity == kUnknownSize) sent_.complete = false;
+      } else if (operation.kind == Operation::Kind::kBegin) {
+        sum += operation.sent;
+        if (!operation.amounts_known) sent_.complete = false;
+      }
+    }
+    if (sum > 0) sent_.bytes[at.event().node] += static_cast<std::uint64_t>(sum);
+  }
+
+  const Trace& trace_;
+  TracePlan plan_;
+  SentBytes sent_;
+  std::set<const Node*> left_;
+  RankList ranks_;  ///< streams with events that are walked to
+};
+
+}  // namespace
+
+SentBytes sent_bytes(const Trace& trace) { return Summation(trace).result(); }
+
+}  // namespace chameleon::analysis
