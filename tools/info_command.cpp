@@ -255,7 +255,6 @@ nlohmann::ordered_json info_document(const Trace& trace, const FileFacts& file) 
     }
   }
   add_online(trace, summary, document);
-  document["facts"] = facts_json(trace);
   document["hosts"] = Json::array();
   for (const auto& [name, ranks] : summary.hosts)
     document["hosts"].push_back({{"name", name}, {"ranks", ranks.to_string()}});
@@ -348,10 +347,13 @@ int info(const Options& options) {
   FileFacts file;
   const std::optional<Trace> trace = load_trace("info", options.trace, status, &file);
   if (!trace) return status;
-  if (options.json)
-    print_json(info_document(*trace, file));
-  else
+  if (options.json) {
+    nlohmann::ordered_json document = info_document(*trace, file);
+    document["facts"] = facts_json(*trace);
+    print_json(document);
+  } else {
     print_text(options, *trace, file, summarize(*trace));
+  }
   return kExitOk;
 }
 

@@ -14,7 +14,6 @@ namespace {
 
 /// Facts that came before this minor version have numbers in section 14; others say what they are.
 constexpr unsigned kSelfDescribing = 4;
-constexpr std::uint64_t kMostCarried = 256;
 
 enum How : unsigned { kPacked = 1, kText = 2 };
 
@@ -161,7 +160,7 @@ class ColumnReader {
       values(member, (how & kPacked) != 0);
     });
     if (known) return;
-    if (head / 4 != 0 || carries(trace_, described) || trace_.carried.size() == kMostCarried)
+    if (head / 4 != 0 || carries(trace_, described) || trace_.carried.size() == kMostCarriedFacts)
       in_.fail();
     else
       carry(std::move(described), (how & kPacked) != 0);
@@ -280,7 +279,7 @@ void read_later_fact(ByteReader& in, Trace& trace) {
   for_each_run_fact([&](const Fact& fact, auto member) { take(fact, trace.*member); });
   for_each_online_fact([&](const Fact& fact, auto member) { take(fact, trace.online.*member); });
   if (known) return;
-  if (carries(trace, read) || trace.carried.size() == kMostCarried)
+  if (carries(trace, read) || trace.carried.size() == kMostCarriedFacts)
     in.fail();
   else
     trace.carried.push_back(std::move(read));

@@ -67,23 +67,32 @@ void unite(CarriedFact& first, const CarriedFact& second, Pick pick) {
   first = std::move(result);
 }
 
-CarriedFact* find(CarriedFacts& facts, const CarriedFact& like) {
+template <class Facts>
+auto* find(Facts& facts, const CarriedFact& like) {
   const auto found = std::find_if(facts.begin(), facts.end(), [&](const CarriedFact& fact) {
-    return fact.name == like.name && fact.of_run == like.of_run && fact.is_text == like.is_text;
+    return fact.name == like.name && fact.of_run == like.of_run;
   });
   return found == facts.end() ? nullptr : &*found;
 }
 
 }  // namespace
 
+bool fits(const CarriedFacts& first, const CarriedFacts& second) {
+  std::size_t all = first.size();
+  for (const CarriedFact& theirs : second) {
+    const CarriedFact* const mine = find(first, theirs);
+    if (mine != nullptr && mine->is_text != theirs.is_text) return false;
+    all += mine == nullptr ? 1 : 0;
+  }
+  return all <= kMostCarriedFacts;
+}
+
 void join(CarriedFacts& first, const CarriedFacts& second, const FactsOfRanks& first_facts,
           const FactsOfRanks& second_facts) {
   for (const CarriedFact& theirs : second) {
     CarriedFact* const mine = find(first, theirs);
-    if (mine == nullptr) {
-      first.push_back(theirs);
-      continue;
-    }
+    if (mine == nullptr && first.size() < kMostCarriedFacts) first.push_back(theirs);
+    if (mine == nullptr || mine->is_text != theirs.is_text) continue;
     const auto second_holds = [&](std::uint32_t rank) {
       const auto a = first_facts.find(rank);
       const auto b = second_facts.find(rank);
@@ -100,9 +109,10 @@ void join(CarriedFacts& first, const CarriedFacts& second, const FactsOfRanks& f
 void supersede(CarriedFacts& carried, const CarriedFacts& said) {
   for (const CarriedFact& theirs : said) {
     if (theirs.of_run) continue;
-    if (CarriedFact* mine = find(carried, theirs))
+    if (CarriedFact* mine = find(carried, theirs);
+        mine != nullptr && mine->is_text == theirs.is_text)
       unite(*mine, theirs, [](std::uint32_t, const auto&, const auto& b) { return b; });
-    else
+    else if (mine == nullptr && carried.size() < kMostCarriedFacts)
       carried.push_back(theirs);
   }
 }

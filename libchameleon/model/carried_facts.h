@@ -30,10 +30,15 @@ struct CarriedFact {
 };
 
 using CarriedFacts = std::vector<CarriedFact>;
+inline constexpr std::size_t kMostCarriedFacts = 256;
 using FactsOfRanks = std::map<std::uint32_t, RankFacts>;
 
-/// Joins what another part of a trace carries. The facts of the ranks in both parts, before these
-/// are joined, decide whose node and clock hold.
+/// Whether another part of the same trace may carry these: facts of one name are numbers in both
+/// or texts, and there are not too many.
+bool fits(const CarriedFacts& first, const CarriedFacts& second);
+
+/// Joins what another part of a trace carries; what does not fit is left out. The facts of the
+/// ranks in both parts, before these are joined, decide whose node and clock hold.
 void join(CarriedFacts& first, const CarriedFacts& second, const FactsOfRanks& first_facts,
           const FactsOfRanks& second_facts);
 

@@ -46,12 +46,11 @@ int hold(const char* kind, const char* path, bool approve) {
                                    markdown_table("Of the run", kRunFacts) +
                                    markdown_table("Of the run, on line", kOnlineFacts) + "\n",
                                "the table of facts", approve);
-  return hold_generated_part(path,
-                             python_table("RANK_FACTS", kRankFacts) +
-                                 python_table("RUN_FACTS", kRunFacts) +
-                                 python_table("ONLINE_FACTS", kOnlineFacts),
-                             "the table of facts", approve,
-                             {"# generated\n", "# end of generated\n"});
+  return hold_generated_part(
+      path,
+      python_table("RANK_FACTS", kRankFacts) + python_table("RUN_FACTS", kRunFacts) +
+          python_table("ONLINE_FACTS", kOnlineFacts),
+      "the table of facts", approve, {"# generated\n", "# end of generated\n"});
 }
 
 }  // namespace

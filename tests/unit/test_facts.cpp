@@ -87,15 +87,16 @@ Trace of_newer_version(const RankList& ranks, std::int64_t base, const std::stri
   Trace trace = of_ranks(4);
   trace.facts.clear();
   CarriedFact number{"energy_mj", "mJ", join, false, false, ranks, {}, {}};
-  CarriedFact text{"rack", "", static_cast<std::uint8_t>(Join::kFirst), true, false, ranks, {},
-                   {rack}};
+  CarriedFact text{"rack", "",    static_cast<std::uint8_t>(Join::kFirst), true, false, ranks,
+                   {},     {rack}};
   ranks.for_each([&](std::uint32_t rank) {
     trace.facts[rank];
     number.values.append(base + rank);
     text.values.append(0);
   });
-  CarriedFact run{"watts", "W", static_cast<std::uint8_t>(Join::kMost), false, true, {},
-                  ValueSequence(base), {}};
+  CarriedFact run{
+      "watts", "W", static_cast<std::uint8_t>(Join::kMost), false, true, {}, ValueSequence(base),
+      {}};
   trace.carried = {number, text, run};
   return trace;
 }
@@ -254,6 +255,22 @@ TEST_CASE("what a newer version says is read, joined, and written again", "[fact
   }
 }
 
+TEST_CASE("parts that differ in what a fact of one name is are not of one trace", "[facts]") {
+  CarriedFacts number{{"strange", "", 0, false, true, {}, ValueSequence(1), {}}};
+  CarriedFacts text{{"strange", "", 0, true, true, {}, ValueSequence(0), {"one"}}};
+  CHECK(fits(number, number));
+  CHECK_FALSE(fits(number, text));
+  join(number, text, {}, {});
+  CHECK(number.size() == 1);
+  CarriedFacts many;
+  for (std::size_t i = 0; i < kMostCarriedFacts; ++i)
+    many.push_back({"fact " + std::to_string(i), "", 0, false, true, {}, ValueSequence(1), {}});
+  CHECK(fits(many, many));
+  CHECK_FALSE(fits(many, number));
+  join(many, number, {}, {});
+  CHECK(many.size() == kMostCarriedFacts);
+}
+
 TEST_CASE("a file may give any fact by its name", "[facts]") {
   const auto trace = with_section([](ByteWriter& out) {
     RankList::range(0, 3).encode(out);
@@ -305,7 +322,7 @@ TEST_CASE("a section of facts that cannot be is refused", "[facts]") {
     };
   };
   CHECK(with_section(numbered(1)));
-  CHECK_FALSE(with_section(numbered(17)));  // from here on facts have names only
+  CHECK_FALSE(with_section(numbered(17)));        // from here on facts have names only
   CHECK_FALSE(with_section([](ByteWriter& out) {  // twice
     RankList::range(0, 3).encode(out);
     out.varint(2);
@@ -349,7 +366,8 @@ TEST_CASE("1,024 ranks that ran alike take 26 bytes each for all their facts", "
     facts.tool_c_ns = static_cast<std::uint64_t>(near(4e6, 1e5));
     facts.tool_l_ns = static_cast<std::uint64_t>(near(3e6, 5e4));
     facts.tool_f_ns = static_cast<std::uint64_t>(near(9e6, 1e5));
-    facts.set_clock({36, near(-5e5, 3e5), near(0, 3e3), static_cast<std::uint64_t>(near(9e3, 6e2))});
+    facts.set_clock(
+        {36, near(-5e5, 3e5), near(0, 3e3), static_cast<std::uint64_t>(near(9e3, 6e2))});
     facts.tool_bytes = 4'445'000 + 1024 * (random() % 4);
     facts.processor = rank % 64;
     facts.host = "node" + std::to_string(rank / 64);

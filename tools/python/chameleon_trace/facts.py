@@ -139,12 +139,11 @@ class FactTable:
             raise corrupt("a fact is there twice, or of another kind")
         self.run[fact.name] = reader.text() if is_text else reader.svarint()
 
-    @staticmethod
-    def _known(fact, known, others):
+    def _known(self, fact, known, others):
         """The row of the table; a fact that has none is among the others."""
         if fact.name in known:
             return known[fact.name]
-        if len(others) == MOST_CARRIED:
+        if len(self.others) + len(self.run_others) == MOST_CARRIED:
             raise corrupt("there are too many facts")
         return others.setdefault(fact.name, fact)
 

@@ -6,10 +6,10 @@ from itertools import groupby, repeat
 
 from . import journal, tables
 from .communicators import CallShape
-from .errors import TraceError
+from .errors import TraceError, corrupt
 from .events import Plan, events
 from .fact_table import RUN_FACTS
-from .facts import add_others, joined, joined_value
+from .facts import MOST_CARRIED, add_others, joined, joined_value
 from .payload import NO_ONLINE, Declaration
 
 MOST_BYTES = 1 << 30
@@ -42,8 +42,7 @@ class Trace:
                 for key, value in getattr(part, name).items():
                     getattr(self, name).setdefault(key, value)
             table = part.fact_table
-            add_others(self.other_facts, table.others)
-            add_others(run_others, table.run_others)
+            self._add_others(table, run_others)
             for fact in (*RUN_FACTS, *run_others.values()):
                 value = part.run.get(fact.name, table.run.get(fact.name))
                 run[fact.name] = joined_value(fact, run.get(fact.name), value, times)
@@ -60,6 +59,15 @@ class Trace:
         self.declarations = [Declaration(*entry) for entry in declared.items()]
         self.shapes = {number: CallShape(call) for number, call in self.calls.items()}
         self._arrays = None
+
+    def _add_others(self, table, run_others):
+        try:
+            add_others(self.other_facts, table.others)
+            add_others(run_others, table.run_others)
+            if len(self.other_facts) + len(run_others) > MOST_CARRIED:
+                raise corrupt("there are too many facts")
+        except TraceError as error:
+            raise error.at(self.path, None) from None
 
     def _united(self, ranks, more):
         if ranks.same_ranges(more):
