@@ -38,6 +38,7 @@ Recovery recover(Trace& trace, std::vector<PartialTrace> partials) {
   Recovery recovery;
   Trace next;
   auto facts = trace.facts;
+  auto carried = trace.carried;
   std::sort(partials.begin(), partials.end(), [](const PartialTrace& a, const PartialTrace& b) {
     return a.trace.ranks < b.trace.ranks || (a.trace.ranks == b.trace.ranks && a.name < b.name);
   });
@@ -49,6 +50,7 @@ Recovery recover(Trace& trace, std::vector<PartialTrace> partials) {
     const std::uint32_t rank = partial.trace.whole_ranks().first();
     // What a rank says of itself is of its whole run.
     for (const auto& [of, said] : partial.trace.facts) facts[of] = said;
+    supersede(carried, partial.trace.carried);
     std::erase_if(partial.trace.declarations, [&](const Declaration& declaration) {
       if (!tells_end(declaration.what, rank)) return false;
       recovery.said.push_back(declaration.what);
@@ -66,6 +68,7 @@ Recovery recover(Trace& trace, std::vector<PartialTrace> partials) {
   append(trace, std::move(next));
   trace.online = std::move(online);
   trace.facts = std::move(facts);
+  trace.carried = std::move(carried);
   trace.complete = false;
   if (trace.world_size > 0)
     recovery.missing = RankList::range(0, trace.world_size - 1).minus(recovery.joined);

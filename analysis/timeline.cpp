@@ -136,12 +136,12 @@ class Pass {
   void align_clocks() {
     std::int64_t first = INT64_MAX;
     for (const auto& [stream, facts] : trace_.facts)
-      if (trace_.thread_of(stream) == 0) first = std::min(first, facts.clock.begin_ns);
+      if (trace_.thread_of(stream) == 0) first = std::min(first, facts.clock_begin_ns);
     for (Row& row : rows_) {
       const auto facts = trace_.facts.find(trace_.rank_of(row.stream));  // a rank has one clock
       if (facts == trace_.facts.end()) continue;
-      row.clock = row.nominal = static_cast<std::uint64_t>(facts->second.clock.begin_ns - first);
-      row.drift = static_cast<double>(facts->second.clock.drift_ppb) * 1e-9;
+      row.clock = row.nominal = static_cast<std::uint64_t>(facts->second.clock_begin_ns - first);
+      row.drift = static_cast<double>(facts->second.clock_drift_ppb) * 1e-9;
     }
   }
 

@@ -31,7 +31,8 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # False positives of GCC 12 in Boost.Container's small_vector.
   target_compile_options(chameleon_options INTERFACE -Wno-stringop-overread)
 endif()
-target_include_directories(chameleon_options INTERFACE ${PROJECT_SOURCE_DIR}/libchameleon)
+target_include_directories(chameleon_options INTERFACE ${PROJECT_SOURCE_DIR}/libchameleon
+                                                       ${PROJECT_SOURCE_DIR}/libchameleon/include)
 
 # chameleon_room(NAME SOURCES...): a static library of one room.
 function(chameleon_room name)

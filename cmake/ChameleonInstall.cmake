@@ -21,7 +21,8 @@ install(EXPORT chameleonTargets NAMESPACE chameleon:: DESTINATION ${package_dir}
 # Reading traces needs neither MPI nor the rest: a component of its own, that can be installed alone.
 install(TARGETS chameleon_trace_reader EXPORT chameleonTraceReaderTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT trace_reader)
-install(FILES ${PROJECT_SOURCE_DIR}/libchameleon/include/chameleon/trace_reader.h
+install(FILES ${PROJECT_SOURCE_DIR}/libchameleon/include/chameleon/facts.inc
+              ${PROJECT_SOURCE_DIR}/libchameleon/include/chameleon/trace_reader.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/chameleon COMPONENT trace_reader)
 install(EXPORT chameleonTraceReaderTargets NAMESPACE chameleon::
         DESTINATION ${package_dir} COMPONENT trace_reader)

@@ -12,6 +12,7 @@
 #include "analysis/load.h"
 #include "common.h"
 #include "statistics.h"
+#include "trace_facts.h"
 
 namespace chameleon::tools {
 namespace info_verb {
@@ -26,7 +27,7 @@ struct Summary {
   std::set<std::uint64_t> paths;
   std::uint64_t run_ns = 0, longest_ns = 0, tool_ns = 0, paused = 0;
   std::map<std::string, RankList> hosts;
-  std::array<std::uint64_t, 4> state_ns{};
+  std::array<std::uint64_t, 4> state_ns{};  ///< tool time at markers, by the state they led to
   std::uint64_t compute_ns = 0, longest_compute_ns = 0;  ///< of all, and of `slowest`; 0: not known
   std::uint32_t slowest = 0;
   std::uint64_t memory = 0;  ///< of the rank that used most
@@ -73,7 +74,7 @@ Summary summarize(const Trace& trace) {
     summary.tool_ns += facts.tool_ns;
     summary.paused += facts.paused;
     for (std::size_t i = 0; i < summary.state_ns.size(); ++i)
-      summary.state_ns[i] += facts.state_ns[i];
+      summary.state_ns[i] += facts.tool_ns_in(i);
     // Of threads that wait for each other it is not known who computes.
     const std::uint64_t compute = trace.threads > 1 ? 0 : measured_compute_ns(facts);
     all_measured = all_measured && compute != 0;
@@ -82,8 +83,8 @@ Summary summarize(const Trace& trace) {
       summary.longest_compute_ns = compute;
       summary.slowest = rank;
     }
-    summary.memory = std::max(summary.memory, facts.memory);
-    const RankClock& clock = facts.clock;
+    summary.memory = std::max(summary.memory, facts.tool_bytes);
+    const RankClock clock = facts.clock();
     summary.clocks_known = clocks_known(trace);
     summary.first_ns = std::min(summary.first_ns, clock.begin_ns);
     summary.last_ns = std::max(summary.last_ns, clock.begin_ns);
@@ -121,9 +122,9 @@ void add_online(const Trace& trace, const Summary& summary, nlohmann::ordered_js
   document["markers"] = online.markers;
   document["acted"] = online.acted;
   document["call_frequency"] = online.call_frequency;
-  document["count_c"] = online.states[1];
-  document["count_l"] = online.states[2];
-  document["count_at"] = online.states[0];
+  document["count_c"] = online.count_c;
+  document["count_l"] = online.count_l;
+  document["count_at"] = online.count_at;
   document["count_flush"] = online.flushes;
   document["clusterings"] = online.clusterings;
   document["clustering"] = online.clustering;
@@ -162,8 +163,8 @@ void print_online(const Trace& trace, const Summary& summary) {
               << "\n";
   if (online.acted != 0 || online.markers != 0)
     std::cout << "markers      " << count_text(online.markers) << ", acted on "
-              << count_text(online.acted) << ": #C " << count_text(online.states[1]) << ", #L "
-              << count_text(online.states[2]) << ", #AT " << count_text(online.states[0])
+              << count_text(online.acted) << ": #C " << count_text(online.count_c) << ", #L "
+              << count_text(online.count_l) << ", #AT " << count_text(online.count_at)
               << ", #flush " << count_text(online.flushes) << ", elections "
               << count_text(online.clusterings) << "\n";
   if (!online.clusters.empty()) {
@@ -247,10 +248,10 @@ nlohmann::ordered_json info_document(const Trace& trace, const FileFacts& file) 
     for (const auto& [rank, facts] : trace.facts) {
       if (trace.thread_of(rank) != 0) continue;  // a rank has one clock
       document["clocks"]["ranks"].push_back({{"rank", rank},
-                                             {"samples", facts.clock.samples},
-                                             {"begin_ns", facts.clock.begin_ns},
-                                             {"drift_ppb", facts.clock.drift_ppb},
-                                             {"error_ns", facts.clock.error_ns}});
+                                             {"samples", facts.clock_samples},
+                                             {"begin_ns", facts.clock_begin_ns},
+                                             {"drift_ppb", facts.clock_drift_ppb},
+                                             {"error_ns", facts.clock_error_ns}});
     }
   }
   add_online(trace, summary, document);
@@ -325,6 +326,7 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
   line("written by   ", "Chameleon " + trace.tool_version + ", " + trace.mpi);
   for (const auto& [name, ranks] : summary.hosts)
     line("host         ", name + ": " + ranks_text(ranks));
+  for (const std::string& fact : carried_lines(trace)) line("also says    ", fact);
   if (trace.declarations.empty() && summary.exact()) line("exact        ", "for every rank");
   std::uint32_t said = 0;  // kinds of the same ranks are one line
   for (std::size_t i = 0; i < summary.inexact.size(); ++i) {
@@ -345,10 +347,13 @@ int info(const Options& options) {
   FileFacts file;
   const std::optional<Trace> trace = load_trace("info", options.trace, status, &file);
   if (!trace) return status;
-  if (options.json)
-    print_json(info_document(*trace, file));
-  else
+  if (options.json) {
+    nlohmann::ordered_json document = info_document(*trace, file);
+    document["facts"] = facts_json(*trace);
+    print_json(document);
+  } else {
     print_text(options, *trace, file, summarize(*trace));
+  }
   return kExitOk;
 }
 

@@ -182,7 +182,8 @@ class Simulation {
     online.fidelity = options_.fidelity;
     online.k = options_.k;
     online.markers = online.acted = options_.steps + 1;
-    online.states = {1, 1, options_.steps - 1, 1};
+    online.count_at = online.count_c = online.count_f = 1;
+    online.count_l = options_.steps - 1;
     online.flushes = 2;
     online.clusterings = 1;
     const std::uint32_t ranks = trace.world_size;

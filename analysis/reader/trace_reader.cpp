@@ -131,6 +131,15 @@ class Follower {
   Places requests_, messages_;
 };
 
+OtherFact other_fact(const CarriedFact& from, std::int64_t value) {
+  OtherFact fact{from.name, from.unit, from.is_text, 0, {}};
+  if (from.is_text)
+    fact.text = from.texts.at(static_cast<std::size_t>(value));
+  else
+    fact.number = value;
+  return fact;
+}
+
 using InexactNodes = std::unordered_map<const chameleon::Node*, unsigned>;
 
 /// Kinds in which a rank is inexact, of each node that is; loops' hold for their bodies.
@@ -158,9 +167,7 @@ struct TraceReader::State {
   Markers markers;
 
   State(std::string path_, Trace trace_) : path(std::move(path_)), trace(std::move(trace_)) {
-    run = {trace.program,  trace.tool_version,    trace.mpi,
-           trace.timing,   trace.started_unix,    trace.world_size,
-           trace.complete, ranks_of(trace.ranks), trace.threads};
+    describe_run();
     for (const auto& [id, from] : trace.calls) {
       Call& call = calls.emplace_back(Call{id, from.name, {}});
       for (const chameleon::Field& field : from.fields)
@@ -178,8 +185,19 @@ struct TraceReader::State {
     for (const chameleon::Phase& phase : online.phases)
       phases.push_back(
           {kStates[phase.state & 3], phase.first, phase.markers, phase.changed, phase.end_ns});
-    markers = {online.clustering, online.fidelity,    online.markers, online.acted,
-               online.flushes,    online.clusterings, online.k};
+#define CHAMELEON_ONLINE_FACT(type, name, unit, join, since, meaning) markers.name = online.name;
+#include "chameleon/facts.inc"
+  }
+
+  void describe_run() {
+#define CHAMELEON_RUN_FACT(type, name, unit, join, since, meaning) run.name = trace.name;
+#include "chameleon/facts.inc"
+    for (const CarriedFact& fact : trace.carried)
+      if (fact.of_run) run.other_facts.push_back(other_fact(fact, fact.values.front()));
+    run.world_size = trace.world_size;
+    run.complete = trace.complete;
+    run.ranks = ranks_of(trace.ranks);
+    run.threads = trace.threads;
   }
 
   void walk(const std::vector<chameleon::Node>& nodes, const RankList& around, unsigned depth,
@@ -229,10 +247,21 @@ const Markers& TraceReader::markers() const { return state_->markers; }
 
 std::vector<RankFacts> TraceReader::facts() const {
   std::vector<RankFacts> facts;
-  for (const auto& [rank, fact] : state_->trace.facts)
-    facts.push_back({rank, fact.events, fact.run_ns, fact.tool_ns, fact.paused, fact.host,
-                     fact.processor, fact.clock.samples, fact.clock.begin_ns, fact.clock.drift_ppb,
-                     fact.clock.error_ns, fact.memory, fact.call_ns});
+  for (const auto& [rank, from] : state_->trace.facts) {
+    RankFacts& fact = facts.emplace_back();
+    fact.rank = rank;
+#define CHAMELEON_RANK_FACT(type, name, unit, join, since, meaning) fact.name = from.name;
+#include "chameleon/facts.inc"
+  }
+  for (const CarriedFact& from : state_->trace.carried) {
+    ValueSequence::Cursor value(from.values);
+    auto fact = facts.begin();
+    from.ranks.for_each([&](std::uint32_t rank) {
+      while (fact != facts.end() && fact->rank < rank) ++fact;
+      if (fact != facts.end() && fact->rank == rank)
+        fact->others.push_back(other_fact(from, value.next()));
+    });
+  }
   return facts;
 }
 

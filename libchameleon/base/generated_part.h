@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// A page of the documentation of which a part is written by the code it describes: for the
-/// programs that hold such pages equal to the code, as tests, or write them (target `approve`).
+/// A file, mostly a page of the documentation, of which a part is written by the code it
+/// describes: for the programs that hold such files equal to the code, as tests, or write them
+/// (target `approve`).
 
 #include <cstdio>
 #include <fstream>
@@ -13,17 +14,22 @@
 
 namespace chameleon::inline base {
 
-/// Compares what stands between the page's two `generated` marks with `wanted`, or with `approve`
+/// The lines around the part.
+struct GeneratedMarks {
+  const char* begin = "<!-- generated -->\n";
+  const char* end = "<!-- end of generated -->\n";
+};
+
+/// Compares what stands between the page's two marks with `wanted`, or with `approve`
 /// puts it there. `source`, with its article, names what the part is made from. The program's
 /// exit status: 0 equal or written, 1 different, 2 a page without such a part.
 inline int hold_generated_part(const char* path, const std::string& wanted, const char* source,
-                               bool approve) {
-  const std::string begin = "<!-- generated -->\n";
-  const std::string end = "<!-- end of generated -->\n";
+                               bool approve, const GeneratedMarks& marks = {}) {
+  const std::string begin = marks.begin;
   std::ifstream in(path);
   std::string page{std::istreambuf_iterator<char>(in), {}};
   const std::size_t from = page.find(begin);
-  const std::size_t to = page.find(end);
+  const std::size_t to = page.find(marks.end);
   if (from == std::string::npos || to == std::string::npos || to < from) {
     std::fprintf(stderr, "%s: no place for %s\n", path, source);
     return 2;

@@ -453,10 +453,7 @@ void append(Trace& online, Trace partial) {
   if (partial.online.acted != 0 || !partial.online.clustering.empty())
     online.online = std::move(partial.online);
   online.world_size = std::max(online.world_size, partial.world_size);
-  for (std::string Trace::*text :
-       {&Trace::program, &Trace::tool_version, &Trace::mpi, &Trace::timing})
-    if ((online.*text).empty()) online.*text = std::move(partial.*text);
-  if (online.started_unix == 0) online.started_unix = partial.started_unix;
+  join(static_cast<RunFacts&>(online), partial);
 
   RankList all = online.ranks;
   all.merge(partial.ranks);

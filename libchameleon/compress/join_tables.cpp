@@ -4,24 +4,6 @@
 #include <algorithm>
 
 namespace chameleon::compress {
-namespace {
-
-void add(RankFacts& mine, const RankFacts& more) {
-  mine.events += more.events;
-  mine.run_ns += more.run_ns;
-  mine.tool_ns += more.tool_ns;
-  mine.call_ns += more.call_ns;
-  mine.paused += more.paused;
-  for (std::size_t i = 0; i < mine.state_ns.size(); ++i) mine.state_ns[i] += more.state_ns[i];
-  if (mine.host.empty()) {
-    mine.host = more.host;
-    mine.processor = more.processor;
-  }
-  if (mine.clock.samples < more.clock.samples) mine.clock = more.clock;
-  mine.memory = std::max(mine.memory, more.memory);
-}
-
-}  // namespace
 
 void join_tables(Trace& trace, Trace& other) {
   trace.threads = std::max(trace.threads, other.threads);
@@ -30,8 +12,9 @@ void join_tables(Trace& trace, Trace& other) {
   trace.paths.merge(other.paths);
   trace.modules.merge(other.modules);
   trace.predefined.merge(other.predefined);
+  join(trace.carried, other.carried, trace.facts, other.facts);
   trace.facts.merge(other.facts);
-  for (const auto& [rank, fact] : other.facts) add(trace.facts[rank], fact);  // those in both
+  for (const auto& [rank, fact] : other.facts) join(trace.facts[rank], fact);  // those in both
   if (other.declarations.empty()) return;
   std::map<std::string, std::size_t> declared;
   for (const Declaration& mine : trace.declarations) declared.emplace(mine.what, declared.size());

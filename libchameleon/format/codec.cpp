@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "format/facts_codec.h"
 #include "format/file.h"
 #include "format/node_codec.h"
 #include "model/trace.h"
@@ -14,7 +15,8 @@ namespace {
 
 constexpr std::uint32_t kMostRanks = 1U << 24;
 
-/// Sections, each a tag, a length and a body; unknown tags are skipped.
+/// Sections, each a tag, a length and a body; unknown tags are skipped. Facts of ranks were in
+/// three of them before 1.4.
 enum Section : std::uint64_t {
   kRun = 1,
   kCalls = 2,
@@ -22,13 +24,14 @@ enum Section : std::uint64_t {
   kModules = 4,
   kPaths = 5,
   kPredefined = 6,
-  kFacts = 7,
+  kFormerFacts = 7,
   kDeclarations = 8,
   kNodes = 9,
   kOnline = 10,
   kStateTimes = 11,
   kClocks = 12,
   kThreads = 13,
+  kFacts = 14,
 };
 
 template <class F>
@@ -145,11 +148,7 @@ void write_run(ByteWriter& w, const Trace& trace) {
   trace.ranks.encode(w);
   w.varint(trace.world_size);
   w.u8(trace.complete ? 1 : 0);
-  w.text(trace.program);
-  w.text(trace.tool_version);
-  w.text(trace.mpi);
-  w.text(trace.timing);
-  w.varint(trace.started_unix);
+  write_run_facts(w, trace);
 }
 
 void read_run(ByteReader& in, Trace& trace) {
@@ -158,74 +157,11 @@ void read_run(ByteReader& in, Trace& trace) {
   if (size > kMostRanks) in.fail();
   trace.world_size = static_cast<std::uint32_t>(size);
   trace.complete = in.u8() != 0;
-  trace.program = in.text();
-  trace.tool_version = in.text();
-  trace.mpi = in.text();
-  trace.timing = in.text();
-  trace.started_unix = in.varint();
-}
-
-// Facts of ranks are columns, which compress: events and times as sequences,
-// hosts as runs.
-void write_facts(ByteWriter& w, const Trace& trace) {
-  RankList ranks;
-  ValueSequence events, run, tool, paused, processors, hosts;
-  std::map<std::string, std::int64_t> names;
-  std::vector<std::string> order;
-  for (const auto& [rank, fact] : trace.facts) {
-    ranks.insert(rank);
-    events.append(static_cast<std::int64_t>(fact.events));
-    run.append(static_cast<std::int64_t>(fact.run_ns));
-    tool.append(static_cast<std::int64_t>(fact.tool_ns));
-    paused.append(static_cast<std::int64_t>(fact.paused));
-    processors.append(fact.processor);
-    const auto [name, added] = names.emplace(fact.host, static_cast<std::int64_t>(order.size()));
-    if (added) order.push_back(fact.host);
-    hosts.append(name->second);
-  }
-  ranks.encode(w);
-  for (const ValueSequence* column : {&events, &run, &tool, &paused, &processors, &hosts})
-    column->encode(w);
-  w.varint(order.size());
-  for (const std::string& name : order) w.text(name);
-}
-
-void read_facts(ByteReader& in, Trace& trace) {
-  RankList ranks;
-  if (!RankList::decode(in, ranks) || ranks.size() > rank_count(trace)) in.fail();
-  std::vector<ValueSequence> columns(6);
-  for (ValueSequence& column : columns)
-    if (!ValueSequence::decode(in, column) || column.size() != ranks.size()) in.fail();
-  std::vector<std::string> hosts(in.count(1));
-  for (std::string& host : hosts) host = in.text();
-  if (!in.ok()) return;
-  std::vector<ValueSequence::Cursor> cursors;
-  for (const ValueSequence& column : columns) cursors.emplace_back(column);
-  ranks.for_each([&](std::uint32_t rank) {
-    RankFacts fact;
-    fact.events = static_cast<std::uint64_t>(cursors[0].next());
-    fact.run_ns = static_cast<std::uint64_t>(cursors[1].next());
-    fact.tool_ns = static_cast<std::uint64_t>(cursors[2].next());
-    fact.paused = static_cast<std::uint64_t>(cursors[3].next());
-    fact.processor = static_cast<std::uint32_t>(cursors[4].next());
-    const std::int64_t host = cursors[5].next();
-    if (host < 0 || static_cast<std::uint64_t>(host) >= hosts.size()) {
-      in.fail();
-      return;
-    }
-    fact.host = hosts[static_cast<std::size_t>(host)];
-    trace.facts.emplace(rank, std::move(fact));
-  });
+  read_run_facts(in, trace);
 }
 
 void write_online(ByteWriter& w, const OnlineFacts& online) {
-  w.text(online.clustering);
-  w.text(online.fidelity);
-  for (const std::uint64_t number :
-       {online.call_frequency, std::uint64_t{online.k}, online.markers, online.acted,
-        online.states[0], online.states[1], online.states[2], online.states[3], online.flushes,
-        online.clusterings, online.merge_bytes})
-    w.varint(number);
+  write_online_facts(w, online);
   w.varint(online.clusters.size());
   for (const Cluster& cluster : online.clusters) {
     w.u64(cluster.call_path);
@@ -241,14 +177,7 @@ void write_online(ByteWriter& w, const OnlineFacts& online) {
 }
 
 void read_online(ByteReader& in, OnlineFacts& online) {
-  online.clustering = in.text();
-  online.fidelity = in.text();
-  online.call_frequency = in.varint();
-  online.k = static_cast<std::uint32_t>(in.varint());
-  for (std::uint64_t* number :
-       {&online.markers, &online.acted, &online.states[0], &online.states[1], &online.states[2],
-        &online.states[3], &online.flushes, &online.clusterings, &online.merge_bytes})
-    *number = in.varint();
+  read_online_facts(in, online);
   const std::uint64_t clusters = in.count(10);
   for (std::uint64_t i = 0; i < clusters && in.ok(); ++i) {
     Cluster cluster;
@@ -267,53 +196,6 @@ void read_online(ByteReader& in, OnlineFacts& online) {
       *number = in.varint();
     online.phases.push_back(phase);
   }
-}
-
-/// A column over the ranks of the facts: `value(fact)` of each.
-template <class F>
-void write_column(ByteWriter& w, const Trace& trace, F value) {
-  ValueSequence column;
-  for (const auto& [rank, fact] : trace.facts)
-    column.append(static_cast<std::int64_t>(value(fact)));
-  column.encode(w);
-}
-
-template <class F>
-void read_column(ByteReader& in, Trace& trace, F value) {
-  ValueSequence column;
-  if (!in.ok() || !ValueSequence::decode(in, column) || column.size() != trace.facts.size()) {
-    in.fail();
-    return;
-  }
-  ValueSequence::Cursor cursor(column);
-  for (auto& [rank, fact] : trace.facts) {
-    auto& field = value(fact);
-    field = static_cast<std::remove_reference_t<decltype(field)>>(cursor.next());
-  }
-}
-
-// Tool time by state.
-template <class Column>
-void state_times(Column column) {
-  for (std::size_t state = 0; state < 4; ++state)
-    column([state](auto& fact) -> auto& { return fact.state_ns[state]; });
-}
-
-/// Sums and differences of such do not overflow.
-bool possible(const RankClock& clock) {
-  constexpr std::int64_t kMostNs = 1LL << 60, kMostPpb = 500'000'000;
-  return clock.begin_ns <= kMostNs && clock.begin_ns >= -kMostNs && clock.drift_ppb <= kMostPpb &&
-         clock.drift_ppb >= -kMostPpb;
-}
-
-template <class Column>
-void clocks(Column column) {
-  column([](auto& fact) -> auto& { return fact.clock.samples; });
-  column([](auto& fact) -> auto& { return fact.clock.begin_ns; });
-  column([](auto& fact) -> auto& { return fact.clock.drift_ppb; });
-  column([](auto& fact) -> auto& { return fact.clock.error_ns; });
-  column([](auto& fact) -> auto& { return fact.memory; });
-  column([](auto& fact) -> auto& { return fact.call_ns; });
 }
 
 }  // namespace
@@ -336,11 +218,6 @@ Bytes encode_trace(const Trace& trace) {
     }
   });
   section(out, kFacts, [&](ByteWriter& w) { write_facts(w, trace); });
-  const auto columns = [&trace](ByteWriter& w) {
-    return [&](auto value) { write_column(w, trace, value); };
-  };
-  section(out, kStateTimes, [&](ByteWriter& w) { state_times(columns(w)); });
-  section(out, kClocks, [&](ByteWriter& w) { clocks(columns(w)); });
   section(out, kOnline, [&](ByteWriter& w) { write_online(w, trace.online); });
   section(out, kDeclarations, [&](ByteWriter& w) {
     w.varint(trace.declarations.size());
@@ -367,7 +244,6 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
     const auto body = in.raw(in.varint());
     if (!in.ok()) return corrupt("a section is longer than the data");
     ByteReader part(body);
-    const auto column = [&](auto value) { read_column(part, trace, value); };
     switch (tag) {
       case kRun: read_run(part, trace); break;
       case kThreads: {
@@ -402,13 +278,10 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
         }
         break;
       }
+      case kFormerFacts: read_former_facts(part, trace, 0); break;
+      case kStateTimes: read_former_facts(part, trace, 1); break;
+      case kClocks: read_former_facts(part, trace, 2); break;
       case kFacts: read_facts(part, trace); break;
-      case kStateTimes: state_times(column); break;
-      case kClocks:
-        clocks(column);
-        for (const auto& [rank, fact] : trace.facts)
-          if (!possible(fact.clock)) part.fail();
-        break;
       case kOnline: read_online(part, trace.online); break;
       case kDeclarations: {
         const std::uint64_t count = part.count(2);

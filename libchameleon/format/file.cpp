@@ -82,6 +82,7 @@ const char* mismatch(const Trace& trace, const Trace& delta) {
     if (known != trace.calls.end() && !(known->second == call))
       return "a delta describes a call differently";
   }
+  if (!fits(trace.carried, delta.carried)) return "a delta has other kinds of facts";
   std::size_t ranks = trace.facts.size();
   for (const auto& [rank, fact] : delta.facts) ranks += trace.facts.contains(rank) ? 0 : 1;
   const std::uint64_t streams = std::uint64_t{std::max(trace.world_size, delta.world_size)} *

@@ -4,11 +4,10 @@
 /// How a trace came about while the program ran: markers and the states they
 /// led to, clusters with their leads, phases (dissertation, Table 5.2).
 
-#include <array>
 #include <cstdint>
-#include <string>
 #include <vector>
 
+#include "model/facts.h"
 #include "model/rank_list.h"
 
 namespace chameleon::inline model {
@@ -29,17 +28,7 @@ struct Phase {
   std::uint64_t end_ns = 0;   ///< of the last marker, on rank 0's clock from the start
 };
 
-struct OnlineFacts {
-  std::string clustering;  ///< off, k-farthest, ...; empty: not known
-  std::string fidelity;
-  std::uint64_t call_frequency = 1;
-  std::uint32_t k = 0;
-  std::uint64_t markers = 0;  ///< seen by rank 0
-  std::uint64_t acted = 0;
-  std::array<std::uint64_t, 4> states{};  ///< #AT, #C, #L, #F
-  std::uint64_t flushes = 0;
-  std::uint64_t clusterings = 0;  ///< times leads were elected
-  std::uint64_t merge_bytes = 0;  ///< sent between ranks for merging, all ranks
+struct OnlineFacts : MarkerFacts {
   std::vector<Cluster> clusters;  ///< of the last election
   std::vector<Phase> phases;
 

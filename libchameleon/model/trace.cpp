@@ -53,7 +53,7 @@ std::uint64_t Trace::event_count() const {
 bool clocks_known(const Trace& trace) {
   if (trace.facts.size() < trace.ranks.size()) return false;
   for (const auto& [rank, fact] : trace.facts)
-    if (fact.clock.samples == 0) return false;
+    if (fact.clock_samples == 0) return false;
   return !trace.facts.empty();
 }
 

@@ -5,13 +5,14 @@
 /// the calls' schemas, call paths, modules, arrays, and facts of the run. The
 /// same type is one rank's trace, a subtree's on the way up, and the final one.
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "model/call_path.h"
+#include "model/carried_facts.h"
+#include "model/facts.h"
 #include "model/node.h"
 #include "model/online_facts.h"
 
@@ -31,31 +32,6 @@ struct CallDescription {
   std::string name;  ///< without the MPI_ prefix
   std::vector<Field> fields;
   bool operator==(const CallDescription&) const = default;
-};
-
-/// A rank's clock beside rank 0's: where it shows t ns, rank 0's shows
-/// begin_ns + t + t * drift_ppb / 10^9, to within error_ns.
-struct RankClock {
-  std::uint64_t samples = 0;  ///< times it was compared; 0: not known
-  std::int64_t begin_ns = 0;
-  std::int64_t drift_ppb = 0;
-  std::uint64_t error_ns = 0;
-  bool operator==(const RankClock&) const = default;
-};
-
-/// What one rank says of itself.
-struct RankFacts {
-  std::uint64_t events = 0;
-  std::uint64_t run_ns = 0;   ///< from the end of MPI_Init to the start of MPI_Finalize
-  std::uint64_t tool_ns = 0;  ///< of that, spent in the tool
-  std::uint64_t call_ns = 0;  ///< of that, inside MPI calls; 0: not known
-  std::uint64_t paused = 0;   ///< calls not recorded because tracing was switched off
-  std::array<std::uint64_t, 4> state_ns{};  ///< tool time at markers, by the state they led to
-  std::string host;
-  std::uint32_t processor = 0;
-  RankClock clock;
-  std::uint64_t memory = 0;  ///< most bytes the tool had allocated; 0: not known
-  bool operator==(const RankFacts&) const = default;
 };
 
 /// What is not recorded exactly, and for whom; shown by every tool.
@@ -85,7 +61,7 @@ inline constexpr std::int64_t kNotRecorded = INT32_MIN;
 /// Events come in *streams*: what one thread of a rank did. Stream s of a job of P ranks is of
 /// rank s mod P and thread s div P, so that a program of one thread a rank has a stream a rank,
 /// under the rank's number. All rank lists of nodes, and the facts, are of streams.
-struct Trace final : CallSchema {
+struct Trace final : CallSchema, RunFacts {
   RankList ranks;                ///< the streams whose events are in here
   std::uint32_t world_size = 0;  ///< ranks of the traced job
   std::uint32_t threads = 1;     ///< most threads that a rank of it has
@@ -99,12 +75,8 @@ struct Trace final : CallSchema {
 
   std::map<std::string, std::vector<Predefined>> predefined;  ///< by kind: datatype, op
 
-  std::string program;
-  std::string tool_version;
-  std::string mpi;
-  std::string timing;              ///< none, histogram, full
-  std::uint64_t started_unix = 0;  ///< seconds
-  std::map<std::uint32_t, RankFacts> facts;
+  FactsOfRanks facts;
+  CarriedFacts carried;
   std::vector<Declaration> declarations;
   OnlineFacts online;
 

@@ -303,8 +303,8 @@ OnlineFacts Online::facts() const {
   OnlineFacts facts = facts_;
   facts.markers = frequency_.seen();
   facts.acted = machine_.acted();
-  for (std::size_t state = 0; state < facts.states.size(); ++state)
-    facts.states[state] = machine_.count(static_cast<State>(state));
+  for (std::size_t state = 0; state < 4; ++state)
+    facts.count(state) = machine_.count(static_cast<State>(state));
   return facts;
 }
 

@@ -233,9 +233,9 @@ void summarize(const Trace& trace, std::uint64_t bytes, const std::string& path)
       "%s: %u ranks, markers %llu, #C %llu #L %llu #AT %llu #flush %llu, leads %zu, "
       "%llu events, %llu bytes, tool %.2f%% of run time, %s",
       CHAMELEON_VERSION, trace.world_size, static_cast<unsigned long long>(trace.online.markers),
-      static_cast<unsigned long long>(trace.online.states[1]),
-      static_cast<unsigned long long>(trace.online.states[2]),
-      static_cast<unsigned long long>(trace.online.states[0]),
+      static_cast<unsigned long long>(trace.online.count_c),
+      static_cast<unsigned long long>(trace.online.count_l),
+      static_cast<unsigned long long>(trace.online.count_at),
       static_cast<unsigned long long>(trace.online.flushes), trace.online.clusters.size(),
       static_cast<unsigned long long>(trace.event_count()), static_cast<unsigned long long>(bytes),
       run == 0 ? 0.0 : 100.0 * static_cast<double>(tool) / static_cast<double>(run), path.c_str());

@@ -293,7 +293,7 @@ void Tracer::spent_at_marker(std::uint64_t begin, State state) {
   else if (t_stream != nullptr)
     t_stream->last_exit += spent;
   marker_ticks_ += spent;
-  facts_.state_ns[static_cast<std::size_t>(state)] +=
+  facts_.tool_ns_in(static_cast<std::size_t>(state)) +=
       static_cast<std::uint64_t>(static_cast<double>(spent) * ns_per_tick_.load());
   watch_memory();
 }
@@ -398,8 +398,8 @@ Trace Tracer::own_facts(bool lost) {
   const auto ns = [scale = ns_per_tick_.load()](std::uint64_t ticks) {
     return static_cast<std::uint64_t>(static_cast<double>(ticks) * scale);
   };
-  facts_.clock = clock_fit_.clock();
-  facts_.memory = memory_use().most;
+  facts_.set_clock(clock_fit_.clock());
+  facts_.tool_bytes = memory_use().most;
   if (!was_paused_) facts_.paused = 0;
   Trace trace;
   trace.world_size = static_cast<std::uint32_t>(size_);
@@ -424,8 +424,8 @@ Trace Tracer::own_facts(bool lost) {
     if (stream.thread == 0) {  // what is the rank's
       facts.tool_ns = ns(spent_at_calls(stream) + marker_ticks_ + other_ticks_);
     } else {
-      facts.state_ns = {};
-      facts.paused = facts.memory = 0;
+      for (std::size_t state = 0; state < 4; ++state) facts.tool_ns_in(state) = 0;
+      facts.paused = facts.tool_bytes = 0;
     }
     const std::uint32_t number = trace.stream_of(whole.first(), stream.thread);
     trace.ranks.insert(number);

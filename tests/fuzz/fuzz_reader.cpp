@@ -7,6 +7,9 @@
 // undefined behaviour sanitizers; an input that crashes, hangs or takes much memory is kept as
 // `crash-input` with the seed printed. `fuzz_reader --once FILE file|payload` runs one again;
 // `fuzz_reader --grow FILE NEW` makes a corpus file with deltas from one without.
+#include <zstd.h>
+
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +18,9 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/communicators.h"
 #include "compress/append.h"
@@ -71,6 +77,29 @@ std::uint64_t read_ranks(const Trace& trace, std::uint64_t& hash) {
   return events;
 }
 
+using Said = std::vector<std::pair<std::string, std::int64_t>>;
+
+/// What facts of a newer version say of the first ranks, with their names. A rank of which they
+/// say nothing has 0 or an empty text, as it is written.
+Said carried(const Trace& trace) {
+  Said all;
+  for (const CarriedFact& fact : trace.carried) {
+    ValueSequence::Cursor cursor(fact.values);
+    if (fact.of_run) all.emplace_back(fact.name, cursor.next());
+    if (fact.of_run || all.size() > kMostEvents) continue;
+    for (const auto& [rank, facts] : trace.facts) {
+      const bool has = fact.ranks.contains(rank);
+      const std::int64_t number = has ? cursor.next() : 0;
+      const bool text = fact.is_text && has;
+      all.emplace_back(fact.name + (text ? fact.texts.at(static_cast<std::size_t>(number)) : ""),
+                       fact.is_text ? 0 : number);
+      if (all.size() > kMostEvents) break;
+    }
+  }
+  std::sort(all.begin(), all.end());  // those of ranks are written first
+  return all;
+}
+
 struct Count {
   std::uint64_t inputs = 0, accepted = 0, events = 0;
 };
@@ -94,6 +123,9 @@ void run(Count& count) {
   std::uint64_t read_again = 0;
   read_ranks(*again, read_again);
   if (read_again != read) broken("what was accepted says something else after writing it");
+  if (again->facts != trace->facts) broken("facts of ranks are others after writing them");
+  if (carried(*again) != carried(*trace))
+    broken("facts of a newer version are others after writing them");
   fuzz::watch(0);
 }
 
@@ -193,6 +225,21 @@ int grow(const char* from, const char* to) {
   return 0;
 }
 
+/// Of the first commit, as it is in the file: sections of earlier versions are written no more.
+Bytes first_payload(const Bytes& file) {
+  std::uint64_t stored = 0, plain = 0;
+  std::uint32_t flags = 0;
+  const std::uint8_t* head = file.data() + commit::kHeaderSize;
+  std::memcpy(&flags, head + 4, sizeof flags);
+  std::memcpy(&stored, head + 8, sizeof stored);
+  std::memcpy(&plain, head + 16, sizeof plain);
+  head += commit::kFrameSize;
+  if ((flags & commit::kCompressed) == 0) return Bytes(head, head + stored);
+  Bytes payload(plain);
+  ZSTD_decompress(payload.data(), plain, head, stored);
+  return payload;
+}
+
 int run_all(const char* folder, double seconds, std::uint64_t seed) {
   std::vector<Bytes> files, payloads;
   std::error_code error;
@@ -212,6 +259,7 @@ int run_all(const char* folder, double seconds, std::uint64_t seed) {
     run(count);
     files.push_back(g_input);
     payloads.push_back(encode_trace(*trace));
+    payloads.push_back(first_payload(g_input));
   }
   if (files.empty() || count.events == 0) {
     std::fprintf(stderr, "fuzz_reader: no traces with events in %s\n", folder);

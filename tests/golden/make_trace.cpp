@@ -121,7 +121,8 @@ OnlineFacts online_facts() {
   online.k = 9;
   online.markers = 100;
   online.acted = 100;
-  online.states = {1, 1, 98, 1};
+  online.count_at = online.count_c = online.count_f = 1;
+  online.count_l = 98;
   online.flushes = 2;
   online.clusterings = 1;
   online.merge_bytes = 3000;
@@ -151,9 +152,12 @@ void add_facts(Trace& trace) {
     facts.run_ns = 2'000'000'000;
     facts.tool_ns = 10'000'000;
     facts.call_ns = 300'000'000 + 10'000'000 * rank;
-    facts.clock = {12, rank < 2 ? 0 : -1'500'000, rank < 2 ? 0 : 2400, 100 + 700 * (rank / 2)};
-    facts.memory = 5'000'000;
-    facts.state_ns = {100'000, 2'000'000, 300'000, 4'000'000};
+    facts.set_clock({12, rank < 2 ? 0 : -1'500'000, rank < 2 ? 0 : 2400, 100 + 700 * (rank / 2)});
+    facts.tool_bytes = 5'000'000;
+    facts.tool_at_ns = 100'000;
+    facts.tool_c_ns = 2'000'000;
+    facts.tool_l_ns = 300'000;
+    facts.tool_f_ns = 4'000'000;
     facts.host = rank < 2 ? "node1" : "node2";
   }
   trace.declarations.push_back({"values left out beyond the limit", RankList::single(3)});

@@ -122,6 +122,8 @@ def use(trace):
         pass
     small = sum(counts) < 10 * MOST_EVENTS
     for name in chameleon_trace.COLUMNS:
+        if name not in ("clusters", "phases") and trace.threads > 1:
+            continue  # refused, whatever is in the trace
         if small or name in ("events", "clusters", "phases"):
             try:
                 for _ in itertools.islice(trace.rows(name, few), 3 * MOST_EVENTS):

@@ -74,10 +74,19 @@ struct Frame {
   std::uint64_t module = 0, offset = 0;
 };
 
+/// A fact that this version of the reader does not know, as a newer one wrote it.
+struct OtherFact {
+  std::string name, unit;
+  bool is_text = false;
+  std::int64_t number = 0;
+  std::string text;
+};
+
 struct Run {
-  std::string program, tool_version, mpi;
-  std::string timing;              ///< none, histogram, full
-  std::uint64_t started_unix = 0;  ///< seconds
+/// program, mpi, ...: docs/reference/facts.md.
+#define CHAMELEON_RUN_FACT(type, name, unit, join, since, meaning) type name{};
+#include "chameleon/facts.inc"
+  std::vector<OtherFact> other_facts;
   std::uint32_t world_size = 0;
   bool complete = false;  ///< MPI_Finalize was reached
   Ranks ranks;            ///< the streams whose events are here
@@ -94,19 +103,10 @@ struct Run {
 
 struct RankFacts {
   std::uint32_t rank = 0;  ///< the stream
-  std::uint64_t events = 0;
-  std::uint64_t run_ns = 0, tool_ns = 0;  ///< MPI_Init to MPI_Finalize; of that, in the tracer
-  std::uint64_t not_recorded = 0;         ///< calls while recording was switched off
-  std::string host;
-  std::uint32_t processor = 0;
-  /// Comparisons with rank 0's clock; 0: none, and the next three say nothing.
-  std::uint64_t clock_samples = 0;
-  /// Where this rank's clock shows t ns, rank 0's shows begin + t + t * drift / 10^9, to within
-  /// the error.
-  std::int64_t clock_begin_ns = 0, clock_drift_ppb = 0;
-  std::uint64_t clock_error_ns = 0;
-  std::uint64_t tool_bytes = 0;  ///< most memory the tracer had; 0: not known
-  std::uint64_t call_ns = 0;     ///< of the run time, inside recorded MPI calls; 0: not known
+/// events, run_ns, host, ...: docs/reference/facts.md.
+#define CHAMELEON_RANK_FACT(type, name, unit, join, since, meaning) type name{};
+#include "chameleon/facts.inc"
+  std::vector<OtherFact> others;
 };
 
 /// What is not recorded exactly, and for whom.
@@ -127,9 +127,11 @@ struct Phase {
   std::uint64_t first_marker = 0, markers = 0, changed = 0, end_ns = 0;
 };
 
+/// How the trace came about on line.
 struct Markers {
-  std::string clustering, fidelity;
-  std::uint64_t seen = 0, acted_on = 0, flushes = 0, elections = 0, k = 0;
+/// clustering, markers, acted, flushes, ...: docs/reference/facts.md.
+#define CHAMELEON_ONLINE_FACT(type, name, unit, join, since, meaning) type name{};
+#include "chameleon/facts.inc"
 };
 
 /// Durations in ns; a mean is sum / count.

@@ -11,9 +11,10 @@
 from .communicators import Communicator
 from .errors import TraceError
 from .events import NOT_RECORDED, Event
+from .fact_table import ONLINE_FACTS, RANK_FACTS, RUN_FACTS, Fact
+from .facts import RankFacts
 from .nodes import CallNode, Form, Inexact, Loop, SpecialRank, TimeEntry
-from .payload import (Call, Cluster, Declaration, Field, Frame, Module, Online, Phase, Predefined,
-                      RankFacts)
+from .payload import Call, Cluster, Declaration, Field, Frame, Module, Online, Phase, Predefined
 from .rank_list import RankList
 from .tables import COLUMNS
 from .trace import Trace, parse_trace, read_trace
@@ -21,7 +22,7 @@ from .values import Histogram, ValueSequence
 
 __version__ = "0.1.0"
 
-__all__ = ["COLUMNS", "NOT_RECORDED", "Call", "CallNode", "Cluster", "Communicator", "Declaration",
-           "Event", "Field", "Form", "Frame", "Histogram", "Inexact", "Loop", "Module", "Online",
+__all__ = ["COLUMNS", "NOT_RECORDED", "ONLINE_FACTS", "RANK_FACTS", "RUN_FACTS", "Call", "CallNode",
+           "Cluster", "Communicator", "Declaration", "Event", "Fact", "Field", "Form", "Frame", "Histogram", "Inexact", "Loop", "Module", "Online",
            "Phase", "Predefined", "RankFacts", "RankList", "SpecialRank", "TimeEntry", "Trace",
            "TraceError", "ValueSequence", "parse_trace", "read_trace"]

@@ -6,6 +6,8 @@ from collections import namedtuple
 
 from . import codec
 from .errors import corrupt
+from .fact_table import ONLINE_FACTS, RUN_FACTS
+from .facts import FactTable, former, read_value
 from .nodes import NodeReader
 from .rank_list import MOST_RANKS, RankList
 from .values import ValueSequence
@@ -17,18 +19,15 @@ Module = namedtuple("Module", "id build_id path")
 Frame = namedtuple("Frame", "module offset")
 Predefined = namedtuple("Predefined", "name size")
 Declaration = namedtuple("Declaration", "what ranks")
-RankFacts = namedtuple("RankFacts", "rank events run_ns tool_ns paused processor host tool_at_ns "
-                       "tool_c_ns tool_l_ns tool_f_ns clock_samples clock_begin_ns "
-                       "clock_drift_ppb clock_error_ns tool_bytes call_ns")
 Cluster = namedtuple("Cluster", "call_path lead ranks")
 Phase = namedtuple("Phase", "state first markers changed end_ns")
-Online = namedtuple("Online", "clustering fidelity call_frequency k markers acted count_at count_c "
-                    "count_l count_f flushes clusterings merge_bytes clusters phases")
+Online = namedtuple("Online", [*(fact.name for fact in ONLINE_FACTS), "clusters", "phases"])
 
 PLAIN, END_POINT, ARRAY = range(3)
 STATES = ("AT", "C", "L", "F")
 MOST_PHASES = 4096
-NO_ONLINE = Online("", "", 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, (), ())
+NO_ONLINE = Online(*("" if fact.is_text else 0 for fact in ONLINE_FACTS), (), ())._replace(
+    call_frequency=1)
 
 
 class Part:
@@ -40,13 +39,11 @@ class Part:
         self.world_size = 0
         self.threads = 1
         self.complete = False
-        self.program = self.tool_version = self.mpi = self.timing = ""
-        self.started = 0
+        self.run = {fact.name: "" if fact.is_text else 0 for fact in RUN_FACTS}
         self.calls, self.modules, self.paths, self.predefined = {}, {}, {}, {}
         self.path_order = []
         self.array_sequences = []
-        self.fact_ranks, self.fact_columns, self.hosts = RankList(), None, []
-        self.state_columns = self.clock_columns = None
+        self.fact_table = FactTable()
         self.declarations = []
         self.online = NO_ONLINE
         self.nodes = []
@@ -57,6 +54,10 @@ class Part:
             reader.raw(size)
             if tag in self.SECTIONS:
                 self.SECTIONS[tag](self, Reader(data, start, start + size))
+        later = self.fact_table.run
+        self.run.update((name, later[name]) for name in self.run if name in later)
+        self.online = self.online._replace(**{name: later[name] for name in Online._fields[:-2]
+                                              if name in later})
 
     @property
     def most_ranks(self):
@@ -68,9 +69,8 @@ class Part:
         if self.world_size > MOST_RANKS:
             raise corrupt("the run has too many ranks")
         self.complete = reader.u8() != 0
-        self.program, self.tool_version, self.mpi, self.timing = (
-            reader.text(), reader.text(), reader.text(), reader.text())
-        self.started = reader.varint()
+        for fact in former(RUN_FACTS):
+            self.run[fact.name] = read_value(reader, fact)
 
     def read_threads(self, reader):
         self.threads = reader.varint()
@@ -131,47 +131,22 @@ class Part:
             self.predefined[kind] = [Predefined(reader.text(), reader.varint())
                                      for _ in range(reader.count(2))]
 
-    def columns(self, reader, count):
-        result = []
-        for _ in range(count):
-            column = ValueSequence.decode(reader)
-            if len(column) != len(self.fact_ranks):
-                raise corrupt("the facts of ranks have another number of values than ranks")
-            result.append(column)
-        return result
-
     def read_facts(self, reader):
-        self.fact_ranks = RankList.decode(reader)
-        if len(self.fact_ranks) > self.most_ranks:
-            raise corrupt("there are facts of ranks that are not in the run")
-        self.fact_columns = self.columns(reader, 6)
-        self.hosts = [reader.text() for _ in range(reader.count(1))]
-        for start, stride, count in self.fact_columns[5].segments():
-            last = start + stride * (count - 1)
-            if min(start, last) < 0 or max(start, last) >= len(self.hosts):
-                raise corrupt("the facts of ranks name an unknown host")
+        self.fact_table.read(reader, self.most_ranks)
+
+    def read_first_facts(self, reader):
+        self.fact_table.read_ranks(reader, self.most_ranks)
+        self.fact_table.read_former(reader, 0)
 
     def read_state_times(self, reader):
-        self.state_columns = self.columns(reader, 4)
+        self.fact_table.read_former(reader, 1)
 
     def read_clocks(self, reader):
-        self.clock_columns = self.columns(reader, 6)
-        for column, most in zip(self.clock_columns[1:3], (1 << 60, 500_000_000)):
-            for start, stride, count in column.segments():
-                if max(abs(start), abs(start + stride * (count - 1))) > most:
-                    raise corrupt("a rank's clock is out of range")
+        self.fact_table.read_former(reader, 2)
 
     def facts(self):
         """RankFacts in rank order."""
-        columns = list(self.fact_columns or ())
-        none = ValueSequence.constant(0, len(self.fact_ranks))
-        columns += self.state_columns or [none] * 4
-        columns += self.clock_columns or [none] * 6
-        if self.fact_columns is None:
-            return
-        for rank, (events, run, tool, paused, processor, host, *rest) in zip(
-                self.fact_ranks, zip(*columns)):
-            yield RankFacts(rank, events, run, tool, paused, processor, self.hosts[host], *rest)
+        return self.fact_table.rows()
 
     def read_declarations(self, reader):
         for _ in range(reader.count(2)):
@@ -181,7 +156,7 @@ class Part:
         self.nodes = NodeReader(reader, self).nodes()
 
     def read_online(self, reader):
-        words = [reader.text(), reader.text(), *(reader.varint() for _ in range(11))]
+        words = {fact.name: read_value(reader, fact) for fact in former(ONLINE_FACTS)}
         clusters = [Cluster(reader.u64(), reader.varint(), RankList.decode(reader))
                     for _ in range(reader.count(10))]
         phases = reader.count(5)
@@ -193,8 +168,9 @@ class Part:
             if state >= len(STATES):
                 raise corrupt("a phase has an unknown state")
             result.append(Phase(STATES[state], *(reader.varint() for _ in range(4))))
-        self.online = Online(*words, tuple(clusters), tuple(result))
+        self.online = NO_ONLINE._replace(**words, clusters=tuple(clusters), phases=tuple(result))
 
     SECTIONS = {1: read_run, 2: read_calls, 3: read_arrays, 4: read_modules, 5: read_paths,
-                6: read_predefined, 7: read_facts, 8: read_declarations, 9: read_nodes,
-                10: read_online, 11: read_state_times, 12: read_clocks, 13: read_threads}
+                6: read_predefined, 7: read_first_facts, 8: read_declarations, 9: read_nodes,
+                10: read_online, 11: read_state_times, 12: read_clocks, 13: read_threads,
+                14: read_facts}

@@ -2,23 +2,21 @@
 """A trace file as a whole."""
 
 import heapq
-from itertools import groupby
-from operator import attrgetter
+from itertools import groupby, repeat
 
 from . import journal, tables
 from .communicators import CallShape
-from .errors import TraceError
+from .errors import TraceError, corrupt
 from .events import Plan, events
-from .payload import NO_ONLINE, Declaration, RankFacts
+from .fact_table import RUN_FACTS
+from .facts import MOST_CARRIED, add_others, joined, joined_value
+from .payload import NO_ONLINE, Declaration
 
 MOST_BYTES = 1 << 30
 MOST_WORK = 1 << 22
 # Frames of module 0 say why there is no code in a file.
 NO_FILE = {0: "generated code", 1: "outer frames not kept", 2: "no unwinder"}
 SMALL_COMMUNICATORS = {0: "MPI_COMM_WORLD", 1: "MPI_COMM_SELF"}
-# What adds up of the facts of a rank in several parts of a trace.
-SUMMED = ("events", "run_ns", "tool_ns", "paused", "tool_at_ns", "tool_c_ns", "tool_l_ns",
-          "tool_f_ns", "call_ns")
 
 
 class Trace:
@@ -32,28 +30,44 @@ class Trace:
         self.complete = last.complete
         self.ranks = first.ranks
         self.calls, self.modules, self.paths, self.predefined = {}, {}, {}, {}
-        self.online, self.world_size, self.started = NO_ONLINE, 0, 0
+        self.online, self.world_size = NO_ONLINE, 0
         self.threads = 1
-        self.program = self.tool_version = self.mpi = self.timing = ""
+        self.other_facts, run_others, run = {}, {}, {}
         declared = {}
         # Uniting what a damaged file claims must not take long.
         self._work = MOST_WORK
-        for part, _ in parts:
+        for part, times in parts:
             self.ranks = self._united(self.ranks, part.ranks)
             for name in ("calls", "modules", "paths", "predefined"):
                 for key, value in getattr(part, name).items():
                     getattr(self, name).setdefault(key, value)
-            for name in ("program", "tool_version", "mpi", "timing", "started"):
-                setattr(self, name, getattr(self, name) or getattr(part, name))
+            table = part.fact_table
+            self._add_others(table, run_others)
+            for fact in (*RUN_FACTS, *run_others.values()):
+                value = part.run.get(fact.name, table.run.get(fact.name))
+                run[fact.name] = joined_value(fact, run.get(fact.name), value, times)
             self.world_size = max(self.world_size, part.world_size)
             self.threads = max(self.threads, part.threads)
             if part.online.acted or part.online.clustering:
                 self.online = part.online
             for what, ranks in part.declarations:
                 declared[what] = self._united(declared.get(what, ranks), ranks)
+        for fact in RUN_FACTS:
+            setattr(self, fact.name, run[fact.name])
+        self.run_facts = {**run, **{name: value for name, value in self.online._asdict().items()
+                                    if name not in ("clusters", "phases")}}
         self.declarations = [Declaration(*entry) for entry in declared.items()]
         self.shapes = {number: CallShape(call) for number, call in self.calls.items()}
         self._arrays = None
+
+    def _add_others(self, table, run_others):
+        try:
+            add_others(self.other_facts, table.others)
+            add_others(run_others, table.run_others)
+            if len(self.other_facts) + len(run_others) > MOST_CARRIED:
+                raise corrupt("there are too many facts")
+        except TraceError as error:
+            raise error.at(self.path, None) from None
 
     def _united(self, ranks, more):
         if ranks.same_ranges(more):
@@ -62,6 +76,11 @@ class Trace:
         if self._work < 0:
             raise TraceError("corrupt", "corrupt trace: its rank lists are too long", self.path)
         return ranks | more
+
+    @property
+    def started(self):
+        """Seconds since 1970."""
+        return self.started_unix
 
     @property
     def version(self):
@@ -128,22 +147,14 @@ class Trace:
 
     def facts(self):
         """Iterates over RankFacts in rank order."""
-        rows = heapq.merge(*(self._times(part, times) for part, times in self.parts),
-                           key=attrgetter("rank"))
-        for rank, same in groupby(rows, key=attrgetter("rank")):
+        rows = heapq.merge(*(zip(part.facts(), repeat(times)) for part, times in self.parts),
+                           key=lambda row: row[0].rank)
+        for _, same in groupby(rows, key=lambda row: row[0].rank):
             same = list(same)
-            sums = [sum(column) for column in zip(*((f.events, f.run_ns, f.tool_ns, f.paused,
-                                                     *f[7:11]) for f in same))]
-            known = next((f for f in same if f.host), same[0])
-            clock = max(same, key=attrgetter("clock_samples"))
-            yield RankFacts(rank, *sums[:4], known.processor, known.host, *sums[4:],
-                            *clock[11:15], max(f.tool_bytes for f in same),
-                            sum(f.call_ns for f in same))
-
-    @staticmethod
-    def _times(part, times):
-        for fact in part.facts():
-            yield fact._replace(**{name: getattr(fact, name) * times for name in SUMMED})
+            if len(same) == 1 and same[0][1] == 1:
+                yield same[0][0]
+            else:
+                yield joined(same, self.other_facts)
 
     def frames(self, path):
         """Frames of a call path, innermost first, as text: module+offset."""

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "format/column.h"
+
+namespace chameleon::format::column {
+namespace {
+
+void write_block(ByteWriter& out, std::span<const std::int64_t> numbers, std::uint64_t& base) {
+  const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
+  const auto low = static_cast<std::uint64_t>(*least);
+  const int width = std::bit_width(static_cast<std::uint64_t>(*most) - low);
+  out.svarint(static_cast<std::int64_t>(low - base));
+  out.u8(static_cast<std::uint8_t>(width));
+  base = low;
+  unsigned held = 0;  // bits of a byte that is not full yet
+  int have = 0;
+  for (const std::int64_t number : numbers) {
+    std::uint64_t offset = static_cast<std::uint64_t>(number) - low;
+    for (int left = width; left > 0;) {
+      const int taken = std::min(8 - have, left);
+      held |= static_cast<unsigned>(offset & ((1U << taken) - 1)) << have;
+      offset >>= taken;
+      left -= taken;
+      have += taken;
+      if (have < 8) continue;
+      out.u8(static_cast<std::uint8_t>(held));
+      held = 0;
+      have = 0;
+    }
+  }
+  if (have != 0) out.u8(static_cast<std::uint8_t>(held));
+}
+
+}  // namespace
+
+Encoded encode(std::span<const std::int64_t> numbers) {
+  ValueSequence sequence;
+  for (const std::int64_t number : numbers) sequence.append(number);
+  ByteWriter regular;
+  sequence.encode(regular);
+  ByteWriter packed;
+  std::uint64_t base = 0;
+  for (std::size_t i = 0; i < numbers.size(); i += kBlock)
+    write_block(packed, numbers.subspan(i, std::min(kBlock, numbers.size() - i)), base);
+  if (packed.bytes().size() < regular.bytes().size()) return {true, packed.take()};
+  return {false, regular.take()};
+}
+
+}  // namespace chameleon::format::column
