@@ -200,10 +200,6 @@ bool speaks_for_job() {
   return enabled == nullptr || std::strcmp(enabled, "0") != 0;
 }
 
-const char* timing_name(Timing timing) {
-  return timing == Timing::kNone ? "none" : timing == Timing::kFull ? "full" : "histogram";
-}
-
 Trace new_trace(int size) {
   Trace trace;
   trace.world_size = static_cast<std::uint32_t>(size);

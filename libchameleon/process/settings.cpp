@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "process/settings.h"
 
-#include <fnmatch.h>
-
 #include <charconv>
 #include <cstring>
 #include <functional>
@@ -192,12 +190,6 @@ Result<std::uint64_t> parse_size(const std::string& text) {
   return value << shift;
 }
 
-bool Settings::excludes(const std::string& call) const {
-  for (const std::string& pattern : exclude)
-    if (fnmatch(pattern.c_str(), call.c_str(), 0) == 0) return true;
-  return false;
-}
-
 Result<Settings> parse_settings(const char* const* environment) {
   Settings settings;
   for (; *environment != nullptr; ++environment) {
@@ -219,6 +211,8 @@ Result<Settings> parse_settings(const char* const* environment) {
                        variable->second.takes,
                    0};
   }
+  settings.format = settings.cluster.format;
+  settings.hashes = settings.fidelity == Fidelity::kChecked;
   return settings;
 }
 
