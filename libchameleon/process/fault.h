@@ -7,7 +7,8 @@
 /// fault of a process stops its recording for good: its tracer is no longer `g_tracer`, so that
 /// wrappers pass straight through, and becomes `g_stopped`, which still takes part in what all
 /// ranks do together. The next vote carries the fault, the trace declares it for the rank, and
-/// rank 0 says one line. Nothing here allocates.
+/// rank 0 says one line. Nothing here
+/// allocates.
 
 #include <atomic>
 
@@ -22,6 +23,10 @@ extern std::atomic<Tracer*> g_stopped;
 
 /// The tracer, recording or stopped, or null.
 Tracer* present_tracer();
+
+/// Sets address space aside, which the first fault gives back: to a program and an MPI that have
+/// as little as the tracer, and to what the tracer still has to do. No memory is used for it.
+void reserve_for_faults();
 
 /// What failed first in this process.
 Failure first_fault();

@@ -240,10 +240,25 @@ void summarize(const Trace& trace, std::uint64_t bytes, const std::string& path)
 
 namespace {
 
+/// MPI ends the program for an error on MPI_COMM_WORLD, unless it is told not to.
+bool make_communicators() {
+  MPI_Errhandler usual = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &usual);
+  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const bool made = PMPI_Comm_dup(MPI_COMM_WORLD, &g_comms[0]) == MPI_SUCCESS &&
+                    PMPI_Comm_dup(MPI_COMM_WORLD, &g_comms[1]) == MPI_SUCCESS;
+  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, usual);
+  PMPI_Errhandler_free(&usual);
+  if (made) return true;
+  if (g_comms[0] != MPI_COMM_NULL) PMPI_Comm_free(&g_comms[0]);
+  return false;
+}
+
 /// What a rank needs before it may say that it can be traced; null if it cannot be had.
 std::unique_ptr<Tracer> make_tracer(Start& start, int rank, int size, bool threaded,
                                     void (*prepare)(Tracer&)) {
   std::unique_ptr<Tracer> tracer;
+  reserve_for_faults();
   const bool made = guarded([&] {
     if (const Status unwinder = callpath::Engine::start(); !unwinder && rank == 0)
       say(unwinder.error().message + "; calls are recorded without call paths");
@@ -294,12 +309,10 @@ void start_tracer(bool threaded, void (*prepare)(Tracer&)) {
   int size = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &size);
-  for (MPI_Comm& comm : g_comms)
-    if (PMPI_Comm_dup(MPI_COMM_WORLD, &comm) != MPI_SUCCESS) {
-      if (rank == 0) say("cannot make communicators of its own; the program runs untraced");
-      if (g_comms[0] != MPI_COMM_NULL) PMPI_Comm_free(&g_comms[0]);
-      return;
-    }
+  if (!make_communicators()) {
+    if (rank == 0) say_plain("cannot make communicators of its own; the program runs untraced");
+    return;
+  }
   Start start = agree(rank, size);
   std::unique_ptr<Tracer> made;
   if (start.trace) made = make_tracer(start, rank, size, threaded, prepare);

@@ -10,10 +10,13 @@
 //   abort    rank 1 calls MPI_Abort with 7 after half of the steps
 //   slow     rank 1 computes five times as long: 20 ms of a step
 //   vary     tags that never repeat, and no markers
+//   limit    as vary, with markers; after ten steps the process gets no more than SLEEP_MS MiB of
+//            address space beside what it has
 //   last     no markers, and rank 1 never calls MPI_Finalize
 //   report   rank 0 prints the time of a step and the size of the trace before MPI_Finalize
 #include <chameleon/chameleon.h>
 #include <mpi.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,14 +48,16 @@ void shift(const Program& run, int step) {
   const int previous = (run.rank + run.ranks - 1) % run.ranks;
   int out = run.rank + step;
   int in = -1;
-  const int tag = run.mode == "vary" ? step * 7919 % 32749 : 0;
+  const int tag = run.mode == "vary" || run.mode == "limit" ? step * 7919 % 32749 : 0;
   MPI_Sendrecv(&out, 1, MPI_INT, next, tag, &in, 1, MPI_INT, previous, tag, MPI_COMM_WORLD,
                MPI_STATUS_IGNORE);
   if (in != previous + step) MPI_Abort(MPI_COMM_WORLD, 99);
 }
 
 void end_of_step(const Program& run, int step) {
-  if (run.mode == "vary" || run.mode == "last" || (run.mode == "absent" && run.odd())) return;
+  if (run.mode == "vary" || run.mode == "last" || (run.mode == "limit" && step % 100 != 99) ||
+      (run.mode == "absent" && run.odd()))
+    return;
   if (run.mode == "fewer" && run.odd() && step == run.steps - 1) return;
   int token = 0;
   if (run.mode == "late" && step == run.steps / 2 && run.odd())
@@ -75,6 +80,16 @@ void happen(const Program& run, int step) {
   if (run.mode == "early" || run.mode == "handler") std::raise(SIGTERM);
 }
 
+void limit_memory(int more) {
+  unsigned long pages = 0;
+  std::FILE* const file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr || std::fscanf(file, "%lu", &pages) != 1) MPI_Abort(MPI_COMM_WORLD, 98);
+  std::fclose(file);
+  const rlim_t now = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
+  const rlimit limit{now + (static_cast<rlim_t>(more) << 20), RLIM_INFINITY};
+  if (::setrlimit(RLIMIT_AS, &limit) != 0) MPI_Abort(MPI_COMM_WORLD, 98);
+}
+
 void report(double seconds, const Program& run) {
   if (run.rank != 0 || run.mode != "report") return;
   struct stat file {};
@@ -90,7 +105,9 @@ void run_steps(const Program& run) {
     happen(run, step);
     shift(run, step);
     if (run.mode == "slow") ::usleep(run.odd() ? 20000 : 4000);
-    if (run.sleep_ms > 0) ::usleep(static_cast<useconds_t>(run.sleep_ms) * 1000);
+    if (run.mode == "limit" && step == 10) limit_memory(run.sleep_ms);
+    if (run.sleep_ms > 0 && run.mode != "limit")
+      ::usleep(static_cast<useconds_t>(run.sleep_ms) * 1000);
     end_of_step(run, step);
   }
   report(MPI_Wtime() - begin, run);

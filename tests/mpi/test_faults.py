@@ -164,37 +164,25 @@ class Faults:
                         self.attempt(case, ranks, **{where: number})
 
     def address_space(self):
-        """From hardly more than the program needs to enough for the tracer too."""
-        case = "two"
-        plain = self.untraced(case)
-        fits = None
-        for mebibytes in range(40, 4000, 20):
-            if self.limited(case, mebibytes, []) == plain:
-                fits = mebibytes
-                break
-        expect(fits is not None, "the program needs more than 4 GB of address space")
-        stopped = 0
-        for more in (0, 2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64):
-            folder = self.tools.fresh("limited")
-            path = folder / "t.cham"
-            outcome = self.limited(case, fits + more, [self.tools.library], path)
-            if b"cannot be preloaded" in outcome.stderr or b"error while loading" in outcome.stderr:
-                continue  # there is not even room for the library
-            what = f"{fits + more} MiB of address space, {more} more than untraced"
-            expect((outcome.status, outcome.stdout) == (plain.status, plain.stdout),
-                   f"{what}: the program's result changes", plain, outcome)
-            if path.exists():
-                self.info(what, path, outcome)
-            stopped += any(FAULT.match(line) for line in outcome.stderr.splitlines())
-        print(f"address space: {fits} MiB untraced; with that and a little more {stopped} faults")
-
-    def limited(self, case, mebibytes, preload, path=None):
-        ranks = CASES[case][0]
-        libraries = self.tools.preload(*preload, self.tools.test_yield)
-        settings = [f"CHAMELEON_OUTPUT={path}"] if path else []
-        script = f"ulimit -v {mebibytes << 10}; exec env LD_PRELOAD={libraries} \"$@\""
-        return self.tools.run([self.tools.mpiexec, "-n", ranks, "sh", "-c", script, "sh", *settings,
-                               *self.program(case)], timeout=PATIENCE)
+        """Between nothing and 32 MiB more than the process had when it began to iterate."""
+        faults = 0
+        for mebibytes in (0, 1, 2, 3, 4, 6, 8, 12, 16, 32):
+            program = [self.tools.online_program, "limit", "20000", str(mebibytes)]
+            for ranks in (2, 4):
+                what = f"{mebibytes} MiB of address space more, {ranks} ranks"
+                folder = self.tools.fresh("limited")
+                path = folder / "t.cham"
+                plain = self.tools.job(ranks, program, timeout=PATIENCE)
+                outcome = self.tools.job(ranks, program, preload=[self.tools.library],
+                                         timeout=PATIENCE, CHAMELEON_OUTPUT=path)
+                expect((outcome.status, outcome.stdout) == (plain.status, plain.stdout),
+                       f"{what}: the program's result changes", plain, outcome)
+                facts = self.info(what, path, outcome)
+                said = any(FAULT.match(line) for line in outcome.stderr.splitlines())
+                expect(said == bool(facts["declarations"]), f"{what}: said, not declared", outcome)
+                faults += said
+        expect(faults > 4, f"only {faults} of 20 jobs with little address space had a fault")
+        print(f"address space: {faults} of 20 jobs had a fault")
 
 
 def main():
@@ -203,6 +191,7 @@ def main():
     arguments.add_argument("--seconds", type=float, default=60)
     arguments.add_argument("--all", action="store_true")
     arguments.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    arguments.add_argument("--space", action="store_true", help="only with little address space")
     arguments.add_argument("--case", choices=list(CASES))
     arguments.add_argument("--ranks", default="all")
     arguments.add_argument("--at", type=int)
@@ -212,6 +201,9 @@ def main():
     def body(tools):
         faults = Faults(tools, options)
         print(f"seed {options.seed}", flush=True)
+        if options.space:
+            faults.address_space()
+            return
         if options.case:
             where = {"at": options.at} if options.at else {"from": options.since}
             faults.run(options.case, options.ranks, **where)
