@@ -42,13 +42,7 @@ using namespace flush;
 using namespace mpi;
 using namespace signature;
 }  // namespace record
-namespace process {}
-namespace record {}
 namespace online {
-using namespace process;
-using namespace record;
-using namespace mpi;
-using namespace format;
 using namespace cluster;
 using namespace compress;
 using namespace flush;

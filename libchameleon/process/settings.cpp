@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <type_traits>
 
 namespace chameleon::process {
 namespace {
@@ -56,8 +57,8 @@ auto size_of(std::uint64_t Settings::*field) {
 }
 
 /// A table of words and what they set.
-template <class T>
-auto word(T Settings::*field, std::map<std::string, T> words) {
+template <class Part, class T>
+auto word(T Part::*field, std::map<std::string, std::type_identity_t<T>> words) {
   return [field, words = std::move(words)](Settings& settings, const std::string& value) {
     const auto found = words.find(value);
     if (found != words.end()) settings.*field = found->second;

@@ -9,6 +9,8 @@
 
 #include <cerrno>
 
+#include "record/door.h"
+
 namespace chameleon::process {
 namespace {
 

@@ -5,14 +5,8 @@
 /// application left the signal at its default, a thread of the tool's own, which
 /// sleeps until then, leaves this rank's partial trace beside the file and
 /// raises the signal again; a second one ends the process at once. Threads that
-/// are in tool code finish it first, and stop at the door afterwards. What all
-/// ranks do together, a vote and the flush it may decide on, goes on to its end,
-/// so that what the ranks leave begins after the same flush; the last merge too.
-///
-/// The hot path pays two plain stores and a load a section: the other side of the
-/// handshake is a process-wide barrier (membarrier) at the time of the signal.
+/// are in tool code finish it first, and stop at the door afterwards (record/door.h).
 
-#include <atomic>
 #include <cstdint>
 
 #include "base/rooms.h"

@@ -109,6 +109,8 @@ class Recorder {
     if (log.full()) [[unlikely]]
       spill();
   }
+  /// Whether there are raw records; a stream's file may be missing all the same.
+  bool writes_raw() const { return !options_.raw.empty(); }
   /// A number for the next line of raw records, where there are threads; else 0.
   std::uint64_t next_raw_line() { return threaded_ ? ++raw_lines_ : 0; }
 
