@@ -87,8 +87,8 @@ class Online {
 
   const OnlineOptions& options_;
   World votes_, last_;
-  Members<World> members_;
   Rank* root_ = nullptr;  ///< rank 0, where it is
+  Members<World> members_;
   TraceKeeper<World> keeper_;
   MarkerFrequency frequency_;
   StateMachine machine_;
