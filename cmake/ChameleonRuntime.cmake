@@ -9,12 +9,16 @@
 function(chameleon_runtime)
   cmake_parse_arguments(runtime "SIMULATED" "NAME;MPI;TABLE;SHARDS" "" ${ARGN})
   set(record
-    record/arguments.cpp record/event_table.cpp record/rank_trace.cpp record/raw.cpp
-    record/slots.cpp record/stack_room.cpp record/streams.cpp record/thread_number.cpp
+    record/arguments.cpp record/door.cpp record/event_table.cpp record/objects.cpp
+    record/options.cpp record/rank_trace.cpp record/raw.cpp record/raw_file.cpp
+    record/recorder.cpp record/share.cpp record/slots.cpp record/stack_room.cpp
+    record/streams.cpp record/thread_number.cpp record/time_account.cpp
     mpi/handles.cpp mpi/event_layout.cpp)
-  set(online online/clock_fit.cpp online/governor.cpp online/online.cpp world/mpi_world.cpp)
+  set(online online/clock_fit.cpp online/governor.cpp online/rank.cpp world/mpi_world.cpp)
   set(process
-    process/fault.cpp process/lifecycle.cpp process/settings.cpp process/termination.cpp process/tracer.cpp
+    process/fault.cpp process/lifecycle.cpp process/rank_budget.cpp process/rank_report.cpp
+    process/settings.cpp process/termination.cpp process/trace_file.cpp process/traced_rank.cpp
+    process/tracer.cpp
     base/memory.cpp)
   set(intercept intercept/callers.cpp)
   if(NOT runtime_SIMULATED)

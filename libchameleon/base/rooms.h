@@ -14,7 +14,6 @@ inline namespace model {}
 namespace statemachine {}
 namespace markers {}
 namespace callpath {}
-namespace process {}
 namespace world {}
 namespace compress {}
 namespace signature {}
@@ -37,19 +36,13 @@ using namespace world;
 
 // Inside the traced process.
 namespace record {
-using namespace process;
 using namespace callpath;
 using namespace compress;
 using namespace flush;
 using namespace mpi;
 using namespace signature;
 }  // namespace record
-namespace record {}
 namespace online {
-using namespace process;
-using namespace record;
-using namespace mpi;
-using namespace format;
 using namespace cluster;
 using namespace compress;
 using namespace flush;

@@ -175,7 +175,7 @@ Share& share_of(Shares& shares, std::uint32_t rank) {
     return shares.value;
 }
 
-/// The same for shares that are there; `complete(Share&)` adds, to those that are sent,
+/// The same for shares that are there; `complete(rank, Share&)` adds, to those that are sent,
 /// what comparing them does not need.
 template <class World, class Complete>
 std::optional<Trace> flush(World& world, typename World::template PerRank<Share>& shares,
@@ -196,7 +196,7 @@ std::optional<Trace> flush(World& world, typename World::template PerRank<Share>
   return flush(world, std::move(classes), std::move(comparisons), clustering, fidelity,
                [&](std::uint32_t rank, const FlushPlan::Entry& entry) {
                  Share& share = share_of(shares, rank);
-                 complete(share);
+                 complete(rank, share);
                  return prepare(entry, share);
                });
 }
@@ -204,7 +204,7 @@ std::optional<Trace> flush(World& world, typename World::template PerRank<Share>
 template <class World>
 std::optional<Trace> flush(World& world, typename World::template PerRank<Share>& shares,
                            const Clustering& clustering, Fidelity fidelity) {
-  return flush(world, shares, clustering, fidelity, [](Share&) {});
+  return flush(world, shares, clustering, fidelity, [](std::uint32_t, Share&) {});
 }
 
 }  // namespace chameleon::flush

@@ -49,80 +49,90 @@ class DepthGuard {
   DepthGuard& operator=(const DepthGuard&) = delete;
 };
 
+/// A barrier may be a marker.
+[[gnu::noinline]] inline void mark_barrier(MPI_Comm comm) {
+  if (Tracer* const tracer = present_tracer())
+    tracer->mark(MarkerCall::barrier(tracer->is_marker_comm(comm)));
+}
+
+[[gnu::noinline]] inline void name_comm(MPI_Comm comm, const char* name) {
+  if (Tracer* const tracer = present_tracer()) tracer->name_comm(comm, name);
+}
+
 /// A call with a key whose event is not one of those expected. Not part of the way of the others.
 template <CallId C, class... P>
-[[gnu::noinline]] void append_anew(Tracer& tracer, Stream& stream, std::uint64_t path,
+[[gnu::noinline]] void append_anew(Recorder& recorder, Stream& stream, std::uint64_t path,
                                    std::uint64_t compute, std::uint64_t communication, int code,
                                    std::int64_t made, P... p) {
-  if (!tracer.records(C)) return tracer.count_paused();
-  CallRecord<C, P...> event(tracer, p...);
+  if (!recorder.records(C)) return recorder.count_paused();
+  CallRecord<C, P...> event(recorder.objects(), p...);
   event.before();
   event.after_making(made, code);
-  tracer.append(stream, C, path, compute, communication, event);
+  recorder.append(stream, C, path, compute, communication, event);
 }
 
 template <CallId C, class... P>
-[[gnu::noinline]] void write_raw(Tracer& tracer, Stream& stream, int code, P... p) {
-  CallRecord<C, P...> event(tracer, p...);
+[[gnu::noinline]] void write_raw(Recorder& recorder, Stream& stream, int code, P... p) {
+  CallRecord<C, P...> event(recorder.objects(), p...);
   event.look_at_comm();
-  RawLine<C, P...>().after(event.args(), event.comm(), code, stream.raw, tracer.next_raw_line());
+  RawLine<C, P...>().after(event.args(), event.comm(), code, stream.raw, recorder.next_raw_line());
 }
 
 /// Of a call with a key nothing is looked at beforehand, and nothing else where the event is one of
 /// those expected.
 template <CallId C, class... P>
-[[gnu::always_inline]] inline int record_keyed(Tracer& tracer, void* site, int (*pmpi)(P...),
+[[gnu::always_inline]] inline int record_keyed(Recorder& recorder, void* site, int (*pmpi)(P...),
                                                P... p) {
   const DepthGuard guard;
   MPI_Status own;
-  CallRecord<C, P...> event(tracer, p...);
+  CallRecord<C, P...> event(recorder.objects(), p...);
   event.own_status(own);
-  const std::uint64_t entry = tracer.clock().now();
+  const std::uint64_t entry = recorder.times().clock().now();
   const int code = std::apply(pmpi, event.args());
-  const std::uint64_t after = tracer.clock().now();
+  const std::uint64_t after = recorder.times().clock().now();
   try {
-    const auto held = tracer.enter();
-    Stream& stream = tracer.stream();
-    const bool records = tracer.records(C);
+    const auto held = recorder.enter();
+    Stream& stream = recorder.streams().present();
+    const bool records = recorder.records(C);
     if (records && stream.raw != nullptr) [[unlikely]]
-      std::apply([&](P... q) { write_raw<C, P...>(tracer, stream, code, q...); }, event.args());
-    const std::uint64_t path = records ? tracer.path(site) : 0;
+      std::apply([&](P... q) { write_raw<C, P...>(recorder, stream, code, q...); }, event.args());
+    const std::uint64_t path = records ? recorder.path(site) : 0;
     const std::uint64_t compute = stream.computed_until(entry), time = after - entry;
     event.make(code);
     if (!records || code != MPI_SUCCESS ||
-        !tracer.append_again(stream, C, path, compute, time, event)) [[unlikely]]
+        !recorder.append_again(stream, C, path, compute, time, event)) [[unlikely]]
       std::apply(
           [&](P... q) {
-            append_anew<C, P...>(tracer, stream, path, compute, time, code, event.made(), q...);
+            append_anew<C, P...>(recorder, stream, path, compute, time, code, event.made(), q...);
           },
           event.args());
-    tracer.leave(stream, C, entry, entry, after);
+    recorder.times().leave(stream, C, entry, entry, after);
   } catch (...) {
     fault_caught();
   }
-  if constexpr (C == CallId::kBarrier)
-    tracer.mark(MarkerCall::barrier(tracer.is_marker_comm(std::get<0>(event.args()))));
+  if constexpr (C == CallId::kBarrier) mark_barrier(std::get<0>(event.args()));
   return code;
 }
 
 template <CallId C, class... P>
-[[gnu::always_inline]] inline int record(Tracer& tracer, void* site, int (*pmpi)(P...), P... p) {
+[[gnu::always_inline]] inline int record(Recorder& recorder, void* site, int (*pmpi)(P...),
+                                         P... p) {
   const DepthGuard guard;
   constexpr const CallInfo& call = *find_call(C);
-  CallRecord<C, P...> event(tracer, p...);
-  const bool early = event.kEarly || tracer.writes_raw();
+  CallRecord<C, P...> event(recorder.objects(), p...);
+  const bool early = event.kEarly || recorder.writes_raw();
   std::optional<RawLine<C, P...>> raw;
-  const std::uint64_t entry = tracer.clock().now();
+  const std::uint64_t entry = recorder.times().clock().now();
   std::uint64_t before = entry;
   bool prepared = true;
   try {
     event.own_statuses();
     if (early) {
-      const auto held = tracer.enter();
+      const auto held = recorder.enter();
       event.before();
-      if (tracer.records(C) && tracer.stream().raw != nullptr)
+      if (recorder.records(C) && recorder.streams().present().raw != nullptr)
         raw.emplace().before(event.args(), event.comm());
-      before = tracer.clock().now();
+      before = recorder.times().clock().now();
     }
   } catch (...) {
     prepared = false;
@@ -134,26 +144,26 @@ template <CallId C, class... P>
   int code = MPI_SUCCESS;
   if constexpr (!ends && !begun) code = std::apply(pmpi, event.args());
   if (!prepared) return code;
-  const std::uint64_t after = tracer.clock().now();
+  const std::uint64_t after = recorder.times().clock().now();
   try {
-    const auto held = tracer.enter();
-    Stream& stream = tracer.stream();
-    if (raw) raw->after(event.args(), event.comm(), code, stream.raw, tracer.next_raw_line());
-    const bool records = tracer.records(C);
-    const std::uint64_t path = records ? tracer.path(site) : 0;
+    const auto held = recorder.enter();
+    Stream& stream = recorder.streams().present();
+    if (raw) raw->after(event.args(), event.comm(), code, stream.raw, recorder.next_raw_line());
+    const bool records = recorder.records(C);
+    const std::uint64_t path = records ? recorder.path(site) : 0;
     if (!early) event.before();
     event.after(code);
     if (records)
-      tracer.append(stream, C, path, begun ? 0 : stream.computed_until(entry),
-                    ends || begun ? 0 : after - before, event);
+      recorder.append(stream, C, path, begun ? 0 : stream.computed_until(entry),
+                      ends || begun ? 0 : after - before, event);
     else
-      tracer.count_paused();
-    tracer.leave(stream, C, entry, before, after);
+      recorder.count_paused();
+    recorder.times().leave(stream, C, entry, before, after);
   } catch (...) {
     fault_caught();
   }
   if constexpr (C == CallId::kCommSetName)
-    tracer.name_comm(std::get<0>(event.args()), std::get<1>(event.args()));
+    name_comm(std::get<0>(event.args()), std::get<1>(event.args()));
   return code;
 }
 
@@ -178,11 +188,8 @@ template <CallId C, auto kPmpi, class R, class... P>
     }
     if constexpr (has(*find_call(C), Attribute::kAbort)) abandon_tracer();
     const R code = kPmpi(p...);
-    const std::tuple<P...> args(p...);
-    if constexpr (C == CallId::kBarrier)
-      stopped->mark(MarkerCall::barrier(stopped->is_marker_comm(std::get<0>(args))));
-    if constexpr (C == CallId::kCommSetName)
-      stopped->name_comm(std::get<0>(args), std::get<1>(args));
+    if constexpr (C == CallId::kBarrier) mark_barrier(p...);
+    if constexpr (C == CallId::kCommSetName) name_comm(p...);
     return code;
   } else {
     return kPmpi(p...);
@@ -200,17 +207,18 @@ CHAMELEON_TAIL R trace(P... p) {
     if constexpr (kMattersAfterFault<C>) return pass_by<C, kPmpi, R>(site, p...);
     return kPmpi(p...);
   }
+  Recorder& recorder = tracer->recorder();
   if constexpr (has(call, Attribute::kLocal)) {
-    if (!tracer->records(C)) return kPmpi(p...);
+    if (!recorder.records(C)) return kPmpi(p...);
   }
   if constexpr (!has(call, Attribute::kFinalize | Attribute::kAbort))
     if (!has_room_to_record()) [[unlikely]] {
-      tracer->count_squeezed();
+      tracer->report().count_squeezed();
       return kPmpi(p...);
     }
   if constexpr (CallRecord<C, P...>::kKeyed)
-    return record_keyed<C, P...>(*tracer, site, kPmpi, p...);
-  const int code = record<C, P...>(*tracer, site, kPmpi, p...);
+    return record_keyed<C, P...>(recorder, site, kPmpi, p...);
+  const int code = record<C, P...>(recorder, site, kPmpi, p...);
   if constexpr (has(call, Attribute::kFinalize)) {
     const DepthGuard guard;
     set_ways(false);
@@ -233,9 +241,9 @@ CHAMELEON_TAIL R trace(P... p) {
 
 /// Records a call as the wrapper of one with a key does, with the way in and out.
 template <class... P>
-[[gnu::noinline]] void rehearse(Tracer& tracer, void* site, int (*pmpi)(P...),
+[[gnu::noinline]] void rehearse(Recorder& recorder, void* site, int (*pmpi)(P...),
                                 std::type_identity_t<P>... p) {
-  if (has_room_to_record()) record_keyed<CallId::kSendrecv, P...>(tracer, site, pmpi, p...);
+  if (has_room_to_record()) record_keyed<CallId::kSendrecv, P...>(recorder, site, pmpi, p...);
 }
 
 /// Who else deals with MPI in this process.
@@ -245,7 +253,7 @@ inline void look_for_others(Tracer& tracer) {
   look_around();
   if (other_tool().empty()) return;
   if (tracer.rank() == 0) say(other_tool());
-  tracer.declare(other_tool());
+  tracer.report().declare(other_tool());
 }
 
 /// MPI_Init and its like: what follows it is traced.
@@ -262,13 +270,14 @@ CHAMELEON_TAIL int begin_trace(P... p) {
   start_tracer(level > MPI_THREAD_FUNNELED, look_for_others);
   if (Tracer* tracer = g_tracer.load(std::memory_order_acquire)) {
     MPI_Status status{};
+    Recorder& recorder = tracer->recorder();
     guarded([&] {
-      tracer->measure_unseen(CallId::kSendrecv, [&] {
-        rehearse(*tracer, site, send_nothing, nullptr, 1, MPI_INT, MPI_PROC_NULL, 0, nullptr, 1,
+      recorder.measure_unseen(CallId::kSendrecv, [&] {
+        rehearse(recorder, site, send_nothing, nullptr, 1, MPI_INT, MPI_PROC_NULL, 0, nullptr, 1,
                  MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &status);
       });
     });
-    record<C, P...>(*tracer, site, kPmpi, p...);
+    record<C, P...>(recorder, site, kPmpi, p...);
   }
   if (present_tracer() != nullptr) set_ways(true);
   return code;

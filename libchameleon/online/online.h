@@ -1,119 +1,112 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// The online trace in the making: what happens at acted-on markers and in
-/// MPI_Finalize. One vote of 16 bytes at each; then, as the state graph says,
-/// clustering, election of leads, joining or dropping the interval, and flushes
-/// that rank 0 appends to the file (dissertation section 5.1, Algorithms 6 to 8;
-/// docs/design/marker.md). A rank that does not hear from the others in time
+/// The online trace in the making: what happens at acted-on markers and in MPI_Finalize. One vote
+/// of 16 bytes at each; then, as the state graph says, clustering, election of leads, joining or
+/// dropping the interval, and flushes that rank 0 appends to the file (dissertation section 5.1,
+/// Algorithms 6 to 8; docs/design/marker.md). A rank that does not hear from the others in time
 /// gives markers up: the application goes on and the trace stays complete.
-
-#include <mpi.h>
+///
+/// Written for a world: in a job each process has its own rank, in a test one process has all.
+/// Every public method is collective.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
-#include "cluster/double_step.h"
-#include "flush/flush.h"
-#include "format/file.h"
 #include "markers/marker.h"
-#include "online/governor.h"
-#include "process/fault.h"
-#include "process/settings.h"
+#include "online/trace_keeper.h"
 #include "statemachine/state_machine.h"
-#include "world/mpi_world.h"
-
-namespace chameleon::process {
-class Tracer;
-}
 
 namespace chameleon::online {
 
+/// A flush that all have agreed on waits this much longer than a vote: a rank may have
+/// much to merge before it takes what comes next.
+inline constexpr double kFlushPatience = 10;
+inline constexpr double kForever = 1e12;  ///< seconds
+
+template <class World>
 class Online {
  public:
-  /// `votes` and `last` are communicators of the tool's own, the latter for finalize.
-  Online(Tracer& tracer, MPI_Comm votes, MPI_Comm last);
+  using Ranks = typename World::template PerRank<Rank*>;
 
-  /// A marker was seen on this rank.
-  void mark();
-  /// In MPI_Finalize, on every rank, before `finish`: waits until all are there.
+  /// Votes and flushes are in the world `votes`, what happens in MPI_Finalize in `last`, which
+  /// waits as long as MPI_Finalize would. `output` is rank 0's, and null elsewhere.
+  Online(const OnlineOptions& options, World votes, World last, Ranks ranks, Output* output);
+
+  /// A marker. Tells whether it was acted on.
+  bool mark();
+  /// In MPI_Finalize, before `finish`: waits until all are there.
   void meet();
   /// Merges what is left and completes the trace.
   void finish();
 
-  /// The first comparison of the ranks' clocks, after which they go on together, as they left
-  /// MPI_Init. Collective.
-  void compare_clocks();
+  /// The first comparison of the ranks' clocks.
+  void compare_clocks() { compare_clocks(votes_, kManyRounds); }
 
   OnlineFacts facts() const;
-  /// Where the run is, for people: the marker.
-  std::string place() const;
+  State state() const { return machine_.state(); }
 
  private:
   /// Questions a rank asks in a comparison of clocks. At a flush the first answer may have
   /// waited for another rank's.
   static constexpr unsigned kManyRounds = 10, kFewRounds = 2;
-  static constexpr double kForever = 1e12;  ///< seconds
+  /// Numbers of the votes at the end, in their world.
+  static constexpr std::uint32_t kMostActed = 0, kSums = 1;
+  using Votes = typename World::template PerRank<Vote>;
 
-  void act();
-  void govern(const Vote& vote, const Governor::Spent& spent);
-  void perform(Action action, const SignatureVector& interval);
-  void elect(const SignatureVector& interval);
-  void flush(const Clustering& clustering, bool keeps);
+  // A marker, in this order.
+  Votes close_intervals();
+  Decision decide(const Vote& vote);
+  void perform(Action action);
+  void govern(const Vote& vote);
+
+  Vote own_vote(Member& member) const;
+  void join();
+  void drop();
+  void elect();
   void flush_history();
-  void commit(std::optional<Trace> merged);
-  void note_arrived(const Trace& merged);
-  RankList everyone() const;
-  void compare_clocks(MpiWorld& world, unsigned rounds);
+  void flush(const Clustering& clustering);
+  void after_flush();
   void give_up(std::uint32_t missing);
-  void say_uneven(std::uint32_t finalizing, std::uint64_t marker) const;
+  void compare_clocks(World& world, unsigned rounds);
   void note(const Decision& decision, const Vote& vote);
-  void merge_everything();
-  void collect_facts();
-  void accept_facts(Trace all);
-  void write_last();
-  Vote own_vote(Vote vote) const;
-  /// Takes what failed on this rank in a collective operation as this rank's fault.
-  void heed(const MpiWorld& world) const { note_fault(world.failure()); }
-  void say_fault(std::uint64_t ranks);
-  /// Adds up a small value over all ranks, on all ranks. Collective, no allocation.
-  template <class T, class C>
-  void add_up(T& value, C add) {
-    std::uint32_t missing = 0;
-    last_.small_all_reduce(value, add, sums_++, kForever, missing);
-  }
-  bool keeps_in_lead() const;
-  bool lossless() const { return settings_.fidelity == Fidelity::kExact; }
+  void note_clusters();
+  void collect_sums();
 
-  Tracer& tracer_;
-  const Settings& settings_;
-  MPI_Comm comm_;  ///< as `last`
+  /// What failed on a rank in a collective operation is the rank's failure.
+  void heed(World& world) { note_failure(world.failure()); }
+  void note_failure(Failure failure);
+  std::uint64_t elapsed_ns();
+  void say_fault(std::uint64_t ranks);
+  void say_uneven(std::uint32_t finalizing, std::uint64_t marker);
+
+  bool lossless() const { return options_.fidelity == Fidelity::kExact; }
+  bool keeps_in_lead(std::uint32_t rank, const Member& member) const;
+  World& present() { return finalizing_ ? last_ : votes_; }
+
+  const OnlineOptions& options_;
+  World votes_, last_;
+  Rank* root_ = nullptr;  ///< rank 0, where it is
+  Members<World> members_;
+  TraceKeeper<World> keeper_;
   MarkerFrequency frequency_;
   StateMachine machine_;
-  MpiWorld world_;  ///< of votes and flushes
-  MpiWorld last_;   ///< of finalize: waits as long as MPI_Finalize would
-  MpiWorld* present_ = &world_;
   Clustering clusters_;
-  std::uint64_t previous_ = 0;
-  std::uint32_t votes_ = 0, sums_ = 0;
-  std::uint64_t since_flush_ = 0;
-  std::uint64_t intervals_ = 0;   ///< since not all are recorded
-  std::uint64_t most_acted_ = 0;  ///< markers, of any rank, at the end
-  std::uint64_t end_begun_ = 0;   ///< in ticks
-  bool regained_ = false;         ///< the frequency has just changed: intervals cannot be compared
-  bool gave_up_ = false;
-  bool lost_ = false;  ///< a flush failed
-  long marker_thread_ = 0;
-  bool second_thread_ = false;  ///< called a marker
-  std::size_t threads_ = 1;     ///< with streams, at the last marker
-  bool creates_ = false;  ///< the elected interval creates communicators, or has several threads
   OnlineFacts facts_;
-  // Of rank 0:
-  Trace online_;
-  bool online_whole_ = true;      ///< nothing failed in the middle of a change to it
-  RankList missing_;              ///< ranks whose events did not arrive in some flush
-  bool missing_unknown_ = false;  ///< it may be more than those
+  struct Counts {
+    std::uint32_t votes = 0;
+    std::uint64_t since_flush = 0;  ///< markers
+    std::uint64_t intervals = 0;    ///< since not all are recorded
+    std::uint64_t most_acted = 0;   ///< markers, of any rank, at the end
+  } counts_;
+  bool regained_ = false;  ///< the frequency has just changed: intervals cannot be compared
+  bool gave_up_ = false;
+  bool finalizing_ = false;  ///< in `finish`
   bool said_fault_ = false;
 };
 
 }  // namespace chameleon::online
+
+#include "online/online_end.h"
+#include "online/online_marker.h"

@@ -16,6 +16,7 @@
 #include "format/file.h"
 #include "process/fault.h"
 #include "process/say.h"
+#include "process/termination.h"
 #include "process/tracer.h"
 
 extern char** environ;
@@ -164,7 +165,7 @@ std::int64_t wait_for_others(const Tracer& tracer) {
 std::int64_t leave_on_termination() {
   if (!g_door.close()) return 0;
   Tracer* tracer = present_tracer();  // nobody changes it any more
-  if (tracer == nullptr || !tracer->close()) return 0;
+  if (tracer == nullptr || !tracer->recorder().close()) return 0;
   std::int64_t end = 0;
   guarded([&] {
     tracer->leave_partial("SIGTERM", true);
@@ -198,10 +199,6 @@ bool speaks_for_job() {
       return false;
   const char* enabled = std::getenv("CHAMELEON_ENABLE");
   return enabled == nullptr || std::strcmp(enabled, "0") != 0;
-}
-
-const char* timing_name(Timing timing) {
-  return timing == Timing::kNone ? "none" : timing == Timing::kFull ? "full" : "histogram";
 }
 
 Trace new_trace(int size) {
@@ -268,7 +265,7 @@ std::unique_ptr<Tracer> make_tracer(Start& start, int rank, int size, bool threa
       say(unwinder.error().message + "; calls are recorded without call paths");
     tracer = std::make_unique<Tracer>(start.settings, rank, size, g_comms[0], g_comms[1],
                                       start.path, std::move(start.writer));
-    if (threaded) tracer->set_threaded();
+    if (threaded) tracer->recorder().set_threaded();
     prepare(*tracer);
   });
   if (!made || has_fault()) tracer.reset();  // a fault may have been at load
@@ -350,7 +347,7 @@ void finish_tracer() {
   give_back_space();
   tracer->meet();
   {
-    const auto held = tracer->lock();  // not while SIGTERM's thread saves what there is
+    const auto held = tracer->recorder().lock();  // not while SIGTERM's thread saves what there is
     g_tracer.store(nullptr);
     g_stopped.store(nullptr);
     g_door.set(Together::kLastMerge);
@@ -358,13 +355,14 @@ void finish_tracer() {
   tracer->finish();
   g_door.set(Together::kNothing);
   for (MPI_Comm& comm : g_comms) PMPI_Comm_free(&comm);
-  if (!tracer->threaded()) delete tracer;  // else a thread may be asking whether it records
+  if (!tracer->recorder().threaded())
+    delete tracer;  // else a thread may be asking whether it records
 }
 
 void abandon_tracer() {
   Tracer* tracer = present_tracer();
   if (tracer == nullptr) return;
-  const auto held = tracer->lock();  // other threads may be recording
+  const auto held = tracer->recorder().lock();  // other threads may be recording
   const bool recording = g_tracer.exchange(nullptr) != nullptr;
   const bool stopped = g_stopped.exchange(nullptr) != nullptr;
   if (recording || stopped) guarded([&] { tracer->leave_partial("MPI_Abort", false); });

@@ -11,9 +11,6 @@
 
 namespace chameleon::process {
 
-enum class Timing;
-const char* timing_name(Timing timing);  ///< none, histogram, full
-
 /// One line on stderr, in one write.
 void say(const std::string& line);
 /// The same by printf's rules, up to 500 characters, without an allocation.

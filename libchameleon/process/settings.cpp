@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "process/settings.h"
 
-#include <fnmatch.h>
-
 #include <charconv>
 #include <cstring>
 #include <functional>
 #include <map>
+#include <type_traits>
 
 namespace chameleon::process {
 namespace {
@@ -58,8 +57,8 @@ auto size_of(std::uint64_t Settings::*field) {
 }
 
 /// A table of words and what they set.
-template <class T>
-auto word(T Settings::*field, std::map<std::string, T> words) {
+template <class Part, class T>
+auto word(T Part::*field, std::map<std::string, std::type_identity_t<T>> words) {
   return [field, words = std::move(words)](Settings& settings, const std::string& value) {
     const auto found = words.find(value);
     if (found != words.end()) settings.*field = found->second;
@@ -192,12 +191,6 @@ Result<std::uint64_t> parse_size(const std::string& text) {
   return value << shift;
 }
 
-bool Settings::excludes(const std::string& call) const {
-  for (const std::string& pattern : exclude)
-    if (fnmatch(pattern.c_str(), call.c_str(), 0) == 0) return true;
-  return false;
-}
-
 Result<Settings> parse_settings(const char* const* environment) {
   Settings settings;
   for (; *environment != nullptr; ++environment) {
@@ -219,6 +212,8 @@ Result<Settings> parse_settings(const char* const* environment) {
                        variable->second.takes,
                    0};
   }
+  settings.format = settings.cluster.format;
+  settings.hashes = settings.fidelity == Fidelity::kChecked;
   return settings;
 }
 

@@ -10,36 +10,18 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cluster/double_step.h"
-#include "flush/flush.h"
+#include "online/options.h"
+#include "record/options.h"
 
 namespace chameleon::process {
 
-enum class Timing { kNone, kHistogram, kFull };
-
-struct Settings {
+struct Settings : RecordOptions, OnlineOptions {
   bool enable = true;
   std::string output;  ///< empty: PROGRAM.JOBID.cham
-  Timing timing = Timing::kHistogram;
-  bool all_events = false;
-  std::vector<std::string> exclude;  ///< call names or globs, without MPI_
-  std::uint64_t buffer = 8ULL << 20;
-  std::string raw;      ///< directory; empty: none
-  bool counter = true;  ///< time stamps from the processor's counter
-  std::uint64_t memory =
-      512ULL << 20;  ///< bytes of the tool's own, beyond which it stops recording
+  /// Bytes of the tool's own, beyond which it stops recording.
+  std::uint64_t memory = 512ULL << 20;
   int verbose = 0;
-  bool clustering = true;  ///< off: one merge of all ranks at finalize
-  ClusterOptions cluster;  ///< algorithm, K, seed, distance, format
-  Fidelity fidelity = Fidelity::kExact;
-  CallPathForm signature = CallPathForm::kOrdered;
-  std::uint64_t call_frequency = 1;  ///< every n-th marker is acted on
-  std::uint64_t flush_every = 100;   ///< acted-on markers
-  double marker_timeout = 60;        ///< seconds
-  double budget = 0;                 ///< the tool's share of the run time; 0: as it comes
   std::vector<std::string> warnings;
-
-  bool excludes(const std::string& call) const;
 };
 
 /// `environment` is a null-terminated list of NAME=VALUE, as `environ`.

@@ -5,52 +5,13 @@
 /// application left the signal at its default, a thread of the tool's own, which
 /// sleeps until then, leaves this rank's partial trace beside the file and
 /// raises the signal again; a second one ends the process at once. Threads that
-/// are in tool code finish it first, and stop at the door afterwards. What all
-/// ranks do together, a vote and the flush it may decide on, goes on to its end,
-/// so that what the ranks leave begins after the same flush; the last merge too.
-///
-/// The hot path pays two plain stores and a load a section: the other side of the
-/// handshake is a process-wide barrier (membarrier) at the time of the signal.
+/// are in tool code finish it first, and stop at the door afterwards (record/door.h).
 
-#include <atomic>
 #include <cstdint>
 
 #include "base/rooms.h"
 
 namespace chameleon::process {
-
-/// What the ranks do together: at a marker vote and then what was decided; at the end merge all.
-enum class Together : std::uint8_t { kNothing, kVote, kDecided, kLastMerge };
-
-/// Whether tool code runs, and whether it may begin; one for the process, so that
-/// it can be closed whatever becomes of the tracer. One writer thread: programs
-/// with several threads in MPI hold a mutex besides.
-class Door {
- public:
-  void enter() {
-    busy_.store(true, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (closed_.load(std::memory_order_relaxed)) [[unlikely]]
-      stop();
-  }
-  void leave() { busy_.store(false, std::memory_order_release); }
-  /// Begun inside; while it lasts its thread comes in at a closed door.
-  void set(Together what) { together_.store(what, std::memory_order_release); }
-  /// Lets nobody in any more and waits, a second or two at most, until nobody is inside. It waits
-  /// for a vote too, shortly, because another rank may be long in coming, for what was decided, and
-  /// five seconds for the last merge.
-  bool close();
-
- private:
-  void stop();
-
-  std::atomic<bool> busy_{false};
-  std::atomic<bool> closed_{false};
-  std::atomic<bool> shut_{false};  ///< to what is done together too
-  std::atomic<Together> together_{Together::kNothing};
-};
-
-extern Door g_door;
 
 /// Watches for SIGTERM, unless the application does. `leave` is called at most
 /// once, on another thread; it is to be quick, and says when the process is to

@@ -14,7 +14,7 @@
 #include <boost/container/static_vector.hpp>
 
 #include "mpi/event_layout.h"
-#include "process/tracer.h"
+#include "record/objects.h"
 #include "record/significance.h"
 #include "record/status_values.h"
 
@@ -68,7 +68,7 @@ class CallRecord {
     return true;
   }();
 
-  CallRecord(Tracer& tracer, P... p) : tracer_(tracer), args_(p...) {}
+  CallRecord(Objects& objects, P... p) : objects_(objects), args_(p...) {}
 
   /// In any case before the call: a status of the tool's own where the program has none.
   void own_statuses() {
@@ -97,7 +97,7 @@ class CallRecord {
       if (code != MPI_SUCCESS) return;
       look_at_comm();
       const auto handle = static_cast<std::uint64_t>(scalar<C, kRequest>(args_));
-      made_ = tracer_.slots(Kind::kRequest).create(handle);
+      made_ = objects_.slots(Kind::kRequest).create(handle);
       post(made_);
     }
   }
@@ -117,7 +117,7 @@ class CallRecord {
   [[gnu::always_inline]] void look_at_comm() {
     if constexpr (kComm >= 0) {
       if constexpr (params(kCall)[kComm].direction == Direction::kIn)
-        comm_ = tracer_.comm_shape(std::get<kComm>(args_));
+        comm_ = objects_.comm_shape(std::get<kComm>(args_));
     }
   }
 
@@ -126,7 +126,7 @@ class CallRecord {
     look_at_comm();
     each([&]<int I>() { this->template before_param<I>(); });
     // Not afterwards: another thread may have got the handle for a type of its own.
-    if constexpr (C == CallId::kTypeFree) tracer_.forget_type();
+    if constexpr (C == CallId::kTypeFree) objects_.forget_type();
   }
 
   void after(int code) {
@@ -189,14 +189,14 @@ class CallRecord {
   std::int64_t encode_element(const T& element) {
     constexpr const ParamInfo& param = params(kCall)[I];
     if constexpr (is_object(param.kind))
-      return tracer_.slots(param.kind).find(handle_bits(element));
+      return objects_.slots(param.kind).find(handle_bits(element));
     else
       return as_number(element);
   }
 
   template <class List>
   std::int64_t interned(const List& list) {
-    return static_cast<std::int64_t>(tracer_.intern({list.data(), list.size()}));
+    return static_cast<std::int64_t>(objects_.intern({list.data(), list.size()}));
   }
 
   template <int I>
@@ -260,17 +260,17 @@ class CallRecord {
       value<I>() = kNotRecorded;
       return;
     }
-    Slots& slots = tracer_.slots(param.kind);
+    Slots& slots = objects_.slots(param.kind);
     const auto handle = static_cast<std::uint64_t>(scalar<C, I>(args_));
     if constexpr (kFrees && param.direction == Direction::kInOut) {
-      if constexpr (param.kind != Kind::kRequest) tracer_.objects_changed();
+      if constexpr (param.kind != Kind::kRequest) objects_.change();
       freed_handle_ = handle;
       value<I>() = slots.claim(handle);
     } else {
       value<I>() = slots.find(handle);
     }
     if constexpr (param.kind == Kind::kRequest && has(kCall, Attribute::kCancels))
-      tracer_.request(value<I>()).cancelled = true;
+      objects_.request(value<I>()).cancelled = true;
   }
 
   template <int I>
@@ -284,14 +284,14 @@ class CallRecord {
       if constexpr (param.direction == Direction::kOut) {
         new_object<I>(ok);
       } else if constexpr (param.direction == Direction::kInOut && kFrees) {
-        Slots& slots = tracer_.slots(param.kind);
+        Slots& slots = objects_.slots(param.kind);
         if (!significant<C, I>(args_, comm_)) return;
         if (ok)
           slots.free_claimed(value<I>());
         else
           slots.unclaim(value<I>());
         if constexpr (param.kind == Kind::kComm)
-          if (ok) tracer_.forget_comm(handle_of<MPI_Comm>(freed_handle_));
+          if (ok) objects_.forget_comm(handle_of<MPI_Comm>(freed_handle_));
       }
     } else if constexpr (param.direction != Direction::kIn) {
       if constexpr (is_array(param) && std::is_pointer_v<T>) {
@@ -299,7 +299,7 @@ class CallRecord {
           if (ok)
             value<I>() = encode_array<I>();
           else
-            value<I>() = static_cast<std::int64_t>(tracer_.intern({}));
+            value<I>() = static_cast<std::int64_t>(objects_.intern({}));
         }
       } else {
         const std::int64_t number = ok ? scalar<C, I>(args_) : 0;
@@ -316,13 +316,13 @@ class CallRecord {
     constexpr const ParamInfo& param = params(kCall)[I];
     value<I>() = -1;
     if (!ok) return;
-    Slots& slots = tracer_.slots(param.kind);
+    Slots& slots = objects_.slots(param.kind);
     const auto handle = static_cast<std::uint64_t>(scalar<C, I>(args_));
     if constexpr (kKeyed) {
       value<I>() = made_;
       return;
     }
-    if constexpr (param.kind != Kind::kRequest) tracer_.objects_changed();
+    if constexpr (param.kind != Kind::kRequest) objects_.change();
     if constexpr (param.kind == Kind::kRequest && kPosts) {
       value<I>() = slots.create(handle);
       post(value<I>());
@@ -346,7 +346,7 @@ class CallRecord {
     if constexpr (source >= 0) facts.any_source = scalar<C, source>(args_) == MPI_ANY_SOURCE;
     if constexpr (tag >= 0 && source >= 0) facts.any_tag = scalar<C, tag>(args_) == MPI_ANY_TAG;
     if constexpr (count >= 0 && type >= 0)
-      facts.bytes = scalar<C, count>(args_) * tracer_.type_bytes(std::get<type>(args_));
+      facts.bytes = scalar<C, count>(args_) * objects_.type_bytes(std::get<type>(args_));
     else if constexpr (kTransfers)
       facts.bytes = kNotRecorded;  // the end of a split collective does not repeat its count
     if constexpr (source >= 0)
@@ -356,7 +356,7 @@ class CallRecord {
 
   void post(std::int64_t id) {
     if (id < 0) return;
-    RequestFacts& facts = tracer_.request(id);
+    RequestFacts& facts = objects_.request(id);
     // The status of an Isendrecv's request says nothing: MPICH leaves it as it was.
     if constexpr ((kReceives && !has(kCall, Attribute::kSend)) || kTransfers)
       facts = posted_receive();
@@ -375,7 +375,7 @@ class CallRecord {
   void claim_requests() {
     const auto* requests = std::get<kRequest>(args_);
     claimed_.resize(static_cast<std::size_t>(request_count()), boost::container::default_init);
-    Slots& slots = tracer_.slots(Kind::kRequest);
+    Slots& slots = objects_.slots(Kind::kRequest);
     for (std::size_t i = 0; i < claimed_.size(); ++i)
       claimed_[i] = slots.claim(handle_bits(requests[i]));
     if constexpr (is_array(params(kCall)[kRequest])) {
@@ -413,7 +413,7 @@ class CallRecord {
   /// the request is done with.
   bool completed_silently(std::size_t position, const MPI_Status& status) {
     if (position >= claimed_.size() || claimed_[position] < 0) return true;
-    RequestFacts& facts = tracer_.request(claimed_[position]);
+    RequestFacts& facts = objects_.request(claimed_[position]);
     if (facts.active && facts.receives &&
         (facts.any_source || facts.any_tag || facts.cancelled ||
          status_bytes(status) != facts.bytes))
@@ -425,7 +425,7 @@ class CallRecord {
   /// What the status of a request that is complete tells.
   StatusValues completed(std::size_t position, const MPI_Status& status) {
     if (completed_silently(position, status)) return {};
-    RequestFacts& facts = tracer_.request(claimed_[position]);
+    RequestFacts& facts = objects_.request(claimed_[position]);
     facts.active = false;
     return encode_status(status, facts);
   }
@@ -475,11 +475,11 @@ class CallRecord {
         store_status(values);
       }
     }
-    Slots& slots = tracer_.slots(Kind::kRequest);
+    Slots& slots = objects_.slots(Kind::kRequest);
     for (std::size_t i = claimed_.size(); i-- > 0;) {
       const std::int64_t id = claimed_[i];
       if (id < 0) continue;
-      const bool gone = requests[i] == MPI_REQUEST_NULL && !tracer_.request(id).persistent;
+      const bool gone = requests[i] == MPI_REQUEST_NULL && !objects_.request(id).persistent;
       if (gone)
         slots.free_claimed(id);
       else
@@ -492,8 +492,8 @@ class CallRecord {
     const auto* requests = std::get<kRequest>(args_);
     const std::int64_t count = request_count();
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::int64_t id = tracer_.slots(Kind::kRequest).find(handle_bits(requests[i]));
-      if (id >= 0) tracer_.request(id).active = true;
+      const std::int64_t id = objects_.slots(Kind::kRequest).find(handle_bits(requests[i]));
+      if (id >= 0) objects_.request(id).active = true;
     }
   }
 
@@ -517,7 +517,7 @@ class CallRecord {
     std::int64_t* at = &value<I>();
     const StatusValues none;
     const auto empty =
-        is_array(params(kCall)[I]) ? static_cast<std::int64_t>(tracer_.intern({})) : kNotRecorded;
+        is_array(params(kCall)[I]) ? static_cast<std::int64_t>(objects_.intern({})) : kNotRecorded;
     at[0] = is_array(params(kCall)[I]) ? empty : none.source;
     at[1] = at[2] = empty;
   }
@@ -551,22 +551,22 @@ class CallRecord {
   void new_communicator(bool ok) {
     std::int64_t& members = values_[kValues - 1];
     if (!ok) {
-      members = static_cast<std::int64_t>(tracer_.intern({}));
+      members = static_cast<std::int64_t>(objects_.intern({}));
       return;
     }
     const MPI_Comm made = *std::get<output_of(kCall, Kind::kComm)>(args_);
     if constexpr (has(kCall, Attribute::kNonblocking)) {
       // Not usable before its request completes, and like its parent.
       members =
-          static_cast<std::int64_t>(tracer_.intern(communicator_members(std::get<kComm>(args_))));
-      tracer_.learn_comm(made, comm_);
+          static_cast<std::int64_t>(objects_.intern(communicator_members(std::get<kComm>(args_))));
+      objects_.learn_comm(made, comm_);
     } else {
-      members = static_cast<std::int64_t>(tracer_.intern(communicator_members(made)));
-      if (made != MPI_COMM_NULL) tracer_.learn_comm(made, query_comm(made));
+      members = static_cast<std::int64_t>(objects_.intern(communicator_members(made)));
+      if (made != MPI_COMM_NULL) objects_.learn_comm(made, query_comm(made));
     }
   }
 
-  Tracer& tracer_;
+  Objects& objects_;
   Args args_;
   CommShape comm_;
   std::uint64_t freed_handle_ = 0;

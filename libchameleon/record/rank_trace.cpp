@@ -119,19 +119,19 @@ StreamHashes hashes_of(std::span<const ValueUse> uses, std::uint64_t symbol,
 
 }  // namespace
 
-RankTrace::RankTrace(const Settings& settings, std::uint64_t buffer)
-    : settings_(settings),
+RankTrace::RankTrace(const RecordOptions& options, std::uint64_t buffer)
+    : options_(options),
       log_(buffer),
-      open_(settings.timing != Timing::kNone),
-      partial_(settings.timing != Timing::kNone),
-      signature_(settings.signature) {
+      open_(options.timing != Timing::kNone),
+      partial_(options.timing != Timing::kNone),
+      signature_(options.signature) {
   signed_.resize(kCallIdEnd);
   for (const CallInfo& call : all_calls()) {
     const std::vector<ValueUse>& values = call_use(call.id).values;
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (values[i].parameter < 0) continue;
       const auto parameter = static_cast<Parameter>(values[i].parameter);
-      if ((settings.cluster.format & format_bit(parameter)) != 0)
+      if ((options.format & format_bit(parameter)) != 0)
         signed_[call.id].push_back(
             {static_cast<std::uint8_t>(i), parameter, values[i].end_point, values[i].range});
     }
@@ -168,15 +168,15 @@ void RankTrace::learn() {
     }
     use.end = static_cast<std::uint32_t>(signed_values_.size());
     uses_.push_back(use);
-    if (settings_.fidelity == Fidelity::kChecked)
+    if (options_.hashes)
       stream_hashes_.push_back(hashes_of(call.values, use.symbol, values));
   }
 }
 
 void RankTrace::sign() {
   learn();
-  const bool ordered = settings_.signature == CallPathForm::kOrdered;
-  const bool hashes = settings_.fidelity == Fidelity::kChecked;
+  const bool ordered = options_.signature == CallPathForm::kOrdered;
+  const bool hashes = options_.hashes;
   log_.for_each([&](const IntervalLog::Record& record) {
     const EventUse& use = uses_[record.event()];
     ++interval_events_;
@@ -222,7 +222,7 @@ void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
   const EventTable& table = log_.table();
   const std::uint64_t generation = std::uint64_t{table.generation()} << 32;
   const std::span<const IntervalLog::Record> records = log_.records();
-  const bool full_times = settings_.timing == Timing::kFull;
+  const bool full_times = options_.timing == Timing::kFull;
   for (std::size_t at = 0; at < records.size();) {
     const IntervalLog::Record* const next = &records[at];
     const std::size_t repeated =
@@ -325,7 +325,7 @@ SignatureVector RankTrace::close_interval(double ns_per_tick, bool clusters) {
   if (broken_) return last_.signature();
   const Change change(broken_);
   // The published form is over folded events.
-  const bool folds = settings_.signature == CallPathForm::kXor;
+  const bool folds = options_.signature == CallPathForm::kXor;
   if (folds) spill(ns_per_tick);
   sign_interval();
   sign_times(ns_per_tick);

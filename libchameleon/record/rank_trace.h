@@ -14,7 +14,7 @@
 
 #include "compress/fold.h"
 #include "flush/flush.h"
-#include "process/settings.h"
+#include "record/options.h"
 #include "record/interval_log.h"
 #include "signature/signature.h"
 
@@ -23,8 +23,8 @@ namespace chameleon::record {
 class RankTrace {
  public:
   /// `buffer`: bytes of the log.
-  RankTrace(const Settings& settings, std::uint64_t buffer);
-  explicit RankTrace(const Settings& settings) : RankTrace(settings, settings.buffer) {}
+  RankTrace(const RecordOptions& options, std::uint64_t buffer);
+  explicit RankTrace(const RecordOptions& options) : RankTrace(options, options.buffer) {}
 
   IntervalLog& log() { return log_; }
   /// Makes room in a full log; not between closing an interval and joining or dropping it.
@@ -108,7 +108,7 @@ class RankTrace {
   };
 
   bool signs(Parameter parameter) const {
-    return (settings_.cluster.format & format_bit(parameter)) != 0;
+    return (options_.format & format_bit(parameter)) != 0;
   }
   void learn();
   void sign();
@@ -120,7 +120,7 @@ class RankTrace {
   void close_books();
   void fold_log(Folder& folder, double ns_per_tick);
 
-  const Settings& settings_;
+  const RecordOptions& options_;
   std::vector<std::vector<SignedPlace>> signed_;  ///< by call
   IntervalLog log_;
   std::uint32_t generation_ = 0;  ///< of the log's table that the next three are of

@@ -5,9 +5,15 @@
 #include <bit>
 
 #include "compress/merge.h"
+#include "mpi/platform.h"
+#include "record/raw_file.h"
+#include "record/thread_number.h"
 
 namespace chameleon::record {
 namespace {
+
+/// The calling thread's stream, and none before its first recorded call.
+CHAMELEON_PER_THREAD Stream* t_stream CHAMELEON_FAST_TLS = nullptr;
 
 template <std::size_t... I>
 std::array<Slots, kKinds> make_slots(std::uint32_t thread, std::index_sequence<I...>) {
@@ -33,20 +39,38 @@ void add(SignatureVector& rank, const SignatureVector& stream) {
 
 }  // namespace
 
-Stream::Stream(const Settings& settings, std::uint64_t buffer, std::uint32_t number)
+Stream::Stream(const RecordOptions& options, std::uint64_t buffer, std::uint32_t number)
     : thread(number),
-      trace(settings, buffer),
+      trace(options, buffer),
       slots(make_slots(number, std::make_index_sequence<kKinds>())) {}
 
 Stream::~Stream() {
   if (raw != nullptr) std::fclose(raw);
 }
 
-Streams::Streams(const Settings& settings, int rank, int size)
-    : settings_(settings),
+Streams::Streams(const RecordOptions& options, int rank, int size)
+    : options_(options),
       rank_(static_cast<std::uint32_t>(rank)),
       size_(static_cast<std::uint32_t>(size)),
-      first_(settings, settings.buffer, 0) {}
+      first_(options, options.buffer, 0) {
+  open_raw(first_);
+}
+
+void Streams::open_raw(Stream& stream) const {
+  if (!options_.raw.empty())
+    stream.raw = open_raw_file(options_.raw, static_cast<int>(rank_), static_cast<int>(size_),
+                               stream.thread);
+}
+
+Stream* Streams::own() { return t_stream; }
+
+void Streams::enter() {
+  if (t_stream == nullptr) [[unlikely]] {
+    t_stream = &of(take_thread_number([] { t_stream = nullptr; }));
+    t_stream->unusual = true;
+  }
+  present_ = t_stream;
+}
 
 std::uint32_t Streams::most() const {
   return std::clamp<std::uint32_t>(RankList::kMaxRanks / size_, 1, kMostThreads);
@@ -58,12 +82,16 @@ Stream& Streams::of(std::uint32_t number) {
     number = most() - 1;
   }
   while (others_.size() < number) {
-    const std::uint64_t buffer = std::max<std::uint64_t>(settings_.buffer / 32, 64U << 10);
-    others_.push_back(std::make_unique<Stream>(settings_, std::min(buffer, settings_.buffer),
+    const std::uint64_t buffer = std::max<std::uint64_t>(options_.buffer / 32, 64U << 10);
+    others_.push_back(std::make_unique<Stream>(options_, std::min(buffer, options_.buffer),
                                                static_cast<std::uint32_t>(count())));
     Stream& made = *others_.back();
     for (std::size_t kind = 0; kind < kKinds; ++kind) made.slots[kind].join(first_.slots[kind]);
     if (!keeps_times_) made.trace.drop_times();
+    // Until its first call a thread is taken to have computed: since the thread before it in the
+    // stream ended, or since tracing began. So times along any stream are those of the rank.
+    made.last_exit = begun_;
+    open_raw(made);
   }
   return number == 0 ? first_ : *others_[number - 1];
 }

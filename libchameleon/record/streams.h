@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "model/trace.h"
-#include "process/settings.h"
+#include "record/options.h"
 #include "record/arguments.h"
 #include "record/rank_trace.h"
 #include "record/slots.h"
@@ -46,7 +46,7 @@ struct Epilogue {
 };
 
 struct Stream {
-  Stream(const Settings& settings, std::uint64_t buffer, std::uint32_t number);
+  Stream(const RecordOptions& options, std::uint64_t buffer, std::uint32_t number);
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -73,7 +73,7 @@ class Streams {
   /// No rank has more: calls of further threads are in the last stream.
   static constexpr std::uint32_t kMostThreads = 1024;
 
-  Streams(const Settings& settings, int rank, int size);
+  Streams(const RecordOptions& options, int rank, int size);
 
   Stream& first() { return first_; }
   const Stream& first() const { return first_; }
@@ -82,6 +82,15 @@ class Streams {
   /// The stream of an object's maker, or null.
   Stream* maker(std::int64_t id);
   std::size_t count() const { return 1 + others_.size(); }
+  /// The stream of the thread that records at present.
+  Stream& present() { return *present_; }
+  void set_present(Stream& stream) { present_ = &stream; }
+  /// The calling thread's stream becomes the present one, made if it is new. It may throw.
+  void enter();
+  /// Tracing began at this tick of the clock.
+  void begin(std::uint64_t tick) { first_.last_exit = begun_ = tick; }
+  /// The calling thread's stream, or null before its first recorded call.
+  static Stream* own();
   /// There were threads without a stream of their own.
   bool crowded() const { return crowded_; }
 
@@ -107,10 +116,13 @@ class Streams {
 
  private:
   std::uint32_t most() const;
+  void open_raw(Stream& stream) const;
 
-  const Settings& settings_;
+  const RecordOptions& options_;
   std::uint32_t rank_, size_;
   Stream first_;
+  Stream* present_ = &first_;
+  std::uint64_t begun_ = 0;  ///< tick
   std::vector<std::unique_ptr<Stream>> others_;
   bool keeps_times_ = true;
   bool crowded_ = false;

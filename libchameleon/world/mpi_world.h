@@ -280,6 +280,26 @@ class MpiWorld {
     return best;
   }
 
+  /// `sample_clock` with the clock `now(rank, value)`.
+  template <class T, class Now>
+  PerRank<ClockSample> sample_clocks(PerRank<T>& values, Now now, unsigned rounds) {
+    PerRank<ClockSample> sample;
+    sample.value = sample_clock([&] { return now(rank_, values.value); }, rounds);
+    sample.lost = failed_;
+    return sample;
+  }
+
+  /// The vote of all ranks, on all of them; nothing where that did not come, see
+  /// `small_all_reduce`. Rank 0 is the first to give up, after `timeout` seconds.
+  template <class T, class C>
+  std::optional<T> vote(const PerRank<T>& values, C combine, std::uint32_t sequence, double timeout,
+                        std::uint32_t& missing) {
+    T value = values.value;
+    const double patience = timeout + (rank_ == 0 ? 0.0 : 1.0);
+    if (!small_all_reduce(value, combine, sequence, patience, missing)) return std::nullopt;
+    return value;
+  }
+
   /// All ranks' values combined on all ranks, for a vote: no allocation, messages
   /// of sizeof(T). `sequence` numbers the votes and must be equal on all ranks.
   /// False after `timeout` seconds without an answer, `missing` being a rank that

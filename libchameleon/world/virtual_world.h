@@ -13,7 +13,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/attempt.h"
 #include "world/absent.h"
+#include "world/clock_sample.h"
 #include "world/tree.h"
 #include "world/world.h"
 
@@ -31,6 +33,7 @@ class VirtualWorld {
 
   std::uint32_t size() const { return size_; }
   bool failed() const { return false; }
+  Failure failure() const { return Failure::kNone; }
   Traffic traffic() const { return traffic_; }
   /// Work (not communication) on the longest path of every reduction, added up, in
   /// seconds; 0 unless asked to measure.
@@ -176,6 +179,25 @@ class VirtualWorld {
     traffic_.depth += 2 * tree_depth(size_) + 1;
     return incoming;
   }
+
+  /// The vote of all ranks, on all of them; nobody fails to answer.
+  template <class T, class C>
+  std::optional<T> vote(const PerRank<T>& values, C combine, std::uint32_t, double,
+                        std::uint32_t&) {
+    return all_reduce(PerRank<T>(values), combine);
+  }
+
+  /// Every rank's clock beside rank 0's: they are what `now(rank, value)` says, compared at once.
+  template <class T, class Now>
+  PerRank<ClockSample> sample_clocks(PerRank<T>& values, Now now, unsigned) {
+    const std::int64_t root = now(0, values.front());
+    return map(values, [&](std::uint32_t rank, T& value) {
+      const std::int64_t local = now(rank, value);
+      return ClockSample{local, root - local, 0};
+    });
+  }
+  /// Nothing is late here.
+  void drain() {}
 
  private:
   friend class VirtualSubset;

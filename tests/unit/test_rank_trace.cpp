@@ -27,9 +27,9 @@ void append(RankTrace& trace, std::uint64_t path) {
 
 TEST_CASE("what comes while an interval is decided belongs to the next") {
   const bool keep = GENERATE(true, false);
-  Settings settings;
-  settings.buffer = 16384;
-  RankTrace trace(settings);
+  RecordOptions options;
+  options.buffer = 16384;
+  RankTrace trace(options);
   append(trace, 7);
   const SignatureVector first = trace.close_interval(1.0);
   for (int i = 0; i < 1000; ++i) {  // more than fits the log
@@ -53,9 +53,9 @@ TEST_CASE("what comes while an interval is decided belongs to the next") {
 }
 
 TEST_CASE("an interval closed before a flush and kept after it is in the next flush's books") {
-  Settings settings;
-  settings.fidelity = Fidelity::kChecked;
-  RankTrace one(settings), other(settings);
+  RecordOptions options;
+  options.hashes = true;
+  RankTrace one(options), other(options);
   const auto interval = [](RankTrace& trace, std::uint64_t path) {
     append(trace, path);
     trace.close_interval(1.0);
@@ -76,14 +76,14 @@ TEST_CASE("an interval closed before a flush and kept after it is in the next fl
 }
 
 TEST_CASE("an interval that repeats the one before is signed as any other") {
-  Settings settings;
-  settings.fidelity = Fidelity::kChecked;
-  settings.buffer = 64 << 10;
+  RecordOptions options;
+  options.hashes = true;
+  options.buffer = 64 << 10;
   const std::vector<std::vector<std::uint64_t>> intervals = {
       {7, 8, 7}, {7, 8, 7}, {7, 8}, {7, 8, 7}, {7, 8, 7}, {}, {7, 7, 8}, {7, 8, 7}, {7, 8, 7}};
-  RankTrace all(settings);
+  RankTrace all(options);
   for (const std::vector<std::uint64_t>& paths : intervals) {
-    RankTrace alone(settings);
+    RankTrace alone(options);
     for (const std::uint64_t path : paths) {
       append(all, path);
       append(alone, path);
@@ -98,9 +98,9 @@ TEST_CASE("an interval that repeats the one before is signed as any other") {
 }
 
 TEST_CASE("only parameters of the signature format are signed") {
-  Settings settings;
-  settings.cluster.format = kCallPathBit | format_bit(Parameter::kCount);
-  RankTrace counts(settings);
+  RecordOptions options;
+  options.format = kCallPathBit | format_bit(Parameter::kCount);
+  RankTrace counts(options);
   Settings others;
   RankTrace ends(others);
   constexpr const CallInfo& send = *find_call(CallId::kSend);

@@ -24,8 +24,8 @@ void append(Streams& streams, std::uint32_t thread, std::uint64_t path) {
 }
 
 SignatureVector interval(const std::vector<std::uint64_t>& path_of_thread) {
-  const Settings settings;
-  Streams streams(settings, 1, 4);
+  const RecordOptions options;
+  Streams streams(options, 1, 4);
   for (std::uint32_t thread = 0; thread < path_of_thread.size(); ++thread)
     for (int i = 0; i < 3; ++i)
       if (path_of_thread[thread] != 0) append(streams, thread, path_of_thread[thread]);
@@ -42,8 +42,8 @@ TEST_CASE("a rank's signature is over its streams, whichever thread has which nu
 }
 
 TEST_CASE("a stream begins with its thread; a rank's trace has all of them, and their events") {
-  const Settings settings;
-  Streams streams(settings, 1, 4);
+  const RecordOptions options;
+  Streams streams(options, 1, 4);
   append(streams, 0, 1);
   CHECK(streams.count() == 1);
   CHECK(&streams.of(0) == &streams.first());
@@ -73,8 +73,8 @@ TEST_CASE("a stream begins with its thread; a rank's trace has all of them, and 
 }
 
 TEST_CASE("objects are found across streams, and requests by their maker") {
-  const Settings settings;
-  Streams streams(settings, 0, 1);
+  const RecordOptions options;
+  Streams streams(options, 0, 1);
   const auto requests = [&](std::uint32_t thread) -> Slots& {
     return streams.of(thread).slots[static_cast<std::size_t>(Kind::kRequest)];
   };
@@ -89,9 +89,9 @@ TEST_CASE("objects are found across streams, and requests by their maker") {
 }
 
 TEST_CASE("threads beyond the most share the last stream") {
-  Settings settings;
-  settings.buffer = 64U << 10;
-  Streams streams(settings, 0, 1 << 21);  // 2^24 streams in all
+  RecordOptions options;
+  options.buffer = 64U << 10;
+  Streams streams(options, 0, 1 << 21);  // 2^24 streams in all
   CHECK(&streams.of(7) == &streams.of(9));
   CHECK(streams.crowded());
   CHECK(streams.count() == 8);

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Of Online: MPI_Finalize, markers that stop, and what is said of them.
+
+#include <algorithm>
+#include <utility>
+
+#include "online/online.h"
+
+namespace chameleon::online {
+
+template <class World>
+void Online<World>::meet() {
+  votes_.map(members_, [](std::uint32_t, Member& member) {
+    guarded(*member.rank, [&] { member.interval = member.rank->close_interval(true); });
+  });
+  std::uint32_t missing = 0;
+  if (options_.clustering && !machine_.stopped()) {
+    const auto votes = votes_.map(members_, [](std::uint32_t, Member& member) {
+      return Vote(0, 1, member.rank->failed() ? 1 : 0);
+    });
+    const auto add = [](Vote& mine, Vote&& theirs) { combine(mine, theirs); };
+    const std::optional<Vote> vote = votes_.vote(votes, add, counts_.votes++, kForever, missing);
+    if (!vote)
+      gave_up_ = true;
+    else if (vote->finalizing() < votes_.size())
+      say_uneven(vote->finalizing(), frequency_.next());
+  }
+  const auto more = [](std::uint64_t& mine, std::uint64_t&& theirs) {
+    mine = std::max(mine, theirs);
+  };
+  const auto acted = last_.generate([&](std::uint32_t) { return machine_.acted(); });
+  counts_.most_acted =
+      last_.vote(acted, more, kMostActed, kForever, missing).value_or(machine_.acted());
+}
+
+template <class World>
+void Online<World>::finish() {
+  compare_clocks(last_, kManyRounds);
+  const bool leading = machine_.state() == State::kLead;
+  const Decision decision = machine_.finalize();
+  if (decision.state == State::kFinalize && counts_.most_acted != 0) note(decision, Vote());
+  finalizing_ = true;
+  if (counts_.most_acted == 0) {
+    join();
+    keeper_.merge_everything(last_);
+    heed(last_);
+  } else {
+    if (leading && !lossless()) flush(clusters_);
+    join();
+    flush_history();
+  }
+  last_.map(members_, [](std::uint32_t, Member& member) { member.rank->merged(); });
+  keeper_.collect_facts(last_);
+  heed(last_);
+  collect_sums();
+  if (gave_up_) votes_.drain();  // everyone has come by: what is left of lost votes is here
+  if (!keeper_.write_last([&] { return facts(); })) say_fault(1);
+}
+
+/// What all ranks add up at the end.
+struct Sums {
+  std::uint64_t bytes = 0;
+  std::uint32_t second_threads = 0, faults = 0;
+};
+
+template <class World>
+void Online<World>::collect_sums() {
+  std::uint64_t bytes = votes_.traffic().bytes + last_.traffic().bytes;
+  const auto mine = last_.map(members_, [&](std::uint32_t, Member& member) {
+    return Sums{std::exchange(bytes, 0), member.rank->marks_from_second_thread() ? 1U : 0U,
+                member.rank->failed() ? 1U : 0U};
+  });
+  const auto add = [](Sums& a, Sums&& b) {
+    a.bytes += b.bytes;
+    a.second_threads += b.second_threads;
+    a.faults += b.faults;
+  };
+  std::uint32_t missing = 0;
+  const Sums sums = last_.vote(mine, add, kSums, kForever, missing).value_or(Sums());
+  facts_.merge_bytes = sums.bytes;
+  say_fault(sums.faults);
+  if (sums.second_threads == 0 || root_ == nullptr) return;
+  root_->say(
+      "markers from a second thread (%u rank%s) are not acted on; call chameleon_marker "
+      "from one",
+      sums.second_threads, sums.second_threads == 1 ? "" : "s");
+}
+
+template <class World>
+void Online<World>::give_up(std::uint32_t missing) {
+  gave_up_ = true;
+  machine_.stop();
+  const bool failed = votes_.failed();
+  votes_.map(members_, [&](std::uint32_t rank, Member& member) {
+    if (failed && missing == rank)
+      member.rank->say(
+          "rank %u gave up a flush after %ld s (ten times CHAMELEON_MARKER_TIMEOUT): markers stop, "
+          "what it had to send is missing",
+          rank, static_cast<long>(kFlushPatience * options_.marker_timeout));
+    if (!failed && (rank == 0 || (missing == 0 && rank == 1)))
+      member.rank->say(
+          "rank %u did not answer at marker %llu within %ld s (CHAMELEON_MARKER_TIMEOUT): markers "
+          "stop, the trace stays complete",
+          missing, static_cast<unsigned long long>(frequency_.seen()),
+          static_cast<long>(options_.marker_timeout));
+  });
+  perform(Action::kStop);
+}
+
+template <class World>
+void Online<World>::compare_clocks(World& world, unsigned rounds) {
+  // What the first reading has to find out belongs to no comparison.
+  world.map(members_,
+            [](std::uint32_t, Member& member) { static_cast<void>(member.rank->clock_ns()); });
+  auto samples = world.sample_clocks(
+      members_, [](std::uint32_t, Member& member) { return member.rank->clock_ns(); }, rounds);
+  if (world.failed()) return;
+  world.map(samples, [&](std::uint32_t rank, const ClockSample& sample) {
+    keeper_.rank(rank).compared(sample);
+  });
+}
+
+template <class World>
+void Online<World>::note(const Decision& decision, const Vote& vote) {
+  const std::uint64_t now = elapsed_ns();
+  const auto state = static_cast<std::uint8_t>(decision.state);
+  auto& phases = facts_.phases;
+  if (phases.empty() || (phases.back().state != state && phases.size() < OnlineFacts::kMostPhases))
+    note_failure(attempt([&] {
+      phases.push_back({state, machine_.acted(), 0, vote.changed(), 0});
+    }));
+  if (phases.empty()) return;
+  ++phases.back().markers;
+  phases.back().end_ns = now;
+}
+
+template <class World>
+OnlineFacts Online<World>::facts() const {
+  OnlineFacts facts = facts_;
+  facts.markers = frequency_.seen();
+  facts.acted = machine_.acted();
+  for (std::size_t state = 0; state < 4; ++state)
+    facts.count(state) = machine_.count(static_cast<State>(state));
+  return facts;
+}
+
+template <class World>
+std::uint64_t Online<World>::elapsed_ns() {
+  std::uint64_t most = 0;
+  votes_.map(members_, [&](std::uint32_t, Member& member) {
+    most = std::max(most, member.rank->elapsed_ns());
+  });
+  return most;
+}
+
+template <class World>
+void Online<World>::note_failure(Failure failure) {
+  if (failure == Failure::kNone) return;
+  votes_.map(members_, [&](std::uint32_t, Member& member) { member.rank->note_failure(failure); });
+}
+
+template <class World>
+void Online<World>::say_fault(std::uint64_t ranks) {
+  if (ranks == 0 || root_ == nullptr || std::exchange(said_fault_, true)) return;
+  root_->say(
+      "the tracer failed on %llu of %u ranks, most likely for lack of memory: recording stops "
+      "there, the trace declares what is missing",
+      static_cast<unsigned long long>(ranks), votes_.size());
+}
+
+template <class World>
+void Online<World>::say_uneven(std::uint32_t finalizing, std::uint64_t marker) {
+  if (root_ == nullptr) return;
+  root_->say(
+      "markers are not called equally often: %u of %u ranks are in MPI_Finalize at marker %llu of "
+      "the others; markers stop, the trace stays complete",
+      finalizing, votes_.size(), static_cast<unsigned long long>(marker));
+}
+
+}  // namespace chameleon::online

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Of Online: the way of a marker.
+
+#include <new>
+#include <utility>
+
+#include "base/hash.h"
+#include "online/online.h"
+
+namespace chameleon::online {
+
+template <class World>
+Online<World>::Online(const OnlineOptions& options, World votes, World last, Ranks ranks,
+                      Output* output)
+    : options_(options),
+      votes_(std::move(votes)),
+      last_(std::move(last)),
+      members_(votes_.map(ranks,
+                          [&](std::uint32_t rank, Rank* one) {
+                            if (rank == 0) root_ = one;
+                            Member member;
+                            member.rank = one;
+                            return member;
+                          })),
+      keeper_(members_, options, votes_.size(), output, root_),
+      frequency_(options.call_frequency) {
+  facts_.clustering = options.clustering ? algorithm_name(options.cluster.algorithm) : "off";
+  facts_.fidelity = fidelity_name(options.fidelity);
+  facts_.call_frequency = options.call_frequency;
+  facts_.k = options.cluster.k;
+}
+
+template <class World>
+bool Online<World>::mark() {
+  if (!frequency_.act() || !options_.clustering || machine_.stopped()) return false;
+  std::uint32_t missing = 0;
+  const auto add = [](Vote& mine, Vote&& theirs) { combine(mine, theirs); };
+  const std::optional<Vote> vote =
+      votes_.vote(close_intervals(), add, counts_.votes++, options_.marker_timeout, missing);
+  if (!vote) {
+    give_up(missing);
+    return true;
+  }
+  const bool leading = machine_.state() == State::kLead;
+  const Decision decision = decide(*vote);
+  // Leads hold what the others dropped; at finalize every rank has to have its own.
+  if (vote->faults() > 0 && leading && !lossless()) flush(clusters_);
+  perform(decision.action);
+  if (options_.budget > 0 && decision.action != Action::kStop) govern(*vote);
+  return true;
+}
+
+/// Every rank's vote about the interval that ends.
+template <class World>
+typename Online<World>::Votes Online<World>::close_intervals() {
+  return votes_.map(members_, [&](std::uint32_t, Member& member) {
+    const Vote vote = own_vote(member);
+    member.rank->reached(Stage::kVote, frequency_.seen());
+    // With a fault a rank says nothing but that.
+    return member.rank->failed() ? Vote(0, 0, 1) : vote;
+  });
+}
+
+template <class World>
+Vote Online<World>::own_vote(Member& member) const {
+  Vote vote;
+  guarded(*member.rank, [&] {
+    // Leads are elected by it only where there are none.
+    member.interval = member.rank->close_interval(machine_.recluster());
+    const ClosedInterval& interval = member.interval;
+    // What was left out, or of another length, says nothing of a change; nor are leads elected
+    // by what was left out.
+    bool changed =
+        machine_.acted() != 0 && !regained_ && interval.signature.call_path != member.previous;
+    if (interval.left_out) changed = machine_.recluster();
+    // Leads were elected when the rank had no such thread.
+    if (std::exchange(member.threads, interval.threads) != interval.threads)
+      changed = changed || machine_.acted() != 0;
+    if (options_.budget > 0) member.spent = member.rank->budget().spent();
+    const Governor::Cause cause = member.rank->budget().governor().over(member.spent);
+    vote =
+        Vote(changed ? 1 : 0, 0, 0, mix(interval.signature.call_path),
+             cause == Governor::Cause::kEvents ? 1 : 0, cause == Governor::Cause::kMarkers ? 0 : 1);
+  });
+  if (!member.interval.left_out) member.previous = member.interval.signature.call_path;
+  return vote;
+}
+
+template <class World>
+Decision Online<World>::decide(const Vote& vote) {
+  regained_ = false;
+  const Decision decision = machine_.step(vote, counts_.since_flush + 1 >= options_.flush_every);
+  ++counts_.since_flush;
+  votes_.map(members_, [&](std::uint32_t, Member& member) {
+    member.rank->reached(Stage::kDecided, frequency_.seen());
+  });
+  note(decision, vote);
+  say_fault(vote.faults());
+  if (decision.action == Action::kStop && vote.finalizing() > 0)
+    say_uneven(vote.finalizing(), frequency_.seen());
+  return decision;
+}
+
+template <class World>
+void Online<World>::perform(Action action) {
+  switch (action) {
+    case Action::kRemember:
+    case Action::kKeep:
+    case Action::kStop:
+    case Action::kFinish: return join();
+    case Action::kFlushHistory: join(); return flush_history();
+    case Action::kClusterAndElect:
+      join();
+      flush_history();
+      return elect();
+    case Action::kFlushAndKeep:
+      if (counts_.since_flush > 1) flush(clusters_);  // else C left nothing
+      return join();
+    case Action::kJoin: return drop();
+    case Action::kJoinAndFlush: drop(); return flush(clusters_);
+  }
+}
+
+// All ranks have the same vote and take the same step.
+template <class World>
+void Online<World>::govern(const Vote& vote) {
+  const Governor::Cause cause = vote.dear_events() > 0      ? Governor::Cause::kEvents
+                                : vote.cheap_markers() == 0 ? Governor::Cause::kMarkers
+                                                            : Governor::Cause::kNone;
+  std::uint64_t every = 1;
+  const std::uint64_t interval = counts_.intervals + 1;
+  votes_.map(members_, [&](std::uint32_t, Member& member) {
+    Budget& budget = member.rank->budget();
+    const Governor& governor = budget.governor();
+    const std::uint64_t before = governor.every();
+    budget.govern(cause, member.spent);
+    every = governor.every();
+    regained_ = every != before;
+    if (governor.one_of() > 1) counts_.intervals = interval;
+    budget.leave_out(governor.one_of() > 1 && interval % governor.one_of() != 0);
+  });
+  facts_.call_frequency = options_.call_frequency * every;
+  frequency_.act_on_every(facts_.call_frequency);
+}
+
+template <class World>
+void Online<World>::join() {
+  present().map(members_, [](std::uint32_t, Member& member) { member.rank->join(); });
+}
+
+/// Who does not keep the interval in L forgets it.
+template <class World>
+void Online<World>::drop() {
+  present().map(members_, [&](std::uint32_t rank, Member& member) {
+    if (keeps_in_lead(rank, member))
+      member.rank->join();
+    else
+      member.rank->drop();
+  });
+}
+
+template <class World>
+bool Online<World>::keeps_in_lead(std::uint32_t rank, const Member& member) const {
+  if (lossless() || member.stands_alone) return true;
+  const SubCluster* mine = clusters_.find(rank);
+  return mine == nullptr || mine->lead == rank;
+}
+
+template <class World>
+void Online<World>::elect() {
+  auto signatures = votes_.map(members_, [&](std::uint32_t, Member& member) {
+    member.rank->note_election(options_.cluster, member.interval.signature);
+    member.stands_alone = member.interval.creates || member.interval.threads > 1;
+    if (member.rank->failed()) throw std::bad_alloc();  // it has no signature
+    return member.interval.signature;
+  });
+  clusters_ = cluster::cluster(votes_, std::move(signatures), options_.cluster);
+  heed(votes_);
+  ++facts_.clusterings;
+  note_clusters();
+}
+
+template <class World>
+void Online<World>::note_clusters() {
+  facts_.clusters.clear();
+  const Failure failure = attempt([&] {
+    RankList all;
+    for (const MainCluster& main : clusters_.main)
+      for (const SubCluster& one : main.clusters) {
+        facts_.clusters.push_back({main.call_path, one.lead, one.ranks});
+        all.merge(one.ranks);
+      }
+    if (all != keeper_.everyone()) facts_.clusters.clear();  // without some ranks they are others
+  });
+  if (failure != Failure::kNone) facts_.clusters.clear();
+  note_failure(failure);
+}
+
+template <class World>
+void Online<World>::flush(const Clustering& clustering) {
+  counts_.since_flush = 0;
+  ++facts_.flushes;  // what is left on SIGTERM from here on comes after this one
+  const auto keeps = [&](std::uint32_t rank, const Member& member) {
+    return keeps_in_lead(rank, member);
+  };
+  keeper_.flush(present(), clustering, keeps, [&] { return facts(); });
+  after_flush();
+}
+
+/// Start-up and intervals of all tracing may differ between ranks that behave alike now: they are
+/// merged under clusters of their own.
+template <class World>
+void Online<World>::flush_history() {
+  Clustering history;  // nobody is represented by anybody
+  if (!lossless()) {
+    auto signatures = present().map(members_, [](std::uint32_t, Member& member) {
+      const History mine = member.rank->history();
+      member.keeps_history = !mine.alone;
+      if (member.rank->failed()) throw std::bad_alloc();  // it has no signature
+      return mine.signature;
+    });
+    history = cluster::cluster(present(), std::move(signatures), options_.cluster);
+    heed(present());
+  }
+  counts_.since_flush = 0;
+  ++facts_.flushes;
+  const auto keeps = [&](std::uint32_t rank, const Member& member) {
+    const SubCluster* mine = history.find(rank);
+    return mine == nullptr || mine->lead == rank || member.keeps_history;
+  };
+  keeper_.flush(present(), history, keeps, [&] { return facts(); });
+  after_flush();
+}
+
+template <class World>
+void Online<World>::after_flush() {
+  heed(present());
+  if (!finalizing_) compare_clocks(votes_, kFewRounds);  // at finalize that is done
+}
+
+}  // namespace chameleon::online

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What happens at markers: the settings that this room uses.
+
+#include <cstdint>
+
+#include "cluster/double_step.h"
+#include "flush/flush.h"
+
+namespace chameleon::online {
+
+struct OnlineOptions {
+  bool clustering = true;  ///< off: one merge of all ranks at finalize
+  ClusterOptions cluster;  ///< algorithm, K, seed, distance, format
+  Fidelity fidelity = Fidelity::kExact;
+  std::uint64_t call_frequency = 1;  ///< every n-th marker is acted on
+  std::uint64_t flush_every = 100;   ///< acted-on markers
+  double marker_timeout = 60;        ///< seconds
+  double budget = 0;                 ///< the tool's share of the run time; 0: as it comes
+};
+
+}  // namespace chameleon::online

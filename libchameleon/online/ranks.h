@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The ranks that a world has here: its own, or all of them. What happens to one is done to each.
+
+#include <cstdint>
+#include <utility>
+
+#include "online/rank.h"
+
+namespace chameleon::online {
+
+/// A rank and what was decided about it.
+struct Member {
+  Rank* rank = nullptr;
+  ClosedInterval interval;     ///< the last one
+  std::uint64_t previous = 0;  ///< Call-Path signature of the interval before that was recorded
+  std::size_t threads = 1;     ///< with streams, at the last marker
+  Governor::Spent spent;       ///< at the last marker, where there is a budget
+  bool stands_alone = false;   ///< nobody can represent it since leads were elected
+  bool keeps_history = false;  ///< nor what it did since its last share
+};
+
+template <class World>
+using Members = typename World::template PerRank<Member>;
+
+/// f(), and what failed is the rank's failure.
+template <class F>
+bool guarded(Rank& rank, F f) {
+  const Failure failure = attempt(f);
+  rank.note_failure(failure);
+  return failure == Failure::kNone;
+}
+
+}  // namespace chameleon::online

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The online trace on its way to rank 0: flushes while the job runs, and the end. What does not
+/// arrive, because a rank has no memory for it, is declared for exactly the ranks concerned.
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "cluster/double_step.h"
+#include "compress/append.h"
+#include "compress/merge.h"
+#include "model/online_facts.h"
+#include "online/ranks.h"
+
+namespace chameleon::online {
+
+template <class World>
+class TraceKeeper {
+ public:
+  /// `output` and `root` are rank 0's, and null elsewhere.
+  TraceKeeper(Members<World>& members, const OnlineOptions& options, std::uint32_t size,
+              Output* output, Rank* root)
+      : members_(members), options_(options), size_(size), output_(output), root_(root) {
+    if (output_ == nullptr) return;
+    online_ = output_->empty_trace();
+    output_->keep_last_words(everyone());
+  }
+
+  RankList everyone() const { return RankList::range(0, size_ - 1); }
+
+  /// Merges what the members hold under these clusters into the online trace: where they are
+  /// represented by a lead, `keeps(rank, member)` says who brings its own. `facts()`
+  /// is what the file says of markers. Collective.
+  template <class Keeps, class Facts>
+  void flush(World& world, const Clustering& clustering, Keeps keeps, Facts facts) {
+    auto merged = merged_shares(world, clustering, keeps);
+    if (output_ == nullptr) return;
+    const bool done = guarded(*root_, [&] {
+      if (!arrived(merged)) return;
+      merged->online = facts();
+      merged->complete = false;
+      if (!missing_.empty()) merged->declarations.push_back({kLostFlushDeclaration, missing_});
+      const Trace partial = *merged;
+      append_whole(std::move(*merged));
+      output_->write(partial, online_);
+    });
+    missing_unknown_ = missing_unknown_ || !done;
+  }
+
+  /// The one merge of a job without markers. Collective.
+  void merge_everything(World& world) {
+    auto shipments = world.map(members_, [](std::uint32_t, Member& member) {
+      Share share = member.rank->take_share(true);
+      member.rank->complete_share(share);
+      Shipment mine;
+      mine.trace = std::move(share.trace);
+      return mine;
+    });
+    auto merged = world.reduce(std::move(shipments), join_shipments);
+    if (output_ == nullptr) return;
+    const bool done = guarded(*root_, [&] {
+      std::optional<Trace> trace;
+      if (merged) trace = std::move(merged->trace);
+      if (!arrived(trace)) return;
+      canonicalize(*trace);
+      append_whole(std::move(*trace));
+    });
+    missing_unknown_ = missing_unknown_ || !done;
+  }
+
+  /// What every rank says of itself, and what it declares. Collective.
+  void collect_facts(World& world) {
+    auto shipments = world.map(members_, [&](std::uint32_t, Member& member) {
+      Shipment mine;
+      mine.trace = member.rank->own_facts(lost_);
+      return mine;
+    });
+    auto all = world.reduce(std::move(shipments), join_shipments);
+    if (output_ == nullptr) return;
+    if (!guarded(*root_, [&] { accept_facts(all ? std::move(all->trace) : Trace()); }))
+      whole_ = false;
+  }
+
+  /// Completes the trace at rank 0; false if the file only says what is missing.
+  template <class Facts>
+  bool write_last(Facts facts) {
+    if (output_ == nullptr) return true;
+    const bool written = whole_ && guarded(*root_, [&] {
+                           online_.online = facts();
+                           online_.complete = true;
+                           canonicalize(online_);
+                           output_->write_last(online_);
+                         });
+    if (!written) output_->write_last_words();
+    return written;
+  }
+
+  /// A rank that is here.
+  Rank& rank(std::uint32_t rank) {
+    if constexpr (requires { members_.size(); })
+      return *members_[rank].rank;
+    else
+      return *members_.value.rank;
+  }
+
+ private:
+  template <class Keeps>
+  std::optional<Trace> merged_shares(World& world, const Clustering& clustering, Keeps keeps) {
+    auto shares = world.map(members_, [&](std::uint32_t rank, Member& member) {
+      return member.rank->take_share(keeps(rank, member));
+    });
+    auto merged = flush::flush(
+        world, shares, clustering, options_.fidelity,
+        [&](std::uint32_t rank, Share& sent) { this->rank(rank).complete_share(sent); });
+    lost_ = lost_ || world.failed();
+    return merged;
+  }
+
+  /// Whose events are in a merged trace, in which all ranks should be. Whether there is one that
+  /// can be joined to the trace.
+  bool arrived(const std::optional<Trace>& merged) {
+    if (!merged) {
+      missing_.merge(everyone());
+      return false;
+    }
+    missing_.merge(everyone().minus(merged->whole_ranks()));
+    return whole_;
+  }
+
+  void append_whole(Trace merged) {
+    whole_ = false;
+    append(online_, std::move(merged));
+    whole_ = true;
+  }
+
+  void accept_facts(Trace all) {
+    const RankList silent = everyone().minus(all.whole_ranks());
+    online_.facts = std::move(all.facts);
+    online_.threads = std::max(online_.threads, all.threads);
+    online_.declarations = std::move(all.declarations);
+    const auto declare = [&](const char* what, const RankList& ranks) {
+      for (Declaration& one : online_.declarations)
+        if (one.what == what) return one.ranks.merge(ranks);
+      if (!ranks.empty()) online_.declarations.push_back({what, ranks});
+    };
+    declare(kLostFlushDeclaration, missing_unknown_ ? everyone() : missing_);
+    declare("what these ranks say of themselves was lost: calls may be missing", silent);
+  }
+
+  Members<World>& members_;
+  const OnlineOptions& options_;
+  std::uint32_t size_;
+  Output* output_;
+  Rank* root_;
+  bool lost_ = false;  ///< a flush was given up
+  // Of rank 0:
+  Trace online_;
+  bool whole_ = true;             ///< nothing failed in the middle of a change to it
+  RankList missing_;              ///< ranks whose events did not arrive in some flush
+  bool missing_unknown_ = false;  ///< it may be more than those
+};
+
+}  // namespace chameleon::online

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What this rank's tracing may cost: time (CHAMELEON_BUDGET, with the steps that all ranks take)
+/// and memory (CHAMELEON_MEMORY, beyond which it records nothing more).
+
+#include <atomic>
+#include <string>
+
+#include "online/rank.h"
+#include "process/rank_report.h"
+
+namespace chameleon::process {
+
+class RankBudget final : public Budget {
+ public:
+  RankBudget(Recorder& recorder, RankReport& report, const Settings& settings, int rank);
+
+  const Governor& governor() const override { return governor_; }
+  Governor::Spent spent() override;
+  void govern(Governor::Cause cause, const Governor::Spent& now) override;
+  void leave_out(bool interval) override;
+
+  /// A full log was folded.
+  void spilled();
+  /// Stops recording when the tool has more memory than it may: said once, declared.
+  void watch_memory();
+  /// A marker is acted on: where the run is, for people.
+  void set_marker(std::uint64_t marker) { marker_.store(marker, std::memory_order_relaxed); }
+
+ private:
+  std::string place() const;
+
+  Recorder& recorder_;
+  RankReport& report_;
+  const Settings& settings_;
+  int rank_;
+  Governor governor_;
+  std::atomic<std::uint64_t> marker_{0};  ///< the last that was acted on
+};
+
+}  // namespace chameleon::process

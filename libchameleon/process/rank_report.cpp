@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "process/rank_report.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/memory.h"
+#include "process/fault.h"
+
+namespace chameleon::process {
+
+RankReport::RankReport(Recorder& recorder, const Settings& settings, int rank, int size)
+    : recorder_(recorder),
+      settings_(settings),
+      rank_(static_cast<std::uint32_t>(rank)),
+      size_(static_cast<std::uint32_t>(size)) {
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  facts_.host = host;
+  facts_.processor = static_cast<std::uint32_t>(std::max(0, sched_getcpu()));
+}
+
+Trace RankReport::trace(bool lost_flush, const RankClock& clock) {
+  Streams& streams = recorder_.streams();
+  TimeAccount& times = recorder_.times();
+  facts_.run_ns = times.elapsed_ns();
+  facts_.set_clock(clock);
+  facts_.tool_bytes = memory_use().most;
+  facts_.paused = recorder_.paused_calls().value_or(0);
+  Trace trace;
+  trace.world_size = size_;
+  trace.threads = static_cast<std::uint32_t>(streams.count());
+  trace.complete = true;
+  const auto declares = [&](bool holds, const std::string& what) {
+    if (holds) trace.declarations.push_back({what, RankList::single(rank_)});
+  };
+  declares(recorder_.paused_calls().has_value(), kPausedDeclaration);
+  declares(!settings_.exclude.empty(), "calls were left out with CHAMELEON_EXCLUDE");
+  for (const std::string& what : declared_) declares(true, what);
+  declares(streams.crowded(), "more threads call MPI than there are streams: the last is of many");
+  declares(squeezed_ != 0, "calls with less than 16 KiB of stack left were not recorded");
+  declares(lost_flush, kLostFlushDeclaration);
+  declares(has_fault(), fault_declaration(first_fault()));
+  streams.for_each([&](Stream& stream) {
+    RankFacts facts = facts_;
+    const std::uint64_t tool = times.spent_at_calls(stream);
+    facts.tool_ns = times.ns(tool);
+    facts.call_ns = times.ns(stream.call_ticks);
+    facts.events = stream.trace.all_events();
+    if (stream.thread == 0) {  // what is the rank's
+      facts.tool_ns = times.ns(tool + times.spent_otherwise());
+    } else {
+      for (std::size_t state = 0; state < 4; ++state) facts.tool_ns_in(state) = 0;
+      facts.paused = facts.tool_bytes = 0;
+    }
+    const std::uint32_t number = trace.stream_of(rank_, stream.thread);
+    trace.ranks.insert(number);
+    trace.facts.emplace(number, std::move(facts));
+    if (stream.raw != nullptr) std::fclose(std::exchange(stream.raw, nullptr));
+  });
+  return trace;
+}
+
+}  // namespace chameleon::process

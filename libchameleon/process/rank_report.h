@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What this rank says of itself at the end: its facts, and what its part of the trace lacks.
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "process/settings.h"
+#include "record/recorder.h"
+#include "statemachine/table.h"
+
+namespace chameleon::process {
+
+class RankReport {
+ public:
+  RankReport(Recorder& recorder, const Settings& settings, int rank, int size);
+
+  /// The trace is to declare this of the rank.
+  void declare(std::string what) { declared_.push_back(std::move(what)); }
+  /// A call had too little stack for being recorded. Any thread.
+  void count_squeezed() { squeezed_.fetch_add(1, std::memory_order_relaxed); }
+  void add_state_time(State state, std::uint64_t ns) {
+    facts_.tool_ns_in(static_cast<std::size_t>(state)) += ns;
+  }
+
+  /// A trace without events. Closes raw records.
+  Trace trace(bool lost_flush, const RankClock& clock);
+
+ private:
+  Recorder& recorder_;
+  const Settings& settings_;
+  std::uint32_t rank_, size_;
+  RankFacts facts_;
+  std::vector<std::string> declared_;
+  std::atomic<std::uint64_t> squeezed_{0};
+};
+
+}  // namespace chameleon::process

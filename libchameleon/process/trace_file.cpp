@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "process/trace_file.h"
+
+#include <utility>
+
+#include "process/say.h"
+
+namespace chameleon::process {
+
+Trace TraceFile::empty_trace() const {
+  Trace trace = new_trace(size_);
+  trace.timing = timing_name(settings_.timing);
+  return trace;
+}
+
+void TraceFile::write(const Trace& partial, const Trace& online) {
+  report(writer_->append(partial, online));
+}
+
+void TraceFile::write_last(const Trace& whole) {
+  const Status written = writer_->finish(whole);
+  report(written);
+  if (written) summarize(whole, writer_->bytes(), writer_->path());
+}
+
+void TraceFile::keep_last_words(const RankList& ranks) {
+  Trace words = empty_trace();
+  words.declarations.push_back(
+      {"rank 0 ran out of memory: what it had not written by then is missing", ranks});
+  writer_->keep_last_words(words);
+}
+
+/// Says once that the file cannot be brought up to date.
+void TraceFile::report(const Status& written) {
+  if (!written && !std::exchange(said_, true))
+    say(written.error().message + "; " + writer_->path() + " holds what was written before");
+}
+
+}  // namespace chameleon::process

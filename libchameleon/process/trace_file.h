@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The job's trace file, as the online trace writes it on rank 0.
+
+#include <memory>
+#include <string>
+
+#include "format/file.h"
+#include "online/rank.h"
+#include "process/settings.h"
+
+namespace chameleon::process {
+
+class TraceFile final : public Output {
+ public:
+  TraceFile(std::unique_ptr<TraceWriter> writer, const Settings& settings, int size)
+      : writer_(std::move(writer)), settings_(settings), size_(size) {}
+
+  Trace empty_trace() const override;
+  void write(const Trace& partial, const Trace& online) override;
+  void write_last(const Trace& whole) override;
+  void keep_last_words(const RankList& ranks) override;
+  void write_last_words() noexcept override { writer_->say_last_words(); }
+
+ private:
+  void report(const Status& written);
+
+  std::unique_ptr<TraceWriter> writer_;
+  const Settings& settings_;
+  int size_;
+  bool said_ = false;
+};
+
+}  // namespace chameleon::process

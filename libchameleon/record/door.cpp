@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "record/door.h"
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+namespace chameleon::record {
+namespace {
+
+void pause_ms(long ms) {
+  const timespec time{ms / 1000, (ms % 1000) * 1'000'000};
+  ::nanosleep(&time, nullptr);
+}
+
+long membarrier(int command) { return ::syscall(SYS_membarrier, command, 0, 0); }
+
+/// Every thread sees what was stored before, and what it stored is seen.
+void see_everywhere() {
+  if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0) pause_ms(50);
+}
+
+}  // namespace
+
+Door g_door;
+
+bool Door::close() {
+  constexpr int kPatience = 1000;  // ms
+  const auto patience = [](Together together) {
+    switch (together) {
+      case Together::kVote: return 200;
+      case Together::kLastMerge: return 5000;
+      default: return kPatience;
+    }
+  };
+  const auto busy = [&] { return busy_.load(std::memory_order_acquire); };
+  const auto together = [&] { return together_.load(std::memory_order_acquire); };
+  closed_.store(true);
+  see_everywhere();
+  for (int i = 0; (busy() || together() != Together::kNothing) && i < patience(together()); ++i)
+    pause_ms(1);
+  shut_.store(true);
+  see_everywhere();
+  for (int i = 0; i < kPatience; ++i, pause_ms(1))
+    if (!busy()) return true;
+  return false;
+}
+
+void Door::stop() {
+  if (together_.load(std::memory_order_relaxed) != Together::kNothing && !shut_.load()) return;
+  busy_.store(false, std::memory_order_release);
+  for (;;) pause_ms(1000);  // the process is about to end
+}
+
+void prepare_door() { membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED); }
+
+}  // namespace chameleon::record

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "record/objects.h"
+
+namespace chameleon::record {
+
+const CommShape& Objects::comm_shape(MPI_Comm comm) {
+  const std::uint64_t handle = handle_bits(comm);
+  if (cached_shape_ != nullptr && cached_comm_ == handle) return *cached_shape_;
+  auto found = comms_.find(handle);
+  if (found == comms_.end()) found = comms_.emplace(handle, query_comm(comm)).first;
+  cached_comm_ = handle;
+  cached_shape_ = &found->second;  // unordered_map keeps elements in place
+  return found->second;
+}
+
+void Objects::learn_comm(MPI_Comm comm, const CommShape& shape) {
+  comms_[handle_bits(comm)] = shape;
+}
+
+void Objects::forget_comm(MPI_Comm comm) {
+  cached_shape_ = nullptr;
+  comms_.erase(handle_bits(comm));
+}
+
+RequestFacts& Objects::request_anew(std::int64_t id) {
+  static RequestFacts none;
+  Stream* const maker = streams_.maker(id);
+  if (maker == nullptr) return none = RequestFacts{};
+  const auto place = static_cast<std::size_t>(static_cast<std::uint32_t>(id));
+  if (place >= maker->requests.size()) maker->requests.resize(place + 1);
+  return maker->requests[place];
+}
+
+std::int64_t Objects::type_bytes(MPI_Datatype type) {
+  if (type == MPI_DATATYPE_NULL) return 0;
+  if (type != cached_type_) {
+    MPI_Count bytes = 0;
+    PMPI_Type_size_x(type, &bytes);
+    cached_type_ = type;
+    cached_bytes_ = bytes;
+  }
+  return cached_bytes_;
+}
+
+void Objects::keep_array(std::uint64_t id, std::span<const std::int64_t> array) {
+  if (arrays_.contains(id)) return;
+  arrays_.emplace(id, std::vector<std::int64_t>(array.begin(), array.end()));
+  streams_.present().unusual = true;
+}
+
+void Objects::copy_arrays(Trace& trace) const {
+  for (const auto& [id, array] : arrays_) trace.arrays.emplace(id, array);
+}
+
+void Objects::forget_arrays() {
+  arrays_.clear();
+  recent_arrays_ = {};
+}
+
+}  // namespace chameleon::record

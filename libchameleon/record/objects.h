@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The MPI objects that a rank's calls refer to: their symbolic ids, what their calls need to know
+/// of them, and arrays by content hash. Followed in every state, also while nothing is recorded,
+/// so that ids are right whenever recording goes on. O(1) a look-up; what was looked up last is
+/// kept at hand.
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "record/streams.h"
+
+namespace chameleon::record {
+
+class Objects {
+ public:
+  explicit Objects(Streams& streams) : streams_(streams) {}
+
+  /// Those of the present thread.
+  Slots& slots(Kind kind) { return streams_.present().slots[static_cast<std::size_t>(kind)]; }
+
+  const CommShape& comm_shape(MPI_Comm comm);
+  void forget_comm(MPI_Comm comm);
+  void learn_comm(MPI_Comm comm, const CommShape& shape);
+
+  RequestFacts& request(std::int64_t id) {
+    std::vector<RequestFacts>& own = streams_.first().requests;
+    if (static_cast<std::uint64_t>(id) < own.size()) return own[static_cast<std::size_t>(id)];
+    return request_anew(id);
+  }
+
+  std::int64_t type_bytes(MPI_Datatype type);
+  void forget_type() { cached_type_ = MPI_DATATYPE_NULL; }
+
+  /// Handles may stand for other objects from now on, which keys of events do not tell.
+  void change() { ++changes_; }
+  std::uint64_t changes() const { return changes_; }
+
+  /// The id of an array, which is kept until the next flush. Those seen lately cost a hash.
+  std::uint64_t intern(std::span<const std::int64_t> array) {
+    const std::uint64_t id = array_id(array);
+    std::uint64_t& recent = recent_arrays_[id % kRecent];
+    if (recent != id || id == 0) keep_array(recent = id, array);
+    return id;
+  }
+  /// Adds the arrays to a trace's table.
+  void copy_arrays(Trace& trace) const;
+  void forget_arrays();
+
+ private:
+  static constexpr std::size_t kRecent = 64;
+
+  RequestFacts& request_anew(std::int64_t id);
+  void keep_array(std::uint64_t id, std::span<const std::int64_t> array);
+
+  Streams& streams_;
+  std::unordered_map<std::uint64_t, CommShape> comms_;
+  std::uint64_t cached_comm_ = 0;
+  const CommShape* cached_shape_ = nullptr;
+  MPI_Datatype cached_type_ = MPI_DATATYPE_NULL;
+  std::int64_t cached_bytes_ = 0;
+  std::unordered_map<std::uint64_t, std::vector<std::int64_t>> arrays_;
+  std::array<std::uint64_t, kRecent> recent_arrays_{};  ///< of `arrays_`, by id
+  std::uint64_t changes_ = 0;
+};
+
+}  // namespace chameleon::record

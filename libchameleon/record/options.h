@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What is recorded of a rank's calls, and how: the settings that this room uses.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "signature/signature.h"
+
+namespace chameleon::record {
+
+enum class Timing { kNone, kHistogram, kFull };
+const char* timing_name(Timing timing);  ///< none, histogram, full
+
+struct RecordOptions {
+  Timing timing = Timing::kHistogram;
+  bool all_events = false;
+  std::vector<std::string> exclude;  ///< call names or globs, without MPI_
+  std::uint64_t buffer = 8ULL << 20;
+  std::string raw;                          ///< directory; empty: none
+  bool counter = true;                      ///< time stamps from the processor's counter
+  SignatureFormat format = kDefaultFormat;  ///< signatures that are needed
+  CallPathForm signature = CallPathForm::kOrdered;
+  bool hashes = false;  ///< of each kind of parameter (fidelity `checked`)
+
+  bool excludes(const std::string& call) const;
+};
+
+}  // namespace chameleon::record

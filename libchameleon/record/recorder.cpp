@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "record/recorder.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <exception>
+
+#include "mpi/event_layout.h"
+#include "record/stack_room.h"
+
+namespace chameleon::record {
+namespace {
+
+/// Runs `work` on a thread of its own while this one, whose stack is small, waits; if no thread
+/// can be had, here.
+template <class Work>
+void on_own_stack(Work work) {
+  pthread_t thread;
+  struct Job {
+    Work& work;
+    std::exception_ptr thrown;
+  } job{work, nullptr};
+  const auto run = [](void* given) -> void* {
+    auto& mine = *static_cast<Job*>(given);
+    try {
+      mine.work();
+    } catch (...) {
+      mine.thrown = std::current_exception();
+    }
+    return nullptr;
+  };
+  sigset_t all, before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool started = ::pthread_create(&thread, nullptr, run, &job) == 0;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (started)
+    ::pthread_join(thread, nullptr);
+  else
+    work();
+  if (job.thrown) std::rethrow_exception(job.thrown);
+}
+
+}  // namespace
+
+Recorder::Recorder(const RecordOptions& options, int rank, int size, std::function<void()> spilled)
+    : options_(options),
+      streams_(options, rank, size),
+      times_(options.counter),
+      spilled_(std::move(spilled)) {
+  for (const CallInfo& call : all_calls())
+    records_[call.id] = (options.all_events || !has(call, Attribute::kLocal)) &&
+                        !options.excludes(call.name + std::strlen("MPI_"));
+}
+
+void Recorder::set_threaded() {
+  threaded_ = true;
+  streams_.enter();  // the first
+}
+
+bool Recorder::close() {
+  if (!threaded_) return true;
+  for (int i = 0; i < 1000; ++i) {
+    if (mutex_.try_lock()) return true;
+    ::usleep(1000);
+  }
+  return false;
+}
+
+void Recorder::pause(Pause why, bool paused) {
+  const auto bit = static_cast<unsigned>(why);
+  if (paused)
+    pauses_.fetch_or(bit, std::memory_order_relaxed);
+  else
+    pauses_.fetch_and(~bit, std::memory_order_relaxed);
+  // A fault is declared as such.
+  was_paused_ = was_paused_ || (paused && why != Pause::kFault);
+}
+
+std::optional<std::uint64_t> Recorder::paused_calls() const {
+  if (!was_paused_) return std::nullopt;
+  return paused_calls_;
+}
+
+void Recorder::spill() {
+  const double scale = times_.ns_per_tick();
+  RankTrace& trace = streams_.present().trace;
+  if (stack_left(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))) < kRoomToFold)
+    on_own_stack([&] { trace.spill(scale); });
+  else
+    trace.spill(scale);
+  spilled_();
+  streams_.present().unusual = true;
+}
+
+Share Recorder::take_share(bool keeps) {
+  Share share;
+  share.keeps = keeps;
+  share.paused = was_paused_;
+  share.events = streams_.first().trace.events();
+  share.hashes = streams_.first().trace.hashes();
+  Trace schema;
+  describe_calls(schema, seen_, options_.timing == Timing::kFull);
+  share.trace = streams_.take(schema);
+  if (keeps) objects_.copy_arrays(share.trace);
+  // While a flush goes on, other threads record events of the next interval, with arrays in use.
+  if (streams_.count() == 1 && (!threaded_ || Streams::own() != nullptr)) objects_.forget_arrays();
+  if (!keeps) share.trace = Trace();
+  return share;
+}
+
+}  // namespace chameleon::record

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What turns the calls of a process into events: which calls are recorded, under which call path,
+/// into which stream; and what a rank brings to a flush. Programs that may call MPI from several
+/// threads (above MPI_THREAD_FUNNELED) serialize on a lock outside the MPI calls; under it one
+/// stream is the present one, that of the thread that holds it. docs/design/threads.md
+///
+/// Cost of a call whose event was there before: two time stamps, the call path, 16 bytes.
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "callpath/engine.h"
+#include "flush/flush.h"
+#include "record/door.h"
+#include "record/objects.h"
+#include "record/time_account.h"
+
+namespace chameleon::record {
+
+class Recorder;
+
+/// While one lives, a thread is in tool code and may change the recorder, which is given where
+/// there are several threads.
+class ToolSection {
+ public:
+  explicit ToolSection(Recorder* threaded);
+  /// To record: the thread's stream is the present one. It may throw.
+  ToolSection(Recorder* threaded, bool records);
+  ~ToolSection();
+  ToolSection(const ToolSection&) = delete;
+  ToolSection& operator=(const ToolSection&) = delete;
+
+ private:
+  Recorder* threaded_;
+};
+
+/// Why calls are not recorded.
+enum class Pause : std::uint8_t {
+  kProgram = 1,   ///< MPI_Pcontrol(0)
+  kInterval = 2,  ///< left out, for the budget
+  kMemory = 4,    ///< CHAMELEON_MEMORY is used up
+  kFault = 8,     ///< something failed: for good
+};
+
+class Recorder {
+ public:
+  /// `spilled` is called when a full log has been folded.
+  Recorder(const RecordOptions& options, int rank, int size, std::function<void()> spilled);
+
+  // -- parts
+  Objects& objects() { return objects_; }
+  Streams& streams() { return streams_; }
+  TimeAccount& times() { return times_; }
+
+  // -- threads
+  ToolSection lock() { return ToolSection(threaded_ ? this : nullptr); }
+  /// The same for recording: the thread's stream is the present one.
+  ToolSection enter() { return ToolSection(threaded_ ? this : nullptr, true); }
+  /// With the door closed: waits, a second at most, until no thread is inside.
+  bool close();
+  /// There may be several threads. Called by the one that called MPI_Init.
+  void set_threaded();
+  bool threaded() const { return threaded_; }
+
+  // -- events, under `enter`
+  bool records(CallId call) const {
+    return pauses_.load(std::memory_order_relaxed) == 0 && records_[static_cast<std::size_t>(call)];
+  }
+  /// Signature of the stack from the frame that returns to `site` on.
+  std::uint64_t path(void* site) { return engine_.capture(site); }
+  /// Appends an event that was there before with the same key, or gives false.
+  template <class Record>
+  [[gnu::always_inline]] bool append_again(Stream& stream, CallId call, std::uint64_t path,
+                                           std::uint64_t compute, std::uint64_t communication,
+                                           const Record& event) {
+    IntervalLog& log = stream.trace.log();
+    const auto has_key = [&](const std::int64_t* key) __attribute__((always_inline)) {
+      return event.has_key(key, objects_.changes());
+    };
+    const std::uint32_t number = log.expect(static_cast<std::uint16_t>(call), path, has_key);
+    if (number == EventTable::kNone) return false;
+    log.append(number, compute, communication);
+    if (log.full()) [[unlikely]]
+      spill();
+    return true;
+  }
+  template <class Record>
+  void append(Stream& stream, CallId call, std::uint64_t path, std::uint64_t compute,
+              std::uint64_t communication, const Record& event) {
+    seen_[static_cast<std::size_t>(call)] = true;
+    IntervalLog& log = stream.trace.log();
+    const auto& values = event.values();
+    const std::uint32_t number =
+        log.find(static_cast<std::uint16_t>(call), path, values.data(), values.size());
+    if constexpr (Record::kKeyed) {
+      if (values[0] == MPI_SUCCESS) {
+        const auto key = event.key(objects_.changes());
+        log.learn_key(number, {key.data(), key.size()});
+      }
+    }
+    log.append(number, compute, communication);
+    if (log.full()) [[unlikely]]
+      spill();
+  }
+  /// Whether there are raw records; a stream's file may be missing all the same.
+  bool writes_raw() const { return !options_.raw.empty(); }
+  /// A number for the next line of raw records, where there are threads; else 0.
+  std::uint64_t next_raw_line() { return threaded_ ? ++raw_lines_ : 0; }
+
+  // -- what is not recorded
+  void pause(Pause why, bool paused);
+  bool pauses(Pause why) const {
+    return (pauses_.load(std::memory_order_relaxed) & static_cast<unsigned>(why)) != 0;
+  }
+  /// A call came while recording was paused.
+  void count_paused() { ++paused_calls_; }
+  /// Calls not recorded because recording was paused on purpose; nothing if it never was.
+  std::optional<std::uint64_t> paused_calls() const;
+
+  /// Before the first call: what recording one takes beside what its stamps see (the way into a
+  /// wrapper and out of it, readings of the clock), found by `record()`, which records the same
+  /// call each time. Nothing of that is kept. Costs some 100 us.
+  template <class Record>
+  void measure_unseen(CallId call, Record record);
+
+  // -- flushes
+  /// What this rank brings to a flush; its partial trace is empty afterwards.
+  Share take_share(bool keeps);
+
+ private:
+  friend class ToolSection;
+
+  void spill();
+
+  const RecordOptions& options_;
+  std::array<bool, kCallIdEnd> records_{};
+  std::array<bool, kCallIdEnd> seen_{};
+  std::atomic<unsigned> pauses_{0};  ///< bits of Pause
+  bool was_paused_ = false;
+  bool threaded_ = false;
+  callpath::Engine engine_;
+  Streams streams_;
+  Objects objects_{streams_};
+  TimeAccount times_;
+  std::function<void()> spilled_;
+  std::uint64_t paused_calls_ = 0;
+  std::uint64_t raw_lines_ = 0;
+  std::mutex mutex_;
+};
+
+/// Adds to a share that is sent what comparing shares does not need: call paths, modules,
+/// predefined objects.
+void complete_share(Share& share);
+
+/// The calls as a trace describes them, where `seen` says so.
+void describe_calls(Trace& trace, const std::array<bool, kCallIdEnd>& seen, bool full_times);
+
+inline ToolSection::ToolSection(Recorder* threaded) : threaded_(threaded) {
+  g_door.enter();
+  if (threaded_ != nullptr) threaded_->mutex_.lock();
+}
+
+inline ToolSection::ToolSection(Recorder* threaded, bool records) : ToolSection(threaded) {
+  if (records && threaded_ != nullptr) threaded_->streams_.enter();
+}
+
+inline ToolSection::~ToolSection() {
+  if (threaded_ != nullptr) threaded_->mutex_.unlock();
+  g_door.leave();
+}
+
+template <class Record>
+void Recorder::measure_unseen(CallId call, Record record) {
+  if constexpr (kSimulated) return;
+  const Clock& clock = times_.clock();
+  const std::uint64_t begin = clock.now();
+  const auto id = static_cast<std::size_t>(call);
+  const auto scratch = std::make_unique<Stream>(options_, 64U << 10, 0);  // large
+  streams_.set_present(*scratch);
+  const unsigned pauses = pauses_.fetch_and(static_cast<unsigned>(Pause::kFault));
+  const bool threaded = std::exchange(threaded_, false);
+  const bool records = std::exchange(records_[id], true), seen = seen_[id];
+  std::uint64_t least = UINT64_MAX;
+  for (int batch = 0; batch < 8; ++batch) {
+    const std::uint64_t first = clock.now(), told = scratch->tool_ticks;
+    for (std::int64_t i = 0; i < TimeAccount::kRehearsed; ++i) record();
+    const std::uint64_t all = clock.now() - first;
+    if (all >= least) continue;
+    least = all;
+    times_.set_unseen(static_cast<std::int64_t>(all - (scratch->tool_ticks - told)));
+  }
+  seen_[id] = seen;
+  records_[id] = records;
+  threaded_ = threaded;
+  pauses_.fetch_or(pauses);
+  streams_.set_present(streams_.first());
+  streams_.first().last_exit = clock.now();
+  times_.spent_before(begin);
+}
+
+}  // namespace chameleon::record

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "record/time_account.h"
+
+namespace chameleon::record {
+
+double TimeAccount::ns_per_tick() {
+  const double ratio = clock_.ns_per_tick();
+  ns_per_tick_.store(ratio, std::memory_order_relaxed);
+  return ratio;
+}
+
+std::uint64_t TimeAccount::elapsed_ns() {
+  return static_cast<std::uint64_t>(static_cast<double>(clock_.now() - start_) * ns_per_tick());
+}
+
+std::uint64_t TimeAccount::spent_at_marker(std::uint64_t begin) {
+  const std::uint64_t spent = clock_.now() - begin;
+  marker_ticks_ += spent;
+  return spent;
+}
+
+std::uint64_t TimeAccount::spent_at_calls(const Stream& stream) const {
+  const auto unseen =
+      static_cast<std::int64_t>(stream.trace.all_events()) * unseen_ticks_ / kRehearsed;
+  const auto all = static_cast<std::int64_t>(stream.tool_ticks) + unseen;
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(all, 0));
+}
+
+TimeSpent TimeAccount::spent(Streams& streams) {
+  ns_per_tick();
+  std::uint64_t events = other_ticks_;
+  streams.for_each([&](const Stream& stream) { events += spent_at_calls(stream); });
+  return {ns(clock_.now() - start_), ns(events), ns(marker_ticks_)};
+}
+
+}  // namespace chameleon::record

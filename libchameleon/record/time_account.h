@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Where a rank's time goes: to the program, to MPI, to the tool. In ticks of the clock; what was
+/// spent in the tool belongs to neither computation nor communication.
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "record/clock.h"
+#include "record/streams.h"
+
+namespace chameleon::record {
+
+/// Nanoseconds since the start, the tool's by what it did.
+struct TimeSpent {
+  std::uint64_t elapsed = 0;
+  std::uint64_t events = 0;
+  std::uint64_t markers = 0;  ///< waiting for other ranks included
+};
+
+class TimeAccount {
+ public:
+  /// Calls of a batch that measures what stamps do not see.
+  static constexpr std::int64_t kRehearsed = 64;
+
+  explicit TimeAccount(bool counter) : clock_(counter) {}
+
+  const Clock& clock() const { return clock_; }
+  /// The run begins.
+  void start() { start_ = clock_.now(); }
+  /// Until now, since `begin`, the tool made ready.
+  void spent_before(std::uint64_t begin) { other_ticks_ += clock_.now() - begin; }
+  std::uint64_t started() const { return start_; }
+
+  /// A call is over and recorded. What recording took after the call is measured at the first
+  /// of its kind and every 16th, and after anything unusual; else it is taken to be as then.
+  [[gnu::always_inline]] void leave(Stream& stream, CallId call, std::uint64_t entry,
+                                    std::uint64_t before, std::uint64_t after) {
+    Epilogue& epilogue = stream.epilogues[static_cast<std::size_t>(call)];
+    std::uint64_t spent = epilogue.ticks;
+    if (stream.unusual || epilogue.calls++ % 16 == 0) {
+      spent = clock_.now() - after;
+      // An interrupt in the sample is that call's, hardly the next ones'.
+      if (!stream.unusual)
+        epilogue.ticks = static_cast<std::uint32_t>(
+            std::min<std::uint64_t>(spent, epilogue.ticks == 0 ? 1U << 20 : 2 * epilogue.ticks));
+      stream.unusual = false;
+    }
+    stream.last_exit = after + spent;
+    stream.tool_ticks += (before - entry) + spent;
+    stream.call_ticks += after - before;
+  }
+  /// What recording `kRehearsed` calls takes beside what their stamps see.
+  void set_unseen(std::int64_t ticks) { unseen_ticks_ = ticks; }
+  /// The time since `begin` was the tool's, at a marker; gives its ticks.
+  std::uint64_t spent_at_marker(std::uint64_t begin);
+  bool saw_marker() const { return marker_ticks_ != 0; }
+
+  /// Measured over the run so far; `ns` uses the last measurement.
+  double ns_per_tick();
+  std::uint64_t ns(std::uint64_t ticks) const {
+    return static_cast<std::uint64_t>(static_cast<double>(ticks) *
+                                      ns_per_tick_.load(std::memory_order_relaxed));
+  }
+  std::uint64_t elapsed_ns();
+  /// What this rank's clock shows, with a scale that `ns_per_tick` gave.
+  std::int64_t local_ns(double scale) const {
+    return static_cast<std::int64_t>(static_cast<double>(clock_.now() - start_) * scale);
+  }
+
+  std::uint64_t spent_at_calls(const Stream& stream) const;
+  /// Beside calls: at markers and before the first call.
+  std::uint64_t spent_otherwise() const { return marker_ticks_ + other_ticks_; }
+  TimeSpent spent(Streams& streams);
+
+ private:
+  Clock clock_;
+  std::uint64_t start_ = 0;
+  std::uint64_t marker_ticks_ = 0;  ///< of the tool, at markers
+  std::uint64_t other_ticks_ = 0;   ///< of the tool, before the first call
+  std::int64_t unseen_ticks_ = 0;   ///< of `kRehearsed` calls
+  std::atomic<double> ns_per_tick_{1};
+};
+
+}  // namespace chameleon::record
