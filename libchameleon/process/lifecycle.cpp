@@ -244,12 +244,16 @@ namespace {
 /// MPI ends the program for an error on MPI_COMM_WORLD, unless it is told not to.
 bool make_communicators() {
   MPI_Errhandler usual = MPI_ERRHANDLER_NULL;
-  PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &usual);
-  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if constexpr (!kSimulated) {  // SMPI has no handler to give back
+    PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &usual);
+    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  }
   const bool made = PMPI_Comm_dup(MPI_COMM_WORLD, &g_comms[0]) == MPI_SUCCESS &&
                     PMPI_Comm_dup(MPI_COMM_WORLD, &g_comms[1]) == MPI_SUCCESS;
-  PMPI_Comm_set_errhandler(MPI_COMM_WORLD, usual);
-  PMPI_Errhandler_free(&usual);
+  if constexpr (!kSimulated) {
+    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, usual);
+    PMPI_Errhandler_free(&usual);
+  }
   if (made) return true;
   if (g_comms[0] != MPI_COMM_NULL) PMPI_Comm_free(&g_comms[0]);
   return false;
