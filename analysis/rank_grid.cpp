@@ -7,6 +7,7 @@
 #include <span>
 
 #include "analysis/communicators.h"
+#include "mpi/call_table.h"
 
 namespace chameleon::analysis {
 namespace {
@@ -38,9 +39,11 @@ bool cartesian(const Trace& trace, std::uint64_t ranks, std::vector<std::uint32_
         continue;
       }
       const auto call = trace.calls.find(node.call);
-      if (call == trace.calls.end() || !Communicators::changed_by(call->second)) continue;
+      if (call == trace.calls.end()) continue;
       const int field = field_index(call->second, "dims");
       if (field < 0 || static_cast<std::size_t>(field) >= node.params.size()) continue;
+      const CallInfo* known = find_call(call->second.name);
+      if (known == nullptr || !has(*known, Attribute::kCreates)) continue;
       EndPointForm form{};
       const ValueSequence* values =
           node.params[static_cast<std::size_t>(field)].find(trace.ranks.first(), form);
