@@ -267,6 +267,7 @@ nlohmann::ordered_json info_document(const Trace& trace, const FileFacts& file) 
     if (!summary.inexact[i].empty())
       document["inexact"].push_back(
           {{"kind", kInexactKinds[i].second}, {"ranks", summary.inexact[i].to_string()}});
+  document["facts"] = facts_json(trace);
   return document;
 }
 
@@ -347,13 +348,10 @@ int info(const Options& options) {
   FileFacts file;
   const std::optional<Trace> trace = load_trace("info", options.trace, status, &file);
   if (!trace) return status;
-  if (options.json) {
-    nlohmann::ordered_json document = info_document(*trace, file);
-    document["facts"] = facts_json(*trace);
-    print_json(document);
-  } else {
+  if (options.json)
+    print_json(info_document(*trace, file));
+  else
     print_text(options, *trace, file, summarize(*trace));
-  }
   return kExitOk;
 }
 

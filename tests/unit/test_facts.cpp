@@ -255,6 +255,14 @@ TEST_CASE("what a newer version says is read, joined, and written again", "[fact
   }
 }
 
+TEST_CASE("what a rank left when its job was killed holds for its whole run", "[facts]") {
+  CarriedFacts carried = of_newer_version(RankList::range(0, 2), 10, "A").carried;
+  supersede(carried, of_newer_version(RankList::single(1), 70, "B").carried);
+  CHECK(numbers_of(carried.at(0)) == std::vector<std::int64_t>{10, 71, 12});
+  CHECK(texts_of(carried.at(1)) == std::vector<std::string>{"A", "B", "A"});
+  CHECK(numbers_of(carried.at(2)) == std::vector<std::int64_t>{10});  // of the run
+}
+
 TEST_CASE("parts that differ in what a fact of one name is are not of one trace", "[facts]") {
   CarriedFacts number{{"strange", "", 0, false, true, {}, ValueSequence(1), {}}};
   CarriedFacts text{{"strange", "", 0, true, true, {}, ValueSequence(0), {"one"}}};
