@@ -202,8 +202,8 @@ void append_loops(RankTrace& trace, int outer, int inner) {
 }
 
 TEST_CASE("loops are signed, and what is folded for them is what is joined") {
-  const Settings settings = with_format({Parameter::kLoop});
-  RankTrace signing(settings), plain{Settings()};
+  const Settings settings = with_format({Parameter::kLoop}), defaults;
+  RankTrace signing(settings), plain(defaults);
   const auto close = [&](RankTrace& trace, int outer, int inner) {
     append_loops(trace, outer, inner);
     return trace.close_interval(1.0)[Parameter::kLoop];
