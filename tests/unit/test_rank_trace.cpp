@@ -101,7 +101,7 @@ TEST_CASE("only parameters of the signature format are signed") {
   RecordOptions options;
   options.format = kCallPathBit | format_bit(Parameter::kCount);
   RankTrace counts(options);
-  Settings others;
+  RecordOptions others;
   RankTrace ends(others);
   constexpr const CallInfo& send = *find_call(CallId::kSend);
   const auto interval = [&](RankTrace& trace, std::int64_t count, std::int64_t to) {
@@ -119,11 +119,11 @@ TEST_CASE("only parameters of the signature format are signed") {
   CHECK_FALSE(interval(ends, 10, 1) == interval(ends, 10, 2));
 }
 
-Settings with_format(std::initializer_list<Parameter> parameters) {
-  Settings settings;
+RecordOptions with_format(std::initializer_list<Parameter> parameters) {
+  RecordOptions settings;
   settings.buffer = 64 << 10;
-  settings.cluster.format = kCallPathBit;
-  for (const Parameter one : parameters) settings.cluster.format |= format_bit(one);
+  settings.format = kCallPathBit;
+  for (const Parameter one : parameters) settings.format |= format_bit(one);
   return settings;
 }
 
@@ -141,7 +141,7 @@ void append_poll(RankTrace& trace, std::uint64_t path, std::uint64_t compute) {
 }
 
 TEST_CASE("times are signed in microseconds, averaged over the events of the interval") {
-  const Settings settings = with_format({Parameter::kCompute, Parameter::kCommunication});
+  const RecordOptions settings = with_format({Parameter::kCompute, Parameter::kCommunication});
   RankTrace trace(settings);
   append(trace, 7, 400, 100);
   append(trace, 8, 2600, 300);
@@ -171,7 +171,7 @@ TEST_CASE("times are signed in microseconds, averaged over the events of the int
 }
 
 TEST_CASE("times of an interval that does not fit the log are all signed") {
-  const Settings settings = with_format({Parameter::kCompute});
+  const RecordOptions settings = with_format({Parameter::kCompute});
   RankTrace whole(settings), parts(settings);
   for (std::uint64_t i = 0; i < 1000; ++i)
     for (RankTrace* trace : {&whole, &parts}) {
@@ -184,7 +184,7 @@ TEST_CASE("times of an interval that does not fit the log are all signed") {
 }
 
 TEST_CASE("what is not in the format is not signed") {
-  const Settings settings;
+  const RecordOptions settings;
   RankTrace trace(settings);
   append(trace, 7, 1000, 1000);
   append(trace, 7, 1000, 1000);
@@ -202,7 +202,7 @@ void append_loops(RankTrace& trace, int outer, int inner) {
 }
 
 TEST_CASE("loops are signed, and what is folded for them is what is joined") {
-  const Settings settings = with_format({Parameter::kLoop}), defaults;
+  const RecordOptions settings = with_format({Parameter::kLoop}), defaults;
   RankTrace signing(settings), plain(defaults);
   const auto close = [&](RankTrace& trace, int outer, int inner) {
     append_loops(trace, outer, inner);
@@ -228,7 +228,7 @@ TEST_CASE("loops are signed, and what is folded for them is what is joined") {
 }
 
 TEST_CASE("an average of iterations hides what the hash of LOOP shows") {
-  const Settings settings = with_format({Parameter::kLoop});
+  const RecordOptions settings = with_format({Parameter::kLoop});
   const auto loops = [&](std::initializer_list<int> inner) {
     RankTrace trace(settings);
     for (const int each : inner) append_loops(trace, 1, each);
@@ -240,7 +240,7 @@ TEST_CASE("an average of iterations hides what the hash of LOOP shows") {
 }
 
 TEST_CASE("an interval by which nobody is clustered is not folded for its loops") {
-  const Settings settings = with_format({Parameter::kLoop});
+  const RecordOptions settings = with_format({Parameter::kLoop});
   RankTrace trace(settings);
   append_loops(trace, 4, 2);
   CHECK(trace.close_interval(1.0, false)[Parameter::kLoop] == SignatureVector::Summary{});
@@ -257,7 +257,7 @@ TEST_CASE("an interval by which nobody is clustered is not folded for its loops"
 }
 
 TEST_CASE("a history's averages are over all of its intervals, and its hashes tell their order") {
-  const Settings settings = with_format({Parameter::kCount});
+  const RecordOptions settings = with_format({Parameter::kCount});
   constexpr const CallInfo& send = *find_call(CallId::kSend);
   const auto history = [&](std::initializer_list<std::int64_t> counts) {
     RankTrace trace(settings);
@@ -281,7 +281,7 @@ TEST_CASE("a history's averages are over all of its intervals, and its hashes te
 struct Sent {
   std::int64_t to = 0, datatype = 0, comm = 0;
 };
-SignatureVector sends(const Settings& settings, std::initializer_list<Sent> all) {
+SignatureVector sends(const RecordOptions& settings, std::initializer_list<Sent> all) {
   constexpr const CallInfo& send = *find_call(CallId::kSend);
   RankTrace trace(settings);
   for (const Sent& one : all) {
@@ -295,7 +295,7 @@ SignatureVector sends(const Settings& settings, std::initializer_list<Sent> all)
 }
 
 TEST_CASE("a partner that is no rank is in the hash and not in the mean") {
-  const Settings settings = with_format({Parameter::kDestination});
+  const RecordOptions settings = with_format({Parameter::kDestination});
   const auto mean_and_hash = [&](std::initializer_list<Sent> all) {
     return sends(settings, all)[Parameter::kDestination];
   };
@@ -312,7 +312,7 @@ TEST_CASE("a partner that is no rank is in the hash and not in the mean") {
 }
 
 TEST_CASE("a datatype and a communicator of one id are different bits") {
-  const Settings settings = with_format({Parameter::kDataOperation});
+  const RecordOptions settings = with_format({Parameter::kDataOperation});
   const auto set = [&](std::int64_t datatype, std::int64_t comm) {
     return sends(settings, {{0, datatype, comm}})[Parameter::kDataOperation];
   };
@@ -322,8 +322,8 @@ TEST_CASE("a datatype and a communicator of one id are different bits") {
 }
 
 TEST_CASE("how often a rank polls in vain does not show in its signature") {
-  Settings settings = with_format({});
-  settings.cluster.format = 0xffff & ~format_bit(Parameter::kLoop);
+  RecordOptions settings = with_format({});
+  settings.format = 0xffff & ~format_bit(Parameter::kLoop);
   constexpr const CallInfo& probe = *find_call(CallId::kIprobe);
   const auto polls = [&](int times) {
     RankTrace trace(settings);
@@ -342,8 +342,8 @@ TEST_CASE("how often a rank polls in vain does not show in its signature") {
 // Not run by default: test_runtime '[.speed]' prints nanoseconds an event.
 TEST_CASE("speed of closing an interval", "[.speed]") {
   const auto measure = [](const char* what, SignatureFormat more, bool repeats) {
-    Settings settings;
-    settings.cluster.format |= more;
+    RecordOptions settings;
+    settings.format |= more;
     RankTrace trace(settings);
     constexpr int kEvents = 100'000;
     double best = 1e9;
