@@ -78,6 +78,7 @@ using namespace flush;
 using namespace format;
 using namespace mpi;
 using namespace signature;
+using namespace world;
 }  // namespace analysis
 namespace reader {
 using namespace analysis;

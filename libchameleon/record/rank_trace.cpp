@@ -168,8 +168,7 @@ void RankTrace::learn() {
     }
     use.end = static_cast<std::uint32_t>(signed_values_.size());
     uses_.push_back(use);
-    if (options_.hashes)
-      stream_hashes_.push_back(hashes_of(call.values, use.symbol, values));
+    if (options_.hashes) stream_hashes_.push_back(hashes_of(call.values, use.symbol, values));
   }
 }
 

@@ -14,8 +14,8 @@
 
 #include "compress/fold.h"
 #include "flush/flush.h"
-#include "record/options.h"
 #include "record/interval_log.h"
+#include "record/options.h"
 #include "signature/signature.h"
 
 namespace chameleon::record {
@@ -107,9 +107,7 @@ class RankTrace {
     int thrown_ = std::uncaught_exceptions();
   };
 
-  bool signs(Parameter parameter) const {
-    return (options_.format & format_bit(parameter)) != 0;
-  }
+  bool signs(Parameter parameter) const { return (options_.format & format_bit(parameter)) != 0; }
   void learn();
   void sign();
   void add_times();

@@ -38,8 +38,7 @@ std::FILE* open_for_records(const std::string& path) {
 }  // namespace
 
 std::FILE* open_raw_file(const std::string& folder, int rank, int size, std::uint32_t thread) {
-  const std::string of =
-      std::to_string(rank) + (thread == 0 ? "" : "." + std::to_string(thread));
+  const std::string of = std::to_string(rank) + (thread == 0 ? "" : "." + std::to_string(thread));
   const std::string path = folder + "/rank." + of + ".raw";
   std::FILE* const file = open_for_records(path);
   if (file == nullptr) {

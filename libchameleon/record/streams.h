@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "model/trace.h"
-#include "record/options.h"
 #include "record/arguments.h"
+#include "record/options.h"
 #include "record/rank_trace.h"
 #include "record/slots.h"
 

@@ -74,7 +74,8 @@ class Archive {
     ok(OTF2_Archive_SetSerialCollectiveCallbacks(archive_));
     ok(OTF2_Archive_SetFlushCallbacks(archive_, &kFlush, nullptr));
     ok(OTF2_Archive_SetCreator(archive_, "chameleon"));
-    const std::string about = printable(request_.trace.program) + "; " + timeline_text(request_.trace);
+    const std::string about =
+        printable(request_.trace.program) + "; " + timeline_text(request_.trace);
     ok(OTF2_Archive_SetDescription(archive_, about.c_str()));
     ok(OTF2_Archive_OpenEvtFiles(archive_));
     for (std::uint32_t rank = 0; rank < world(); ++rank) {

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The way of a marker with all ranks in one process and without MPI: ranks that follow a script,
+// what state each marker leads to, and every event of every rank in the trace at the end.
+#include <catch2/catch.hpp>
+#include <memory>
+
+#include "online/online.h"
+#include "property/streams.h"
+#include "world/virtual_world.h"
+
+using namespace chameleon;
+using namespace chameleon::cluster;
+using namespace chameleon::compress;
+using namespace chameleon::flush;
+using namespace chameleon::online;
+using namespace chameleon::signature;
+using namespace chameleon::statemachine;
+using namespace chameleon::testing;
+using namespace chameleon::world;
+
+namespace {
+
+class NoBudget final : public Budget {
+ public:
+  const Governor& governor() const override { return governor_; }
+  Governor::Spent spent() override { return {}; }
+  void govern(Governor::Cause, const Governor::Spent&) override {}
+  void leave_out(bool) override {}
+
+ private:
+  Governor governor_{0, true};
+};
+
+/// A rank whose program appends records to `open`.
+class ScriptedRank final : public Rank {
+ public:
+  ScriptedRank(int rank, int size) : rank_(rank), size_(size) {}
+
+  void call(std::uint64_t path) { open_.push_back({1, path, {0, 8, (rank_ + 1) % size_}}); }
+  const Stream& whole() const { return whole_; }
+  std::size_t dropped() const { return dropped_; }
+  void fail() { failure_ = Failure::kMemory; }
+
+  ClosedInterval close_interval(bool) override {
+    closed_ = std::exchange(open_, {});
+    whole_.insert(whole_.end(), closed_.begin(), closed_.end());
+    IntervalSignature signature;
+    for (const Record& record : closed_) signature.call(record.path);
+    ClosedInterval interval;
+    interval.signature = signature.take();
+    last_ = interval.signature;
+    return interval;
+  }
+  void join() override {
+    partial_.insert(partial_.end(), closed_.begin(), closed_.end());
+    closed_.clear();
+  }
+  void drop() override {
+    dropped_ += closed_.size();
+    closed_.clear();
+  }
+  History history() override { return {last_, true}; }
+  void note_election(const ClusterOptions&, const SignatureVector&) override { ++elections_; }
+  Share take_share(bool keeps) override {
+    Share share;
+    share.keeps = keeps;
+    share.events = partial_.size();
+    share.trace = fold_stream(std::exchange(partial_, {}), rank_, size_);
+    if (!keeps) share.trace = Trace();
+    return share;
+  }
+  void complete_share(Share&) override {}
+  Trace own_facts(bool) override {
+    Trace trace;
+    trace.world_size = static_cast<std::uint32_t>(size_);
+    trace.ranks = RankList::single(static_cast<std::uint32_t>(rank_));
+    trace.facts[static_cast<std::uint32_t>(rank_)].events = whole_.size();
+    return trace;
+  }
+  std::uint64_t elapsed_ns() override { return 0; }
+  std::int64_t clock_ns() override { return 0; }
+  void compared(const ClockSample&) override { ++comparisons_; }
+  Budget& budget() override { return budget_; }
+  void merged() override {}
+  bool failed() const override { return failure_ != Failure::kNone; }
+  void note_failure(Failure failure) override {
+    if (failure != Failure::kNone) failure_ = failure;
+  }
+  void reached(Stage stage, std::uint64_t) override { stage_ = stage; }
+  bool marks_from_second_thread() const override { return false; }
+
+  std::string said;
+  int elections() const { return elections_; }
+  int comparisons() const { return comparisons_; }
+
+ private:
+  void say_line(const char* line) override { said += std::string(line) + "\n"; }
+
+  int rank_, size_;
+  Stream open_, closed_, partial_, whole_;
+  SignatureVector last_;
+  NoBudget budget_;
+  Failure failure_ = Failure::kNone;
+  Stage stage_ = Stage::kVote;
+  std::size_t dropped_ = 0;
+  int elections_ = 0, comparisons_ = 0;
+};
+
+class KeptTrace final : public Output {
+ public:
+  explicit KeptTrace(int size) : size_(size) {}
+  Trace empty_trace() const override {
+    Trace trace;
+    trace.world_size = static_cast<std::uint32_t>(size_);
+    return trace;
+  }
+  void write(const Trace&, const Trace& online) override { trace = online, ++writes; }
+  void write_last(const Trace& whole) override { trace = whole; }
+  void keep_last_words(const RankList&) override {}
+  void write_last_words() noexcept override { last_words = true; }
+
+  Trace trace;
+  int writes = 0;
+  bool last_words = false;
+
+ private:
+  int size_;
+};
+
+/// A job of virtual ranks.
+struct Job {
+  explicit Job(int size, Fidelity fidelity = Fidelity::kExact, std::uint64_t flush_every = 100)
+      : output(size) {
+    options.fidelity = fidelity;
+    options.flush_every = flush_every;
+    std::vector<Rank*> pointers;
+    for (int rank = 0; rank < size; ++rank) {
+      ranks.push_back(std::make_unique<ScriptedRank>(rank, size));
+      pointers.push_back(ranks.back().get());
+    }
+    const VirtualWorld world(static_cast<std::uint32_t>(size));
+    online = std::make_unique<Online<VirtualWorld>>(options, world, world, pointers, &output);
+  }
+
+  /// All ranks do the same, and then have a marker.
+  State step(std::initializer_list<std::uint64_t> paths) {
+    for (const auto& rank : ranks)
+      for (const std::uint64_t path : paths) rank->call(path);
+    online->mark();
+    return online->state();
+  }
+  void end() {
+    online->meet();
+    online->finish();
+  }
+
+  OnlineOptions options;
+  KeptTrace output;
+  std::vector<std::unique_ptr<ScriptedRank>> ranks;
+  std::unique_ptr<Online<VirtualWorld>> online;
+};
+
+}  // namespace
+
+TEST_CASE("a steady run is one AT, one C and then L; a change goes back to AT") {
+  Job job(GENERATE(1, 2, 3, 7, 16));
+  CHECK(job.step({1, 2}) == State::kAllTracing);
+  CHECK(job.step({1, 2}) == State::kClustering);
+  for (int i = 0; i < 5; ++i) CHECK(job.step({1, 2}) == State::kLead);
+  job.ranks.back()->call(9);
+  CHECK(job.step({1, 2}) == State::kAllTracing);
+  job.ranks.back()->call(9);
+  CHECK(job.step({1, 2}) == State::kClustering);
+  job.end();
+  const OnlineFacts facts = job.online->facts();
+  CHECK(facts.acted == 9);
+  CHECK(facts.clusterings == 2);
+  for (const auto& rank : job.ranks) {
+    CHECK(rank->elections() == 2);
+    CHECK(rank->comparisons() > 0);
+    CHECK(rank->said.empty());
+  }
+}
+
+TEST_CASE("in exact every event of every rank is in the trace, however often it is flushed") {
+  const int size = GENERATE(1, 3, 4, 8);
+  Job job(size, Fidelity::kExact, static_cast<std::uint64_t>(GENERATE(1, 3, 100)));
+  for (int i = 0; i < 20; ++i) {
+    if (i % 7 == 3)
+      job.step({1, 3, 2});
+    else
+      job.step({1, 2, 2});
+    if (i == 11) job.ranks.front()->call(5);
+  }
+  for (const auto& rank : job.ranks) rank->call(8);  // a tail behind the last marker
+  job.end();
+  REQUIRE(job.output.trace.complete);
+  CHECK(job.output.writes > 0);
+  CHECK_FALSE(job.output.last_words);
+  for (int rank = 0; rank < size; ++rank) {
+    const ScriptedRank& mine = *job.ranks[static_cast<std::size_t>(rank)];
+    CHECK(mine.dropped() == 0);
+    CHECK(same(expand(job.output.trace, rank), mine.whole()));
+  }
+}
+
+TEST_CASE(
+    "in lead only the leads keep what happens in L, and the nodes say of whom they are exact") {
+  Job job(8, Fidelity::kLead);
+  for (int i = 0; i < 10; ++i) job.step({1, 2});
+  job.end();
+  std::size_t keep = 0;
+  for (const auto& rank : job.ranks) keep += rank->dropped() == 0 ? 1 : 0;
+  CHECK(keep == job.online->facts().clusters.size());
+  CHECK(keep < job.ranks.size());
+  for (int rank = 0; rank < 8; ++rank) CHECK(expand(job.output.trace, rank).size() == 20);
+}
+
+TEST_CASE("markers stop where a rank fails, which is said once; what the others did stays") {
+  Job job(4);
+  for (int i = 0; i < 4; ++i) job.step({1, 2});
+  job.ranks[2]->fail();
+  job.step({1, 2});
+  CHECK_FALSE(job.online->mark());
+  for (const auto& rank : job.ranks) rank->call(1);
+  job.end();
+  const std::string& said = job.ranks.front()->said;
+  CHECK(said.find("failed on 1 of 4 ranks") != std::string::npos);
+  CHECK(std::count(said.begin(), said.end(), '\n') == 1);
+  CHECK(same(expand(job.output.trace, 1), job.ranks[1]->whole()));
+}
+
+TEST_CASE("without markers there is one merge, at the end") {
+  Job job(5);
+  for (const auto& rank : job.ranks)
+    for (int i = 0; i < 6; ++i) rank->call(1);
+  job.end();
+  CHECK(job.output.writes == 0);
+  CHECK(job.online->facts().acted == 0);
+  for (int rank = 0; rank < 5; ++rank)
+    CHECK(same(expand(job.output.trace, rank), job.ranks[static_cast<std::size_t>(rank)]->whole()));
+}
