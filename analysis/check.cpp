@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "analysis/check_simulation.h"
-#include "analysis/datatype_size.h"
 #include "analysis/declared.h"
 
 namespace chameleon::analysis {
@@ -58,22 +57,16 @@ std::string replay_refusal(const Trace& trace, const CheckReport& report) {
 }
 
 Status Simulation::prepare() {
-  std::size_t calls = 0;
-  for (const auto& [id, call] : trace_.calls) calls = std::max<std::size_t>(calls, id + 1U);
-  plans_.resize(calls);
-  unmodelled_.resize(calls);
-  called_.resize(calls);
-  failed_.resize(calls);
-  for (const auto& [id, call] : trace_.calls) plans_[id] = plan_call(call);
+  for (auto* counts : {&unmodelled_, &called_, &failed_}) counts->resize(plan_.calls.size());
   std::uint32_t world = trace_.world_size;
   for (const RankList::Interval& interval : trace_.ranks.intervals())
     world = std::max(world, interval.last + 1);
   index_.assign(world, -1);
   for (const std::uint32_t rank : trace_.ranks.ranks()) {
-    Result<RankView> view = RankView::make(trace_, rank);
-    if (!view) return Error{view.error().kind, "the trace is damaged: " + view.error().message, 0};
+    Result<Follower> follower = Follower::of_stream(plan_, rank);
+    if (!follower) return follower.error();
     index_[rank] = static_cast<std::int64_t>(ranks_.size());
-    ranks_.emplace_back(std::move(*view), rank, world);
+    ranks_.emplace_back(rank, std::move(*follower));
     ready_.push_back(rank);
   }
   present_count_ = static_cast<std::uint32_t>(ranks_.size());
@@ -116,16 +109,14 @@ void Simulation::run_rank(std::uint32_t rank) {
   RankState& self = state(rank);
   for (int turn = 0; turn < kTurn; ++turn) {
     if (!self.has_event) {
-      if (!self.view.next(self.event)) {
+      if (!self.follower.next(self.at)) {
         self.done = true;
         return;
       }
-      ++self.number;
       ++report_.events;
-      if (const std::uint16_t call = self.event.node->call;
-          call < called_.size() && trace_.calls.contains(call)) {
-        ++called_[call];
-        if (!self.event.values.empty() && self.event.values[0] != 0) ++failed_[call];
+      if (self.at.call != nullptr) {
+        ++called_[self.call()];
+        if (self.at.failed()) ++failed_[self.call()];
       }
       self.has_event = true;
       self.phase = 0;
@@ -152,89 +143,43 @@ void Simulation::wake(std::uint32_t rank) {
 
 bool Simulation::step(std::uint32_t rank) {
   RankState& self = state(rank);
-  const std::uint16_t call = self.event.node->call;
   if (self.skip) {
     self.skip = false;
     return true;
   }
-  const bool known = call < plans_.size() && !self.event.values.empty();
-  const auto described = known ? trace_.calls.find(call) : trace_.calls.end();
-  if (described == trace_.calls.end() ||
-      described->second.fields.size() != self.event.values.size()) {
-    problem("unknown_object", rank, self.number, call, "its values are not those of its call",
-            blame(false, declared(rank)));
+  if (self.at.call == nullptr) {
+    problem("unknown_object", rank, self.at.number, self.call(),
+            "its values are not those of its call", blame(false, declared(rank)));
     return true;
   }
-  const CallPlan& plan = plans_[call];
-  if (plan.changes_communicators && self.phase == 0 && plan.members >= 0)
-    self.comms.apply(trace_, described->second, self.event);
-  bool over = true;
+  const CallPlan& plan = *self.at.plan;
   switch (plan.action) {
-    case Action::kNothing: break;
-    case Action::kUnchecked: ++unmodelled_[call]; break;
+    case Action::kNothing:
+    case Action::kDatatype: return true;
+    case Action::kUnchecked: ++unmodelled_[self.call()]; return true;
     case Action::kSend:
-    case Action::kSendrecv: over = send_event(rank, plan); break;
-    case Action::kRecv: over = receive_event(rank, plan); break;
+    case Action::kSendrecv: return send_event(rank, plan);
+    case Action::kRecv: return receive_event(rank, plan);
     case Action::kProbe:
-    case Action::kMatchedProbe: over = probe(rank, plan); break;
-    case Action::kMatchedRecv: over = matched_receive(rank, plan); break;
+    case Action::kMatchedProbe: return probe(rank, plan);
+    case Action::kMatchedRecv: return matched_receive(rank, plan);
     case Action::kComplete:
-    case Action::kCompleteAll: over = complete_all(rank, plan); break;
+    case Action::kCompleteAll:
     case Action::kCompleteAny:
-    case Action::kCompleteSome: over = complete_some(rank, plan); break;
-    case Action::kStart: start(rank, plan); break;
-    case Action::kRequestFree: free_request(rank, plan); break;
-    case Action::kCancel: cancel(rank, plan); break;
+    case Action::kCompleteSome: return complete_requests(rank);
+    case Action::kStart: start(rank); return true;
+    case Action::kRequestFree: free_request(rank); return true;
+    case Action::kCancel: cancel(rank); return true;
     case Action::kFinalize: self.finalized = true; [[fallthrough]];
-    case Action::kCollective: over = collective(rank, plan); break;
-    case Action::kDatatype: datatype(rank, plan); break;
-    case Action::kOtherRequest:
-      ++unmodelled_[call];
-      if (plan.request >= 0 && value(self, plan.request) >= 0) {
-        Request& made =
-            self.pool[new_request(rank, value(self, plan.request), Request::Kind::kDone)];
-        made.persistent = plan.persistent;
-        made.active = !plan.persistent;
-      }
-      break;
+    case Action::kCollective: return collective(rank, plan);
+    case Action::kOtherRequest: break;
   }
-  if (over && plan.changes_communicators && plan.members < 0)
-    self.comms.apply(trace_, described->second, self.event);
-  return over;
-}
-
-Simulation::Value Simulation::type_size(const RankState& state, Value type) const {
-  if (type <= -2) return predefined_size(trace_, type);
-  return type >= 0 && static_cast<std::size_t>(type) < state.type_sizes.size()
-             ? state.type_sizes[static_cast<std::size_t>(type)]
-             : kUnknownSize;
-}
-
-Simulation::Value Simulation::amount(const RankState& state, Value count, Value type) const {
-  if (count == 0) return 0;
-  const Value size = type_size(state, type);
-  Value bytes = 0;
-  return size == kUnknownSize || count < 0 || __builtin_mul_overflow(count, size, &bytes)
-             ? kUnknownSize
-             : bytes;
-}
-
-void Simulation::datatype(std::uint32_t rank, const CallPlan& plan) {
-  RankState& self = state(rank);
-  const CallDescription& call = trace_.calls.at(self.event.node->call);
-  const Value made = value(self, plan.new_type);
-  if (made < 0 || made > INT32_MAX) return;
-  const auto field = [&](const char* name) { return field_index(call, name); };
-  const Value size = constructed_size(
-      plan.info, [&](const char* name) { return field(name) < 0 ? -1 : value(self, field(name)); },
-      [&](const char* name) -> std::span<const Value> {
-        if (field(name) < 0) return {};
-        return array_of(trace_, value(self, field(name)));
-      },
-      [&](Value type) { return type_size(self, type); });
-  if (self.type_sizes.size() <= static_cast<std::size_t>(made))
-    self.type_sizes.resize(static_cast<std::size_t>(made) + 1, kUnknownSize);
-  self.type_sizes[static_cast<std::size_t>(made)] = size;
+  ++unmodelled_[self.call()];
+  if (self.at.posted == nullptr) return true;
+  Request& made = self.pool[new_request(rank, Request::Kind::kDone)];
+  made.persistent = plan.persistent;
+  made.active = !plan.persistent;
+  return true;
 }
 
 std::string Simulation::place_name(std::uint32_t rank, std::uint64_t event,
@@ -293,8 +238,7 @@ std::string Simulation::why_stuck(const RankState& self) const {
 void Simulation::report_stuck() {
   for (RankState& self : ranks_)
     if (!self.done)
-      problem("deadlock", self.view.rank(), self.number, self.event.node->call, why_stuck(self),
-              Blame::kFault);
+      problem("deadlock", self.rank, self.at.number, self.call(), why_stuck(self), Blame::kFault);
   for (const auto& [key, instance] : instances_) {
     if (instance.arrived == 0 || instance.abandoned) continue;
     // Who waits for it is stuck and says so; a call nobody waits in must be told here.
@@ -329,7 +273,7 @@ void Simulation::report_leftovers() {
   }
   for (RankState& self : ranks_) {
     if (!self.done) continue;
-    const std::uint32_t rank = self.view.rank();
+    const std::uint32_t rank = self.rank;
     for (const Request& request : self.pool) {
       if (request.kind == Request::Kind::kFree || !request.active || request.cancelled) continue;
       if (request.omitted || (request.released && request.matched)) continue;

@@ -3,19 +3,6 @@
 
 namespace chameleon::analysis {
 
-Communicator* Simulation::comm_of(std::uint32_t rank, const CallPlan& plan) {
-  RankState& self = state(rank);
-  if (plan.action == Action::kFinalize) return self.comms.find(0);
-  if (plan.comm >= 0) {
-    const bool by_members = plan.new_comm == plan.comm || plan.over_result;
-    return self.comms.find(value(self, by_members ? plan.new_comm : plan.comm));
-  }
-  if (plan.object < 0) return nullptr;
-  auto& objects = plan.object_is_file ? self.files : self.windows;
-  const auto found = objects.find(value(self, plan.object));
-  return found == objects.end() ? nullptr : &found->second;
-}
-
 std::uint32_t Simulation::present_members(const Communicator& comm) const {
   const auto count = [this](const WorldRanks& ranks) {
     if (present_count_ == index_.size()) return static_cast<std::uint32_t>(ranks.count);
@@ -29,32 +16,24 @@ std::uint32_t Simulation::present_members(const Communicator& comm) const {
 // The first time round the rank arrives; when it had to wait, it comes again.
 bool Simulation::collective(std::uint32_t rank, const CallPlan& plan) {
   RankState& self = state(rank);
+  const FollowedEvent& at = self.at;
   if (self.phase > 0) return satisfied(rank, self.collective, plan);
-  Communicator* comm = comm_of(rank, plan);
-  if (value(self, 0) != 0) return true;
-  if (comm == nullptr) {
+  if (at.failed()) return true;
+  if (at.group == nullptr) {
     const int asked = plan.comm >= 0 ? plan.comm : plan.object;
     // Not a member of what Comm_create_group and the like made.
-    if (plan.members < 0 && asked >= 0 && value(self, asked) >= 0)
-      problem("unknown_object", rank, self.number, self.event.node->call,
+    if (plan.members < 0 && asked >= 0 && at.value(asked) >= 0)
+      problem("unknown_object", rank, at.number, self.call(),
               "the communicator, window or file is not alive", blame(false, declared(rank)));
     return true;
   }
-  CollectiveKey key;
-  const std::uint64_t number = comm->collectives++;
-  arrive(rank, plan, *comm, comm->context, number, key);
-  if (plan.comm >= 0 && plan.object >= 0 && value(self, plan.object) >= 0) {
-    Communicator made = *comm;
-    made.context = combine(combine(comm->context, number), plan.object_is_file ? 2 : 1);
-    made.collectives = 0;
-    (plan.object_is_file ? self.files : self.windows)[value(self, plan.object)] = made;
-  }
+  const CollectiveKey key{at.group->context, at.collective};
+  arrive(rank, plan, key);
   if (plan.request >= 0) {
-    if (value(self, plan.request) < 0) return true;
+    if (at.posted == nullptr) return true;
     const bool initial = plan.persistent || plan.waits == Waits::kForNobody;
     const std::uint32_t place =
-        new_request(rank, value(self, plan.request),
-                    initial ? Request::Kind::kDone : Request::Kind::kCollective);
+        new_request(rank, initial ? Request::Kind::kDone : Request::Kind::kCollective);
     self.pool[place].persistent = plan.persistent;
     self.pool[place].active = !plan.persistent;
     self.pool[place].collective = key;
@@ -77,10 +56,10 @@ bool Simulation::satisfied(std::uint32_t rank, const CollectiveKey& key, const C
   return false;
 }
 
-bool Simulation::arrive(std::uint32_t rank, const CallPlan& plan, Communicator& on,
-                        std::uint64_t context, std::uint64_t number, CollectiveKey& key) {
+void Simulation::arrive(std::uint32_t rank, const CallPlan& plan, const CollectiveKey& key) {
   RankState& self = state(rank);
-  key = {context, number};
+  const FollowedEvent& at = self.at;
+  const Communicator& on = *at.group;
   const auto [entry, fresh] = instances_.try_emplace(key);
   Instance& instance = entry->second;
   if (fresh) {
@@ -96,41 +75,41 @@ bool Simulation::arrive(std::uint32_t rank, const CallPlan& plan, Communicator& 
         instance.declared = declared(static_cast<std::uint32_t>((*group)[i]));
     ++report_.collectives;
   }
-  if (goes_on_) instance.parts.emplace_back(rank, self.number);
-  if (instance.abandoned) omit(rank, self.number, 0);
-  const auto size = [&](Value type) { return type_size(self, type); };
-  const Contribution mine = contribution_of(trace_, plan, self.event, on, size);
+  if (goes_on_) instance.parts.emplace_back(rank, at.number);
+  if (instance.abandoned) omit(rank, at.number, 0);
+  const Contribution mine = contribution_of(trace_, plan, at.view, at.root, on, [&](Value type) {
+    return self.follower.type_size(at, type);
+  });
   compare(rank, plan, instance, mine);
   if (mine.is_root && plan.waits == Waits::kForRoot) {
     instance.root_came = true;
     for (const std::uint32_t waiting : instance.waiting) wake(waiting);
     instance.waiting.clear();
   }
-  if (instance.arrived < instance.expected) return false;
+  if (instance.arrived < instance.expected) return;
   const bool pairs = instance.pairs_agree();
   if (!instance.wrong && !pairs) {
     const Blame by = blame(false, instance.declared);
     count(by, &CheckReport::Unmatched::collectives, 1);
-    problem("collective", rank, self.number, self.event.node->call, kPairsDisagree, by);
+    problem("collective", rank, at.number, self.call(), kPairsDisagree, by);
   }
   if (instance.wrong || instance.abandoned || !pairs) omit_all(instance);
   for (const std::uint32_t waiting : instance.waiting) wake(waiting);
   instances_.erase(entry);
-  return true;
 }
 
 void Simulation::compare(std::uint32_t rank, const CallPlan& plan, Instance& instance,
                          const Contribution& mine) {
   const RankState& self = state(rank);
-  const std::uint16_t call = self.event.node->call;
+  const std::uint64_t number = self.at.number;
   const auto name_of = [this](const CollectivePlace& place) {
     return place_name(place.stream, place.event, place.call);
   };
-  const std::string differs = instance.add({rank, self.number, call}, plan.name, mine, name_of);
+  const std::string differs = instance.add({rank, number, self.call()}, plan.name, mine, name_of);
   if (differs.empty()) return;
   if (!instance.wrong && !instance.abandoned) {
     const Blame by = blame(false, instance.declared);
-    problem("collective", rank, self.number, call, differs, by);
+    problem("collective", rank, number, self.call(), differs, by);
     count(by, &CheckReport::Unmatched::collectives, 1);
   }
   instance.wrong = true;

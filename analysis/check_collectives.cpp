@@ -83,16 +83,16 @@ bool by_pairs(const CallPlan& plan) {
 }  // namespace
 
 Contribution contribution_of(const Trace& trace, const CallPlan& plan, const EventView& event,
-                             const Communicator& comm, const TypeSizes& size) {
+                             const Partner& root, const Communicator& comm, const TypeSizes& size) {
   Contribution mine;
-  const RootRole role = root_role(plan, event, comm);
+  const RootRole role = root_role(plan, root, comm);
   mine.root = role.world;
   mine.is_root = role.is_root;
   mine.takes_part = role.takes_part;
   if (plan.op >= 0 && event.values[static_cast<std::size_t>(plan.op)] < -1)
     mine.op = event.values[static_cast<std::size_t>(plan.op)];
   if (!mine.takes_part || !plan.movement.moves()) return mine;
-  const Exchange exchange(trace, plan, event, comm, size);
+  const Exchange exchange(trace, plan, event, root, comm, size);
   if (by_pairs(plan))
     tell_pairs(plan, exchange, comm, mine);
   else

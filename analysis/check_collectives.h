@@ -13,7 +13,7 @@
 #include <string>
 
 #include "analysis/check_plan.h"
-#include "analysis/communicators.h"
+#include "analysis/partner.h"
 #include "analysis/volumes.h"
 
 namespace chameleon::analysis {
@@ -29,9 +29,9 @@ struct Contribution {
   bool pairs_known = true;
 };
 
-/// `size(type)`: bytes of a datatype of the rank, or kUnknownSize.
+/// `root`: as resolved in `comm`. `size(type)`: bytes of a datatype of the rank, or kUnknownSize.
 Contribution contribution_of(const Trace& trace, const CallPlan& plan, const EventView& event,
-                             const Communicator& comm, const TypeSizes& size);
+                             const Partner& root, const Communicator& comm, const TypeSizes& size);
 
 /// Where someone takes part in a collective.
 struct CollectivePlace {

@@ -39,7 +39,7 @@ Simulation::Stall Simulation::stall_of(const RankState& self, Hopeless& known) c
     return stall;
   }
   const ChannelKey& key = self.waiting_channel ? self.channel : request->channel;
-  stall.declared = declared(self.view.rank()) || declared(key.source);
+  stall.declared = declared(self.rank) || declared(key.source);
   stall.hopeless = present(key.source) && ranks_[static_cast<std::size_t>(index_[key.source])].done;
   return stall;
 }
@@ -55,10 +55,10 @@ bool Simulation::resolve_stall() {
   Hopeless known;
   for (const RankState& self : ranks_) {
     if (self.done) continue;
-    const std::uint32_t rank = self.view.rank();
+    const std::uint32_t rank = self.rank;
     const Stall stall = stall_of(self, known);
     if (stall.hopeless) hopeless.emplace_back(rank, stall);
-    const Order order{!stall.declared, stall.collective, self.number, rank};
+    const Order order{!stall.declared, stall.collective, self.at.number, rank};
     if (best && !(order < *best)) continue;
     best = order;
     choice = rank;
@@ -74,7 +74,7 @@ bool Simulation::resolve_stall() {
 void Simulation::leave_out(std::uint32_t rank, const Stall& stall) {
   RankState& self = state(rank);
   const Blame by = blame(stall.hopeless, stall.declared);
-  problem("deadlock", rank, self.number, self.event.node->call, why_stuck(self), by);
+  problem("deadlock", rank, self.at.number, self.call(), why_stuck(self), by);
   if (stall.collective) {
     const CollectiveKey key =
         self.waiting_request < 0
@@ -95,7 +95,7 @@ void Simulation::leave_out(std::uint32_t rank, const Stall& stall) {
       channel->second.posted.remove(place);
   } else {
     // A probe, whose receive will say by itself that there is no message.
-    omit(rank, self.number, 0);
+    omit(rank, self.at.number, 0);
     self.skip = true;
   }
   wake(rank);

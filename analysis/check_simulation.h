@@ -2,9 +2,9 @@
 #pragma once
 
 /// The simulation behind `check`: all ranks of a trace, each run until it must
-/// wait. Split over four files: scheduling and the end (check.cpp), messages and
-/// requests (check_messages.cpp), collectives (check_barriers.cpp), and what is
-/// left out to go on (check_omissions.cpp).
+/// wait. Split over five files: scheduling and the end (check.cpp), messages
+/// (check_messages.cpp), requests (check_requests.cpp), collectives
+/// (check_barriers.cpp), and what is left out to go on (check_omissions.cpp).
 
 #include <deque>
 #include <string>
@@ -19,7 +19,8 @@ namespace chameleon::analysis {
 
 class Simulation {
  public:
-  Simulation(const Trace& trace, Omissions* omissions) : trace_(trace), omissions_(omissions) {}
+  Simulation(const Trace& trace, Omissions* omissions)
+      : trace_(trace), plan_(trace), omissions_(omissions) {}
   Status prepare();
   CheckReport run();
 
@@ -61,45 +62,32 @@ class Simulation {
   bool receive_event(std::uint32_t rank, const CallPlan& plan);
   bool probe(std::uint32_t rank, const CallPlan& plan);
   bool matched_receive(std::uint32_t rank, const CallPlan& plan);
-  bool complete_all(std::uint32_t rank, const CallPlan& plan);
-  bool complete_some(std::uint32_t rank, const CallPlan& plan);
-  bool complete_slot(std::uint32_t rank, Value slot, const CallPlan& plan, int status);
-  bool complete(std::uint32_t rank, std::uint32_t place, const CallPlan& plan, int status);
-  bool complete_wildcard(std::uint32_t rank, std::uint32_t place, const CallPlan& plan, int status);
-  bool resolve(std::uint32_t rank, const CallPlan& plan, const Communicator& comm, int status,
-               ChannelKey& key, bool any_source, bool any_tag);
-  void start(std::uint32_t rank, const CallPlan& plan);
-  void free_request(std::uint32_t rank, const CallPlan& plan);
-  void cancel(std::uint32_t rank, const CallPlan& plan);
+  bool complete_requests(std::uint32_t rank);
+  bool complete_request(std::uint32_t rank, const Completion& completion);
+  bool complete(std::uint32_t rank, std::uint32_t place, const Completion* completion);
+  bool complete_wildcard(std::uint32_t rank, std::uint32_t place, const Completion& completion);
+  void start(std::uint32_t rank);
+  void start_request(std::uint32_t rank, std::uint32_t place, std::uint32_t part);
+  void free_request(std::uint32_t rank);
+  void cancel(std::uint32_t rank);
   void deliver(std::uint32_t from, const ChannelKey& key, Value bytes, std::uint32_t part);
   void post(std::uint32_t rank, std::uint32_t place);
   Value take(Channel& channel);
   bool steal(RankState& state, const ChannelKey& key, Value& bytes);
   void judge_size(std::uint32_t rank, const Request& request, Value bytes);
-  std::uint32_t new_request(std::uint32_t rank, Value slot, Request::Kind kind);
+  std::uint32_t new_request(std::uint32_t rank, Request::Kind kind);
   bool send_part(std::uint32_t rank, const CallPlan& plan, Request* persistent);
-  Request receive_part(std::uint32_t rank, const CallPlan& plan, const Communicator& comm);
+  void receive_part(std::uint32_t rank, const CallPlan& plan, Request& request);
   void sweep_channels();
 
   // Collectives.
   bool collective(std::uint32_t rank, const CallPlan& plan);
-  bool arrive(std::uint32_t rank, const CallPlan& plan, Communicator& on, std::uint64_t context,
-              std::uint64_t number, CollectiveKey& key);
+  void arrive(std::uint32_t rank, const CallPlan& plan, const CollectiveKey& key);
   void compare(std::uint32_t rank, const CallPlan& plan, Instance& instance,
                const Contribution& mine);
   bool satisfied(std::uint32_t rank, const CollectiveKey& key, const CallPlan& plan);
   std::uint32_t present_members(const Communicator& comm) const;
-  Communicator* comm_of(std::uint32_t rank, const CallPlan& plan);
 
-  // Datatypes.
-  Value type_size(const RankState& state, Value type) const;
-  Value amount(const RankState& state, Value count, Value type) const;
-  void datatype(std::uint32_t rank, const CallPlan& plan);
-
-  Value value(const RankState& state, int field) const {
-    return state.event.values[static_cast<std::size_t>(field)];
-  }
-  const CallPlan& plan_of(std::uint16_t call) const { return plans_[call]; }
   std::string place_name(std::uint32_t rank, std::uint64_t event, std::uint16_t call) const;
   void problem(const char* kind, std::uint32_t rank, std::uint64_t event, std::uint16_t call,
                std::string text, Blame blame);
@@ -110,10 +98,10 @@ class Simulation {
   RankState& state(std::uint32_t rank) { return ranks_[static_cast<std::size_t>(index_[rank])]; }
 
   const Trace& trace_;
+  FollowPlan plan_;
   Omissions* omissions_;
   RankList declared_;
   bool goes_on_ = false;                        ///< past what holds everyone up
-  std::vector<CallPlan> plans_;                 ///< by call id
   std::vector<std::uint64_t> unmodelled_;       ///< by call id: how often
   std::vector<std::uint64_t> called_, failed_;  ///< likewise
   std::deque<RankState> ranks_;                 ///< those in the trace

@@ -13,9 +13,8 @@
 
 #include "analysis/check_collectives.h"
 #include "analysis/check_plan.h"
-#include "analysis/communicators.h"
+#include "analysis/follow.h"
 #include "base/hash.h"
-#include "model/view.h"
 
 namespace chameleon::analysis {
 
@@ -116,18 +115,16 @@ struct Request {
   std::uint64_t event = 0;  ///< that made or started it
   std::uint32_t part = 0;   ///< see `Omission`
   std::uint16_t call = 0;
-  Communicator comm;
   CollectiveKey collective;
 };
 
 struct RankState {
-  explicit RankState(RankView view_, std::uint32_t rank, std::uint32_t world)
-      : view(std::move(view_)), comms(rank, world) {}
+  RankState(std::uint32_t rank_, Follower follower_)
+      : rank(rank_), follower(std::move(follower_)) {}
 
-  RankView view;
-  EventView event;
-  Communicators comms;
-  std::uint64_t number = 0;  ///< of `event`, from 1
+  std::uint32_t rank;
+  Follower follower;
+  FollowedEvent at;  ///< the event at hand
   bool has_event = false, done = false, blocked = false, finalized = false;
 
   /// Within an event that had to wait: what of it is done.
@@ -144,12 +141,16 @@ struct RankState {
 
   std::vector<Request> pool;
   std::vector<std::uint32_t> free;
-  std::vector<std::int64_t> slots;  ///< request id -> place in pool, or -1
-  std::uint64_t wildcards = 0;      ///< posted and not completed
-  bool excused = false;             ///< a receive whose match is not known
-  std::vector<std::int64_t> type_sizes;
+  std::vector<std::int64_t> places;  ///< index of a posting -> place in pool, or -1
+  std::uint64_t wildcards = 0;       ///< posted and not completed
+  bool excused = false;              ///< a receive whose match is not known
   std::unordered_map<std::int64_t, std::int64_t> messages;  ///< of matched probes: bytes
-  std::unordered_map<std::int64_t, Communicator> windows, files;
+
+  std::uint16_t call() const { return at.view.node->call; }
+  /// Where in `pool` a request is, or -1.
+  std::int64_t place_of(const Posting* posting) const {
+    return posting == nullptr || posting->index >= places.size() ? -1 : places[posting->index];
+  }
 
   std::uint32_t allocate() {
     if (free.empty()) {

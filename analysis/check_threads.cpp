@@ -100,9 +100,9 @@ class Check {
     const bool blocks = plan.source >= 0 && ((plan.action == Action::kRecv && plan.request < 0) ||
                                              plan.action == Action::kSendrecv);
     if (!blocks || received) return false;
-    const EndPoint end = at.event().end_point(static_cast<std::size_t>(plan.source));
-    return end.special() == 0 ||
-           end.special() == static_cast<std::int32_t>(SpecialRank::kAnySource);
+    const Partner& source = at.followed().source;
+    return source.special == 0 || source.special == Partner::kUnknown ||
+           source.is(SpecialRank::kAnySource);
   }
 
   void judge_size(const RankOperations& at, const Operation& operation, std::int64_t bytes) {

@@ -67,12 +67,14 @@ std::int32_t WorldRanks::find(std::int64_t world_rank) const {
 Communicators::Communicators(std::uint32_t world_rank, std::uint32_t world_size,
                              std::uint32_t threads)
     : rank_(world_rank), threads_(threads) {
-  world_.context = kWorldContext;
-  world_.self = static_cast<std::int32_t>(world_rank);
-  world_.local = {{}, 0, static_cast<std::int32_t>(world_size)};
-  self_.context = combine(kSelfContext, world_rank);
-  self_.self = 0;
-  self_.local = {{}, world_rank, 1};
+  world_ = std::make_shared<Communicator>();
+  world_->context = kWorldContext;
+  world_->self = static_cast<std::int32_t>(world_rank);
+  world_->local = {{}, 0, static_cast<std::int32_t>(world_size)};
+  self_ = std::make_shared<Communicator>();
+  self_->context = combine(kSelfContext, world_rank);
+  self_->self = 0;
+  self_->local = {{}, world_rank, 1};
 }
 
 bool Communicators::changed_by(const CallDescription& call) {
@@ -113,22 +115,18 @@ void Communicators::apply(const Trace& trace, const CallDescription& call, const
       array = event.values[i];
     }
   }
-  if (frees(call)) {
-    // Which of a rank's threads are done with it is not told: it stays until its id is used again.
-    if (threads_ <= 1) made_.erase(first);
-    return;
-  }
+  if (frees(call)) return release(first);
   // The new communicator is the last one in every prototype, the parent the first.
   if (!creates || last < 2) return;
   const Members& group = members(trace, array);
   if (group.self < 0) return;
-  const Communicator* parent = comms > 1 ? find(first) : nullptr;
+  const Communicator* parent = comms > 1 ? find(first).get() : nullptr;
   const bool joins_strangers = group.is_inter && (parent == nullptr || !parent->is_inter);
   const std::uint64_t above = parent == nullptr || joins_strangers ? kNoParent : parent->context;
   const std::uint64_t nth = created_[{above, group.identity}]++;
   const std::uint64_t family = combine(above, group.identity);
-  made_[last] = {combine(family, nth), family,       group.self, group.is_inter,
-                 group.local,          group.remote, 0};
+  made_[last] = std::make_shared<Communicator>(Communicator{
+      combine(family, nth), family, group.self, group.is_inter, group.local, group.remote, 0});
 }
 
 }  // namespace chameleon::analysis

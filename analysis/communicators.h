@@ -9,10 +9,11 @@
 /// different parents, counts by members alone. Members are views of the trace's
 /// arrays, never copies: the trace must outlive this. What the threads of a rank make
 /// is followed together. O(members) for the first communicator of some members,
-/// O(1) for the next, O(1) to look up; memory of those alive.
+/// O(1) for the next, O(1) to look up; memory of those alive, and of those that requests hold.
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -69,6 +70,7 @@ class Communicators {
  public:
   /// `threads`: of the trace, of which ids tell the maker.
   Communicators(std::uint32_t world_rank, std::uint32_t world_size, std::uint32_t threads = 1);
+  Communicators(Communicators&&) = default;  // not copied: `last_` points into `made_`
 
   /// Whether events of this call create or free communicators.
   static bool changed_by(const CallDescription& call);
@@ -76,15 +78,25 @@ class Communicators {
   /// A created communicator is known afterwards (also of `Comm_idup`, at once).
   void apply(const Trace& trace, const CallDescription& call, const EventView& event);
 
-  /// The communicator of this id; null for MPI_COMM_NULL and ids not alive.
-  Communicator* find(std::int64_t id) {
-    if (id == 0) return &world_;
-    if (id == 1) return &self_;
-    const auto found = made_.find(id);
-    return found != made_.end() ? &found->second : nullptr;
+  /// The id stands for nothing from here on. Which of a rank's threads are done with a communicator
+  /// is not told: with several it stays until its id is used again.
+  void release(std::int64_t id) {
+    if (threads_ > 1) return;
+    last_ = nullptr;
+    made_.erase(id);
   }
-  const Communicator* find(std::int64_t id) const {
-    return const_cast<Communicators*>(this)->find(id);
+
+  /// The communicator of this id; null for MPI_COMM_NULL and ids not alive.
+  const std::shared_ptr<Communicator>& find(std::int64_t id) const {
+    static const std::shared_ptr<Communicator> kNone;
+    if (id == 0) return world_;
+    if (id == 1) return self_;
+    if (last_ != nullptr && id == last_id_) return *last_;
+    const auto found = made_.find(id);
+    if (found == made_.end()) return kNone;
+    last_id_ = id;
+    last_ = &found->second;
+    return *last_;
   }
 
  private:
@@ -97,8 +109,10 @@ class Communicators {
   const Members& members(const Trace& trace, std::int64_t array);
 
   std::uint32_t rank_, threads_;
-  Communicator world_, self_;
-  std::unordered_map<std::int64_t, Communicator> made_;  ///< alive, by id
+  std::shared_ptr<Communicator> world_, self_;
+  std::unordered_map<std::int64_t, std::shared_ptr<Communicator>> made_;  ///< alive, by id
+  mutable std::int64_t last_id_ = 0;                                      ///< looked up last
+  mutable const std::shared_ptr<Communicator>* last_ = nullptr;  ///< of this id; null: none
   std::unordered_map<std::uint64_t, Members> known_;
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> created_;
 };

@@ -40,8 +40,7 @@ void DeclaredKinds::add(const std::vector<Node>& nodes, std::uint32_t rank, std:
     if (!node.ranks.empty() && !node.ranks.contains(rank)) continue;
     const std::uint32_t said = inexact_kinds(node.inexact, rank) | around;
     at_nodes_ |= said;
-    const std::uint32_t kinds = (said & kInexactEvents) != 0 ? std::uint32_t{kInexactAll} : said;
-    if (kinds != 0) kinds_.emplace(&node, kinds);
+    if (said != 0) said_.emplace(&node, said);
     add(node.body, rank, said);
   }
 }

@@ -37,8 +37,13 @@ class DeclaredKinds {
   /// Declared at this node; all kinds where events are.
   std::uint32_t of(const Node* node) const {
     if (rank_wide_ != 0) return rank_wide_;
-    const auto found = kinds_.find(node);
-    return found == kinds_.end() ? 0 : found->second;
+    const std::uint32_t said = said_at(node);
+    return (said & kInexactEvents) != 0 ? std::uint32_t{kInexactAll} : said;
+  }
+  /// Declared at this node or around it, as it is said there.
+  std::uint32_t said_at(const Node* node) const {
+    const auto found = said_.find(node);
+    return found == said_.end() ? 0 : found->second;
   }
   /// Declared at some node, as it is said there.
   std::uint32_t at_nodes() const { return at_nodes_; }
@@ -48,7 +53,7 @@ class DeclaredKinds {
  private:
   void add(const std::vector<Node>& nodes, std::uint32_t rank, std::uint32_t around);
 
-  std::unordered_map<const Node*, std::uint32_t> kinds_;
+  std::unordered_map<const Node*, std::uint32_t> said_;  ///< where something is
   std::uint32_t at_nodes_ = 0;
   std::uint32_t rank_wide_ = 0;
 };

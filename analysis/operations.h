@@ -15,15 +15,12 @@
 #include <span>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "analysis/check_collectives.h"
 #include "analysis/check_plan.h"
 #include "analysis/check_state.h"
-#include "analysis/communicators.h"
-#include "analysis/datatype_size.h"
-#include "analysis/rank_streams.h"
+#include "analysis/follow.h"
 #include "analysis/volumes.h"
 #include "base/result.h"
 
@@ -68,7 +65,7 @@ struct Operation {
 
 /// What is worked out once for all ranks of a trace.
 struct TracePlan {
-  std::vector<CallPlan> calls;  ///< by id
+  FollowPlan follow;
   /// Wildcards or cancellations: their outcome shows later. So does a datatype of which another
   /// thread cannot tell which one with its id is meant.
   bool reads_twice = false;
@@ -77,15 +74,14 @@ struct TracePlan {
 /// With `compares`, what ranks contribute to collectives is told, and sizes only where certain.
 TracePlan plan_trace(const Trace& trace, bool compares = false);
 
-/// Datatypes of a rank at once: larger ids are of a damaged trace.
-inline constexpr std::int64_t kMostObjects = std::int64_t{1} << 24;
-
 /// `sequence` of a receive whose channel is not told: never completed, or unknown.
 inline constexpr std::uint64_t kNoSequence = UINT64_MAX;
 
-/// `number` of what comes last on a communicator, window or file, where ranks have several threads:
-/// another thread may make that call than those that made the others.
-inline constexpr std::uint64_t kLastNumber = UINT64_MAX;
+/// Bytes to be summed: 0 for those not known, and beyond any message, as a damaged trace may claim.
+inline std::int64_t countable(std::int64_t bytes) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  return bytes > 0 && bytes <= kMost ? bytes : 0;
+}
 
 class RankOperations {
  public:
@@ -95,12 +91,14 @@ class RankOperations {
   /// The next event, or false at the end.
   bool next();
 
-  std::uint32_t rank() const { return streams_.rank(); }
-  std::uint32_t stream() const { return now_.stream; }  ///< of the event
-  std::uint64_t number() const { return now_.number; }  ///< of the event in its stream, from 1
-  const EventView& event() const { return now_.event; }
-  const CallDescription& call() const { return *now_.call; }
-  const CallPlan& plan() const { return *now_.plan; }
+  std::uint32_t rank() const { return follower_.rank(); }
+  std::uint32_t stream() const { return now_.at.stream; }  ///< of the event
+  std::uint64_t number() const { return now_.at.number; }  ///< of the event in its stream, from 1
+  const EventView& event() const { return now_.at.view; }
+  const CallDescription& call() const { return *now_.at.call; }
+  const CallPlan& plan() const { return *now_.at.plan; }
+  /// The event with what it refers to; its pointers hold only while it is the one read last.
+  const FollowedEvent& followed() const { return now_.at; }
   std::span<const Operation> operations() const { return now_.operations; }
   /// What this rank gives to each collective that the event begins, in their order; only where the
   /// plan compares.
@@ -109,16 +107,12 @@ class RankOperations {
   const Operation* matched() const { return now_.has_matched ? &now_.matched : nullptr; }
   /// The communicator of a collective of this event.
   const Communicator* communicator() const { return now_.has_comm ? &now_.comm : nullptr; }
-  /// The communicator of a message that was read just now.
-  const Communicator* message_comm() const {
-    return now_.plan->comm < 0 ? nullptr : comms_.find(value(now_.plan->comm));
-  }
   /// The communicator that this event made.
   const Communicator* made() const { return now_.has_made ? &now_.made : nullptr; }
   /// The communicators that every rank has.
-  const Communicator& world() const { return *comms_.find(0); }
-  const Communicator& self() const { return *comms_.find(1); }
-  bool has_threads() const { return streams_.several(); }
+  const Communicator& world() const { return follower_.world(); }
+  const Communicator& self() const { return follower_.self(); }
+  bool has_threads() const { return follower_.has_threads(); }
   /// Bytes to and from each member; empty vectors unless the call is a v- or w-form.
   VectorBytes vector_bytes() const;
   /// Recorded time of the event in ns.
@@ -132,13 +126,9 @@ class RankOperations {
   /// An event with all that is told of it: who takes those of a rank's threads in another order
   /// keeps some for later, and puts them back to look at them.
   struct Present {
-    EventView event;
-    const CallDescription* call = nullptr;
-    const CallPlan* plan = nullptr;
+    FollowedEvent at;
     std::vector<Operation> operations;
     std::vector<Contribution> contributions;
-    std::uint32_t stream = 0;
-    std::uint64_t number = 0;
     EventTimes times;
     bool has_comm = false, has_made = false, has_matched = false;
     Communicator comm, made;
@@ -147,28 +137,21 @@ class RankOperations {
   void swap(Present& present) { std::swap(now_, present); }
 
  private:
+  /// What an open request will do when it is started or completed.
   struct Open {
-    enum class Kind : std::uint8_t { kNone, kOther, kSend, kReceive, kCollective };
-    Kind kind = Kind::kNone;
-    bool persistent = false, active = false;
+    enum class Kind : std::uint8_t { kOther, kSend, kReceive, kCollective };
+    Kind kind = Kind::kOther;
     bool cancelled = false;
     std::uint64_t ordinal = 0;  ///< of receives: the n-th started
     Operation operation;
     Contribution contribution;  ///< of a persistent collective
-    Communicator comm;
   };
 
-  RankOperations(const Trace& trace, const TracePlan& plan, RankStreams streams);
+  RankOperations(const Trace& trace, const TracePlan& plan, Follower follower);
 
-  std::int64_t value(int field) const { return now_.event.values[static_cast<std::size_t>(field)]; }
-  bool failed() const { return value(0) != 0; }
-  std::int64_t type_size(std::int64_t type) const;
-  std::int64_t amount(std::int64_t count, std::int64_t type) const;
-  std::int64_t exact_amount(std::int64_t count, std::int64_t type) const;
-  std::int64_t send_capacity() const;
-  std::int64_t receive_capacity() const;
+  std::int64_t value(int field) const { return now_.at.value(field); }
+  bool failed() const { return now_.at.failed(); }
   void act();
-  void follow_datatype();
 
   // Messages (operations_messages.cpp).
   void send();
@@ -176,47 +159,38 @@ class RankOperations {
   void receive();
   void matched_probe();
   void matched_receive();
-  void complete(std::int64_t slot, int status);
-  void complete_many();
-  void finish(Open& request, int status);
-  void start(std::int64_t slot);
-  void free_request(std::int64_t slot);
-  void cancel(std::int64_t slot);
+  void complete();
+  void finish(Open& request, const Completion& completion);
+  void start(const Posting& posting);
+  void cancel();
   void begin_receive(Open& request);
-  bool read_status(const Communicator& comm, int status, Operation& operation) const;
+  static bool fill(const Match& match, Operation& operation);
   void number_receive(Operation& operation);
-  Open* slot_of(std::int64_t slot);
-  Open& make_request(std::int64_t slot, Open::Kind kind);
+  Open& open_of(const Posting& posting);
 
   // Collectives.
-  const Communicator* comm_of() const;
   void collective();
   void amounts_of(Operation& operation, const Communicator& comm) const;
   Contribution contribution(const Communicator& comm) const;
   TypeSizes type_sizes() const {
-    return [this](std::int64_t type) { return type_size(type); };
+    return [this](std::int64_t type) { return follower_.type_size(now_.at, type); };
   }
 
   const Trace* trace_;
   const TracePlan* trace_plan_;
-  RankStreams streams_;
+  Follower follower_;
   Present now_;
-  Communicators comms_;
 
-  std::unordered_map<std::int64_t, Open> slots_;  ///< any ids: of threads, of damaged traces
+  std::vector<Open> open_;  ///< by index of the posting
   std::uint64_t requests_ = 0;
   std::uint64_t receives_ = 0, probes_ = 0;
   std::unordered_map<std::int64_t, Operation> messages_;  ///< of matched probes
-  std::unordered_map<std::int64_t, Communicator> windows_, files_;
-  std::vector<std::int64_t> type_sizes_;
   std::unordered_map<ChannelKey, std::uint64_t, KeyHash> sent_, received_;
   std::map<std::string, std::uint64_t> unmodelled_;
 
-  /// First reading: collects; second: looks up. Matches by ordinal of the receive; datatypes whose
-  /// ids had several sizes, by place.
+  /// First reading: collects; second: looks up. Matches by ordinal of the receive.
   bool collecting_ = false;
   std::unordered_map<std::uint64_t, Operation> matches_;
-  std::unordered_set<std::int64_t> shifting_;
 };
 
 }  // namespace chameleon::analysis

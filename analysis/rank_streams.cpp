@@ -23,11 +23,8 @@ Result<RankStreams> RankStreams::make(const Trace& trace, const std::vector<Call
   RankStreams streams(trace, rank);
   std::vector<std::uint32_t> wanted = {rank};
   if (trace.threads > 1) wanted = trace.streams_of(rank);
-  for (const std::uint32_t stream : wanted) {
-    Result<RankView> view = RankView::make(trace, stream);
-    if (!view) return Error{view.error().kind, "the trace is damaged: " + view.error().message, 0};
-    streams.heads_.push_back({std::move(*view), {}, {}, {}, 0, 0, false});
-  }
+  for (const std::uint32_t stream : wanted)
+    if (const Status added = streams.add(stream); !added) return added.error();
   if (!streams.several()) return streams;
   streams.roles_.emplace(trace, plans);
   for (Head& head : streams.heads_) {
@@ -37,6 +34,19 @@ Result<RankStreams> RankStreams::make(const Trace& trace, const std::vector<Call
     streams.fetch(head);
   }
   return streams;
+}
+
+Result<RankStreams> RankStreams::make_one(const Trace& trace, std::uint32_t stream) {
+  RankStreams streams(trace, trace.rank_of(stream));
+  if (const Status added = streams.add(stream); !added) return added.error();
+  return streams;
+}
+
+Status RankStreams::add(std::uint32_t stream) {
+  Result<RankView> view = RankView::make(*trace_, stream);
+  if (!view) return Error{view.error().kind, "the trace is damaged: " + view.error().message, 0};
+  heads_.push_back({std::move(*view), {}, {}, {}, 0, 0, false});
+  return Unit{};
 }
 
 void RankStreams::fetch(Head& head) {

@@ -29,6 +29,8 @@ class RankStreams {
   /// `plans` and the trace must outlive this. Error: the trace is damaged.
   static Result<RankStreams> make(const Trace& trace, const std::vector<CallPlan>& plans,
                                   std::uint32_t rank);
+  /// One stream alone.
+  static Result<RankStreams> make_one(const Trace& trace, std::uint32_t stream);
 
   /// The next event, or false at the end.
   bool next(EventView& event);
@@ -52,6 +54,7 @@ class RankStreams {
   };
 
   RankStreams(const Trace& trace, std::uint32_t rank) : trace_(&trace), rank_(rank) {}
+  Status add(std::uint32_t stream);
   void fetch(Head& head);
 
   const Trace* trace_;

@@ -28,13 +28,13 @@ Way way_of(const CallPlan& plan) {
 }
 
 /// A parameter's values on ranks that have the same.
-struct Column {
+struct OneSequence {
   const ValueSequence* values = nullptr;
   EndPointForm form = EndPointForm::kBoth;
 };
 
 /// In this order: return code, count, type, partner. The last is missing where a call has none.
-using Columns = std::array<Column, 4>;
+using Sequences = std::array<OneSequence, 4>;
 
 class FoldedSum {
  public:
@@ -49,7 +49,7 @@ class FoldedSum {
       return field >= 0 && static_cast<std::size_t>(field) < node_.params.size();
     };
     known_ = there(fields_[1]) && there(fields_[2]) && (fields_[3] < 0 || there(fields_[3]));
-    Columns columns;
+    Sequences columns;
     if (known_) combine(0, ranks, columns);
     sum = sum_;
     return known_;
@@ -57,7 +57,7 @@ class FoldedSum {
 
  private:
   /// Ranks that have the same values in all columns.
-  void combine(std::size_t column, const RankList& ranks, Columns& columns) {
+  void combine(std::size_t column, const RankList& ranks, Sequences& columns) {
     if (ranks.empty()) return;
     if (column == columns.size() || fields_[column] < 0) {
       sum_ += of_one_rank(columns) * ranks.size();
@@ -70,7 +70,7 @@ class FoldedSum {
         });
   }
 
-  std::uint64_t of_one_rank(const Columns& columns) {
+  std::uint64_t of_one_rank(const Sequences& columns) {
     std::array<ValueSequence::Cursor, 4> at{cursor(columns[0]), cursor(columns[1]),
                                             cursor(columns[2]), cursor(columns[3])};
     const std::size_t used = fields_[3] < 0 ? 3 : 4;
@@ -97,7 +97,7 @@ class FoldedSum {
     return sum;
   }
 
-  static ValueSequence::Cursor cursor(const Column& column) {
+  static ValueSequence::Cursor cursor(const OneSequence& column) {
     static const ValueSequence nothing;
     return ValueSequence::Cursor(column.values == nullptr ? nothing : *column.values);
   }
@@ -141,7 +141,7 @@ class Summation {
         continue;
       }
       if (!trace_.calls.contains(node.call)) continue;
-      const CallPlan& plan = plan_.calls[node.call];
+      const CallPlan& plan = plan_.follow.calls[node.call];
       const Way way = way_of(plan);
       std::uint64_t sum = 0;
       if (way == Way::kNothing) continue;
@@ -169,7 +169,7 @@ class Summation {
   void count(const RankOperations& at) {
     if (at.event().values[0] != 0) return;
     std::int64_t sum = 0;
-    if (at.communicator() == nullptr && at.message_comm() == nullptr) sent_.complete = false;
+    if (at.communicator() == nullptr && at.followed().comm == nullptr) sent_.complete = false;
     for (const Operation& operation : at.operations()) {
       if (operation.kind == Operation::Kind::kSend) {
         sum += operation.bytes;

@@ -96,18 +96,17 @@ class Uses {
     const bool takes = plan.action == Action::kRecv || plan.action == Action::kSendrecv ||
                        (plan.action == Action::kMatchedProbe && found);
     if (!takes || plan.persistent || plan.source < 0 || plan.recv_tag < 0) return "";
-    const Communicator* comm = at.message_comm();
+    const Communicator* comm = at.followed().comm;
     if (comm == nullptr) return "";
-    const EndPoint end = at.event().end_point(static_cast<std::size_t>(plan.source));
+    const Partner& source = at.followed().source;
     Posted posted;
-    posted.any_source = end.special() == static_cast<std::int32_t>(SpecialRank::kAnySource);
+    posted.any_source = source.is(SpecialRank::kAnySource);
     posted.context = channel_context(plan, comm->context);
     posted.tag =
         std::max<std::int64_t>(at.event().values[static_cast<std::size_t>(plan.recv_tag)], -1);
     if (posted.any_source) return receive(at.rank(), posted);
-    const std::int32_t from = end.rank(comm->self, comm->peers().count);
-    if (end.special() != 0 || from < 0 || from >= comm->peers().count) return "";  // from nobody
-    posted.source = static_cast<std::uint32_t>(comm->peers()[from]);
+    if (!source.is_member()) return "";  // from nobody
+    posted.source = static_cast<std::uint32_t>(source.world);
     return receive(at.rank(), posted);
   }
 

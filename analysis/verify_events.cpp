@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/verify_events.h"
 
-#include "analysis/communicators.h"
+#include "analysis/partner.h"
 #include "mpi/event_layout.h"
 
 namespace chameleon::analysis {
@@ -64,9 +64,9 @@ std::string list_text(std::span<const std::int64_t> values) {
 std::string end_point_text(const EndPoint& end, RawShape comm) {
   static const char* const kNames[] = {
       "", "not recorded", "MPI_PROC_NULL", "MPI_ANY_SOURCE", "MPI_ROOT", "MPI_UNDEFINED"};
-  const std::int32_t special = end.special();
-  if (special > 0 && special < 6) return kNames[special];
-  return std::to_string(end.rank(comm.self, comm.size));
+  const Partner partner = resolve(end, CommPlace{comm.self, comm.size});
+  if (partner.special > 0 && partner.special < 6) return kNames[partner.special];
+  return std::to_string(partner.rank);
 }
 
 std::string number_text(std::int64_t value) {
@@ -202,15 +202,15 @@ void Comparison::extra(const std::string& call, std::uint32_t kinds, std::uint64
 
 bool Comparison::end_point_matches(std::int64_t rank, const EndPoint& end, RawShape comm,
                                    Kind kind) const {
-  const auto special = static_cast<SpecialRank>(end.special());
-  if (rank == model_.proc_null) return special == SpecialRank::kProcNull;
-  if (rank == model_.any_source) return special == SpecialRank::kAnySource;
-  if (rank == model_.root) return special == SpecialRank::kRoot;
+  const Partner partner = resolve(end, CommPlace{comm.self, comm.size});
+  if (rank == model_.proc_null) return partner.is(SpecialRank::kProcNull);
+  if (rank == model_.any_source) return partner.is(SpecialRank::kAnySource);
+  if (rank == model_.root) return partner.is(SpecialRank::kRoot);
   // A partner outside the communicator is an error of the program; a mere rank
   // may be one of another communicator (the remote leader) and must be known.
   if (rank < 0 || (rank >= comm.size && kind != Kind::kRank))
-    return special == SpecialRank::kUndefined;
-  return end.special() == 0 && end.rank(comm.self, comm.size) == rank;
+    return partner.is(SpecialRank::kUndefined);
+  return partner.special == 0 && partner.rank == rank;
 }
 
 std::span<const std::int64_t> Comparison::array(const EventView& seen, int field) const {
@@ -351,7 +351,7 @@ void Comparison::statuses(const RawEvent& raw, const RawValue& token, const Para
     }
     const RawRequest* posted = completes ? request_of_status(raw, &seen, i) : &own;
     const RawStatus got = raw.status(token, i);
-    const bool told = source.special() != static_cast<std::int32_t>(SpecialRank::kNone);
+    const bool told = !resolve(source, CommPlace{}).is(SpecialRank::kNone);
     if (posted == nullptr || !posted->receives || !posted->active || got.cancelled != 0 || failed) {
       source_ok = source_ok && !told;
       tag_ok = tag_ok && tag == kNotRecorded;

@@ -68,31 +68,29 @@ std::int64_t Blocks::hash(std::int32_t n) const {
   return static_cast<std::int64_t>(hash >> 1);
 }
 
-RootRole root_role(const CallPlan& plan, const EventView& event, const Communicator& comm) {
+RootRole root_role(const CallPlan& plan, const Partner& root, const Communicator& comm) {
   RootRole role;
   if (plan.root < 0) return role;
-  const EndPoint root = event.end_point(static_cast<std::size_t>(plan.root));
-  if (root.special() == static_cast<std::int32_t>(SpecialRank::kRoot)) {
+  if (root.is(SpecialRank::kRoot)) {
     role.is_root = true;
     role.world = comm.local[comm.self];
-  } else if (root.special() != 0) {
+  } else if (root.special != 0) {
     role.takes_part = false;
   } else {
-    const std::int32_t at = root.rank(comm.self, comm.peers().count);
-    if (at >= 0 && at < comm.peers().count) {
-      role.root = at;
-      role.world = comm.peers()[at];
+    if (root.is_member()) {
+      role.root = root.rank;
+      role.world = root.world;
     }
-    role.is_root = !comm.is_inter && at == comm.self;
+    role.is_root = !comm.is_inter && root.rank == comm.self;
   }
   return role;
 }
 
 Exchange::Exchange(const Trace& trace, const CallPlan& plan, const EventView& event,
-                   const Communicator& comm, const TypeSizes& size)
+                   const Partner& root, const Communicator& comm, const TypeSizes& size)
     : plan_(plan),
       comm_(comm),
-      role_(root_role(plan, event, comm)),
+      role_(root_role(plan, root, comm)),
       sends_in_place_(is_in_place(event, plan.send_buffer)),
       receives_in_place_(is_in_place(event, plan.recv_buffer)),
       sent_(trace, event, plan.send_count, plan.send_type, plan.many_sent, plan.many_types, size),

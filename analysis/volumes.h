@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "analysis/check_plan.h"
-#include "analysis/communicators.h"
 #include "analysis/datatype_size.h"
+#include "analysis/partner.h"
 
 namespace chameleon::analysis {
 
@@ -53,7 +53,8 @@ struct RootRole {
   std::int32_t root = -1;   ///< as others name it in the communicator; -1: none, or not told
   std::int64_t world = -1;  ///< its world rank; -1: none, or not told
 };
-RootRole root_role(const CallPlan& plan, const EventView& event, const Communicator& comm);
+/// `root`: as resolved in `comm`.
+RootRole root_role(const CallPlan& plan, const Partner& root, const Communicator& comm);
 
 /// Bytes, as far as they are known.
 struct Volume {
@@ -66,10 +67,10 @@ struct VectorBytes {
   std::vector<std::int64_t> sent, received;
 };
 
-/// The arguments of one event of a collective.
+/// The arguments of one event of a collective; `root` as resolved in `comm`.
 class Exchange {
  public:
-  Exchange(const Trace& trace, const CallPlan& plan, const EventView& event,
+  Exchange(const Trace& trace, const CallPlan& plan, const EventView& event, const Partner& root,
            const Communicator& comm, const TypeSizes& size);
 
   const RootRole& role() const { return role_; }

@@ -34,15 +34,19 @@ void* Interpreter::take(Pool& pool, std::uint64_t bytes) {
   return owned_.back().data();
 }
 
+/// In the communicator of this job, which stands for that of the trace.
+Partner Interpreter::partner(int field) const {
+  return resolve(event_->end_point(static_cast<std::size_t>(field)),
+                 CommPlace{comm_.rank, comm_.size});
+}
+
 bool Interpreter::at_root() const {
   if (plan_->root < 0) return true;
   const ParamPlan& root = plan_->params[static_cast<std::size_t>(plan_->root)];
   if (root.field < 0) return true;
-  const EndPoint end_point = event_->end_point(static_cast<std::size_t>(root.field));
-  if (const int special = end_point.special(); special != 0) {
-    return special == static_cast<int>(SpecialRank::kRoot);
-  }
-  return !comm_.inter && end_point.rank(comm_.rank, comm_.size) == comm_.rank;
+  const Partner partner = this->partner(root.field);
+  if (partner.special != 0) return partner.is(SpecialRank::kRoot);
+  return !comm_.inter && partner.rank == comm_.rank;
 }
 
 bool Interpreter::decode() {
@@ -92,13 +96,12 @@ bool Interpreter::agree_on_leaders() {
 
 bool Interpreter::decode_end_point(std::size_t at) {
   const ParamPlan& param = plan_->params[at];
-  const EndPoint end_point = event_->end_point(static_cast<std::size_t>(param.field));
-  const int special = end_point.special();
-  if (special == 0) {
-    words_[at] = end_point.rank(comm_.rank, comm_.size);
+  const Partner partner = this->partner(param.field);
+  if (partner.special == 0) {
+    words_[at] = partner.rank;
     return true;
   }
-  switch (static_cast<SpecialRank>(special)) {
+  switch (static_cast<SpecialRank>(partner.special)) {
     case SpecialRank::kAnySource: words_[at] = MPI_ANY_SOURCE; return true;
     case SpecialRank::kRoot: words_[at] = MPI_ROOT; return true;
     case SpecialRank::kUndefined:
@@ -350,15 +353,15 @@ void Interpreter::resolve_wildcard(std::size_t source) {
     const ParamPlan& status = plan_->params[static_cast<std::size_t>(plan_->status)];
     if (status.status_source < 0 || status.status_tag < 0) return;
     if (plan_->flag >= 0 && value(plan_->flag) == 0) return;
-    match = {event_->end_point(static_cast<std::size_t>(status.status_source)),
-             event_->values[static_cast<std::size_t>(status.status_tag)]};
+    match = Match{};
+    match->source = partner(status.status_source);
+    match->tag = event_->values[static_cast<std::size_t>(status.status_tag)];
   } else if (plan_->request >= 0 && has(*plan_->info, Attribute::kNonblocking)) {
     match = matches_.take(number_, value(plan_->request));
   }
   if (!match) return;
-  if (words_[source] == MPI_ANY_SOURCE && match->source.special() == 0) {
-    words_[source] = match->source.rank(comm_.rank, comm_.size);
-  }
+  if (words_[source] == MPI_ANY_SOURCE && match->source.special == 0)
+    words_[source] = match->source.rank;
   if (words_[tag] == MPI_ANY_TAG && match->tag >= 0) words_[tag] = match->tag;
 }
 

@@ -9,12 +9,12 @@
 
 namespace chameleon::replay {
 
-Interpreter::Interpreter(const Trace& trace, const CallPlans& plans, RankView ahead, Pace& pace)
+Interpreter::Interpreter(const Trace& trace, const CallPlans& plans, Follower ahead, Pace& pace)
     : trace_(trace),
       plans_(plans),
       pace_(pace),
       rank_(ahead.rank()),
-      matches_(trace, plans, std::move(ahead)),
+      matches_(std::move(ahead)),
       objects_(trace) {}
 
 std::int64_t Interpreter::value(int param) const {

@@ -26,7 +26,7 @@ namespace chameleon::replay {
 
 class Interpreter {
  public:
-  Interpreter(const Trace& trace, const CallPlans& plans, RankView ahead, Pace& pace);
+  Interpreter(const Trace& trace, const CallPlans& plans, Follower ahead, Pace& pace);
 
   /// Operations not to re-issue, ascending.
   void leave_out(std::vector<Omission> omissions) { omissions_ = std::move(omissions); }
@@ -75,6 +75,7 @@ class Interpreter {
   bool span_of(const BufferPlan& plan, std::int64_t& low, std::int64_t& high, std::int64_t& bytes);
   bool send_as_bytes(const BufferPlan& plan, std::int64_t bytes);
   bool at_root() const;
+  Partner partner(int field) const;
   void* take(Pool& pool, std::uint64_t bytes);
 
   // functions.cpp

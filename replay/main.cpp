@@ -224,10 +224,8 @@ int replay(const Options& options, const World& world) {
   job.trace = {};
   std::string fault = trace ? "" : trace.error().message;
   Result<RankView> view = Error{};
-  Result<RankView> ahead = Error{};
   if (trace) {
     view = RankView::make(*trace, static_cast<std::uint32_t>(world.rank));
-    ahead = RankView::make(*trace, static_cast<std::uint32_t>(world.rank));
     if (!view) fault = view.error().message;
   }
   // Whoever cannot go on keeps all others from waiting for it.
@@ -239,6 +237,8 @@ int replay(const Options& options, const World& world) {
 
   const CallPlans plans = make_plans(*trace);
   Pace pace(trace->timing == "none" ? Compute::kNone : options.compute, options.time_scale);
+  const FollowPlan follow(*trace);
+  Result<Follower> ahead = Follower::of_rank(follow, static_cast<std::uint32_t>(world.rank));
   Interpreter interpreter(*trace, plans, std::move(*ahead), pace);
   interpreter.leave_out(read_omissions(job.omissions, static_cast<std::uint32_t>(world.rank)));
   interpreter.use(Files(scratch));

@@ -107,12 +107,6 @@ CallPlan make_plan(const CallDescription& description) {
   return plan;
 }
 
-EndPoint relative(std::int64_t value) { return {EndPointForm::kRelative, value}; }
-
-std::int64_t element(const std::vector<std::int64_t>& array, std::size_t at, std::int64_t missing) {
-  return at < array.size() ? array[at] : missing;
-}
-
 }  // namespace
 
 CallPlans make_plans(const Trace& trace) {
@@ -157,28 +151,10 @@ std::vector<Completed> completed_by(const CallPlan& plan, const Trace& trace,
     positions.push_back(static_cast<std::size_t>(value(plan.index)));
   }
   std::vector<Completed> completed;
-  for (std::size_t i = 0; i < positions.size(); ++i) {
+  for (const std::size_t position : positions) {
     // MPI_UNDEFINED is far outside too.
-    if (positions[i] >= slots.size() || slots[positions[i]] < 0) continue;
-    Completed one{positions[i], slots[positions[i]], {}, kNotRecorded};
-    one.source = {EndPointForm::kBoth, pack_special(SpecialRank::kNone)};
-    if (plan.status >= 0) {
-      const ParamPlan& status = plan.params[static_cast<std::size_t>(plan.status)];
-      if (status.status_source >= 0 && status.status_tag >= 0) {
-        const auto source = static_cast<std::size_t>(status.status_source);
-        const auto tag = static_cast<std::size_t>(status.status_tag);
-        if (is_array(status.info)) {
-          constexpr std::int64_t kNone =
-              kFirstSpecialRelative + static_cast<std::int64_t>(SpecialRank::kNone);
-          one.source = relative(element(array_of(trace, event, status.status_source), i, kNone));
-          one.tag = element(array_of(trace, event, status.status_tag), i, kNotRecorded);
-        } else {
-          one.source = event.end_point(source);
-          one.tag = event.values[tag];
-        }
-      }
-    }
-    completed.push_back(one);
+    if (position >= slots.size() || slots[position] < 0) continue;
+    completed.push_back({position, slots[position]});
   }
   return completed;
 }

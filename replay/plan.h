@@ -52,12 +52,10 @@ struct CallPlan {
 using CallPlans = std::map<std::uint16_t, CallPlan>;
 CallPlans make_plans(const Trace& trace);
 
-/// A request an event completed, and what its receive matched.
+/// A request an event completed.
 struct Completed {
   std::size_t position = 0;  ///< in the event's list of requests
   std::int64_t slot = 0;
-  EndPoint source;
-  std::int64_t tag = 0;
 };
 
 /// The elements of an array field; empty if there is none.

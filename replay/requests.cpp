@@ -132,9 +132,7 @@ bool Interpreter::start_wildcards() {
     int tag = static_cast<int>(receive[4]);
     const CommFacts* comm = objects_.comm(state->receive_comm);
     if (const std::optional<Match> match = matches_.take(number_, slot); match && comm != nullptr) {
-      if (source == MPI_ANY_SOURCE && match->source.special() == 0) {
-        source = match->source.rank(comm->rank, comm->size);
-      }
+      if (source == MPI_ANY_SOURCE && match->source.is_member()) source = match->source.rank;
       if (tag == MPI_ANY_TAG && match->tag >= 0) tag = static_cast<int>(match->tag);
     }
     const auto buffer = from_word<void*>(receive[0]);

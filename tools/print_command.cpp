@@ -161,43 +161,41 @@ class TreePrinter {
 };
 
 /// Of CHAMELEON_TIMING=full, where each event has its own.
-void print_times(const CallDescription& call, const EventView& event, const ValueText& text,
-                 const Style& style) {
-  for (std::size_t i = 0; i < call.fields.size() && i < event.values.size(); ++i)
-    if (const Field& field = call.fields[i]; field.kind == "time")
+void print_times(const FollowedEvent& event, const ValueText& text, const Style& style) {
+  for (std::size_t i = 0; i < event.call->fields.size(); ++i)
+    if (const Field& field = event.call->fields[i]; field.kind == "time")
       std::cout << style.faint(
           "  " + (field.name == "communication" ? std::string("in call") : field.name) + " " +
-          text.value(field, event.forms[i], event.values[i]));
+          text.value(field, event.view.forms[i], event.view.values[i]));
 }
 
 /// The events of a stream.
-int print_events(const Trace& trace, std::uint32_t stream, const Options& options) {
-  Result<RankView> view = RankView::make(trace, stream);
-  if (!view) return fail("print", view.error());
+int print_events(const FollowPlan& plan, std::uint32_t stream, const Options& options) {
+  Result<Follower> follower = Follower::of_stream(plan, stream);
+  if (!follower) return fail("print", follower.error());
   const Style style;
-  const ValueText text(trace, options.all);
-  CallSites sites(trace, options.all);
-  RankEvents events(trace, trace.rank_of(stream));
-  EventView event;
-  for (std::uint64_t number = 0; view->next(event); ++number) {
+  const ValueText text(*plan.trace, options.all);
+  CallSites sites(*plan.trace, options.all);
+  FollowedEvent event;
+  while (follower->next(event)) {
+    const std::uint64_t number = event.number - 1;
     if (number == options.limit) {
       std::cout << "... (--limit)\n";
       break;
     }
     std::cout << number << "  ";
-    const auto call = trace.calls.find(event.node->call);
-    if (call == trace.calls.end()) {
-      std::cout << "call " << event.node->call;
+    if (event.call == nullptr) {
+      std::cout << "call " << event.view.node->call;
     } else {
-      const std::string line = events.line(call->second, event, text);
-      std::cout << style.strong(call->second.name) << (line.empty() ? "" : "  ") << line;
+      const std::string line = event_text(*follower, event, text);
+      std::cout << style.strong(event.call->name) << (line.empty() ? "" : "  ") << line;
     }
     if (options.paths)
-      for (const std::string& frame : sites.frames(event.node->path))
+      for (const std::string& frame : sites.frames(event.view.node->path))
         std::cout << "\n      " << style.faint(frame);
     else
-      std::cout << "   " << style.faint(sites.site(event.node->path));
-    if (call != trace.calls.end()) print_times(call->second, event, text, style);
+      std::cout << "   " << style.faint(sites.site(event.view.node->path));
+    if (event.call != nullptr) print_times(event, text, style);
     std::cout << "\n";
   }
   return kExitOk;
@@ -205,11 +203,12 @@ int print_events(const Trace& trace, std::uint32_t stream, const Options& option
 
 int print_all_events(const Trace& trace, const Options& options) {
   const Style style;
+  const FollowPlan plan(trace);
   const std::vector<std::uint32_t> streams = trace.streams_of(*options.rank);
   for (const std::uint32_t stream : streams) {
     if (streams.size() > 1)
       std::cout << style.ranks("thread " + std::to_string(trace.thread_of(stream))) << "\n";
-    if (const int status = print_events(trace, stream, options); status != kExitOk) return status;
+    if (const int status = print_events(plan, stream, options); status != kExitOk) return status;
   }
   return kExitOk;
 }

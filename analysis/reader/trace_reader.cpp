@@ -4,10 +4,8 @@
 #include <cstdio>
 #include <unordered_map>
 
-#include "analysis/communicators.h"
+#include "analysis/follow.h"
 #include "format/file.h"
-#include "model/time_code.h"
-#include "model/view.h"
 
 namespace chameleon::reader {
 namespace {
@@ -67,69 +65,11 @@ void add(Times& times, const Histogram& more) {
   if (__builtin_add_overflow(times.sum, more.sum(), &times.sum)) times.sum = UINT64_MAX;
 }
 
-/// Follows communicators and requests, by which end-points become ranks.
-class Follower {
- public:
-  Follower(const Trace& trace, std::uint32_t rank)
-      : trace_(trace), communicators_(rank, std::max(trace.world_size, rank + 1)) {}
-
-  void resolve(const CallDescription& call, const EventView& event, Event& out) {
-    const Place place = place_of(call, event);
-    for (std::size_t i = 0; i < call.fields.size(); ++i) {
-      if (call.fields[i].stored != FieldKind::kEndPoint) continue;
-      const EndPoint point = event.end_point(i);
-      if (point.special() != 0)
-        out.values[i] = -point.special();
-      else if (point.form == EndPointForm::kRelative && place.size <= 0)
-        out.values[i] = kNotKnown;
-      else
-        out.values[i] = point.rank(place.self, place.size);
-    }
-    if (const int request = field_index(call, "request"); request >= 0 && place.size > 0)
-      requests_[value(event, request)] = place;
-    if (const int message = field_index(call, "message"); message >= 0 && place.size > 0)
-      messages_[value(event, message)] = place;
-    if (Communicators::changed_by(call)) communicators_.apply(trace_, call, event);
-  }
-
- private:
-  struct Place {
-    std::int32_t self = 0, size = 0;
-  };
-  using Places = std::unordered_map<std::int64_t, Place>;
-
-  static std::int64_t value(const EventView& event, int field) {
-    return event.values[static_cast<std::size_t>(field)];
-  }
-  static Place at(const Places& places, std::int64_t id) {
-    const auto found = places.find(id);
-    return found == places.end() ? Place{} : found->second;
-  }
-
-  Place place_of(const CallDescription& call, const EventView& event) const {
-    for (std::size_t i = 0; i < call.fields.size(); ++i)
-      if (call.fields[i].kind == "comm" && call.fields[i].stored == FieldKind::kPlain) {
-        const Communicator* comm = communicators_.find(event.values[i]);
-        return comm == nullptr ? Place{} : Place{comm->self, comm->peers().count};
-      }
-    if (const int message = field_index(call, "message"); message >= 0)
-      return at(messages_, value(event, message));
-    if (const int request = field_index(call, "request"); request >= 0)
-      return at(requests_, value(event, request));
-    const int requests = field_index(call, "array_of_requests");
-    int index = field_index(call, "indx");
-    if (index < 0) index = field_index(call, "index");
-    if (requests < 0 || index < 0) return {};
-    const auto slots = array_of(trace_, value(event, requests));
-    const std::int64_t slot = value(event, index);
-    if (slot < 0 || static_cast<std::uint64_t>(slot) >= slots.size()) return {};
-    return at(requests_, slots[static_cast<std::size_t>(slot)]);
-  }
-
-  const Trace& trace_;
-  Communicators communicators_;
-  Places requests_, messages_;
-};
+/// A partner as the header says: a rank of the communicator, or below 0.
+std::int64_t value_of(const Partner& partner) {
+  if (partner.special == Partner::kUnknown) return kNotKnown;
+  return partner.special != 0 ? -partner.special : partner.rank;
+}
 
 OtherFact other_fact(const CarriedFact& from, std::int64_t value) {
   OtherFact fact{from.name, from.unit, from.is_text, 0, {}};
@@ -140,23 +80,12 @@ OtherFact other_fact(const CarriedFact& from, std::int64_t value) {
   return fact;
 }
 
-using InexactNodes = std::unordered_map<const chameleon::Node*, unsigned>;
-
-/// Kinds in which a rank is inexact, of each node that is; loops' hold for their bodies.
-void collect_inexact(const std::vector<chameleon::Node>& nodes, std::uint32_t rank, unsigned around,
-                     InexactNodes& found) {
-  for (const chameleon::Node& node : nodes) {
-    const unsigned kinds = around | inexact_kinds(node.inexact, rank);
-    if (kinds != 0) found.emplace(&node, kinds);
-    collect_inexact(node.body, rank, kinds, found);
-  }
-}
-
 }  // namespace
 
 struct TraceReader::State {
   std::string path;
   Trace trace;
+  FollowPlan plan;
   Run run;
   std::vector<Call> calls;
   std::unordered_map<std::uint16_t, const Call*> call_by_id;
@@ -166,7 +95,8 @@ struct TraceReader::State {
   std::vector<Phase> phases;
   Markers markers;
 
-  State(std::string path_, Trace trace_) : path(std::move(path_)), trace(std::move(trace_)) {
+  State(std::string path_, Trace trace_)
+      : path(std::move(path_)), trace(std::move(trace_)), plan(trace) {
     describe_run();
     for (const auto& [id, from] : trace.calls) {
       Call& call = calls.emplace_back(Call{id, from.name, {}});
@@ -310,37 +240,28 @@ void TraceReader::for_each_node(const std::function<void(const Node&)>& f) const
 bool TraceReader::for_each_event(std::uint32_t stream, const std::function<bool(const Event&)>& f,
                                  Error& error) const {
   const Trace& trace = state_->trace;
-  Result<RankView> view = RankView::make(trace, stream);
-  if (!view) {
-    error = error_of(view.error(), state_->path);
+  Result<Follower> follower = Follower::of_stream(state_->plan, stream);
+  if (!follower) {
+    error = error_of(follower.error(), state_->path);
     return false;
   }
-  InexactNodes inexact;
-  collect_inexact(trace.nodes, stream, 0, inexact);
-  Follower follower(trace, trace.rank_of(stream));
-  EventView from;
+  FollowedEvent from;
   Event event;
   event.rank = trace.rank_of(stream);
   event.thread = trace.thread_of(stream);
-  while (view->next(from)) {
-    const CallDescription& call = trace.calls.at(from.node->call);
-    ++event.number;
-    event.call = state_->call_by_id.at(from.node->call);
-    event.path = from.node->path;
-    event.values = from.values;
-    event.iteration = from.iteration;
-    const auto kinds = inexact.find(from.node);
-    event.inexact = kinds == inexact.end() ? 0 : kinds->second;
-    event.compute_ns = event.call_ns = 0;
-    const std::size_t fields = call.fields.size();
-    if (fields >= 2 && call.fields[fields - 1].kind == "time") {
-      event.compute_ns = decode_time(from.values[fields - 2]);
-      event.call_ns = decode_time(from.values[fields - 1]);
-    } else if (const TimeEntry* times = RankView::times(*from.node, from.predecessor, stream)) {
-      event.compute_ns = static_cast<std::uint64_t>(times->compute.mean() + 0.5);
-      event.call_ns = static_cast<std::uint64_t>(times->communication.mean() + 0.5);
-    }
-    follower.resolve(call, from, event);
+  while (follower->next(from)) {
+    event.number = from.number;
+    event.call = state_->call_by_id.at(from.view.node->call);
+    event.path = from.view.node->path;
+    event.values = from.view.values;
+    event.iteration = from.view.iteration;
+    event.inexact = follower->inexact(from);
+    const EventTimes times = follower->times(from);
+    event.compute_ns = times.compute;
+    event.call_ns = times.communication;
+    for (std::size_t i = 0; from.call != nullptr && i < event.values.size(); ++i)
+      if (from.call->fields[i].stored == FieldKind::kEndPoint)
+        event.values[i] = value_of(from.partner(i));
     if (!f(event)) break;
   }
   return true;

@@ -82,7 +82,9 @@ struct EndPoint {
   constexpr std::int32_t rank(std::int32_t self, std::int32_t size) const {
     if (form == EndPointForm::kBoth) return packed_absolute(value);
     if (form == EndPointForm::kAbsolute || size <= 0) return static_cast<std::int32_t>(value);
-    const std::int64_t rank = (self + value) % size;
+    const std::int64_t sum = self + value;
+    if (sum >= 0 && sum < size) return static_cast<std::int32_t>(sum);  // a division costs more
+    const std::int64_t rank = sum % size;
     return static_cast<std::int32_t>(rank < 0 ? rank + size : rank);
   }
 };

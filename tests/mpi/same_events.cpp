@@ -94,7 +94,8 @@ class Side {
     if (end.special() != 0) return -end.special();
     const int comm = index("comm");
     if (comm < 0) return end.rank(0, 0);
-    const Communicator* on = communicators_.find(event_.values[static_cast<std::size_t>(comm)]);
+    const Communicator* on =
+        communicators_.find(event_.values[static_cast<std::size_t>(comm)]).get();
     return on == nullptr ? end.rank(0, 0) : end.rank(on->self, on->peers().count);
   }
   std::int64_t value(std::size_t i) const {

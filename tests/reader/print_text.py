@@ -82,9 +82,7 @@ class PrintText:
             return self.array(event, field, value)
         if field.stored == 1:
             found = event[field.name]
-            # Print looks for a field named comm; the reader for the first communicator.
-            if found is None or (event.communicator is not None and "comm" not in event and
-                                 "request" not in event and "array_of_requests" not in event):
+            if found is None:
                 return unresolved(event.form(field.name), value, field.kind == "root")
             return SPECIAL[found] if found < 0 else str(found)
         return self.scalar(field, value)
@@ -96,13 +94,12 @@ class PrintText:
         if field.kind == "string":
             return '"' + "".join(chr(c) if 32 <= c < 127 else "?" for c in elements) + '"'
         if field.name == "array_of_statuses.source":
-            # A special partner other than "none" is printed as the number that is stored.
             texts = []
             for element, found in zip(elements, event[field.name]):
-                if found == SpecialRank.NONE:
-                    texts.append("-")
+                if found is None or found < 0:
+                    texts.append(unresolved(Form.RELATIVE, element, False))
                 else:
-                    texts.append(str(element if found is None or found < 0 else found))
+                    texts.append(str(found))
             return "[" + ",".join(texts) + "]"
         if field.name.endswith(".source"):
             return "[" + ",".join(unresolved(Form.RELATIVE, e, False) for e in elements) + "]"

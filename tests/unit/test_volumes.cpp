@@ -43,17 +43,21 @@ struct Job {
       event.forms.push_back(EndPointForm::kAbsolute);
     }
   }
+  Partner root(const CallPlan& plan, const Communicator& comm) const {
+    if (plan.root < 0) return {};
+    return resolve(event.end_point(static_cast<std::size_t>(plan.root)), &comm);
+  }
   Volume volume(const Communicator& comm) {
     put();
     const CallPlan plan = plan_call(call);
     const TypeSizes size = [&](std::int64_t type) { return predefined_size(trace, type); };
-    return Exchange(trace, plan, event, comm, size).volume();
+    return Exchange(trace, plan, event, root(plan, comm), comm, size).volume();
   }
   VectorBytes vectors(const Communicator& comm) {
     put();
     const CallPlan plan = plan_call(call);
     const TypeSizes size = [&](std::int64_t type) { return predefined_size(trace, type); };
-    return Exchange(trace, plan, event, comm, size).vectors();
+    return Exchange(trace, plan, event, root(plan, comm), comm, size).vectors();
   }
 };
 
@@ -190,8 +194,8 @@ TEST_CASE("groups of an intercommunicator may scatter in blocks of their own") {
   job.put();
   const CallPlan plan = plan_call(job.call);
   const TypeSizes size = [&](std::int64_t type) { return predefined_size(job.trace, type); };
-  CHECK(contribution_of(job.trace, plan, job.event, inter(0), size).amount == -1);
-  CHECK(contribution_of(job.trace, plan, job.event, intra(0), size).amount == 20);
+  CHECK(contribution_of(job.trace, plan, job.event, {}, inter(0), size).amount == -1);
+  CHECK(contribution_of(job.trace, plan, job.event, {}, intra(0), size).amount == 20);
 }
 
 TEST_CASE("failed calls, partners that are nobody and roots are summed as they are") {

@@ -152,7 +152,9 @@ class Operations:
 
     def _send(self, event, info):
         comm = event.communicator
-        if comm is None or event["return"] != 0:
+        if comm is None:
+            return self._unknown(event)
+        if event["return"] != 0:
             return []
         return self._sent(event, comm, info, "request" in event)
 
@@ -222,10 +224,16 @@ class Operations:
         return Operation("receive", channel.source, channel.tag, record.bytes, channel.context,
                          None, record)
 
+    def _unknown(self, event):
+        """On a communicator that another thread made: its request is not the one that had its id
+        before."""
+        self.requests.pop(event.get("request"), None)
+        return []
+
     def _receive(self, event, info):
         comm = event.communicator
         if comm is None:
-            return []
+            return self._unknown(event)
         persistent = "persistent" in info.attributes
         posted = self._posted(event, comm, info)
         if "request" in event:

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Who is meant by an end-point: the only place where an end-point's reading (absolute, relative or
+/// both) becomes a rank. Whoever wants a partner gets it here, or resolved from a `Follower`.
+/// O(1).
+
+#include <cstdint>
+
+#include "analysis/communicators.h"
+#include "model/end_point.h"
+
+namespace chameleon::analysis {
+
+/// Where end-points are counted: the caller's rank in a communicator and the number of ranks that
+/// it can name there (of an intercommunicator: the remote ones). Size 0: not known.
+struct CommPlace {
+  std::int32_t self = 0, size = 0;
+};
+
+inline CommPlace place_in(const Communicator* comm) {
+  return comm == nullptr ? CommPlace{} : CommPlace{comm->self, comm->peers().count};
+}
+
+/// Small enough for two registers: there are three in an event.
+struct Partner {
+  /// Instead of a special rank: only the distance to it is recorded, from an unknown place.
+  static constexpr std::int32_t kUnknown = 64;
+
+  std::int32_t special = 0;  ///< code of a `SpecialRank`, or `kUnknown`; 0: this is a rank
+  std::int32_t rank = -1;    ///< in the communicator
+  std::int32_t world = -1;   ///< world rank; -1: none, or not a member of the communicator
+
+  bool is(SpecialRank code) const { return special == static_cast<std::int32_t>(code); }
+  /// A rank of the communicator.
+  bool is_member() const { return world >= 0; }
+};
+
+/// `world` stays unknown: for users who know the place from elsewhere than the trace.
+inline Partner resolve(const EndPoint& end, CommPlace place) {
+  if (const std::int32_t special = end.special(); special != 0) return {special, -1, -1};
+  if (end.form == EndPointForm::kRelative && place.size <= 0) return {Partner::kUnknown, -1, -1};
+  return {0, end.rank(place.self, place.size), -1};
+}
+
+/// `comm`: null if it is not known.
+inline Partner resolve(const EndPoint& end, const Communicator* comm) {
+  Partner partner = resolve(end, place_in(comm));
+  if (comm != nullptr && partner.rank >= 0 && partner.rank < comm->peers().count)
+    partner.world = static_cast<std::int32_t>(comm->peers()[partner.rank]);
+  return partner;
+}
+
+}  // namespace chameleon::analysis

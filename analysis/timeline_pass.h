@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The pass behind `run_timeline`: every stream is run until it must wait. Split over two files:
+/// time and turns (timeline.cpp), and what streams wait for (timeline_match.cpp).
+
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include "analysis/timeline.h"
+
+namespace chameleon::analysis {
+
+namespace timeline {
+
+using Step = Operation::Kind;
+
+/// Events a rank runs before the next one has its turn: bounds what is in flight.
+constexpr int kTurn = 1024;
+/// What did not match, by name.
+constexpr std::size_t kMostNamed = 10;
+/// Instead of a time: a message that was received, or is of a thread that has not come to it.
+constexpr std::uint64_t kReceived = UINT64_MAX, kNotSent = UINT64_MAX - 1;
+
+/// Where and when something began that others wait for.
+struct Begin {
+  std::uint64_t ns = 0;
+  std::uint32_t stream = 0;
+  std::uint64_t event = 0;            ///< number in the stream
+  std::uint64_t place = 0;            ///< with several threads: in the channel or among collectives
+  std::int64_t bytes = kUnknownSize;  ///< of a message
+};
+
+/// Messages of a channel that have been sent: begin of the send, by place in the channel.
+struct Sent {
+  std::deque<Begin> begins;
+  std::uint64_t first = 0;
+};
+
+struct Meeting {
+  std::uint32_t expected = 0, arrived = 0, left = 0;
+  bool root_came = false;
+  std::uint64_t last_ns = 0, root_ns = 0;
+  std::vector<std::uint32_t> waiting;  ///< streams
+};
+
+/// A rank: its events come in one sequence, which its rows take apart again.
+struct Rank {
+  explicit Rank(RankOperations operations_) : operations(std::move(operations_)) {}
+
+  RankOperations operations;
+  std::vector<std::uint32_t> streams;
+  /// By request: collectives; and whatever has requests, where another thread may complete it.
+  std::unordered_map<std::uint64_t, Begin> begun;
+  std::unordered_map<std::uint64_t, Begin> probed;               ///< likewise, by matched probe
+  std::unordered_map<std::uint64_t, std::uint64_t> collectives;  ///< begun, by context
+  bool excused = false;  ///< a receive was cancelled: which message it left is not told
+};
+
+/// A stream, which runs until it must wait. Of a rank with several, the row keeps its present
+/// event while others have their turn, and those of its events that were read before their turn.
+struct Row {
+  Row(Rank& rank_, std::uint32_t stream_) : rank(&rank_), stream(stream_) {}
+
+  Rank* rank;
+  std::uint32_t stream;
+  RankOperations::Present present;
+  std::deque<RankOperations::Present> early;
+  bool has_event = false, started = false, done = false, blocked = false, forced = false;
+  double drift = 0;           ///< what to add to a ns of this rank's clock
+  double owed = 0;            ///< of that, less than a ns not yet added
+  std::uint64_t clock = 0;    ///< end of the last event
+  std::uint64_t nominal = 0;  ///< the same without what causality moved
+  std::uint64_t compute = 0, begin = 0;
+  std::uint64_t cause = 0;  ///< earliest end so far of the present event
+  bool waits = false;       ///< the present event waits for others
+  std::size_t next = 0;     ///< operation of the event not yet dealt with
+  std::vector<std::uint64_t> since;
+  std::vector<std::uint32_t> from;
+  std::vector<std::int64_t> sent;
+  bool waits_on_channel = false;
+  ChannelKey channel;
+};
+
+class Pass {
+ public:
+  Pass(const Trace& trace, const RankList& ranks,
+       const std::function<void(const TimedEvent&)>& sink, bool compares)
+      : trace_(trace), wanted_(ranks), sink_(sink), plan_(plan_trace(trace, compares)) {}
+
+  Status prepare();
+  TimelineFacts run();
+
+ private:
+  void align_clocks();
+  /// A duration on a rank's clock, on rank 0's.
+  static std::uint64_t aligned(Row& row, std::uint64_t ns);
+
+  Row& row(std::uint32_t stream) { return rows_[static_cast<std::size_t>(index_[stream])]; }
+  Rank& rank(std::uint32_t rank) { return ranks_[static_cast<std::size_t>(rank_index_[rank])]; }
+  bool present(std::int64_t rank) const;
+
+  void run_turn(Row& row);
+  void make_ready(Row& row);
+  void run_row(Row& row);
+  bool next_event(Row& row);
+  bool fetch_event(Row& row);
+  void start_event(Row& row);
+  void number_operations(Row& row);
+  void take_place(Row& row, std::uint64_t place);
+  bool resume(Row& row);
+  void end_event(Row& row);
+
+  // What streams wait for (timeline_match.cpp), and what did not come.
+  static Begin here(const Row& row);
+  void give_up(Row& row, const std::string& why);
+  void name(const char* kind, const Begin& at, const std::string& call, const std::string& why);
+  void count_unreceived();
+  static bool posts(const Operation& operation);
+  void note_posted(Row& row, const Operation& operation);
+  void wake_threads(Row& row);
+  bool posted(Row& row, const Operation& operation);
+  bool begun(Row& row, const Operation& operation, std::unordered_map<std::uint64_t, Begin>& among,
+             std::uint64_t id, const char* why);
+  void deliver(const Operation& operation, Begin begin);
+  bool take(Row& row, const Operation& operation, Begin& since);
+  void arrive(Row& row, const Operation& operation);
+  std::uint32_t members(const Operation& operation, const Communicator* comm) const;
+  bool leave(Row& row, const Operation& operation, Begin& since);
+  void wake(Row& row);
+  bool force_one();
+
+  const Trace& trace_;
+  const RankList& wanted_;
+  const std::function<void(const TimedEvent&)>& sink_;
+  TracePlan plan_;
+  std::deque<Rank> ranks_;
+  std::deque<Row> rows_;
+  std::vector<std::int64_t> index_;       ///< row of a stream, or -1
+  std::vector<std::int64_t> rank_index_;  ///< the same of ranks
+  bool all_here_ = false;
+  std::deque<std::uint32_t> ready_;
+  std::set<std::pair<std::uint64_t, std::uint32_t>> ready_by_time_;  ///< with several threads
+  std::unordered_map<ChannelKey, std::uint64_t, KeyHash> sends_, receives_;  ///< likewise
+  std::unordered_map<ChannelKey, Sent, KeyHash> sent_;
+  std::unordered_map<CollectiveKey, Meeting, KeyHash> meetings_;
+  TimelineFacts facts_;
+};
+
+}  // namespace timeline
+}  // namespace chameleon::analysis

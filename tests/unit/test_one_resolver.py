@@ -1,0 +1,51 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""One place turns end-points into ranks (analysis/partner.h), and one layer walks a trace for all
+tools (analysis/follow.h): who does so besides is named here with the reason.
+
+    test_one_resolver.py SOURCE_FOLDER"""
+
+import pathlib
+import re
+import sys
+
+FOLDERS = ("analysis", "replay", "tools")
+RULES = {
+    # EndPoint::rank, which takes the place in the communicator.
+    r"\.rank\((?=[^();]*,)": {"analysis/partner.h"},
+    r"\bpacked_(relative|absolute)\b": {"tools/value_text.cpp"},  # the text of progressions
+    r"\bCommunicators comms_;": {"analysis/follow.h"},
+    r"\bRankView::make\b": {
+        "analysis/rank_streams.cpp",    # the events below the layer
+        "analysis/object_life.cpp",     # what threads hand over, found before they are followed
+        "analysis/thread_sharing.cpp",  # which thread uses which id
+        "analysis/verify.cpp",          # resolves by the raw records, not by the trace
+        "replay/main.cpp",              # re-issues calls with the objects of its own job
+        "replay/targets.cpp",           # the largest memory attached to a window
+    },
+}
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    faults, seen = [], {pattern: set() for pattern in RULES}
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix not in (".cpp", ".h"):
+                continue
+            name = str(path.relative_to(root))
+            code = re.sub(r"//.*", "", path.read_text(encoding="utf-8"))
+            for pattern, allowed in RULES.items():
+                for match in re.finditer(pattern, code):
+                    seen[pattern].add(name)
+                    if name not in allowed:
+                        line = code.count("\n", 0, match.start()) + 1
+                        faults.append(f"{name}:{line}: {match.group(0)}: see analysis/follow.h")
+    for pattern, allowed in RULES.items():
+        faults += [f"{name} no longer has {pattern}: take it off the list"
+                   for name in sorted(allowed - seen[pattern])]
+    print("\n".join(faults) or "one resolver")
+    sys.exit(1 if faults else 0)
+
+
+main()
