@@ -9,10 +9,11 @@
 function(chameleon_runtime)
   cmake_parse_arguments(runtime "SIMULATED" "NAME;MPI;TABLE;SHARDS" "" ${ARGN})
   set(record
-    record/arguments.cpp record/door.cpp record/event_table.cpp record/objects.cpp
-    record/options.cpp record/rank_trace.cpp record/raw.cpp record/raw_file.cpp
-    record/recorder.cpp record/share.cpp record/slots.cpp record/stack_room.cpp
-    record/streams.cpp record/thread_number.cpp record/time_account.cpp
+    record/arguments.cpp record/call_use.cpp record/door.cpp record/event_table.cpp
+    record/event_uses.cpp record/interval_signer.cpp record/objects.cpp record/options.cpp
+    record/rank_trace.cpp record/raw.cpp record/raw_file.cpp record/recorder.cpp
+    record/share.cpp record/slots.cpp record/stack_room.cpp record/streams.cpp
+    record/thread_number.cpp record/time_account.cpp
     mpi/handles.cpp mpi/event_layout.cpp)
   set(online online/clock_fit.cpp online/governor.cpp online/rank.cpp world/mpi_world.cpp)
   set(process

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// How the values of a call enter signatures and hashes: read once from the table of MPI calls,
+/// and looked up for each distinct event.
+
+#include <cstdint>
+#include <vector>
+
+#include "signature/signature.h"
+
+namespace chameleon::record {
+
+/// How one value of a call is used.
+struct ValueUse {
+  std::uint8_t kind = 5;  ///< bit of Inexactness it belongs to
+  std::int8_t parameter = -1;
+  bool end_point = false;
+  bool root = false;
+  TypeRange range{};  ///< of a datatype, operation or communicator
+};
+
+struct CallUse {
+  std::vector<ValueUse> values;
+  int flag = -1;  ///< value that says whether a Test or Iprobe succeeded
+  bool creates = false;
+};
+
+const CallUse& call_use(std::uint16_t call);
+
+}  // namespace chameleon::record

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Signs the intervals of a log: what the events of one come to, whether they are kept or not.
+/// Cost: a few nanoseconds an event. An interval whose events are those of the one before is
+/// compared with it and not signed again; only its times are added up.
+
+#include <cstdint>
+#include <vector>
+
+#include "flush/flush.h"
+#include "record/event_uses.h"
+#include "record/interval_log.h"
+#include "record/options.h"
+#include "signature/signature.h"
+
+namespace chameleon::record {
+
+/// What an interval's events come to.
+struct SignedInterval {
+  IntervalTotals totals;
+  StreamHashes hashes{};
+  std::uint64_t events = 0;
+  std::uint64_t last_symbol = 0;
+  bool creates = false;  ///< a communicator, group or topology
+};
+
+class IntervalSigner {
+ public:
+  explicit IntervalSigner(const RecordOptions& options);
+
+  bool signs(Parameter parameter) const { return (options_.format & format_bit(parameter)) != 0; }
+  /// Signs what is in a log that is cleared before the interval ends.
+  void sign(const IntervalLog& log);
+  /// Ends the interval with what is in the log: all of it if `whole`. LOOP is in it only if it
+  /// repeats one whose loops are known.
+  SignedInterval close(const IntervalLog& log, bool whole, double ns_per_tick);
+  /// The loops of the interval closed last, and so of those that repeat it.
+  void know_loops(const ParameterTotal& loops) { before_.totals[Parameter::kLoop] = loops; }
+
+ private:
+  void add_times(const IntervalLog& log);
+  void take_times(double ns_per_tick);
+  bool repeats(const IntervalLog& log) const;
+  void remember(const IntervalLog& log);
+
+  const RecordOptions& options_;
+  EventUses uses_;
+  IntervalSignature signature_;
+  SignedInterval present_;
+  std::uint64_t compute_ticks_ = 0, communication_ticks_ = 0, timed_ = 0;
+  SignedInterval before_;                ///< the interval signed last as a whole
+  std::vector<std::uint32_t> sequence_;  ///< its events
+  std::uint32_t generation_ = 0;         ///< of the log's table that they are of
+};
+
+}  // namespace chameleon::record
