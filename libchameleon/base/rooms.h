@@ -12,6 +12,7 @@ inline namespace base {}
 inline namespace model {}
 
 namespace statemachine {}
+namespace statistics {}
 namespace markers {}
 namespace callpath {}
 namespace world {}
@@ -78,6 +79,7 @@ using namespace flush;
 using namespace format;
 using namespace mpi;
 using namespace signature;
+using namespace statistics;
 using namespace world;
 }  // namespace analysis
 namespace reader {
@@ -97,6 +99,7 @@ using namespace flush;
 using namespace format;
 using namespace mpi;
 using namespace signature;
+using namespace statistics;
 using namespace world;
 }  // namespace tools
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// How many of a population must be measured (stratified sampling of Gamblin et al. 2010, section
+/// 5, Eqs. 1 and 2). O(1), and O(strata).
+
+#include <cstdint>
+#include <span>
+
+#include "base/rooms.h"
+
+namespace chameleon::statistics {
+
+/// Standard deviations on either side of the mean that hold this share of a normal distribution:
+/// 1.96 for 0.95.
+double normal_deviations(double confidence);
+
+/// The least sample whose mean is within `error` of that of `population` values with this standard
+/// deviation, at this confidence (Eq. 1), before rounding.
+double exact_sample_size(double population, double deviation, double error, double confidence);
+/// Rounded up: at least 1, at most the population.
+std::uint64_t sample_size(std::uint64_t population, double deviation, double error,
+                          double confidence);
+
+struct Stratum {
+  double size = 0, mean = 0, deviation = 0;
+};
+/// Whether sampling each stratum by itself needs fewer samples than sampling all together (Eq. 2).
+bool stratifying_pays(std::span<const Stratum> strata);
+
+}  // namespace chameleon::statistics
