@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/site_times.h"
+#include "analysis/place_times.h"
 
 namespace chameleon::analysis {
 namespace {
@@ -15,8 +15,8 @@ class Reader {
       : trace_(trace), name_(name) {}
 
   Status run() {
-    return each_rank_time(trace_, trace_.ranks, [&](const RankTime& time) {
-      add(time.node, trace_.rank_of(time.stream), time.events, time.compute_ns, time.call_ns);
+    return each_place_time(trace_, trace_.ranks, [&](const PlaceTime& time) {
+      add(time.node, trace_.rank_of(time.stream), time.events, time.compute_ns(), time.call_ns());
     });
   }
   Profile take() { return std::move(profile_); }

@@ -4,9 +4,8 @@
 /// What changed from one run to another, by call path: calls added, lost, made more
 /// or less often, computing and MPI time slower or faster, and on which ranks. Call
 /// paths are compared by name, which the caller gives (functions without lines or
-/// offsets), so that different builds of a program compare. A rank's time at a
-/// place is its share of the histogram its ranks have in common, exact with full
-/// timing. O(nodes x ranks); with full timing O(events).
+/// offsets), so that different builds of a program compare. Times are those of
+/// place_times.h. O(nodes x ranks); with full timing O(events).
 
 #include <cstdint>
 #include <functional>

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "analysis/site_times.h"
+#include "analysis/place_times.h"
 
 namespace chameleon::analysis {
 namespace {
@@ -93,13 +93,13 @@ Result<Load> load_of(const Trace& trace) {
   load.places_left_out = count_places(trace.nodes) * load.ranks.size() > kMostPlaceTimes;
   std::unordered_map<std::uint64_t, Place> places;  // by symbol
   std::unordered_map<std::uint32_t, double> longest;
-  const Status read = each_rank_time(trace, trace.ranks, [&](const RankTime& time) {
+  const Status read = each_place_time(trace, trace.ranks, [&](const PlaceTime& time) {
     const std::size_t at = index[trace.rank_of(time.stream)];
-    longest[time.stream] += time.compute_ns + time.call_ns;
+    longest[time.stream] += time.compute_ns() + time.call_ns();
     RankLoad& rank = load.ranks[at];
     rank.events += time.events;
-    rank.compute_ns += time.compute_ns;
-    rank.call_ns += time.call_ns;
+    rank.compute_ns += time.compute_ns();
+    rank.call_ns += time.call_ns();
     if (load.places_left_out) return;
     Place& place = places[time.node.symbol()];
     if (place.compute_ns.empty()) {
@@ -108,7 +108,7 @@ Result<Load> load_of(const Trace& trace) {
       place.compute_ns.resize(load.ranks.size(), kNotThere);
     }
     double& ns = place.compute_ns[at];
-    ns = std::max(ns, 0.0) + time.compute_ns;
+    ns = std::max(ns, 0.0) + time.compute_ns();
   });
   if (!read) return read.error();
   take_measured(trace, load);

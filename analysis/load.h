@@ -4,7 +4,7 @@
 /// How work is shared among ranks: computing and MPI time of each rank, and the places
 /// where ranks compute for different times. A rank's whole times are those it measured itself
 /// (`RankFacts::call_ns`), where the trace has them and ranks have one thread; else, and at a
-/// place, they are its share of the distribution its ranks have in common, exact with full timing.
+/// place, they are those of place_times.h.
 /// The efficiencies are those of the POP project: load balance = mean / longest computing,
 /// communication efficiency = longest computing / run time, parallel efficiency = their product.
 /// O(nodes x ranks) time, with full timing O(events); memory O(places x ranks).

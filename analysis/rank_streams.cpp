@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "analysis/place_times.h"
 #include "model/time_code.h"
 
 namespace chameleon::analysis {
@@ -11,11 +12,11 @@ EventTimes times_of(const CallDescription& call, const EventView& event, std::ui
   const std::size_t fields = call.fields.size();
   if (fields >= 2 && call.fields[fields - 1].kind == "time")
     return {decode_time(event.values[fields - 2]), decode_time(event.values[fields - 1]), 1};
-  const TimeEntry* times = RankView::times(*event.node, event.predecessor, stream);
-  if (times == nullptr) return {};
-  return {static_cast<std::uint64_t>(times->compute.mean() + 0.5),
-          static_cast<std::uint64_t>(times->communication.mean() + 0.5),
-          std::max<std::uint64_t>(times->communication.min(), 1)};
+  const std::optional<MeanTimes> means = mean_times(*event.node, event.predecessor, stream);
+  if (!means) return {};
+  return {static_cast<std::uint64_t>(means->compute_ns + 0.5),
+          static_cast<std::uint64_t>(means->communication_ns + 0.5),
+          std::max<std::uint64_t>(means->least_communication_ns, 1)};
 }
 
 Result<RankStreams> RankStreams::make(const Trace& trace, const std::vector<CallPlan>& plans,

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <numeric>
 
+#include "analysis/place_times.h"
 #include "model/time_code.h"
 
 namespace chameleon::replay {
@@ -54,8 +55,8 @@ bool Interpreter::load(const EventView& event) {
   if (whole && plan_->compute >= 0) {
     pace_.owe(
         static_cast<double>(decode_time(event.values[static_cast<std::size_t>(plan_->compute)])));
-  } else if (const auto* times = RankView::times(*event.node, event.predecessor, rank_)) {
-    pace_.owe(times->compute.mean());
+  } else if (const auto means = mean_times(*event.node, event.predecessor, rank_)) {
+    pace_.owe(means->compute_ns);
   }
   return whole;
 }

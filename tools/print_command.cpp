@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "analysis/declared.h"
-#include "analysis/site_times.h"
+#include "analysis/place_times.h"
 #include "call_sites.h"
 #include "common.h"
 #include "rank_events.h"
@@ -35,12 +35,9 @@ class TreePrinter {
       ranks = RankList();
       for (const std::uint32_t stream : trace_.streams_of(*options_.rank)) ranks.insert(stream);
     }
-    const Status timed = each_rank_time(trace_, ranks, [&](const RankTime& time) {
-      Spent& spent = spent_[&time.node];
-      spent.compute_ns += time.compute_ns;
-      spent.call_ns += time.call_ns;
-    });
-    if (!timed) return timed.error();
+    Result<NodeTimes> times = NodeTimes::make(trace_, ranks);
+    if (!times) return times.error();
+    times_ = std::move(*times);
     all_ = sum(trace_.nodes);
     nodes(trace_.nodes, ranks, 0);
     if (left_out_ != 0) std::cout << "... " << count_text(left_out_) << " more nodes (--limit)\n";
@@ -49,17 +46,23 @@ class TreePrinter {
 
  private:
   /// Of all ranks that are printed.
-  struct Spent {
+  struct Sums {
     double compute_ns = 0, call_ns = 0;
     double all() const { return compute_ns + call_ns; }
   };
 
+  Sums sums(const Node& node) const {
+    if (const auto loop = loops_.find(&node); loop != loops_.end()) return loop->second;
+    const SpentAt& spent = times_.at(node);
+    return {spent.compute.sum_ns, spent.communication.sum_ns};
+  }
+
   /// Also notes what each loop spends.
-  Spent sum(const std::vector<Node>& nodes) {
-    Spent sum;
+  Sums sum(const std::vector<Node>& nodes) {
+    Sums sum;
     for (const Node& node : nodes) {
-      if (node.is_loop()) spent_[&node] = this->sum(node.body);
-      const Spent& one = spent_[&node];
+      if (node.is_loop()) loops_[&node] = this->sum(node.body);
+      const Sums one = sums(node);
       sum.compute_ns += one.compute_ns;
       sum.call_ns += one.call_ns;
     }
@@ -68,7 +71,7 @@ class TreePrinter {
 
   /// Nothing below one percent: what is left stands out.
   std::string share(const Node& node) {
-    const double share = all_.all() > 0 ? spent_[&node].all() / all_.all() : 0;
+    const double share = all_.all() > 0 ? sums(node).all() / all_.all() : 0;
     if (share < 0.01) return "";
     const std::string text = "  " + share_text(share);
     return share >= 0.1 ? style_.hot(text) : text;
@@ -102,7 +105,7 @@ class TreePrinter {
     iterations.name = iterations.kind = "int";
     std::cout << style_.loop("loop " + text_.param(iterations, node.iterations, ranks) + " x")
               << difference(ranks, around) << inexact(node);
-    if (const Spent& spent = spent_[&node]; spent.all() > 0)
+    if (const Sums spent = sums(node); spent.all() > 0)
       std::cout << style_.faint("  compute " + duration_text(spent.compute_ns) + "  in calls " +
                                 duration_text(spent.call_ns) + " in all");
     std::cout << share(node) << "\n";
@@ -130,23 +133,18 @@ class TreePrinter {
     }
     std::cout << difference(ranks, around) << inexact(node);
     if (!options_.paths) std::cout << "   " << style_.faint(sites_.site(node.path));
-    times(node, ranks);
+    times(node);
     std::cout << "\n";
     if (options_.paths)
       for (const std::string& frame : sites_.frames(node.path))
         std::cout << std::string(2 * depth + 4, ' ') << style_.faint(frame) << "\n";
   }
 
-  void times(const Node& node, const RankList& ranks) {
-    Histogram compute, communication;
-    for (const TimeEntry& entry : node.times)
-      if (entry.ranks.empty() || entry.ranks.intersects(ranks)) {
-        compute.merge(entry.compute);
-        communication.merge(entry.communication);
-      }
-    if (communication.empty()) return;
-    std::cout << style_.faint("  compute " + duration_text(compute.mean()) + "  in call " +
-                              duration_text(communication.mean()))
+  void times(const Node& node) {
+    const SpentAt& spent = times_.at(node);
+    if (spent.communication.count <= 0) return;
+    std::cout << style_.faint("  compute " + duration_text(spent.compute.mean_ns()) + "  in call " +
+                              duration_text(spent.communication.mean_ns()))
               << share(node);
   }
 
@@ -156,8 +154,9 @@ class TreePrinter {
   ValueText text_;
   CallSites sites_;
   std::uint64_t printed_ = 0, left_out_ = 0;
-  std::unordered_map<const Node*, Spent> spent_;
-  Spent all_;
+  NodeTimes times_;
+  std::unordered_map<const Node*, Sums> loops_;
+  Sums all_;
 };
 
 /// Of CHAMELEON_TIMING=full, where each event has its own.

@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "analysis/site_times.h"
 #include "tools/call_sites.h"
 #include "tools/common.h"
 
@@ -64,7 +63,9 @@ void Statistics::add(const Trace& trace, const SentBytes& sent, const std::vecto
       continue;
     }
     give_up(node, ranks, inexact);
-    StatisticsRow& row = nodes[&node];  // has its times already
+    StatisticsRow& row = nodes[&node];
+    row.compute_ns = times.at(node).compute.sum_ns;
+    row.call_ns = times.at(node).communication.sum_ns;
     const auto call = trace.calls.find(node.call);
     row.call = call == trace.calls.end() ? "call " + std::to_string(node.call) : call->second.name;
     row.path = node.path;
@@ -86,12 +87,9 @@ void Statistics::add(const Trace& trace, const SentBytes& sent, const std::vecto
 
 Result<Statistics> Statistics::make(const Trace& trace) {
   Statistics statistics;
-  const Status timed = each_rank_time(trace, trace.ranks, [&](const RankTime& time) {
-    StatisticsRow& row = statistics.nodes[&time.node];
-    row.compute_ns += time.compute_ns;
-    row.call_ns += time.call_ns;
-  });
-  if (!timed) return timed.error();
+  Result<NodeTimes> times = NodeTimes::make(trace, trace.ranks);
+  if (!times) return times.error();
+  statistics.times = std::move(*times);
   const SentBytes sent = sent_bytes(trace);
   statistics.bytes_complete = sent.complete;
   statistics.add(trace, sent, trace.nodes, trace.ranks, {});

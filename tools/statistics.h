@@ -2,9 +2,8 @@
 #pragma once
 
 /// Counts, times and bytes of each call and each call path, over all ranks: what
-/// `chameleon stats` prints and `chameleon report` shows. Times are what the ranks
-/// spent: where one rank's distribution stands for all that are like it, its mean
-/// counts for each of them. O(nodes x ranks), with full timing O(events).
+/// `chameleon stats` prints and `chameleon report` shows. Times are those of
+/// place_times.h. O(nodes x ranks), with full timing O(events).
 
 #include <algorithm>
 #include <array>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "analysis/declared.h"
+#include "analysis/place_times.h"
 #include "analysis/sent_bytes.h"
 #include "base/result.h"
 #include "format/file.h"
@@ -40,6 +40,7 @@ struct Statistics {
   std::map<std::string, StatisticsRow> calls;
   std::map<std::pair<std::uint64_t, std::string>, StatisticsRow> paths;
   std::map<const Node*, StatisticsRow> nodes;  ///< events
+  NodeTimes times;                             ///< of the same nodes
   StatisticsRow total;
   std::uint64_t node_count = 0;
   bool bytes_complete = true;  ///< false: bytes are a lower bound

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "chameleon/trace_reader.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <unordered_map>
 
 #include "analysis/follow.h"
+#include "analysis/place_times.h"
 #include "format/file.h"
 
 namespace chameleon::reader {
@@ -57,12 +59,14 @@ std::uint64_t iterations_of(const chameleon::Node& node, const RankList& ranks) 
   return sum;
 }
 
-void add(Times& times, const Histogram& more) {
-  if (more.empty()) return;
-  times.min = times.count == 0 ? more.min() : std::min(times.min, more.min());
-  times.max = std::max(times.max, more.max());
-  times.count += more.count();
-  if (__builtin_add_overflow(times.sum, more.sum(), &times.sum)) times.sum = UINT64_MAX;
+/// To whole ns; sums of a damaged trace may be larger than any.
+std::uint64_t rounded(double number) {
+  constexpr double kMost = 9.2e18;
+  return static_cast<std::uint64_t>(std::clamp(number, 0.0, kMost) + 0.5);
+}
+
+Times in_whole_ns(const Spent& spent) {
+  return {rounded(spent.count), rounded(spent.sum_ns), spent.least_ns, spent.most_ns};
 }
 
 /// A partner as the header says: a rank of the communicator, or below 0.
@@ -131,7 +135,7 @@ struct TraceReader::State {
   }
 
   void walk(const std::vector<chameleon::Node>& nodes, const RankList& around, unsigned depth,
-            const std::function<void(const Node&)>& f) const {
+            const NodeTimes* times, const std::function<void(const Node&)>& f) const {
     for (const chameleon::Node& from : nodes) {
       const RankList& ranks = from.ranks.empty() ? around : from.ranks;
       Node node;
@@ -145,13 +149,13 @@ struct TraceReader::State {
         const auto call = call_by_id.find(from.call);
         node.call = call == call_by_id.end() ? nullptr : call->second;
         node.path = from.path;
-        for (const TimeEntry& entry : from.times) {
-          add(node.compute, entry.compute);
-          add(node.in_call, entry.communication);
+        if (times != nullptr) {
+          node.compute = in_whole_ns(times->at(from).compute);
+          node.in_call = in_whole_ns(times->at(from).communication);
         }
       }
       f(node);
-      walk(from.body, ranks, depth + 1, f);
+      walk(from.body, ranks, depth + 1, times, f);
     }
   }
 };
@@ -234,7 +238,9 @@ const std::vector<std::int64_t>* TraceReader::array(std::int64_t key) const {
 }
 
 void TraceReader::for_each_node(const std::function<void(const Node&)>& f) const {
-  state_->walk(state_->trace.nodes, state_->trace.ranks, 0, f);
+  const Trace& trace = state_->trace;
+  const Result<NodeTimes> times = NodeTimes::make(trace, trace.ranks);
+  state_->walk(trace.nodes, trace.ranks, 0, times ? &*times : nullptr, f);
 }
 
 bool TraceReader::for_each_event(std::uint32_t stream, const std::function<bool(const Event&)>& f,

@@ -11,28 +11,32 @@ Error corrupt(std::uint32_t rank, const char* what) {
 /// More pieces than any run has visits with counts of their own; a damaged trace may claim them.
 constexpr std::uint64_t kMostSegments = 1ULL << 27;
 
-/// The sum of iteration counts, or false if one is negative or the sum too large.
-bool sum_of(const ValueSequence& counts, std::uint64_t& total) {
-  if (counts.is_constant())
-    return counts.front() >= 0 &&
-           !__builtin_mul_overflow(counts.size(), static_cast<std::uint64_t>(counts.front()),
-                                   &total);
-  total = 0;
+}  // namespace
+
+Iterations sum_iterations(const ValueSequence& counts) {
+  Iterations all;
+  if (counts.is_constant()) {
+    all.idle_visit = counts.front() == 0;
+    all.in_range = counts.front() >= 0 &&
+                   !__builtin_mul_overflow(counts.size(),
+                                           static_cast<std::uint64_t>(counts.front()), &all.total);
+    return all;
+  }
   std::uint64_t segments = 0;
   for (ValueSequence::Cursor cursor(counts); !cursor.done();) {
     const ValueSequence::Segment segment = cursor.segment();
     const auto count = static_cast<__int128>(segment.count);
     const __int128 last = segment.start + (count - 1) * segment.stride;
-    const __int128 sum = count * (segment.start + last) / 2 + total;
-    if (segment.start < 0 || last < 0 || sum > INT64_MAX || ++segments > kMostSegments)
-      return false;
-    total = static_cast<std::uint64_t>(sum);
+    const __int128 sum = count * (segment.start + last) / 2 + all.total;
+    if (segment.start < 0 || last < 0 || sum > INT64_MAX || ++segments > kMostSegments) return all;
+    // None below 0, so that a progression is 0 at an end of it.
+    all.idle_visit = all.idle_visit || segment.start == 0 || last == 0;
+    all.total = static_cast<std::uint64_t>(sum);
     cursor.skip(segment.count);
   }
-  return true;
+  all.in_range = true;
+  return all;
 }
-
-}  // namespace
 
 Result<RankView> RankView::make(const Trace& trace, std::uint32_t rank) {
   if (!trace.ranks.contains(rank))
@@ -57,9 +61,8 @@ Status RankView::plan(std::vector<Item>& items, const std::vector<Node>& nodes,
       const ValueSequence* iterations = node.iterations.find(rank_, form);
       if (iterations == nullptr || iterations->size() != visits)
         return corrupt(rank_, "a loop's iteration counts do not cover its visits");
-      std::uint64_t total = 0;
-      if (!sum_of(*iterations, total))
-        return corrupt(rank_, "a loop's iteration counts are out of range");
+      const auto [in_range, total, idle_visit] = sum_iterations(*iterations);
+      if (!in_range) return corrupt(rank_, "a loop's iteration counts are out of range");
       item.values.emplace_back(*iterations);
       if (const Status body = plan(item.body, node.body, total, trace); !body) return body;
       // What is never executed is left out, or going round it would take as long as a trace claims.
@@ -112,13 +115,6 @@ bool RankView::next(EventView& event) {
     last_symbol_ = item.node->symbol();
     return true;
   }
-}
-
-const TimeEntry* RankView::times(const Node& node, std::uint64_t predecessor, std::uint32_t rank) {
-  for (const TimeEntry& entry : node.times)
-    if (entry.predecessor == predecessor && (entry.ranks.empty() || entry.ranks.contains(rank)))
-      return &entry;
-  return nullptr;
 }
 
 }  // namespace chameleon::inline model

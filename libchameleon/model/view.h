@@ -25,6 +25,14 @@ struct EventView {
   EndPoint end_point(std::size_t field) const { return {forms[field], values[field]}; }
 };
 
+/// Iterations of a loop over all its visits.
+struct Iterations {
+  bool in_range = false;  ///< false: a count is negative, or the sum too large
+  std::uint64_t total = 0;
+  bool idle_visit = false;  ///< some visit has none
+};
+Iterations sum_iterations(const ValueSequence& counts);
+
 class RankView {
  public:
   static Result<RankView> make(const Trace& trace, std::uint32_t rank);
@@ -33,9 +41,6 @@ class RankView {
   bool next(EventView& event);
 
   std::uint32_t rank() const { return rank_; }
-
-  /// Times of an event of this rank after `predecessor`, or null without times.
-  static const TimeEntry* times(const Node& node, std::uint64_t predecessor, std::uint32_t rank);
 
  private:
   struct Item {

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "analysis/communicators.h"
+#include "analysis/place_times.h"
 #include "compress/append.h"
 #include "format/codec.h"
 #include "format/commit.h"
@@ -71,7 +72,7 @@ std::uint64_t read_ranks(const Trace& trace, std::uint64_t& hash) {
         if (call->second.fields[j].stored == FieldKind::kEndPoint)
           (void)event.end_point(j).rank(0, 4);
       }
-      (void)RankView::times(*event.node, event.predecessor, rank);
+      (void)analysis::mean_times(*event.node, event.predecessor, rank);
     }
   }
   return events;

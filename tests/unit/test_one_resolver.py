@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""One place turns end-points into ranks (analysis/partner.h), and one layer walks a trace for all
-tools (analysis/follow.h): who does so besides is named here with the reason.
+"""One place turns end-points into ranks (analysis/partner.h), one layer walks a trace for all
+tools (analysis/follow.h), and one place reads the times of nodes (analysis/place_times.h): who does
+so besides is named here with the reason.
 
     test_one_resolver.py SOURCE_FOLDER"""
 
@@ -15,7 +16,10 @@ RULES = {
     r"\.rank\((?=[^();]*,)": {"analysis/partner.h"},
     r"\bpacked_(relative|absolute)\b": {"tools/value_text.cpp"},  # the text of progressions
     r"\bCommunicators comms_;": {"analysis/follow.h"},
+    r"\bTimeEntry\b|\b(?:node|from|leaf)\)?(?:\.|->)times\b(?!\()": {"analysis/place_times.cpp"},
     r"\bRankView::make\b": {
+        "analysis/arrivals.cpp",        # what comes before an event, where loops have idle visits
+        "analysis/place_times.cpp",     # sums of each event's own times
         "analysis/rank_streams.cpp",    # the events below the layer
         "analysis/object_life.cpp",     # what threads hand over, found before they are followed
         "analysis/thread_sharing.cpp",  # which thread uses which id
@@ -40,7 +44,7 @@ def main():
                     seen[pattern].add(name)
                     if name not in allowed:
                         line = code.count("\n", 0, match.start()) + 1
-                        faults.append(f"{name}:{line}: {match.group(0)}: see analysis/follow.h")
+                        faults.append(f"{name}:{line}: {match.group(0)}: see the list in {pathlib.Path(__file__).name}")
     for pattern, allowed in RULES.items():
         faults += [f"{name} no longer has {pattern}: take it off the list"
                    for name in sorted(allowed - seen[pattern])]

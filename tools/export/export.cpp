@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/site_times.h"
-
 namespace chameleon::tools {
 
 std::string json_text(std::string_view text) {
@@ -133,14 +131,6 @@ Result<ExportReport> export_timeline(const ExportRequest& request,
   if (const Status finished = finish(*facts); !finished) return finished.error();
   note_timeline(request.trace, *facts, report);
   return report;
-}
-
-Status each_stack_time(
-    const Trace& trace, const RankList& ranks,
-    const std::function<void(const Node&, std::uint64_t, double, double, double)>& f) {
-  return each_rank_time(trace, ranks, [&](const RankTime& time) {
-    f(time.node, time.predecessor, time.events, time.compute_ns, time.call_ns);
-  });
 }
 
 std::unordered_map<std::uint64_t, std::uint64_t> paths_by_symbol(const Trace& trace) {

@@ -105,12 +105,6 @@ Result<ExportReport> export_timeline(const ExportRequest& request,
                                      const std::function<void(const TimedEvent&)>& event,
                                      const std::function<Status(const TimelineFacts&)>& finish);
 
-/// Times, per call path, of some ranks: from the folded form, or event by event with full timing.
-/// `f(node, predecessor symbol, events, compute ns, communication ns)`.
-Status each_stack_time(
-    const Trace& trace, const RankList& ranks,
-    const std::function<void(const Node&, std::uint64_t, double, double, double)>& f);
-
 /// Paths by the symbol of their events.
 std::unordered_map<std::uint64_t, std::uint64_t> paths_by_symbol(const Trace& trace);
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analysis/place_times.h"
 #include "tools/export/export.h"
 
 namespace chameleon::tools {
@@ -31,23 +32,21 @@ Result<Stacks> stacks_of(const ExportRequest& request, ExportReport& report) {
   };
   RankList streams;
   for (const std::uint32_t lane : request.lanes()) streams.insert(lane);
-  const Status walked = each_stack_time(
-      trace, streams,
-      [&](const Node& node, std::uint64_t predecessor, double count, double compute,
-          double communication) {
-        const std::vector<std::string>& frames = names.frames(node.path);
-        std::vector<std::string> stack = functions(frames, frames.size());
-        const auto call = trace.calls.find(node.call);
-        stack.push_back(
-            "MPI_" + (call == trace.calls.end() ? std::to_string(node.call) : call->second.name));
-        stacks[stack] += communication;
-        events += count;
-        const auto before = paths.find(predecessor);
-        if (compute <= 0) return;
-        const std::size_t shared =
-            before == paths.end() ? 1 : common_frames(names.frames(before->second), frames);
-        stacks[functions(frames, std::min(shared, frames.size()))] += compute;
-      });
+  const Status walked = each_place_time(trace, streams, [&](const PlaceTime& time) {
+    const Node& node = time.node;
+    const std::vector<std::string>& frames = names.frames(node.path);
+    std::vector<std::string> stack = functions(frames, frames.size());
+    const auto call = trace.calls.find(node.call);
+    stack.push_back("MPI_" +
+                    (call == trace.calls.end() ? std::to_string(node.call) : call->second.name));
+    stacks[stack] += time.call_ns();
+    events += time.events;
+    const auto before = paths.find(time.predecessor);
+    if (time.compute_ns() <= 0) return;
+    const std::size_t shared =
+        before == paths.end() ? 1 : common_frames(names.frames(before->second), frames);
+    stacks[functions(frames, std::min(shared, frames.size()))] += time.compute_ns();
+  });
   if (!walked) return walked.error();
   report.events = static_cast<std::uint64_t>(std::llround(events));
   report.timing = trace.timing == "none" ? "no times recorded" : "sums over the ranks";

@@ -4,9 +4,11 @@
 /// Events and messages are written as they come; the others are small.
 
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <tuple>
 
+#include "analysis/place_times.h"
 #include "tools/export/export.h"
 
 namespace chameleon::tools {
@@ -85,7 +87,8 @@ class Table {
 constexpr std::array<const char*, 4> kStates = {"AT", "C", "L", "F"};
 
 struct CallRow {
-  std::uint64_t count = 0, compute_ns = 0, call_ns = 0, sent = 0;
+  std::uint64_t count = 0, sent = 0;
+  double compute_ns = 0, call_ns = 0;
 };
 
 class Tables {
@@ -140,8 +143,6 @@ class Tables {
       }
     }
     ++row.count;
-    row.compute_ns += at.compute_ns();
-    row.call_ns += at.communication_ns();
     std::vector<Cell> cells = {at.rank(),
                                at.number(),
                                at.call().name,
@@ -163,9 +164,10 @@ class Tables {
   Status finish() {
     Table calls(request_, "calls", json_,
                 {"rank", "call", "site", "count", "compute_ns", "call_ns", "sent_bytes"});
+    if (const Status timed = time_calls(); !timed) return timed;
     for (const auto& [key, row] : calls_)
       calls.row({std::get<0>(key), std::get<1>(key), names_.site(std::get<2>(key)), row.count,
-                 row.compute_ns, row.call_ns, row.sent});
+                 whole_ns(row.compute_ns), whole_ns(row.call_ns), row.sent});
     Table matrix(request_, "matrix", json_, {"source", "dest", "messages", "bytes"});
     for (const auto& [pair, sums] : matrix_)
       matrix.row({pair.first, pair.second, sums.first, sums.second});
@@ -195,6 +197,24 @@ class Tables {
     return columns;
   }
   std::uint32_t thread_of(std::uint32_t stream) const { return request_.trace.thread_of(stream); }
+
+  /// Halves go down, in whichever order they were summed: the Python reader writes the same.
+  static std::uint64_t whole_ns(double ns) { return static_cast<std::uint64_t>(ns + 0.4999); }
+
+  /// Not from the events, whose times are rounded.
+  Status time_calls() {
+    const Trace& trace = request_.trace;
+    RankList streams;
+    for (const std::uint32_t lane : request_.lanes()) streams.insert(lane);
+    return each_place_time(trace, streams, [&](const PlaceTime& time) {
+      const auto call = trace.calls.find(time.node.call);
+      if (call == trace.calls.end()) return;
+      const auto row = calls_.find({trace.rank_of(time.stream), call->second.name, time.node.path});
+      if (row == calls_.end()) return;
+      row->second.compute_ns += time.compute_ns();
+      row->second.call_ns += time.call_ns();
+    });
+  }
 
   void message(const TimedEvent& event, const Operation& operation, std::size_t place) {
     if (!request_.ranks.contains(operation.channel.source)) return;

@@ -120,7 +120,7 @@ Result<Json> document(const Request& request) {
   json["load"] = load(trace, *shares, sites);
   json["differences"] = differences(trace, sites);
   json["tree"] = tree(trace, *statistics, sites);
-  json["times"] = times(trace);
+  json["times"] = times(trace, *statistics);
 
   const bool reads_events = trace.event_count() <= request.most_events;
   const CommunicationMatrix* pairs = nullptr;

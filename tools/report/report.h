@@ -58,7 +58,7 @@ class Sites {
 /// The folded trace: `tree`, with times and counts of every node.
 Json tree(const Trace& trace, const Statistics& statistics, Sites& sites);
 /// Distributions of times by call.
-Json times(const Trace& trace);
+Json times(const Trace& trace, const Statistics& statistics);
 /// Computing and MPI time by rank, and where ranks differ.
 Json load(const Trace& trace, const Load& load, Sites& sites);
 /// What the ranks of one cluster do and others do not.

@@ -85,13 +85,16 @@ class Tree {
   std::uint64_t seen_ = 0;
 };
 
-Json bins_of(const Histogram& histogram) {
+Json bins_of(const Spent& spent) {
   Json bins = Json::array();
-  for (const auto& [bin, count] : histogram.bins())
-    bins.push_back({Histogram::bin_low(bin), Histogram::bin_low(bin + 1U), count});
-  return {{"count", histogram.count()},      {"min", histogram.min()},
-          {"mean", histogram.mean()},        {"median", histogram.quantile(0.5)},
-          {"p95", histogram.quantile(0.95)}, {"max", histogram.max()},
+  for (const auto& [bin, count] : spent.bins)
+    bins.push_back({Histogram::bin_low(bin), Histogram::bin_low(bin + 1U), std::llround(count)});
+  return {{"count", std::llround(spent.count)},
+          {"min", spent.least_ns},
+          {"mean", spent.mean_ns()},
+          {"median", spent.quantile_ns(0.5)},
+          {"p95", spent.quantile_ns(0.95)},
+          {"max", spent.most_ns},
           {"bins", std::move(bins)}};
 }
 
@@ -136,8 +139,8 @@ Json tree(const Trace& trace, const Statistics& statistics, Sites& sites) {
   return {{"nodes", std::move(nodes)}, {"left_out", tree.left_out()}};
 }
 
-Json times(const Trace& trace) {
-  std::map<std::string, std::pair<Histogram, Histogram>> calls;
+Json times(const Trace& trace, const Statistics& statistics) {
+  std::map<std::string, SpentAt> calls;
   const std::function<void(const std::vector<Node>&)> walk = [&](const std::vector<Node>& nodes) {
     for (const Node& node : nodes) {
       if (node.is_loop()) {
@@ -146,19 +149,16 @@ Json times(const Trace& trace) {
       }
       const auto call = trace.calls.find(node.call);
       if (call == trace.calls.end()) continue;
-      auto& [compute, communication] = calls[call->second.name];
-      for (const TimeEntry& entry : node.times) {
-        compute.merge(entry.compute);
-        communication.merge(entry.communication);
-      }
+      calls[call->second.name].add(statistics.times.at(node));
     }
   };
   walk(trace.nodes);
   Json array = Json::array();
-  for (const auto& [name, both] : calls)
-    if (!both.second.empty())
-      array.push_back(
-          {{"call", name}, {"in_call", bins_of(both.second)}, {"compute", bins_of(both.first)}});
+  for (const auto& [name, spent] : calls)
+    if (spent.communication.count > 0)
+      array.push_back({{"call", name},
+                       {"in_call", bins_of(spent.communication)},
+                       {"compute", bins_of(spent.compute)}});
   return array;
 }
 

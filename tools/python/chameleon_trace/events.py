@@ -28,10 +28,12 @@ class _CallItem:
     def times(self, predecessor, rank):
         """(mean compute time, mean time in the call) after a predecessor, in ns."""
         if predecessor not in self.known_times:
-            entry = self.node.times_after(predecessor, rank)
-            self.known_times[predecessor] = (0, 0) if entry is None else (
-                min(int(entry.compute.mean + 0.5), MOST), min(int(entry.call.mean + 0.5), MOST))
+            self.known_times[predecessor] = self.node.times_after(predecessor, rank) or (0, 0)
         return self.known_times[predecessor]
+
+
+def _whole(ns):
+    return min(ns if isinstance(ns, int) else int(ns + 0.5), MOST)
 
 
 class _LoopItem:
@@ -76,16 +78,19 @@ class Event:
     @property
     def compute_ns(self):
         """Time since the call before: this one's with full timing, else the mean at this place."""
-        if self._item.shape.timed:
-            return min(decode_time(self.values[-2]), MOST)
-        return self._item.times(self.predecessor, self.stream)[0]
+        return _whole(self.mean_ns[0])
 
     @property
     def call_ns(self):
         """Time in the call, as compute_ns."""
+        return _whole(self.mean_ns[1])
+
+    @property
+    def mean_ns(self):
+        """(compute_ns, call_ns), not rounded: what is to be summed."""
         if self._item.shape.timed:
-            return min(decode_time(self.values[-1]), MOST)
-        return self._item.times(self.predecessor, self.stream)[1]
+            return decode_time(self.values[-2]), decode_time(self.values[-1])
+        return self._item.times(self.predecessor, self.stream)
 
     def __getitem__(self, name):
         return self._value(self._item.shape.places[name])

@@ -76,11 +76,16 @@ class CallNode:
         self.times = times
 
     def times_after(self, predecessor, rank):
-        """The TimeEntry of this call on a rank after the call with that symbol, or None."""
-        for entry in self.times:
-            if entry.predecessor == predecessor and (entry.ranks is None or rank in entry.ranks):
-                return entry
-        return None
+        """The mean (compute time, time in the call) of this call on a rank after the call with that
+        symbol, in ns; after all others if no time after that is known; None: no times were kept."""
+        known = [entry for entry in self.times
+                 if entry.call.count and (entry.ranks is None or rank in entry.ranks)]
+        for entry in known:
+            if entry.predecessor == predecessor:
+                return entry.compute.mean, entry.call.mean
+        count = sum(entry.call.count for entry in known)
+        return (sum(entry.compute.sum for entry in known) / count,
+                sum(entry.call.sum for entry in known) / count) if known else None
 
 
 class TimeEntry:

@@ -90,7 +90,8 @@ def _calls(trace, ranks):
     names = _Names(trace)
     for rank in ranks:
         sums = {}
-        for event, operations, _, _, compute, call, _ in _timed(trace, rank):
+        for event, operations, *_ in _timed(trace, rank):
+            compute, call = event.mean_ns
             row = sums.setdefault((event.name, event.path), [0, 0, 0, 0])
             row[0] += 1
             row[1] += compute
@@ -101,7 +102,10 @@ def _calls(trace, ranks):
                 elif operation.kind == "begin":
                     row[3] += operation.sent
         for (name, path), row in sorted(sums.items()):
-            yield (rank, name, *names.of(path), *row)
+            count, compute, call, sent = row
+            # Halves go down, in whichever order they were summed, as in the command's tables.
+            yield (rank, name, *names.of(path), count, int(compute + 0.4999), int(call + 0.4999),
+                   sent)
 
 
 def _matrix(trace, ranks):

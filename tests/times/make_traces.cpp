@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// make_traces FOLDER: two runs of one program on four ranks, once.cham and again.cham, and beside
+// each what every rank spent, once.csv and again.csv: rank, call, count, ns computed before it, ns
+// in it. One call comes after different predecessors on different ranks differently often, and
+// takes long after one and short after the other. In the second run, the times of rank 3 after that
+// one are just far enough from those of the others for a distribution of their own.
+
+#include <cstdio>
+#include <map>
+#include <string>
+
+#include "format/file.h"
+#include "unit/trace_builder.h"
+
+namespace chameleon {
+namespace {
+
+enum Call : std::uint16_t { kInit = 1, kBarrier, kAllreduce, kFinalize };
+constexpr const char* kNames[] = {"", "Init", "Barrier", "Allreduce", "Finalize"};
+constexpr std::uint32_t kRanks = 4;
+constexpr int kSteps = 60;
+constexpr int kSweeps[kRanks] = {2, 5, 10, 50};  ///< Allreduces a step
+constexpr std::uint64_t kUs = 1000;
+
+struct Sums {
+  std::uint64_t count = 0, compute = 0, call = 0;
+};
+
+struct Job : testing::TraceBuilder {
+  Job() : TraceBuilder(kRanks) {
+    call(kInit, "Init", {});
+    call(kBarrier, "Barrier", {"comm:comm"});
+    call(kAllreduce, "Allreduce", {"count:count", "comm:comm"});
+    call(kFinalize, "Finalize", {});
+  }
+
+  void event(std::uint32_t rank, Call call, std::uint64_t compute, std::uint64_t in_call) {
+    if (call == kAllreduce)
+      push(rank, call, {1, 0}, compute, in_call);
+    else if (call == kBarrier)
+      push(rank, call, {0}, compute, in_call);
+    else
+      push(rank, call, {}, compute, in_call);
+    Sums& sums = truth[{rank, call}];
+    ++sums.count;
+    sums.compute += compute;
+    sums.call += in_call;
+  }
+
+  std::map<std::pair<std::uint32_t, Call>, Sums> truth;
+};
+
+bool write(const std::string& stem, bool apart) {
+  Job job;
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+    job.event(rank, kInit, 0, 300 * kUs);
+    for (int step = 0; step < kSteps; ++step) {
+      const std::uint64_t jitter = static_cast<std::uint64_t>(step % 3) * kUs;
+      job.event(rank, kBarrier, 20 * kUs + jitter, 10 * kUs);
+      const std::uint64_t first = apart && rank == 3 ? 1120 : 1000;
+      for (int sweep = 0; sweep < kSweeps[rank]; ++sweep)
+        job.event(rank, kAllreduce, (sweep == 0 ? first : 10) * kUs + jitter,
+                  (sweep == 0 ? 500 : 20) * kUs + jitter);
+    }
+    job.event(rank, kFinalize, 5 * kUs, kUs);
+  }
+  Trace trace = job.build();
+  trace.program = "sweeps";
+  trace.timing = "histogram";
+  if (const Status written = format::replace_trace_file(stem + ".cham", trace); !written) {
+    std::fprintf(stderr, "%s\n", written.error().message.c_str());
+    return false;
+  }
+  std::FILE* file = std::fopen((stem + ".csv").c_str(), "w");
+  if (file == nullptr) return false;
+  for (const auto& [at, sums] : job.truth)
+    std::fprintf(file, "%u,%s,%llu,%llu,%llu\n", at.first, kNames[at.second],
+                 static_cast<unsigned long long>(sums.count),
+                 static_cast<unsigned long long>(sums.compute),
+                 static_cast<unsigned long long>(sums.call));
+  return std::fclose(file) == 0;
+}
+
+}  // namespace
+}  // namespace chameleon
+
+int main(int argc, char** argv) {
+  const std::string folder = argc > 1 ? argv[1] : ".";
+  return chameleon::write(folder + "/once", false) && chameleon::write(folder + "/again", true) ? 0
+                                                                                                : 1;
+}

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every tool says of a rank's times what the rank spent.
+
+    test_times.py --tools TOOLS.json --maker P --nodes P --events P
+
+make_traces.cpp writes two runs of one program and what each rank spent at each call. `print`,
+`stats`, `report`, `export`, `compare` and both readers are held to that, whether a rank has a
+distribution of its own or shares one with ranks that come to the same place otherwise."""
+
+import collections
+import csv
+import json
+import pathlib
+import re
+import sys
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path += [str(TESTS / "mpi"), str(TESTS.parent / "tools" / "python")]
+import chameleon_trace  # noqa: E402
+import harness  # noqa: E402
+from harness import expect  # noqa: E402
+
+UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+Sums = collections.namedtuple("Sums", "count compute call")
+
+
+def near(a, b, part=1e-6, least=1):
+    return abs(a - b) <= part * abs(b) + least
+
+
+def same(found, wanted, where, part=1e-6, rounding=0.0):
+    """`rounding`: ns that each instance may be off."""
+    expect(found.keys() == wanted.keys(), f"{where}: {sorted(found)}, not {sorted(wanted)}")
+    for at, sums in wanted.items():
+        expect(found[at][0] == sums.count and all(
+            near(found[at][i], sums[i], part, 1 + rounding * sums.count) for i in (1, 2)),
+               f"{where}: {at}: {tuple(found[at])}, in truth {tuple(sums)}")
+
+
+def truth_of(path):
+    """By rank and call."""
+    with open(path, encoding="utf-8") as rows:
+        return {(int(rank), call): Sums(*map(int, sums))
+                for rank, call, *sums in csv.reader(rows)}
+
+
+def over_ranks(truth):
+    calls = {}
+    for (_, call), sums in truth.items():
+        calls[call] = Sums(*map(sum, zip(calls.get(call, (0, 0, 0)), sums)))
+    return calls
+
+
+def document(tools, *words):
+    outcome = tools.chameleon(*words, "--json")
+    expect(outcome.status == 0, f"{words} fails", outcome)
+    return json.loads(outcome.stdout)
+
+
+def check_print(tools, trace, truth):
+    """Means of a call, to three digits: of one rank, and of all."""
+    line = re.compile(r"(\w+)\b.*compute ([\d.]+) (\w+)  in call ([\d.]+) (\w+)")
+    for rank in {rank for rank, _ in truth} | {None}:
+        words = [] if rank is None else ["--rank", rank]
+        outcome = tools.chameleon("print", trace, *words)
+        expect(outcome.status == 0, "print fails", outcome)
+        wanted = over_ranks(truth) if rank is None else {
+            call: sums for (of, call), sums in truth.items() if of == rank}
+        found = {}
+        for text in outcome.stdout.decode().splitlines():
+            if (read := line.match(text.strip())) and read[1] != "loop":
+                count = wanted[read[1]].count
+                found[read[1]] = (count, float(read[2]) * UNITS[read[3]] * count,
+                                  float(read[4]) * UNITS[read[5]] * count)
+        same(found, wanted, f"print --rank {rank}", part=0.006)
+
+
+def check_stats(tools, trace, truth):
+    for by in ("call", "path"):
+        rows = document(tools, "stats", "--by", by, trace)["rows"]
+        same({row["call"]: (row["count"], row["compute_seconds"] * 1e9, row["call_seconds"] * 1e9)
+              for row in rows}, over_ranks(truth), f"stats --by {by}")
+
+
+def check_report(tools, trace, truth):
+    data = document(tools, "report", trace)
+    calls = over_ranks(truth)
+    same({one["call"]: (one["compute"]["count"], one["compute"]["mean"] * one["compute"]["count"],
+                        one["in_call"]["mean"] * one["in_call"]["count"])
+          for one in data["times"]}, calls, "report: times")
+    found = collections.defaultdict(lambda: [0, 0, 0])
+    nodes = list(data["tree"]["nodes"])
+    while nodes:
+        node = nodes.pop()
+        nodes += node.get("body", [])
+        if "call" in node:
+            for i, part in enumerate(("count", "compute", "in_call")):
+                found[node["call"]][i] += node[part]
+    same(found, calls, "report: tree")
+    for i, part in ((1, "compute"), (2, "in_call")):
+        for rank, ns in enumerate(data["load"][part]):
+            spent = sum(sums[i] for (of, _), sums in truth.items() if of == rank)
+            expect(near(ns, spent), f"report: rank {rank}: {part} {ns}, in truth {spent}")
+
+
+def check_export(tools, trace, truth, folder):
+    outcome = tools.chameleon("export", trace, "--csv", folder)
+    expect(outcome.status == 0, "export fails", outcome)
+    with open(folder / "calls.csv", encoding="utf-8") as rows:
+        same({(int(row["rank"]), row["call"]): tuple(
+            int(row[column]) for column in ("count", "compute_ns", "call_ns"))
+              for row in csv.DictReader(rows)}, truth, "export: calls.csv")
+    found = collections.defaultdict(lambda: [0, 0, 0])
+    with open(folder / "events.csv", encoding="utf-8") as rows:
+        for row in csv.DictReader(rows):
+            sums = found[int(row["rank"]), row["call"]]
+            sums[0] += 1
+            sums[1] += int(row["compute_ns"])
+            sums[2] += int(row["call_ns"])
+    same(found, truth, "export: events.csv", rounding=0.5)
+    stacks = folder / "folded.txt"
+    outcome = tools.chameleon("export", trace, "--folded", stacks)
+    expect(outcome.status == 0, "export --folded fails", outcome)
+    calls = over_ranks(truth)
+    spent = collections.Counter()
+    for text in stacks.read_text(encoding="utf-8").splitlines():
+        stack, ns = text.rsplit(" ", 1)
+        spent[stack.rsplit("MPI_", 1)[1] if "MPI_" in stack else "compute"] += int(ns)
+    for call, sums in calls.items():
+        expect(near(spent[call], sums.call), f"folded: {call}: {spent[call]}, in truth {sums}")
+    computed = sum(sums.compute for sums in calls.values())
+    expect(near(spent["compute"], computed, least=10), f"folded: {spent}, computed {computed}")
+
+
+def check_cpp_reader(tools, options, trace, truth):
+    outcome = tools.run([options.nodes, trace])
+    expect(outcome.status == 0, "node_times fails", outcome)
+    found = collections.defaultdict(lambda: [0, 0, 0])
+    for line in outcome.stdout.decode().splitlines():
+        name, *numbers = line.split()
+        count, compute, least, most, in_calls, call, _, _ = map(int, numbers)
+        expect(count == in_calls and least * count <= compute <= most * count,
+               f"C++ reader: {line}")
+        for i, number in enumerate((count, compute, call)):
+            found[name][i] += number
+    same(found, over_ranks(truth), "C++ reader: nodes")
+    outcome = tools.run([options.events, trace])
+    expect(outcome.status == 0, "dump_events fails", outcome)
+    found = collections.defaultdict(lambda: [0, 0, 0])
+    for line in outcome.stdout.decode().splitlines():
+        rank, _, name, _, _, compute, call, *_ = line.split()
+        for i, number in enumerate((1, int(compute), int(call))):
+            found[int(rank), name][i] += number
+    same(found, truth, "C++ reader: events", rounding=0.5)
+
+
+def check_python_reader(trace, truth):
+    read = chameleon_trace.read_trace(trace)
+    columns = chameleon_trace.COLUMNS["calls"]
+    rows = [dict(zip(columns, row)) for row in read.rows("calls")]
+    same({(row["rank"], row["call"]): (row["count"], row["compute_ns"], row["call_ns"])
+          for row in rows}, truth, "Python reader: calls")
+
+
+def check(tools, options):
+    folder = tools.fresh("times")
+    outcome = tools.run([options.maker, folder])
+    expect(outcome.status == 0, "make_traces fails", outcome)
+    for name in ("once", "again"):
+        trace, truth = folder / f"{name}.cham", truth_of(folder / f"{name}.csv")
+        check_print(tools, trace, truth)
+        check_stats(tools, trace, truth)
+        check_report(tools, trace, truth)
+        check_export(tools, trace, truth, folder / name)
+        check_cpp_reader(tools, options, trace, truth)
+        check_python_reader(trace, truth)
+    changes = document(tools, "compare", folder / "once.cham", folder / "again.cham")["changes"]
+    expect(not changes, f"compare accuses: {changes}")
+    print(f"{len(truth)} places of ranks, in two runs")
+
+
+def main():
+    arguments = harness.parser(__doc__)
+    for program in ("maker", "nodes", "events"):
+        arguments.add_argument(f"--{program}", required=True)
+    options = arguments.parse_args()
+    harness.main("times", options, lambda tools: check(tools, options))
+
+
+main()
