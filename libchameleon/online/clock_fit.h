@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// How a rank's clock relates to rank 0's, from comparisons of the two (`MpiWorld::sample_clock`)
+/// How a rank's clock relates to rank 0's, from comparisons of the two (`MpiWorld::sample_clocks`)
 /// at init, flushes and finalize: a line by least squares, each comparison with the weight its
 /// error allows. Of more than `kMost` comparisons every other one is kept, the first and the last
 /// always: what matters for the drift is how far apart they are. O(1) memory.

@@ -29,7 +29,7 @@ ClosedInterval TracedRank::close_interval(bool elects) {
   ClosedInterval interval;
   interval.signature = streams.close_interval(recorder_.times().ns_per_tick(), elects);
   interval.threads = streams.count();
-  interval.creates = streams.interval_creates();
+  interval.creates = streams.any(&RankTrace::interval_creates);
   interval.left_out = recorder_.pauses(Pause::kInterval);
   return interval;
 }
@@ -51,7 +51,7 @@ void TracedRank::drop() {
 History TracedRank::history() {
   const auto held = recorder_.lock();
   Streams& streams = recorder_.streams();
-  return {streams.history(), !streams.history_creates() && streams.count() == 1};
+  return {streams.history(), !streams.any(&RankTrace::history_creates) && streams.count() == 1};
 }
 
 void TracedRank::note_election(const ClusterOptions& how, const SignatureVector& signature) {
@@ -62,7 +62,8 @@ void TracedRank::note_election(const ClusterOptions& how, const SignatureVector&
 Share TracedRank::take_share(bool keeps) {
   const auto held = recorder_.lock();
   Share share = recorder_.take_share(keeps);
-  if (recorder_.streams().broken()) throw std::bad_alloc();  // an earlier failure lost some of it
+  if (recorder_.streams().any(&RankTrace::broken))
+    throw std::bad_alloc();  // an earlier failure lost some of it
   return share;
 }
 

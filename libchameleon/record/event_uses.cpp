@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/event_uses.h"
 
+#include <span>
+
 #include "base/hash.h"
 #include "model/end_point.h"
 #include "model/node.h"

@@ -6,7 +6,6 @@
 /// Cost: memory of the order of the log's table.
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "flush/flush.h"
@@ -25,7 +24,7 @@ class EventUses {
   };
   struct Use {
     std::uint64_t symbol = 0;
-    std::uint32_t first = 0, end = 0;  ///< see `values`
+    std::uint32_t first = 0, end = 0;  ///< see `value`
     bool creates = false;
     bool counted_only = false;  ///< an unsuccessful poll
   };
@@ -36,10 +35,8 @@ class EventUses {
   void learn(const EventTable& table);
 
   const Use& operator[](std::uint32_t event) const { return uses_[event]; }
-  /// What enters the signatures in use.
-  std::span<const SignedValue> values(const Use& use) const {
-    return {values_.data() + use.first, values_.data() + use.end};
-  }
+  /// What enters the signatures in use, from a `Use`'s `first` to its `end`.
+  const SignedValue& value(std::uint32_t at) const { return values_[at]; }
   /// By kind of inexactness; 0: nothing. Only where options ask for hashes.
   const StreamHashes& hashes(std::uint32_t event) const { return hashes_[event]; }
 

@@ -2,6 +2,7 @@
 #include "record/interval_signer.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "base/hash.h"
@@ -13,30 +14,35 @@ IntervalSigner::IntervalSigner(const RecordOptions& options)
 
 void IntervalSigner::sign(const IntervalLog& log) {
   uses_.learn(log.table());
+  const std::span<const IntervalLog::Record> records = log.records();
   const bool ordered = options_.signature == CallPathForm::kOrdered;
   const bool hashes = options_.hashes;
-  log.for_each([&](const IntervalLog::Record& record) {
+  bool creates = false;  // what a register holds need not be stored for each event
+  for (const IntervalLog::Record& record : records) {
     const EventUses::Use& use = uses_[record.event()];
-    ++present_.events;
-    present_.creates = present_.creates || use.creates;
-    present_.last_symbol = use.symbol;
+    creates = creates || use.creates;
     if (use.counted_only)
       signature_.unsigned_call();
     else if (ordered)
       signature_.call(use.symbol);
-    for (const EventUses::SignedValue& value : uses_.values(use)) {
+    for (std::uint32_t i = use.first; i < use.end; ++i) {
+      const EventUses::SignedValue& value = uses_.value(i);
       if (value.special) [[unlikely]]
         signature_.add_special(value.parameter, value.value);
       else
         signature_.add(value.parameter, value.value);
     }
-    if (hashes) {
-      const StreamHashes& event = uses_.hashes(record.event());
-      for (std::size_t i = 0; i < event.size(); ++i)
-        if (event[i] != 0) present_.hashes[i] = combine(present_.hashes[i], event[i]);
-    }
-  });
+    if (hashes) add_hashes(uses_.hashes(record.event()));
+  }
+  present_.creates = present_.creates || creates;
+  present_.events += records.size();
+  if (!records.empty()) present_.last_symbol = uses_[records.back().event()].symbol;
   add_times(log);
+}
+
+void IntervalSigner::add_hashes(const StreamHashes& event) {
+  for (std::size_t i = 0; i < event.size(); ++i)
+    if (event[i] != 0) present_.hashes[i] = combine(present_.hashes[i], event[i]);
 }
 
 /// The times of what is in the log, if they are signed. An unsuccessful poll is no event of the

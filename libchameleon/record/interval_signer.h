@@ -39,6 +39,7 @@ class IntervalSigner {
   void know_loops(const ParameterTotal& loops) { before_.totals[Parameter::kLoop] = loops; }
 
  private:
+  void add_hashes(const StreamHashes& event);
   void add_times(const IntervalLog& log);
   void take_times(double ns_per_tick);
   bool repeats(const IntervalLog& log) const;

@@ -130,22 +130,10 @@ SignatureVector Streams::history() {
   return signature;
 }
 
-bool Streams::interval_creates() {
-  bool creates = false;
-  for_each([&](Stream& stream) { creates = creates || stream.trace.interval_creates(); });
-  return creates;
-}
-
-bool Streams::history_creates() {
-  bool creates = false;
-  for_each([&](Stream& stream) { creates = creates || stream.trace.history_creates(); });
-  return creates;
-}
-
-bool Streams::broken() {
-  bool broken = false;
-  for_each([&](Stream& stream) { broken = broken || stream.trace.broken(); });
-  return broken;
+bool Streams::any(bool (RankTrace::*says)() const) {
+  bool found = false;
+  for_each([&](Stream& stream) { found = found || (stream.trace.*says)(); });
+  return found;
 }
 
 Trace Streams::take(const Trace& schema) {

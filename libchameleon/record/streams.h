@@ -107,9 +107,8 @@ class Streams {
   void join(double ns_per_tick);
   void drop();
   SignatureVector history();
-  bool interval_creates();
-  bool history_creates();
-  bool broken();  ///< any stream
+  /// Whether the trace of any stream says so.
+  bool any(bool (RankTrace::*says)() const);
   /// What the streams hold, merged; its facts are how many events, where there are several.
   /// They are empty afterwards. `schema`: a trace with the calls described.
   Trace take(const Trace& schema);

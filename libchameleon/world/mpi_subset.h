@@ -42,7 +42,7 @@ class MpiSubset {
       : world_(&world),
         members_(std::move(ranks), world.size()),
         number_(number),
-        position_(members_.position(world.rank())) {}
+        position_(members_.position(world.rank_)) {}
 
   std::uint32_t size() const { return members_.size(); }
   const std::vector<std::uint32_t>& ranks() const { return members_.ranks(); }
@@ -93,11 +93,6 @@ class MpiSubset {
   T broadcast(std::optional<T> at_root) {
     if (!begin()) return T{};
     return world_->broadcast_positions(position_, size(), std::move(at_root), rank_at());
-  }
-
-  template <class T, class C>
-  T all_reduce(PerRank<T> values, C combine) {
-    return broadcast(reduce(std::move(values), combine));
   }
 
  private:

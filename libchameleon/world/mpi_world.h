@@ -53,13 +53,9 @@ class MpiWorld {
   static constexpr std::size_t kMostPieceBytes = std::size_t{1} << 18;
 
   MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_bytes = kMostPieceBytes);
-  MpiWorld(const MpiWorld&) = delete;
-  MpiWorld& operator=(const MpiWorld&) = delete;
-  MpiWorld(MpiWorld&&) = default;
-  MpiWorld& operator=(MpiWorld&&) = default;
+  MpiWorld(MpiWorld&&) = default;  // no copies
 
   std::uint32_t size() const { return size_; }
-  std::uint32_t rank() const { return rank_; }
   bool failed() const { return failed_; }
   /// What failed on this rank first, in this world.
   Failure failure() const { return failure_; }
@@ -181,11 +177,6 @@ class MpiWorld {
   /// Some of the ranks as a world of their own (mpi_subset.h). To be called on all ranks.
   MpiSubset subset(std::vector<std::uint32_t> ranks);
 
-  template <class T, class C>
-  T all_reduce(PerRank<T> values, C combine) {
-    return broadcast(reduce(std::move(values), combine));
-  }
-
   /// Which ranks are not `ready` for what the others are about to do, on all ranks alike: who
   /// waits for a rank must know that it does not come. 2 (size - 1) messages of 16 bytes, no
   /// allocation.
@@ -238,49 +229,8 @@ class MpiWorld {
   /// Compares every rank's clock with rank 0's, which a rank learns from its parent in the
   /// tree: it asks `rounds` times what that clock shows and believes the quickest answer
   /// (Cristian, Distributed Computing 3, 1989). Errors add up along ceil(log2 size) levels;
-  /// 2 * rounds messages a rank, which `traffic` leaves out. `now()` is this rank's clock in ns.
-  /// No allocation.
-  template <class Now>
-  ClockSample sample_clock(Now now, unsigned rounds) {
-    const Traffic counted = traffic_;
-    begin_operation(0);
-    const int tag = operation_tag();
-    ClockSample best;
-    const auto ask = [&](std::uint32_t parent) {
-      std::int64_t least = INT64_MAX;
-      for (unsigned i = 0; i < rounds && !failed_; ++i) {
-        ClockReading theirs;
-        const std::int64_t asked = now();
-        if (!small_send(parent, 0, tag, deadline_) || !receive_reading(parent, theirs)) return;
-        const std::int64_t took = now() - asked;
-        if (took >= least) continue;
-        least = took;
-        best = {asked + took / 2, theirs.root - (asked + took / 2), theirs.error + (took + 1) / 2};
-      }
-    };
-    std::uint32_t children[kMostChildren], count = 0, above = rank_;
-    walk_up(
-        rank_, size_, [&](std::uint32_t child) { children[count++] = child; },
-        [&](std::uint32_t parent) { above = parent; });
-    if (above != rank_)
-      ask(above);
-    else
-      best.local = now();
-    while (count > 0) {  // those with the most below them first
-      const std::uint32_t child = children[--count];
-      for (unsigned i = 0; i < rounds && !failed_; ++i) {
-        if (small_receive(child, 0, tag, deadline_) < 0) failed_ = true;
-        if (failed_) break;
-        const ClockReading mine{now() + best.offset, best.error};
-        std::memcpy(small_out_, &mine, sizeof mine);
-        small_send(child, sizeof mine, tag, deadline_);
-      }
-    }
-    traffic_ = counted;
-    return best;
-  }
-
-  /// `sample_clock` with the clock `now(rank, value)`.
+  /// 2 * rounds messages a rank, which `traffic` leaves out. `now(rank, value)` is a rank's clock
+  /// in ns. No allocation.
   template <class T, class Now>
   PerRank<ClockSample> sample_clocks(PerRank<T>& values, Now now, unsigned rounds) {
     PerRank<ClockSample> sample;
@@ -332,6 +282,47 @@ class MpiWorld {
     std::uint32_t missing = 0;
     bool lost = false;
   };
+
+  /// `now()`: this rank's clock.
+  template <class Now>
+  ClockSample sample_clock(Now now, unsigned rounds) {
+    const Traffic counted = traffic_;
+    begin_operation(0);
+    const int tag = operation_tag();
+    ClockSample best;
+    const auto ask = [&](std::uint32_t parent) {
+      std::int64_t least = INT64_MAX;
+      for (unsigned i = 0; i < rounds && !failed_; ++i) {
+        ClockReading theirs;
+        const std::int64_t asked = now();
+        if (!small_send(parent, 0, tag, deadline_) || !receive_reading(parent, theirs)) return;
+        const std::int64_t took = now() - asked;
+        if (took >= least) continue;
+        least = took;
+        best = {asked + took / 2, theirs.root - (asked + took / 2), theirs.error + (took + 1) / 2};
+      }
+    };
+    std::uint32_t children[kMostChildren], count = 0, above = rank_;
+    walk_up(
+        rank_, size_, [&](std::uint32_t child) { children[count++] = child; },
+        [&](std::uint32_t parent) { above = parent; });
+    if (above != rank_)
+      ask(above);
+    else
+      best.local = now();
+    while (count > 0) {  // those with the most below them first
+      const std::uint32_t child = children[--count];
+      for (unsigned i = 0; i < rounds && !failed_; ++i) {
+        if (small_receive(child, 0, tag, deadline_) < 0) failed_ = true;
+        if (failed_) break;
+        const ClockReading mine{now() + best.offset, best.error};
+        std::memcpy(small_out_, &mine, sizeof mine);
+        small_send(child, sizeof mine, tag, deadline_);
+      }
+    }
+    traffic_ = counted;
+    return best;
+  }
 
   template <class T, class C>
   bool vote_on(T& value, C combine, int tag, double timeout, std::uint32_t& missing) {

@@ -83,11 +83,6 @@ class VirtualSubset {
     return value;
   }
 
-  template <class T, class C>
-  T all_reduce(PerRank<T> values, C combine) {
-    return broadcast(reduce(std::move(values), combine));
-  }
-
  private:
   VirtualWorld* world_;
   Members members_;

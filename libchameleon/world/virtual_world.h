@@ -142,11 +142,6 @@ class VirtualWorld {
   /// Some of the ranks as a world of their own (virtual_subset.h).
   VirtualSubset subset(std::vector<std::uint32_t> ranks);
 
-  template <class T, class C>
-  T all_reduce(PerRank<T> values, C combine) {
-    return broadcast(reduce(std::move(values), combine));
-  }
-
   /// Nobody is. As many messages as in a real job.
   Absent absent(bool) {
     for (std::uint32_t i = 0; i < 2 * (size_ - 1); ++i) traffic_.count(sizeof(Absent));
@@ -184,7 +179,7 @@ class VirtualWorld {
   template <class T, class C>
   std::optional<T> vote(const PerRank<T>& values, C combine, std::uint32_t, double,
                         std::uint32_t&) {
-    return all_reduce(PerRank<T>(values), combine);
+    return all_reduce(*this, PerRank<T>(values), combine);
   }
 
   /// Every rank's clock beside rank 0's: they are what `now(rank, value)` says, compared at once.

@@ -151,7 +151,12 @@ concept TreeWorld = requires(W& world, typename W::template PerRank<int> values,
   world.map(values, each);
   { world.reduce(std::move(values), combine) } -> std::same_as<std::optional<int>>;
   { world.broadcast(std::move(at_root)) } -> std::same_as<int>;
-  { world.all_reduce(std::move(values), combine) } -> std::same_as<int>;
 };
+
+/// `reduce`, with its result on all ranks.
+template <class W, class Values, class C>
+auto all_reduce(W& world, Values values, C combine) {
+  return world.broadcast(world.reduce(std::move(values), combine));
+}
 
 }  // namespace chameleon::world

@@ -55,14 +55,14 @@ Results run(World& world) {
       if ((subset >> rank & 1) != 0) members.push_back(rank);
     results.at_root.push_back(world.reduce(members, names, join));
   }
-  results.everywhere.push_back(world.all_reduce(names, join));
+  results.everywhere.push_back(all_reduce(world, names, join));
   results.everywhere.push_back(world.broadcast(std::optional<std::string>()));
   auto lengths = world.map(names, [](std::uint32_t rank, std::string& name) {
     name += "!";
     return name.size() + rank;
   });
   const auto total =
-      world.all_reduce(lengths, [](std::size_t& a, std::size_t&& b) { a = 3 * a + b; });
+      all_reduce(world, lengths, [](std::size_t& a, std::size_t&& b) { a = 3 * a + b; });
   results.everywhere.push_back(std::to_string(total));
   for (std::uint32_t round = 0; round < 3; ++round) {
     auto outgoing = world.generate([&](std::uint32_t rank) {
@@ -162,7 +162,7 @@ void votes(std::uint32_t size) {
     const auto make = [&](std::uint32_t rank) { return Vote{rank + sequence, 1, rank}; };
     Vote vote = make(me);
     check(world.small_all_reduce(vote, combine_votes, sequence, 60, missing), "a vote was lost");
-    const Vote expected = reference.all_reduce(reference.generate(make), combine_votes);
+    const Vote expected = all_reduce(reference, reference.generate(make), combine_votes);
     check(vote.product == expected.product && vote.sum == size && vote.most == size - 1,
           "a vote came out wrong");
   }
@@ -186,8 +186,8 @@ void votes(std::uint32_t size) {
     check(!world.failed(), "a lost vote made the world fail");
     idle_barrier(comm);
   }
-  check(world.all_reduce(world.generate([](std::uint32_t) { return 1U; }),
-                         [](std::uint32_t& a, std::uint32_t&& b) { a += b; }) == size,
+  check(all_reduce(world, world.generate([](std::uint32_t) { return 1U; }),
+                   [](std::uint32_t& a, std::uint32_t&& b) { a += b; }) == size,
         "the world does not work after lost votes");
   world.drain();
 }
@@ -202,7 +202,7 @@ void timeout(std::uint32_t size) {
   const auto add = [](std::uint32_t& a, std::uint32_t&& b) { a += b; };
   if (me != 1) {
     double begin = MPI_Wtime();
-    check(world.all_reduce(world.generate(one), add) == 0, "a sum without all ranks");
+    check(all_reduce(world, world.generate(one), add) == 0, "a sum without all ranks");
     check(world.failed(), "the world did not fail");
     check(MPI_Wtime() - begin < 0.8, "giving up took too long");
     begin = MPI_Wtime();

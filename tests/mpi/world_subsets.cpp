@@ -92,8 +92,8 @@ void use_subset(World& world, std::vector<std::uint32_t> ranks, std::uint32_t op
   }
   const auto lengths = subset.map(
       names, [](std::uint32_t rank, const std::string& name) { return name.size() + rank; });
-  const auto total = subset.all_reduce(
-      lengths, [](std::size_t& mine, std::size_t&& theirs) { mine = 3 * mine + theirs; });
+  const auto total = all_reduce(
+      subset, lengths, [](std::size_t& mine, std::size_t&& theirs) { mine = 3 * mine + theirs; });
   seen.texts.push_back(std::to_string(on_members(subset, total)));
   seen.clusterings.push_back(
       on_members(subset, cluster::cluster(subset, subset.generate(signature), ClusterOptions{})));
@@ -125,8 +125,8 @@ Seen run(World& world) {
       if (mix(rank + round) % 4 < groups.size()) groups[mix(rank + round) % 4].push_back(rank);
     seen.texts.push_back(here(world.broadcast_groups(groups, std::move(texts))));
   }
-  seen.texts.push_back(world.all_reduce(
-      world.generate([](std::uint32_t rank) { return std::to_string(rank); }), join));
+  seen.texts.push_back(all_reduce(
+      world, world.generate([](std::uint32_t rank) { return std::to_string(rank); }), join));
   return seen;
 }
 
@@ -148,8 +148,8 @@ void subsets(std::uint32_t size, std::size_t piece_bytes) {
   for (std::uint32_t rank = 1; rank < size; rank += 2) odd.push_back(rank);
   world.reset_traffic();
   MpiSubset some = world.subset(odd);
-  const auto result = some.all_reduce(some.generate([](std::uint32_t) { return 1U; }),
-                                      [](std::uint32_t& a, std::uint32_t&& b) { a += b; });
+  const auto result = all_reduce(some, some.generate([](std::uint32_t) { return 1U; }),
+                                 [](std::uint32_t& a, std::uint32_t&& b) { a += b; });
   check(result == (me % 2 == 1 ? odd.size() : 0), "a sum over a subset is wrong");
   check(world.traffic().depth == (me % 2 == 1 ? 2 * tree_depth(odd.size()) : 0),
         "the depth of a subset is wrong");
@@ -167,7 +167,7 @@ void subset_timeout(std::uint32_t size) {
   const auto add = [](std::uint32_t& a, std::uint32_t&& b) { a += b; };
   if (me != 1) {
     const double begin = MPI_Wtime();
-    const std::uint32_t sum = early.all_reduce(early.generate(one), add);
+    const std::uint32_t sum = all_reduce(early, early.generate(one), add);
     const double taken = MPI_Wtime() - begin;
     check(sum == 0, "a sum without all members");
     check(early.failed() == (me == 2), "the wrong ranks gave up");

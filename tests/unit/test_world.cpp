@@ -54,7 +54,7 @@ TEST_CASE("reductions combine as the tree does") {
   CHECK(world.traffic().messages == size - 1);
   CHECK(world.traffic().depth == tree_depth(size));
   CHECK((world.traffic().bytes > 0) == (size > 1));
-  REQUIRE(world.all_reduce(names, join) == reference(everyone));
+  REQUIRE(all_reduce(world, names, join) == reference(everyone));
   CHECK(world.traffic().messages == 3 * (size - 1));
 
   for (std::uint32_t subset = 0; subset < (1U << size); subset += 1 + subset / 3) {
@@ -147,7 +147,7 @@ TEST_CASE("a subset maps, reduces and broadcasts among its members") {
     CHECK(world.traffic().messages == members - 1);
     CHECK(world.traffic().bytes == (members - 1) * (reduced->size() + (members > 1 ? 1 : 0)));
     CHECK(world.traffic().depth == tree_depth(members));
-    CHECK(subset.all_reduce(own, join) == *reduced);
+    CHECK(all_reduce(subset, own, join) == *reduced);
 
     const auto all = subset.everyone(own);
     REQUIRE(all.size() == size);
