@@ -134,8 +134,9 @@ Start agree(int rank, int size) {
 }
 
 /// A launcher kills all ranks as soon as it sees one end. So each waits until the ranks around it
-/// have left their traces too, for two seconds at most. Returns when all of them are to end: soon
-/// after the last one's file appeared, by the clock that all of a node read; 0 if it is at once.
+/// have left their traces too, for two seconds at most, also where it could leave none itself.
+/// Returns when all of them are to end: soon after the last one's file appeared, by the clock that
+/// all of a node read; 0 if it is at once. No memory is used for it.
 std::int64_t wait_for_others(const Tracer& tracer) {
   constexpr int kAround = 64;                  // ranks of a node mostly have numbers in a row
   constexpr std::int64_t kSoon = 100'000'000;  // ns
@@ -147,8 +148,9 @@ std::int64_t wait_for_others(const Tracer& tracer) {
   std::int64_t last = 0;
   const auto left = [&](int rank) {
     struct stat file {};
-    const std::string path = tracer.path() + ".rank" + std::to_string(rank);
-    if (::stat(path.c_str(), &file) != 0) return false;
+    char path[PATH_MAX];
+    const int size = std::snprintf(path, sizeof path, "%s.rank%d", tracer.path().c_str(), rank);
+    if (size >= PATH_MAX || ::stat(path, &file) != 0) return false;
     last = std::max(last, ns(file.st_ctim));
     return true;
   };
@@ -166,12 +168,8 @@ std::int64_t leave_on_termination() {
   if (!g_door.close()) return 0;
   Tracer* tracer = present_tracer();  // nobody changes it any more
   if (tracer == nullptr || !tracer->recorder().close()) return 0;
-  std::int64_t end = 0;
-  guarded([&] {
-    tracer->leave_partial("SIGTERM", true);
-    end = wait_for_others(*tracer);
-  });
-  return end;
+  guarded([&] { tracer->leave_partial("SIGTERM", true); });
+  return wait_for_others(*tracer);
 }
 
 }  // namespace

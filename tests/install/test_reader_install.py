@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Installs what reads traces, alone, into a folder of its own, and uses it as a user would: the
-example in C++ by CMake and by pkg-config, the Python package from where it is installed and by pip.
+examples in C++ by CMake and by pkg-config, the Python package from where it is installed and by
+pip. What the example analysis and the example exporter say is what the Python package says.
 
     test_reader_install.py --build BUILD --source SOURCE [--cmake C] [--compiler C]"""
 
@@ -20,6 +21,34 @@ trace = chameleon_trace.read_trace(sys.argv[1])
 for rank in trace.ranks:
     print(f"rank {rank}: {sum(1 for _ in trace.events(rank))} events")
 print(chameleon_trace.__file__)
+"""
+
+# What examples/imbalance.cpp and examples/export_dot.cpp print, as another reader has it.
+IMBALANCE = """
+import collections, sys, chameleon_trace
+trace = chameleon_trace.read_trace(sys.argv[1])
+places = collections.defaultdict(collections.Counter)
+for stream in trace.ranks:
+    for event in trace.events(stream):
+        if "comm" in event and "dest" not in event and "source" not in event:
+            places[f"{event.name} at {trace.site(event.path)}"][event.rank] += event.call_ns
+for place, times in sorted(places.items()):
+    last = min(times, key=lambda rank: (times[rank], rank))
+    print(f"{place}: {len(times)} ranks, mean {sum(times.values()) / len(times) / 1e6:.3f} ms, "
+          f"rank {last} {times[last] / 1e6:.3f} ms")
+"""
+EXPORT_DOT = """
+import collections, sys, chameleon_trace
+trace = chameleon_trace.read_trace(sys.argv[1])
+messages = collections.Counter()
+for stream in trace.ranks:
+    for event in trace.events(stream):
+        if "dest" in event and event["comm"] == 0 and event.world("dest") is not None:
+            messages[event.rank, event.world("dest")] += 1
+print("digraph messages {")
+for (sender, receiver), count in sorted(messages.items()):
+    print(f"  {sender} -> {receiver} [label={count}];")
+print("}")
 """
 
 
@@ -45,6 +74,14 @@ def check_program(program, trace, expected):
     error = run([program, "no-such-file.cham"], fails=True)
     if error.count("\n") != 1 or "no-such-file.cham" not in error:
         sys.exit(f"{program} says of a missing file:\n{error}")
+
+
+def check_same(program, source, trace, modules, least):
+    output, expected = run([program, trace]), run([sys.executable, "-c", source, trace],
+                                                  PYTHONPATH=str(modules))
+    if output != expected or output.count("\n") < least:
+        sys.exit(f"{program.name} says\n{output}and the Python package\n{expected}")
+    run([program, "no-such-file.cham"], fails=True)
 
 
 def check_pip(source, folder, trace, expected):
@@ -73,7 +110,8 @@ def main():
     parser.add_argument("--compiler", default="c++")
     options = parser.parse_args()
     trace = options.source / "tests/fuzz/corpus/stencil2d.cham"
-    example = options.source / "examples/read_trace.cpp"
+    ring = options.source / "tests/fuzz/corpus/ring.cham"
+    examples = options.source / "examples"
     for path in (options.source / "tools/python/chameleon_trace").glob("*.py"):
         ast.parse(path.read_text(), str(path), feature_version=(3, 9))
     with tempfile.TemporaryDirectory() as name:
@@ -89,13 +127,15 @@ def main():
         tree = folder / "tree"
         run([options.cmake, "-G", "Ninja", "-S", pathlib.Path(__file__).parent / "reader", "-B",
              tree, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={options.compiler}",
-             f"-DEXAMPLE={example}"])
+             f"-DEXAMPLES={examples}"])
         run([options.cmake, "--build", tree])
         check_program(tree / "read_trace", trace, expected)
+        check_same(tree / "imbalance", IMBALANCE, trace, modules, 3)
+        check_same(tree / "export_dot", EXPORT_DOT, ring, modules, 4)
         found = next(prefix.glob("lib*/**/pkgconfig/chameleon-trace-reader.pc")).parent
         flags = run(["pkg-config", "--cflags", "--libs", "chameleon-trace-reader"],
                     PKG_CONFIG_PATH=str(found)).split()
-        run([options.compiler, "-std=c++17", example, "-o", folder / "read_trace", *flags,
+        run([options.compiler, "-std=c++17", examples / "read_trace.cpp", "-o", folder / "read_trace", *flags,
              f"-Wl,-rpath,{found.parent}"])
         check_program(folder / "read_trace", trace, expected)
         check_pip(options.source, folder, trace, expected)

@@ -8,6 +8,7 @@
 //   pause    rank 1 records nothing from a third of the steps to two thirds
 //   early, handler  a SIGTERM handler of its own, set before or after MPI_Init; rank 1 raises it
 //   abort    rank 1 calls MPI_Abort with 7 after half of the steps
+//   terminate  every rank gets SIGTERM after half of the steps, and goes on until it ends
 //   slow     rank 1 computes five times as long: 20 ms of a step
 //   vary     tags that never repeat, and no markers
 //   limit    as vary, with markers; after ten steps the process gets no more than SLEEP_MS MiB of
@@ -75,6 +76,7 @@ void end_of_step(const Program& run, int step) {
 void happen(const Program& run, int step) {
   if (run.mode == "pause" && run.odd() && step == run.steps / 3) MPI_Pcontrol(0);
   if (run.mode == "pause" && run.odd() && step == 2 * run.steps / 3) MPI_Pcontrol(1);
+  if (run.mode == "terminate" && step == run.steps / 2) ::kill(::getpid(), SIGTERM);
   if (step != run.steps / 2 || !run.odd()) return;
   if (run.mode == "abort") MPI_Abort(MPI_COMM_WORLD, 7);
   if (run.mode == "early" || run.mode == "handler") std::raise(SIGTERM);

@@ -3,16 +3,18 @@
 """What fails in the tracer stays there. The tool's N-th allocation fails, on one rank or on all,
 once or for good; and a job has hardly more address space than the program itself needs. Each time
 the program's output and exit status are those of an untraced run, it ends in time, one line says
-that the tracer failed, the file can be read, and what is missing in it is declared.
+that the tracer failed, the file can be read, and what is missing in it is declared. So it is
+where several threads call MPI, and where the job ends by MPI_Abort or SIGTERM.
 
     test_faults.py --tools TOOLS.json --examples FOLDER [--seconds S | --all] [--seed N]
-                   [--case NAME [--ranks LIST] [--at N | --from N]]"""
+                   [--case NAME [--ranks LIST --at N | --ranks LIST --from N]]"""
 
 import json
 import pathlib
 import random
 import re
 import time
+import typing
 
 import harness
 from harness import expect
@@ -26,16 +28,38 @@ SUMMARY = re.compile(rb"^chameleon: \d[\w.]*: \d+ ranks, .*$")
 FAULT = re.compile(rb"^chameleon: (the tracer failed on \d+ of \d+ ranks|"
                    rb"no memory for the tracer on rank \d+).*$")
 
-# name: ranks, example, its arguments, settings
+# Of a job that is ended: where its ranks left what the file does not have yet.
+LEFT = re.compile(rb"^chameleon: (MPI_Abort on rank \d+: its trace is in|"
+                  rb"SIGTERM: what each rank did since the last flush is in) .*$")
+PHASES = ["--iterations", 9, "--pattern", "AAABBBAAA"]
+
+
+class Case(typing.NamedTuple):
+    ranks: int
+    program: str  # an example, or one of the tests' own
+    arguments: list
+    settings: dict
+    statuses: tuple = (0,)  # of more than one the launcher chooses, without tracer too
+
+    @property
+    def ends(self):
+        """Whether every rank comes to its end."""
+        return self.statuses == (0,)
+
+
 CASES = {
-    "online": (4, "phases", ["--iterations", 9, "--pattern", "AAABBBAAA"], {}),
-    "checked": (4, "stencil2d", ["--iterations", 6], {"FIDELITY": "checked", "FLUSH_EVERY": 2}),
-    "lead": (4, "phases", ["--iterations", 9, "--pattern", "AAABBBAAA"],
-             {"FIDELITY": "lead", "FLUSH_EVERY": 2}),
-    "two": (2, "stencil2d", ["--iterations", 5], {"FLUSH_EVERY": 1}),
-    "plain": (4, "multigrid", ["--iterations", 2], {"CLUSTERING": "off"}),
-    "plain two": (2, "bucketsort", ["--iterations", 2], {"CLUSTERING": "off"}),
-    "spills": (2, "wavefront", ["--iterations", 9], {"BUFFER": "64K", "FLUSH_EVERY": 3}),
+    "online": Case(4, "phases", PHASES, {}),
+    "checked": Case(4, "stencil2d", ["--iterations", 6],
+                    {"FIDELITY": "checked", "FLUSH_EVERY": 2}),
+    "lead": Case(4, "phases", PHASES, {"FIDELITY": "lead", "FLUSH_EVERY": 2}),
+    "two": Case(2, "stencil2d", ["--iterations", 5], {"FLUSH_EVERY": 1}),
+    "plain": Case(4, "multigrid", ["--iterations", 2], {"CLUSTERING": "off"}),
+    "plain two": Case(2, "bucketsort", ["--iterations", 2], {"CLUSTERING": "off"}),
+    "spills": Case(2, "wavefront", ["--iterations", 9], {"BUFFER": "64K", "FLUSH_EVERY": 3}),
+    "threads": Case(2, "threads_program", [4, 3], {"FLUSH_EVERY": 2}),
+    "threads spill": Case(2, "threads_program", [4, 3], {"BUFFER": "64K", "FIDELITY": "checked"}),
+    "aborted": Case(3, "online_program", ["abort", 40], {"FLUSH_EVERY": 4}, (7,)),
+    "terminated": Case(4, "online_program", ["terminate", 40], {"FLUSH_EVERY": 4}, (15, 0)),
 }
 
 
@@ -44,6 +68,7 @@ class Faults:
         self.tools = tools
         self.examples = pathlib.Path(options.examples)
         self.random = random.Random(options.seed)
+        self.cases = [options.case] if options.case else list(CASES)
         self.runs = 0
         self.faults = 0
         self.plain = {}
@@ -51,23 +76,25 @@ class Faults:
         self.failures = []
 
     def program(self, case):
-        _, example, arguments, _ = CASES[case]
-        return [self.examples / example, *map(str, arguments)]
+        _, name, arguments, _, _ = CASES[case]
+        own = self.tools.paths.get(name)
+        return [own or self.examples / name, *map(str, arguments)]
 
     def untraced(self, case):
         if case not in self.plain:
-            self.plain[case] = self.tools.job(CASES[case][0], self.program(case))
+            self.plain[case] = self.tools.job(CASES[case].ranks, self.program(case))
         return self.plain[case]
 
-    def traced(self, case, **variables):
+    def traced(self, case, program=None, **variables):
         """A run with the library whose memory may fail; the folder with its file and records."""
-        ranks, _, _, settings = CASES[case]
+        ranks, _, _, settings, _ = CASES[case]
         folder = self.tools.fresh("job")
         (folder / "raw").mkdir()
         settings = {f"CHAMELEON_{name}": value for name, value in settings.items()}
         begin = time.monotonic()
         outcome = self.tools.job(
-            ranks, self.program(case), preload=[self.tools.failing_library], timeout=PATIENCE,
+            ranks, program or self.program(case), preload=[self.tools.failing_library],
+            timeout=PATIENCE,
             CHAMELEON_OUTPUT=folder / "t.cham", CHAMELEON_RAW=folder / "raw",
             **settings, **variables)
         self.runs += 1
@@ -77,10 +104,13 @@ class Faults:
         """How many allocations each rank makes."""
         if case not in self.counts:
             prefix = self.tools.folder / "count"
-            _, outcome, _ = self.traced(case, FAIL_COUNT=prefix)
+            program = self.program(case)
+            if not CASES[case].ends:  # only who comes to its end says how many
+                program[1:] = ["loop", str(int(program[2]) // 2)]
+            _, outcome, _ = self.traced(case, program, FAIL_COUNT=prefix)
             expect(outcome.status == 0, f"{case}: without faults", outcome)
             self.counts[case] = [int(prefix.with_name(f"count.{rank}").read_text())
-                                 for rank in range(CASES[case][0])]
+                                 for rank in range(CASES[case].ranks)]
             expect(min(self.counts[case]) > BEGIN, f"{case}: {self.counts[case]} allocations")
         return self.counts[case]
 
@@ -91,6 +121,8 @@ class Faults:
 
     def judge(self, what, case, folder, outcome):
         """All that is asked of a run; whether a fault was said."""
+        if not CASES[case].ends:
+            return self.judge_ended(what, case, folder, outcome)
         plain = self.untraced(case)
         expect((outcome.status, outcome.stdout) == (plain.status, plain.stdout),
                f"{what}: the program's result changes", plain, outcome)
@@ -111,6 +143,33 @@ class Faults:
             expect(facts["events"] == 0, f"{what}: {facts['events']} events, untraced", outcome)
             return True
         verified = self.tools.chameleon("verify", path, "--raw", folder / "raw")
+        expect(verified.status == 0, f"{what}: something is missing and not declared", verified,
+               outcome)
+        return bool(said)
+
+    def judge_ended(self, what, case, folder, outcome):
+        """The same of a job that MPI_Abort or SIGTERM ends: what is left can be joined."""
+        plain = self.untraced(case)
+        expect({outcome.status, plain.status} <= set(CASES[case].statuses),
+               f"{what}: the exit status changes", plain, outcome)
+        lines = [line for line in outcome.stderr.splitlines() if line.startswith(b"chameleon:")]
+        said = [line for line in lines if FAULT.match(line)]
+        rest = [line for line in lines if not FAULT.match(line) and not LEFT.match(line)]
+        expect(len(said) <= 1 and not rest, f"{what}: other lines than one about the fault and "
+               "those about what is left", outcome)
+        path, whole = folder / "t.cham", folder / "whole.cham"
+        parts = sorted(folder.glob("t.cham.rank?"))
+        for part in [*parts, *[path] * path.exists()]:
+            expect(not self.info(what, part, outcome)["complete"],
+                   f"{what}: {part.name} claims to be complete", outcome)
+        if not parts or not path.exists():
+            return bool(said)
+        joined = self.tools.chameleon("recover", path, "-o", whole)
+        # Rank 0 lost a flush: what ranks left begins after it, and the file before it.
+        if said and joined.status == 4 and b"begins after flush" in joined.stderr:
+            return True
+        expect(joined.status == 0, f"{what}: what is left cannot be joined", joined, outcome)
+        verified = self.tools.chameleon("verify", whole, "--raw", folder / "raw")
         expect(verified.status == 0, f"{what}: something is missing and not declared", verified,
                outcome)
         return bool(said)
@@ -137,14 +196,14 @@ class Faults:
 
     def chosen(self, case):
         """One rank, rank 0, or all of them."""
-        one = self.random.randrange(1, CASES[case][0])
+        one = self.random.randrange(1, CASES[case].ranks)
         return self.random.choice(["0", str(one), "all"])
 
     def sample(self, seconds):
         """Until the time is over: random cases, ranks and numbers, most of them after MPI_Init."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            case = self.random.choice(list(CASES))
+            case = self.random.choice(self.cases)
             ranks = self.chosen(case)
             counts = self.count(case)
             most = max(counts) if ranks == "all" else counts[int(ranks)]
@@ -153,10 +212,10 @@ class Faults:
             self.attempt(case, ranks, **{where: self.random.randint(least, most)})
 
     def everywhere(self):
-        for case in CASES:
+        for case in self.cases:
             counts = self.count(case)
             for where in ("at", "from"):
-                for ranks in ("0", "1", str(CASES[case][0] - 1), "all"):
+                for ranks in ("0", "1", str(CASES[case].ranks - 1), "all"):
                     most = max(counts) if ranks == "all" else counts[int(ranks)]
                     numbers = list(range(1, min(most, EACH) + 1))
                     numbers += sorted(self.random.randint(EACH, most)
@@ -203,7 +262,7 @@ def main():
         if options.space:
             faults.address_space()
             return
-        if options.case:
+        if options.at or options.since:
             where = {"at": options.at} if options.at else {"from": options.since}
             faults.run(options.case, options.ranks, **where)
             return
@@ -214,7 +273,7 @@ def main():
         print(f"{faults.runs} runs, {faults.faults} faults", flush=True)
         expect(not faults.failures, "\n".join(faults.failures))
         expect(faults.faults > 10, f"only {faults.faults} of {faults.runs} runs had a fault")
-        if not tools.sanitizer:  # which takes terabytes of address space
+        if not options.case and not tools.sanitizer:  # which takes terabytes of address space
             faults.address_space()
 
     harness.main("test_faults", options, body)
