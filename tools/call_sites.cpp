@@ -2,6 +2,7 @@
 #include "call_sites.h"
 
 #include <cstdio>
+#include <functional>
 #include <string_view>
 
 namespace chameleon::tools {
@@ -65,6 +66,35 @@ std::string CallSites::describe(const Frame& frame) {
 std::string CallSites::site(std::uint64_t path) {
   const Frame* frame = application_frame(path);
   return frame == nullptr ? "path " + hexadecimal(path) : describe(*frame);
+}
+
+// Of a frame without a name the symbolizer gives its place.
+bool CallSites::is_named(const Frame& frame) {
+  const SourceLocation& at = resolve(frame);
+  return !at.function.empty() && at.function != at.module + "+" + hexadecimal(frame.offset) &&
+         (frame.module == 0 || trace_.modules.count(frame.module) != 0);
+}
+
+std::string CallSites::function(std::uint64_t path) {
+  const Frame* frame = application_frame(path);
+  if (frame == nullptr || !is_named(*frame)) return site(path);
+  return short_function(resolve(*frame).function);
+}
+
+std::uint64_t CallSites::context(std::uint64_t path) {
+  const Frame* frame = application_frame(path);
+  if (frame == nullptr) return 0;
+  const std::string name = is_named(*frame) ? resolve(*frame).function : std::string();
+  std::uint64_t context = combine(frame->module, std::hash<std::string>{}(name));
+  const auto& frames = trace_.paths.find(path)->second.frames;
+  for (const Frame* caller = frame + 1; caller < frames.data() + frames.size(); ++caller)
+    context = combine(context, combine(caller->module, caller->offset));
+  return context;
+}
+
+std::uint64_t CallSites::site_key(std::uint64_t path) const {
+  const Frame* frame = application_frame(path);
+  return frame == nullptr ? path : combine(frame->module, frame->offset);
 }
 
 std::vector<std::string> CallSites::frames(std::uint64_t path) {

@@ -24,6 +24,13 @@ class CallSites {
   std::string site(std::uint64_t path);
   /// The same, with the whole name of the file; null if the path is not known.
   const SourceLocation* location(std::uint64_t path);
+  /// The function of that frame; as `site` if it has no name.
+  std::string function(std::uint64_t path);
+  /// A number for the call of a function that the path's call is part of: the same for those of its
+  /// calls that are in it. Without names of functions all calls of a module under one caller are.
+  std::uint64_t context(std::uint64_t path);
+  /// A number for that frame, whoever called its function.
+  std::uint64_t site_key(std::uint64_t path) const;
   /// All frames, innermost first.
   std::vector<std::string> frames(std::uint64_t path);
 
@@ -32,6 +39,7 @@ class CallSites {
   const SourceLocation& resolve(const Frame& frame);
   bool is_binding(const Frame& frame) const;
   const Frame* application_frame(std::uint64_t path) const;
+  bool is_named(const Frame& frame);
 
   const Trace& trace_;
   const bool full_;

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/instance_order.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace chameleon::analysis {
+
+InstanceOrder::InstanceOrder(const RankList& streams, Sink sink) : sink_(std::move(sink)) {
+  for (const std::uint32_t stream : streams.ranks()) {
+    at(stream).named = true;
+    ++blocking_;
+  }
+}
+
+InstanceOrder::Stream& InstanceOrder::at(std::uint32_t stream) {
+  if (streams_.size() <= stream) streams_.resize(stream + std::size_t{1});
+  return streams_[stream];
+}
+
+void InstanceOrder::opened(std::uint32_t stream) {
+  Stream& of = at(stream);
+  const bool blocked = of.blocks();
+  of.queue.emplace_back();
+  if (!blocked && of.blocks()) ++blocking_;
+}
+
+void InstanceOrder::ended(std::uint32_t stream) {
+  Stream& of = at(stream);
+  const bool blocked = of.blocks();
+  of.ended = true;
+  if (blocked && !of.blocks()) --blocking_;
+  drain();
+}
+
+void InstanceOrder::completed(PatternInstance&& instance) {
+  const auto waiting = std::make_shared<Waiting>();
+  waiting->instance = std::move(instance);
+  ++waiting_;
+  const std::vector<Segment>& segments = waiting->instance.segments;
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    Stream& of = at(segments[i].stream);
+    const std::size_t place = segments[i].ordinal - of.first;
+    of.queue[place] = waiting;
+    const bool again = i > 0 && segments[i - 1].stream == segments[i].stream;
+    if (place == 0)
+      --blocking_;
+    else if (!again)
+      ++waiting->behind;
+  }
+  if (waiting->behind == 0) ready_.insert(key(*waiting));
+  drain();
+}
+
+void InstanceOrder::drain() {
+  while (waiting_ > 0 && (blocking_ == 0 || waiting_ > kMostWaiting)) {
+    Waiting* next = ready_.empty() ? forced() : std::get<2>(*ready_.begin());
+    if (next == nullptr) return;
+    put_out(*next);
+  }
+}
+
+// Of those at the front of some stream the one that began first.
+InstanceOrder::Waiting* InstanceOrder::forced() {
+  Waiting* first = nullptr;
+  for (Stream& stream : streams_) {
+    Waiting* front = stream.queue.empty() ? nullptr : stream.queue.front().get();
+    if (front != nullptr && (first == nullptr || key(*front) < key(*first))) first = front;
+  }
+  if (first != nullptr) ++cycles_;
+  return first;
+}
+
+void InstanceOrder::put_out(Waiting& waiting) {
+  ready_.erase(key(waiting));
+  // The queues hold it.
+  const std::shared_ptr<Waiting> kept =
+      at(waiting.instance.segments.front().stream)
+          .queue[waiting.instance.segments.front().ordinal -
+                 at(waiting.instance.segments.front().stream).first];
+  kept->out = true;
+  --waiting_;
+  sink_(kept->instance);
+  for (const Segment& segment : kept->instance.segments) advance(at(segment.stream));
+}
+
+void InstanceOrder::advance(Stream& stream) {
+  while (!stream.queue.empty() && stream.queue.front() != nullptr && stream.queue.front()->out) {
+    stream.queue.pop_front();
+    ++stream.first;
+    if (stream.blocks()) ++blocking_;
+    if (stream.queue.empty() || stream.queue.front() == nullptr || stream.queue.front()->out)
+      continue;
+    // It is in front for the first time: else it would be out.
+    Waiting& front = *stream.queue.front();
+    if (--front.behind == 0) ready_.insert(key(front));
+  }
+}
+
+void InstanceOrder::finish() {
+  for (std::size_t stream = 0; stream < streams_.size(); ++stream)
+    if (!streams_[stream].ended) ended(static_cast<std::uint32_t>(stream));
+  drain();
+}
+
+}  // namespace chameleon::analysis
