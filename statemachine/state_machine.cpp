@@ -31,7 +31,7 @@ const char* action_name(Action action) {
 Decision StateMachine::step(const Vote& sum, bool flush_due) {
   if (state_ == State::kFinalize) return {State::kFinalize, Action::kStop};
   const Cell cell{.stopped = stopped_,
-                  .halt = sum.finalizing() > 0 || sum.faults() > 0,
+                  .halt = sum.halts(),
                   .first = acted_ == 0,
                   .changed = sum.changed() > 0,
                   .recluster = recluster_,

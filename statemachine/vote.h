@@ -33,6 +33,8 @@ class Vote {
   constexpr std::uint32_t changed() const { return counts_ & kMostRanks; }
   constexpr std::uint32_t finalizing() const { return (counts_ >> 24) & kMostRanks; }
   constexpr std::uint32_t faults() const { return (counts_ >> 48) & kMostFaults; }
+  /// Markers stop: some rank has no more of them, or cannot go on.
+  constexpr bool halts() const { return finalizing() > 0 || faults() > 0; }
   /// Ranks that are over the tool's budget because of their events.
   constexpr std::uint32_t dear_events() const { return (counts_ >> 56) & kMostCosts; }
   /// Ranks that are not over it because of markers: who waits for others is, but never all.

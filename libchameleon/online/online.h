@@ -20,29 +20,35 @@
 
 namespace chameleon::online {
 
-/// A flush that all have agreed on waits this much longer than a vote: a rank may have
-/// much to merge before it takes what comes next.
+/// A flush that all have agreed on, and the last merge, wait this much longer than a vote: a rank
+/// may have much to merge before it takes what comes next.
 inline constexpr double kFlushPatience = 10;
-inline constexpr double kForever = 1e12;  ///< seconds
+/// Seconds. Only for ranks that are not in MPI_Finalize yet: the program may compute for as long as
+/// it likes, and MPI_Finalize waits for it without the tool too.
+inline constexpr double kForever = 1e12;
 
 template <class World>
 class Online {
  public:
   using Ranks = typename World::template PerRank<Rank*>;
 
-  /// Votes and flushes are in the world `votes`, what happens in MPI_Finalize in `last`, which
-  /// waits as long as MPI_Finalize would. `output` is rank 0's, and null elsewhere.
+  /// Votes and flushes are in the world `votes`, the merge in MPI_Finalize in `last`. `output` is
+  /// rank 0's, and null elsewhere.
   Online(const OnlineOptions& options, World votes, World last, Ranks ranks, Output* output);
 
   /// A marker. Tells whether it was acted on.
   bool mark();
-  /// In MPI_Finalize, before `finish`: waits until all are there.
+  /// In MPI_Finalize, before `finish`: waits until all are there. A rank whose last marker was not
+  /// that of the others answers them meanwhile.
   void meet();
   /// Merges what is left and completes the trace.
   void finish();
 
   /// The first comparison of the ranks' clocks.
   void compare_clocks() { compare_clocks(votes_, kManyRounds); }
+
+  /// What a rank held for others when markers stopped, if it still does.
+  Share* aside(std::uint32_t rank) { return aside_ ? &flush::share_of(*aside_, rank) : nullptr; }
 
   OnlineFacts facts() const;
   State state() const { return machine_.state(); }
@@ -52,23 +58,37 @@ class Online {
   /// waited for another rank's.
   static constexpr unsigned kManyRounds = 10, kFewRounds = 2;
   /// Numbers of the votes at the end, in their world.
-  static constexpr std::uint32_t kMostActed = 0, kSums = 1;
+  static constexpr std::uint32_t kEnds = 0, kSums = 1;
   using Votes = typename World::template PerRank<Vote>;
 
+  /// Where ranks are when all are in MPI_Finalize.
+  struct Ends {
+    std::uint64_t most_acted = 0;  ///< markers, of any rank
+    bool aside = false;            ///< some rank holds what others dropped
+    bool apart = false;            ///< ranks differ in how many markers they acted on
+  };
+  static_assert(sizeof(Ends) == 16);
+
   // A marker, in this order.
+  void vote(double patience);
   Votes close_intervals();
   Decision decide(const Vote& vote);
   void perform(Action action);
   void govern(const Vote& vote);
 
   Vote own_vote(Member& member) const;
+  void set_aside();
   void join();
   void drop();
   void elect();
   void flush_history();
   void flush(const Clustering& clustering);
+  void flush_aside();
+  template <class Keeps>
+  void merge(const Clustering& clustering, Keeps keeps);
   void after_flush();
   void give_up(std::uint32_t missing);
+  void say_given_up(std::uint32_t missing);
   void compare_clocks(World& world, unsigned rounds);
   void note(const Decision& decision, const Vote& vote);
   void note_clusters();
@@ -79,11 +99,15 @@ class Online {
   void note_failure(Failure failure);
   std::uint64_t elapsed_ns();
   void say_fault(std::uint64_t ranks);
-  void say_uneven(std::uint32_t finalizing, std::uint64_t marker);
+  void say_uneven(std::uint32_t finalizing);
 
   bool lossless() const { return options_.fidelity == Fidelity::kExact; }
+  /// What leads hold stands for what others dropped.
+  bool represents() const { return machine_.state() == State::kLead && !lossless(); }
   bool keeps_in_lead(std::uint32_t rank, const Member& member) const;
   World& present() { return finalizing_ ? last_ : votes_; }
+  /// Seconds after which what all ranks do together is given up.
+  double patience() const { return kFlushPatience * options_.marker_timeout; }
 
   const OnlineOptions& options_;
   World votes_, last_;
@@ -93,13 +117,16 @@ class Online {
   MarkerFrequency frequency_;
   StateMachine machine_;
   Clustering clusters_;
+  /// What leads held for others in L when markers stopped. What comes behind it is every rank's
+  /// own.
+  std::optional<typename World::template PerRank<Share>> aside_;
   OnlineFacts facts_;
   struct Counts {
     std::uint32_t votes = 0;
     std::uint64_t since_flush = 0;  ///< markers
     std::uint64_t intervals = 0;    ///< since not all are recorded
-    std::uint64_t most_acted = 0;   ///< markers, of any rank, at the end
   } counts_;
+  Ends ends_;
   bool regained_ = false;  ///< the frequency has just changed: intervals cannot be compared
   bool gave_up_ = false;
   bool finalizing_ = false;  ///< in `finish`

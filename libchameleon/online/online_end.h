@@ -12,43 +12,34 @@ namespace chameleon::online {
 
 template <class World>
 void Online<World>::meet() {
-  votes_.map(members_, [](std::uint32_t, Member& member) {
-    guarded(*member.rank, [&] { member.interval = member.rank->close_interval(true); });
-  });
-  std::uint32_t missing = 0;
-  if (options_.clustering && !machine_.stopped()) {
-    const auto votes = votes_.map(members_, [](std::uint32_t, Member& member) {
-      return Vote(0, 1, member.rank->failed() ? 1 : 0);
-    });
-    const auto add = [](Vote& mine, Vote&& theirs) { combine(mine, theirs); };
-    const std::optional<Vote> vote = votes_.vote(votes, add, counts_.votes++, kForever, missing);
-    if (!vote)
-      gave_up_ = true;
-    else if (vote->finalizing() < votes_.size())
-      say_uneven(vote->finalizing(), frequency_.next());
-  }
-  const auto more = [](std::uint64_t& mine, std::uint64_t&& theirs) {
-    mine = std::max(mine, theirs);
+  if (options_.clustering && !machine_.stopped())
+    vote(kForever);
+  else
+    close_intervals();
+  const auto add = [](Ends& mine, Ends&& theirs) {
+    mine.apart = mine.apart || theirs.apart || mine.most_acted != theirs.most_acted;
+    mine.aside = mine.aside || theirs.aside;
+    mine.most_acted = std::max(mine.most_acted, theirs.most_acted);
   };
-  const auto acted = last_.generate([&](std::uint32_t) { return machine_.acted(); });
-  counts_.most_acted =
-      last_.vote(acted, more, kMostActed, kForever, missing).value_or(machine_.acted());
+  const Ends own{machine_.acted(), aside_ || represents(), false};
+  const auto ends = last_.generate([&](std::uint32_t) { return own; });
+  std::uint32_t missing = 0;
+  ends_ = last_.vote(ends, add, kEnds, kForever, missing).value_or(own);
 }
 
 template <class World>
 void Online<World>::finish() {
-  compare_clocks(last_, kManyRounds);
-  const bool leading = machine_.state() == State::kLead;
-  const Decision decision = machine_.finalize();
-  if (decision.state == State::kFinalize && counts_.most_acted != 0) note(decision, Vote());
   finalizing_ = true;
-  if (counts_.most_acted == 0) {
-    join();
+  compare_clocks(last_, kManyRounds);
+  if (!machine_.stopped()) set_aside();
+  const Decision decision = machine_.finalize();
+  if (decision.state == State::kFinalize && ends_.most_acted != 0) note(decision, Vote());
+  if (ends_.aside) flush_aside();
+  join();
+  if (ends_.most_acted == 0) {
     keeper_.merge_everything(last_);
     heed(last_);
   } else {
-    if (leading && !lossless()) flush(clusters_);
-    join();
     flush_history();
   }
   last_.map(members_, [](std::uint32_t, Member& member) { member.rank->merged(); });
@@ -56,7 +47,35 @@ void Online<World>::finish() {
   heed(last_);
   collect_sums();
   if (gave_up_) votes_.drain();  // everyone has come by: what is left of lost votes is here
+  if (last_.failed()) {
+    last_.drain();
+    if (root_ != nullptr)
+      root_->say(
+          "the last merge was given up after %ld s (ten times CHAMELEON_MARKER_TIMEOUT): the trace "
+          "declares what did not arrive",
+          static_cast<long>(patience()));
+  }
   if (!keeper_.write_last([&] { return facts(); })) say_fault(1);
+}
+
+/// What leads held for others is merged under the clusters in which they held it. If some rank
+/// heard a vote that others gave up, nobody can say who stands for whom in the interval before it:
+/// then what ranks have is their own, and what others dropped is declared.
+template <class World>
+void Online<World>::flush_aside() {
+  ++facts_.flushes;
+  if (!aside_)  // of a world where some rank has one
+    aside_ = last_.map(members_, [](std::uint32_t, Member&) {
+      Share none;
+      none.keeps = false;
+      return none;
+    });
+  const Clustering nobody;
+  keeper_.flush(last_, ends_.apart ? nobody : clusters_, std::move(*aside_),
+                [&] { return facts(); });
+  aside_.reset();
+  heed(last_);
+  if (ends_.apart) keeper_.lose();
 }
 
 /// What all ranks add up at the end.
@@ -78,7 +97,7 @@ void Online<World>::collect_sums() {
     a.faults += b.faults;
   };
   std::uint32_t missing = 0;
-  const Sums sums = last_.vote(mine, add, kSums, kForever, missing).value_or(Sums());
+  const Sums sums = last_.vote(mine, add, kSums, patience(), missing).value_or(Sums());
   facts_.merge_bytes = sums.bytes;
   say_fault(sums.faults);
   if (sums.second_threads == 0 || root_ == nullptr) return;
@@ -92,21 +111,27 @@ template <class World>
 void Online<World>::give_up(std::uint32_t missing) {
   gave_up_ = true;
   machine_.stop();
+  votes_.leave_votes(counts_.votes);
+  say_given_up(missing);
+  perform(Action::kStop);
+}
+
+template <class World>
+void Online<World>::say_given_up(std::uint32_t missing) {
   const bool failed = votes_.failed();
   votes_.map(members_, [&](std::uint32_t rank, Member& member) {
     if (failed && missing == rank)
       member.rank->say(
           "rank %u gave up a flush after %ld s (ten times CHAMELEON_MARKER_TIMEOUT): markers stop, "
           "what it had to send is missing",
-          rank, static_cast<long>(kFlushPatience * options_.marker_timeout));
-    if (!failed && (rank == 0 || (missing == 0 && rank == 1)))
+          rank, static_cast<long>(patience()));
+    if (!failed && !member.rank->ends() && (rank == 0 || (missing == 0 && rank == 1)))
       member.rank->say(
           "rank %u did not answer at marker %llu within %ld s (CHAMELEON_MARKER_TIMEOUT): markers "
           "stop, the trace stays complete",
           missing, static_cast<unsigned long long>(frequency_.seen()),
           static_cast<long>(options_.marker_timeout));
   });
-  perform(Action::kStop);
 }
 
 template <class World>
@@ -171,8 +196,9 @@ void Online<World>::say_fault(std::uint64_t ranks) {
 }
 
 template <class World>
-void Online<World>::say_uneven(std::uint32_t finalizing, std::uint64_t marker) {
+void Online<World>::say_uneven(std::uint32_t finalizing) {
   if (root_ == nullptr) return;
+  const std::uint64_t marker = root_->ends() ? frequency_.next() : frequency_.seen();
   root_->say(
       "markers are not called equally often: %u of %u ranks are in MPI_Finalize at marker %llu of "
       "the others; markers stop, the trace stays complete",

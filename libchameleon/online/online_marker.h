@@ -35,21 +35,35 @@ Online<World>::Online(const OnlineOptions& options, World votes, World last, Ran
 template <class World>
 bool Online<World>::mark() {
   if (!frequency_.act() || !options_.clustering || machine_.stopped()) return false;
+  vote(options_.marker_timeout);
+  return true;
+}
+
+/// What all ranks say of the interval that ends, and what follows from it. With all of them in
+/// MPI_Finalize nothing does: that is for `finish`.
+template <class World>
+void Online<World>::vote(double patience) {
   std::uint32_t missing = 0;
   const auto add = [](Vote& mine, Vote&& theirs) { combine(mine, theirs); };
   const std::optional<Vote> vote =
-      votes_.vote(close_intervals(), add, counts_.votes++, options_.marker_timeout, missing);
-  if (!vote) {
-    give_up(missing);
-    return true;
-  }
-  const bool leading = machine_.state() == State::kLead;
+      votes_.vote(close_intervals(), add, counts_.votes++, patience, missing);
+  if (vote && vote->finalizing() == votes_.size()) return;
+  if (!vote || vote->halts()) set_aside();
+  if (!vote) return give_up(missing);
   const Decision decision = decide(*vote);
-  // Leads hold what the others dropped; at finalize every rank has to have its own.
-  if (vote->faults() > 0 && leading && !lossless()) flush(clusters_);
   perform(decision.action);
   if (options_.budget > 0 && decision.action != Action::kStop) govern(*vote);
-  return true;
+}
+
+/// Before markers stop: what leads hold for others must not mix with what every rank does from
+/// here on. It is merged in MPI_Finalize, where all ranks know that it is to be.
+template <class World>
+void Online<World>::set_aside() {
+  if (!represents()) return;
+  aside_ = keeper_.take_shares(present(), [&](std::uint32_t rank, const Member& member) {
+    return keeps_in_lead(rank, member);
+  });
+  heed(present());
 }
 
 /// Every rank's vote about the interval that ends.
@@ -57,18 +71,20 @@ template <class World>
 typename Online<World>::Votes Online<World>::close_intervals() {
   return votes_.map(members_, [&](std::uint32_t, Member& member) {
     const Vote vote = own_vote(member);
-    member.rank->reached(Stage::kVote, frequency_.seen());
+    if (!member.rank->ends()) member.rank->reached(Stage::kVote, frequency_.seen());
     // With a fault a rank says nothing but that.
-    return member.rank->failed() ? Vote(0, 0, 1) : vote;
+    return member.rank->failed() ? Vote(0, member.rank->ends() ? 1 : 0, 1) : vote;
   });
 }
 
 template <class World>
 Vote Online<World>::own_vote(Member& member) const {
-  Vote vote;
+  const bool ends = member.rank->ends();
+  Vote vote(0, ends ? 1 : 0, 0);
   guarded(*member.rank, [&] {
-    // Leads are elected by it only where there are none.
-    member.interval = member.rank->close_interval(machine_.recluster());
+    // Leads are elected by it only where there are none; at the end histories are compared.
+    member.interval = member.rank->close_interval(ends || machine_.recluster());
+    if (ends) return;
     const ClosedInterval& interval = member.interval;
     // What was left out, or of another length, says nothing of a change; nor are leads elected
     // by what was left out.
@@ -94,12 +110,11 @@ Decision Online<World>::decide(const Vote& vote) {
   const Decision decision = machine_.step(vote, counts_.since_flush + 1 >= options_.flush_every);
   ++counts_.since_flush;
   votes_.map(members_, [&](std::uint32_t, Member& member) {
-    member.rank->reached(Stage::kDecided, frequency_.seen());
+    if (!member.rank->ends()) member.rank->reached(Stage::kDecided, frequency_.seen());
   });
   note(decision, vote);
   say_fault(vote.faults());
-  if (decision.action == Action::kStop && vote.finalizing() > 0)
-    say_uneven(vote.finalizing(), frequency_.seen());
+  if (decision.action == Action::kStop && vote.finalizing() > 0) say_uneven(vote.finalizing());
   return decision;
 }
 
@@ -200,12 +215,17 @@ void Online<World>::note_clusters() {
 
 template <class World>
 void Online<World>::flush(const Clustering& clustering) {
+  merge(clustering,
+        [&](std::uint32_t rank, const Member& member) { return keeps_in_lead(rank, member); });
+}
+
+template <class World>
+template <class Keeps>
+void Online<World>::merge(const Clustering& clustering, Keeps keeps) {
   counts_.since_flush = 0;
   ++facts_.flushes;  // what is left on SIGTERM from here on comes after this one
-  const auto keeps = [&](std::uint32_t rank, const Member& member) {
-    return keeps_in_lead(rank, member);
-  };
-  keeper_.flush(present(), clustering, keeps, [&] { return facts(); });
+  keeper_.flush(present(), clustering, keeper_.take_shares(present(), keeps),
+                [&] { return facts(); });
   after_flush();
 }
 
@@ -224,14 +244,10 @@ void Online<World>::flush_history() {
     history = cluster::cluster(present(), std::move(signatures), options_.cluster);
     heed(present());
   }
-  counts_.since_flush = 0;
-  ++facts_.flushes;
-  const auto keeps = [&](std::uint32_t rank, const Member& member) {
+  merge(history, [&](std::uint32_t rank, const Member& member) {
     const SubCluster* mine = history.find(rank);
     return mine == nullptr || mine->lead == rank || member.keeps_history;
-  };
-  keeper_.flush(present(), history, keeps, [&] { return facts(); });
-  after_flush();
+  });
 }
 
 template <class World>

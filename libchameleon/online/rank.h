@@ -59,6 +59,8 @@ class Rank {
   virtual ~Rank() = default;
 
   // -- intervals
+  /// The rank is in MPI_Finalize: no marker comes any more.
+  virtual bool ends() const = 0;
   /// Ends the present interval; `join` or `drop` must follow. `elects`: leads may be elected by its
   /// signature, which then has all that is costly to find.
   virtual ClosedInterval close_interval(bool elects) = 0;

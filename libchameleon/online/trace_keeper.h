@@ -30,12 +30,22 @@ class TraceKeeper {
 
   RankList everyone() const { return RankList::range(0, size_ - 1); }
 
-  /// Merges what the members hold under these clusters into the online trace: where they are
-  /// represented by a lead, `keeps(rank, member)` says who brings its own. `facts()`
-  /// is what the file says of markers. Collective.
-  template <class Keeps, class Facts>
-  void flush(World& world, const Clustering& clustering, Keeps keeps, Facts facts) {
-    auto merged = merged_shares(world, clustering, keeps);
+  using Shares = typename World::template PerRank<Share>;
+
+  /// What the members hold. `keeps(rank, member)` says who brings its own to a flush, where others
+  /// are represented by a lead.
+  template <class Keeps>
+  Shares take_shares(World& world, Keeps keeps) {
+    return world.map(members_, [&](std::uint32_t rank, Member& member) {
+      return member.rank->take_share(keeps(rank, member));
+    });
+  }
+
+  /// Merges shares under these clusters into the online trace. `facts()` is what the file says of
+  /// markers. Collective.
+  template <class Facts>
+  void flush(World& world, const Clustering& clustering, Shares shares, Facts facts) {
+    auto merged = merged_shares(world, clustering, shares);
     if (output_ == nullptr) return;
     const bool done = guarded(*root_, [&] {
       if (!arrived(merged)) return;
@@ -97,6 +107,9 @@ class TraceKeeper {
     return written;
   }
 
+  /// Events of any rank may be missing.
+  void lose() { missing_unknown_ = true; }
+
   /// A rank that is here.
   Rank& rank(std::uint32_t rank) {
     if constexpr (requires { members_.size(); })
@@ -106,11 +119,7 @@ class TraceKeeper {
   }
 
  private:
-  template <class Keeps>
-  std::optional<Trace> merged_shares(World& world, const Clustering& clustering, Keeps keeps) {
-    auto shares = world.map(members_, [&](std::uint32_t rank, Member& member) {
-      return member.rank->take_share(keeps(rank, member));
-    });
+  std::optional<Trace> merged_shares(World& world, const Clustering& clustering, Shares& shares) {
     auto merged = flush::flush(
         world, shares, clustering, options_.fidelity,
         [&](std::uint32_t rank, Share& sent) { this->rank(rank).complete_share(sent); });

@@ -16,6 +16,7 @@ class TracedRank final : public Rank {
   TracedRank(Recorder& recorder, RankReport& report, RankBudget& budget)
       : recorder_(recorder), report_(report), budget_(budget) {}
 
+  bool ends() const override { return end_begun_ != 0; }
   ClosedInterval close_interval(bool elects) override;
   void join() override;
   void drop() override;

@@ -41,7 +41,7 @@ Tracer::Tracer(Settings settings, int rank, int size, MPI_Comm votes, MPI_Comm l
       traced_(recorder_, report_, budget_),
       file_(writer ? std::make_unique<TraceFile>(std::move(writer), settings_, size) : nullptr),
       online_(settings_, MpiWorld(votes, kFlushPatience * settings_.marker_timeout),
-              MpiWorld(last, kForever), {&traced_}, file_.get()) {
+              MpiWorld(last, kFlushPatience * settings_.marker_timeout), {&traced_}, file_.get()) {
   if (!settings_.raw.empty() && !kSimulated) ::pthread_atfork(flush_raw, nullptr, nullptr);
 }
 
@@ -91,10 +91,15 @@ void Tracer::leave_partial(const std::string& why, bool everyone) {
   trace.timing = timing_name(settings_.timing);
   Share share = recorder_.take_share(true);
   complete_share(share);
+  Share* const aside = online_.aside(static_cast<std::uint32_t>(rank_));
   Trace facts = traced_.own_facts(false);
   facts.declarations.push_back({why + " on rank " + std::to_string(rank_),
                                 RankList::single(static_cast<std::uint32_t>(rank_))});
   trace.online = online_.facts();
+  if (aside != nullptr && aside->keeps) {
+    complete_share(*aside);
+    append(trace, std::move(aside->trace));
+  }
   append(trace, std::move(share.trace));
   trace.facts = std::move(facts.facts);
   trace.declarations = std::move(facts.declarations);

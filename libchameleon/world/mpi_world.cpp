@@ -286,9 +286,9 @@ void MpiWorld::drain() {
 // A vote that was lost travels as a message four bytes longer, which begins with the
 // rank that is missing.
 
-MpiWorld::SmallVote MpiWorld::begin_vote(int tag, double timeout, std::size_t size) {
+MpiWorld::SmallVote MpiWorld::begin_vote(int tag, int next_tag, double timeout, std::size_t size) {
   traffic_.depth += 2 * tree_depth(size_);
-  return {tag, size, PMPI_Wtime(), timeout};
+  return {tag, next_tag, size, PMPI_Wtime(), timeout};
 }
 
 Absent MpiWorld::absent(bool ready) {
@@ -296,7 +296,8 @@ Absent MpiWorld::absent(bool ready) {
   Absent all = ready ? Absent{} : Absent::one(rank_);
   std::uint32_t missing = 0;
   const auto add = [](Absent& mine, Absent&& theirs) { mine.add(theirs); };
-  if (!vote_on(all, add, operation_tag(), timeout_, missing)) failed_ = true;
+  const int tag = operation_tag();
+  if (!vote_on(all, add, tag, kNoTag, timeout_, missing)) failed_ = true;
   return all;
 }
 
@@ -350,6 +351,17 @@ bool MpiWorld::collect(SmallVote& vote, std::uint32_t child, void* theirs) {
   return !vote.lost;
 }
 
+/// A child that has left the votes gave this one up before this rank came to it.
+void MpiWorld::look_for_leave(SmallVote& vote, std::uint32_t child) {
+  if (vote.lost || vote.next_tag == kNoTag) return;
+  int found = 0;
+  if (PMPI_Iprobe(static_cast<int>(child), vote.next_tag, comm_, &found, MPI_STATUS_IGNORE) !=
+      MPI_SUCCESS)
+    failed_ = true;
+  vote.lost = found != 0 || failed_;
+  if (vote.lost) vote.missing = child;
+}
+
 bool MpiWorld::share(SmallVote& vote, void* value) {
   std::uint32_t children[kMostChildren], count = 0, parent = 0;
   walk_up(
@@ -387,13 +399,20 @@ bool MpiWorld::share(SmallVote& vote, void* value) {
 /// A rank that gave an operation up does not wait in votes, but those who wait for
 /// it are told: a wait may have no end.
 bool MpiWorld::refuse(SmallVote& vote) {
+  tell_lost(vote.tag, vote.size);
+  return false;
+}
+
+void MpiWorld::leave_votes(std::uint32_t sequence) { tell_lost(vote_tag(sequence), kSmall); }
+
+/// The ranks beside this one in the tree learn that a vote on so many bytes is lost.
+void MpiWorld::tell_lost(int tag, std::size_t size) {
   std::memset(small_out_, 0, sizeof small_out_);
   std::memcpy(small_out_, &rank_, sizeof rank_);
   const auto tell = [&](std::uint32_t neighbour) {
-    small_send(neighbour, vote.size + 4, vote.tag, PMPI_Wtime() + timeout_);
+    small_send(neighbour, size + 4, tag, PMPI_Wtime() + timeout_);
   };
   walk_up(rank_, size_, tell, tell);
-  return false;
 }
 
 }  // namespace chameleon::world

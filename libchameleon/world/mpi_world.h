@@ -250,6 +250,11 @@ class MpiWorld {
     return value;
   }
 
+  /// After a vote that this rank gave up: it takes part in none from `sequence` on, and whoever
+  /// waits for it in that one, however patiently, is told. A rank that comes to the vote given up
+  /// only now finds it lost too, unless both happen in the same moment.
+  void leave_votes(std::uint32_t sequence);
+
   /// All ranks' values combined on all ranks, for a vote: no allocation, messages
   /// of sizeof(T). `sequence` numbers the votes and must be equal on all ranks.
   /// False after `timeout` seconds without an answer, `missing` being a rank that
@@ -260,12 +265,13 @@ class MpiWorld {
   template <class T, class C>
   bool small_all_reduce(T& value, C combine, std::uint32_t sequence, double timeout,
                         std::uint32_t& missing) {
-    return vote_on(value, combine, vote_tag(sequence), timeout, missing);
+    return vote_on(value, combine, vote_tag(sequence), vote_tag(sequence + 1), timeout, missing);
   }
 
  private:
   friend class MpiSubset;
   static constexpr std::size_t kSmall = 16;
+  static constexpr int kNoTag = -1;
   static constexpr std::size_t kMostChildren = 32;  ///< in the tree
   struct Parcel {
     std::uint32_t rank = 0;
@@ -276,7 +282,7 @@ class MpiWorld {
     std::int64_t error = 0;
   };
   struct SmallVote {
-    int tag;
+    int tag, next_tag;
     std::size_t size;
     double begin, timeout;
     std::uint32_t missing = 0;
@@ -325,9 +331,9 @@ class MpiWorld {
   }
 
   template <class T, class C>
-  bool vote_on(T& value, C combine, int tag, double timeout, std::uint32_t& missing) {
+  bool vote_on(T& value, C combine, int tag, int next_tag, double timeout, std::uint32_t& missing) {
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kSmall);
-    SmallVote vote = begin_vote(tag, timeout, sizeof(T));
+    SmallVote vote = begin_vote(tag, next_tag, timeout, sizeof(T));
     if (failed_) {
       missing = rank_;
       return refuse(vote);
@@ -338,6 +344,9 @@ class MpiWorld {
           T theirs;
           if (collect(vote, child, &theirs)) combine(value, std::move(theirs));
         },
+        [](std::uint32_t) {});
+    walk_up(
+        rank_, size_, [&](std::uint32_t child) { look_for_leave(vote, child); },
         [](std::uint32_t) {});
     if (!share(vote, &value)) missing = vote.missing;
     return !vote.lost;
@@ -433,10 +442,12 @@ class MpiWorld {
   int vote_tag(std::uint32_t sequence) const {
     return static_cast<int>(sequence % static_cast<std::uint32_t>(tags_));
   }
-  SmallVote begin_vote(int tag, double timeout, std::size_t size);
+  SmallVote begin_vote(int tag, int next_tag, double timeout, std::size_t size);
+  void look_for_leave(SmallVote& vote, std::uint32_t child);
   bool collect(SmallVote& vote, std::uint32_t child, void* theirs);
   bool share(SmallVote& vote, void* value);
   bool refuse(SmallVote& vote);
+  void tell_lost(int tag, std::size_t size);
 
   struct Sending;
   bool start(Sending& sending, std::uint32_t to, std::span<const std::uint8_t> bytes, int tag,

@@ -193,6 +193,7 @@ class VirtualWorld {
   }
   /// Nothing is late here.
   void drain() {}
+  void leave_votes(std::uint32_t) {}
 
  private:
   friend class VirtualSubset;

@@ -192,6 +192,37 @@ void votes(std::uint32_t size) {
   world.drain();
 }
 
+// A rank that comes when the others have left finds the vote lost, however long it would wait; so
+// it does where it heard the vote before, in the one after that.
+void left_votes(std::uint32_t size) {
+  if (size == 1) return;
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  for (const bool ahead : {false, true})
+    for (const std::uint32_t late : std::set<std::uint32_t>{0, 1, size / 2, size - 1}) {
+      MpiWorld world(comm, 60);
+      std::uint32_t missing = 0, sequence = 0;
+      Vote vote{me, 1, me};
+      if (me != late) {
+        if (!ahead)
+          check(!world.small_all_reduce(vote, combine_votes, sequence, 0.1, missing),
+                "a vote without all ranks");
+        world.leave_votes(sequence + (ahead ? 0 : 1));
+      }
+      idle_barrier(comm);
+      if (me == late) {
+        const double begin = MPI_Wtime();
+        check(!world.small_all_reduce(vote, combine_votes, sequence, 1e6, missing),
+              "a vote that the others have left");
+        check(MPI_Wtime() - begin < 1, "a vote waits for ranks that have left");
+        world.leave_votes(sequence + 1);
+      }
+      idle_barrier(comm);
+      world.drain();
+      idle_barrier(comm);
+    }
+}
+
 // Rank 1 does not take part: everyone else gives up, then at once.
 void timeout(std::uint32_t size) {
   if (size == 1) return;
@@ -339,6 +370,7 @@ int main(int argc, char** argv) {
   clusterings(static_cast<std::uint32_t>(size));
   failures_of_one(static_cast<std::uint32_t>(size));
   votes(static_cast<std::uint32_t>(size));
+  left_votes(static_cast<std::uint32_t>(size));
   timeout(static_cast<std::uint32_t>(size));
   int all = 0;
   MPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

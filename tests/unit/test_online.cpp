@@ -40,7 +40,10 @@ class ScriptedRank final : public Rank {
   const Stream& whole() const { return whole_; }
   std::size_t dropped() const { return dropped_; }
   void fail() { failure_ = Failure::kMemory; }
+  /// MPI_Finalize begins.
+  void end() { ends_ = true; }
 
+  bool ends() const override { return ends_; }
   ClosedInterval close_interval(bool) override {
     closed_ = std::exchange(open_, {});
     whole_.insert(whole_.end(), closed_.begin(), closed_.end());
@@ -101,6 +104,7 @@ class ScriptedRank final : public Rank {
   SignatureVector last_;
   NoBudget budget_;
   Failure failure_ = Failure::kNone;
+  bool ends_ = false;
   Stage stage_ = Stage::kVote;
   std::size_t dropped_ = 0;
   int elections_ = 0, comparisons_ = 0;
@@ -127,10 +131,31 @@ class KeptTrace final : public Output {
   int size_;
 };
 
+/// One in which a rank does not come to a vote: it is lost on all of them.
+class LosingWorld : public VirtualWorld {
+ public:
+  LosingWorld(std::uint32_t size, std::uint32_t lost) : VirtualWorld(size), lost_(lost) {}
+
+  template <class T, class C>
+  std::optional<T> vote(const PerRank<T>& values, C combine, std::uint32_t sequence, double timeout,
+                        std::uint32_t& missing) {
+    if (timeout < kForever && sequence == lost_) return std::nullopt;
+    return VirtualWorld::vote(values, combine, sequence, timeout, missing);
+  }
+
+ private:
+  std::uint32_t lost_;
+};
+
 /// A job of virtual ranks.
-struct Job {
-  explicit Job(int size, Fidelity fidelity = Fidelity::kExact, std::uint64_t flush_every = 100)
-      : output(size) {
+template <class World>
+struct JobIn {
+  explicit JobIn(int size, Fidelity fidelity = Fidelity::kExact, std::uint64_t flush_every = 100)
+      : JobIn(World(static_cast<std::uint32_t>(size)), fidelity, flush_every) {}
+
+  JobIn(const World& world, Fidelity fidelity, std::uint64_t flush_every = 100)
+      : output(static_cast<int>(world.size())) {
+    const auto size = static_cast<int>(world.size());
     options.fidelity = fidelity;
     options.flush_every = flush_every;
     std::vector<Rank*> pointers;
@@ -138,8 +163,7 @@ struct Job {
       ranks.push_back(std::make_unique<ScriptedRank>(rank, size));
       pointers.push_back(ranks.back().get());
     }
-    const VirtualWorld world(static_cast<std::uint32_t>(size));
-    online = std::make_unique<Online<VirtualWorld>>(options, world, world, pointers, &output);
+    online = std::make_unique<Online<World>>(options, world, world, pointers, &output);
   }
 
   /// All ranks do the same, and then have a marker.
@@ -150,6 +174,7 @@ struct Job {
     return online->state();
   }
   void end() {
+    for (const auto& rank : ranks) rank->end();
     online->meet();
     online->finish();
   }
@@ -157,8 +182,18 @@ struct Job {
   OnlineOptions options;
   KeptTrace output;
   std::vector<std::unique_ptr<ScriptedRank>> ranks;
-  std::unique_ptr<Online<VirtualWorld>> online;
+  std::unique_ptr<Online<World>> online;
 };
+using Job = JobIn<VirtualWorld>;
+
+/// Of a rank of a complete trace: what is not exact is declared.
+void check_declared(const Trace& trace, int rank, const Stream& whole) {
+  RankList declared;
+  for (const Node& node : trace.nodes)
+    for (const Inexact& one : node.inexact) declared.merge(one.ranks);
+  for (const Declaration& one : trace.declarations) declared.merge(one.ranks);
+  if (!declared.contains(static_cast<std::uint32_t>(rank))) CHECK(same(expand(trace, rank), whole));
+}
 
 }  // namespace
 
@@ -228,6 +263,48 @@ TEST_CASE("markers stop where a rank fails, which is said once; what the others 
   CHECK(said.find("failed on 1 of 4 ranks") != std::string::npos);
   CHECK(std::count(said.begin(), said.end(), '\n') == 1);
   CHECK(same(expand(job.output.trace, 1), job.ranks[1]->whole()));
+}
+
+TEST_CASE("markers that stop in L: what leads held is merged for their clusters, the rest is own") {
+  const int size = GENERATE(2, 3, 4, 8, 16);
+  const Fidelity fidelity = GENERATE(Fidelity::kExact, Fidelity::kChecked, Fidelity::kLead);
+  const int before = GENERATE(0, 1, 2, 5);  // in AT, C and L
+  const char* const how = GENERATE("ends", "fails", "is lost");
+  // A rank that failed has no signature, for which virtual ranks have no way.
+  if (how == std::string("fails") && fidelity != Fidelity::kExact) return;
+  const bool lost = how == std::string("is lost");
+  INFO("" << size << " ranks, " << fidelity_name(fidelity) << ", after " << before << ", " << how);
+  const LosingWorld world(static_cast<std::uint32_t>(size),
+                          lost ? static_cast<std::uint32_t>(before) : UINT32_MAX);
+  JobIn<LosingWorld> job(world, fidelity);
+  for (int i = 0; i < before; ++i) job.step({1, 2});
+  // The last rank has less to do than the others, and each has a tail of its own.
+  ScriptedRank& odd = *job.ranks.back();
+  if (how == std::string("ends")) odd.end();
+  if (how == std::string("fails")) odd.fail();
+  for (const auto& rank : job.ranks)
+    if (rank.get() != &odd) rank->call(3);
+  CHECK(job.online->mark());
+  CHECK_FALSE(job.online->mark());
+  const bool held = fidelity != Fidelity::kExact && before > 2;
+  CHECK((job.online->aside(0) != nullptr) == held);
+  for (const auto& rank : job.ranks)
+    if (rank.get() != &odd)
+      for (std::uint64_t i = 0; i < 5; ++i) rank->call(4 + i % 2);
+  job.end();
+  CHECK(job.online->aside(0) == nullptr);
+  REQUIRE(job.output.trace.complete);
+  CHECK(job.output.trace.declarations.empty());
+  for (int rank = 0; rank < size; ++rank) {
+    const Stream& whole = job.ranks[static_cast<std::size_t>(rank)]->whole();
+    const Stream found = expand(job.output.trace, rank);
+    if (fidelity == Fidelity::kExact) CHECK(same(found, whole));
+    // As many calls as there were, and those of the tail.
+    CHECK(found.size() == whole.size());
+    check_declared(job.output.trace, rank, whole);
+    for (std::size_t at = static_cast<std::size_t>(2 * before); at < whole.size(); ++at)
+      CHECK(found[at].path == whole[at].path);
+  }
 }
 
 TEST_CASE("without markers there is one merge, at the end") {
