@@ -197,7 +197,9 @@ void Pass::end_event(Row& row) {
   // A rank that is late makes up in what waits: it would have waited less.
   if (row.waits && row.nominal < end)
     end = std::max(row.nominal, row.begin + std::min(time, at.shortest_ns()));
-  if (row.cause > end) {
+  if (network_ == Network::kIdeal) {
+    end = std::max(row.begin, row.cause > 0 ? row.cause - 1 : 0);
+  } else if (row.cause > end) {
     end = row.cause;
     ++facts_.moved;
   }
@@ -257,8 +259,8 @@ bool Pass::force_one() {
 
 Result<TimelineFacts> run_timeline(const Trace& trace, const RankList& ranks,
                                    const std::function<void(const TimedEvent&)>& sink,
-                                   bool compares) {
-  timeline::Pass pass(trace, ranks, sink, compares);
+                                   bool compares, Network network) {
+  timeline::Pass pass(trace, ranks, sink, compares, network);
   if (const Status ready = pass.prepare(); !ready) return ready.error();
   return pass.run();
 }

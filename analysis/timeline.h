@@ -60,12 +60,16 @@ struct TimelineFacts {
   std::map<std::string, std::uint64_t> unmodelled;  ///< calls whose effects are not told
 };
 
+/// What calls cost. Ideal: nothing but waiting for others, so that a message is there when it is
+/// sent, and a collective is over when the last has come for whom it waits.
+enum class Network : std::uint8_t { kRecorded, kIdeal };
+
 /// Calls `sink` for every event of the ranks in `ranks`, in order of each stream.
 /// All ranks of the trace are run, whatever `ranks` is. `compares`: see `plan_trace`. Error: the
 /// trace is damaged.
 Result<TimelineFacts> run_timeline(const Trace& trace, const RankList& ranks,
                                    const std::function<void(const TimedEvent&)>& sink,
-                                   bool compares = false);
+                                   bool compares = false, Network network = Network::kRecorded);
 
 /// "reconstructed from histograms", "as recorded, moved where ...": for the output.
 std::string timeline_text(const Trace& trace);

@@ -86,8 +86,12 @@ struct Row {
 class Pass {
  public:
   Pass(const Trace& trace, const RankList& ranks,
-       const std::function<void(const TimedEvent&)>& sink, bool compares)
-      : trace_(trace), wanted_(ranks), sink_(sink), plan_(plan_trace(trace, compares)) {}
+       const std::function<void(const TimedEvent&)>& sink, bool compares, Network network)
+      : network_(network),
+        trace_(trace),
+        wanted_(ranks),
+        sink_(sink),
+        plan_(plan_trace(trace, compares)) {}
 
   Status prepare();
   TimelineFacts run();
@@ -131,6 +135,7 @@ class Pass {
   void wake(Row& row);
   bool force_one();
 
+  Network network_;
   const Trace& trace_;
   const RankList& wanted_;
   const std::function<void(const TimedEvent&)>& sink_;

@@ -99,10 +99,11 @@ std::string where(const PatternFamily& family, CallSites& sites,
 }
 
 void print_summary(const Patterns& found) {
-  std::cout << count_text(found.patterns.size()) << " patterns in "
-            << count_text(found.families.size()) << " families, " << count_text(found.instances)
-            << " instances of " << count_text(found.facts.events)
-            << " events (ends of messages, calls of collectives)\n";
+  std::cout << "patterns: " << count_text(found.patterns.size())
+            << "; families: " << count_text(found.families.size())
+            << "; instances: " << count_text(found.instances)
+            << "; events: " << count_text(found.facts.events)
+            << " (ends of messages, calls of collectives)\n";
   std::cout << "the largest instance has " << count_text(found.facts.largest) << " events of "
             << count_text(found.facts.largest_ranks) << " ranks\n";
   if (found.cut_at_collectives)

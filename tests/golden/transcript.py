@@ -85,6 +85,11 @@ VERBS = {
     "patterns": each("patterns {}.cham", "patterns --pattern CP1 {}.cham",
                      "patterns --split wait --min-processes 3 --limit 4 {}.cham",
                      "patterns --json {}.cham"),
+    "phases": each("phases {}.cham", "phases --criterion bic --depth 1 --curve {}.csv {}.cham",
+                   "phases --json --published {}.cham"),
+    "efficiency": lambda names: each("efficiency {}.cham")(names) + [
+        f"efficiency --weak {names[0]}.cham {names[1]}.cham",
+        f"efficiency --json {names[1]}.cham {names[0]}.cham"],
     "report": each("report --json --no-source {}.cham"),
     "verify": verify,
     "compare": compare,

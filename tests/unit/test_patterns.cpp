@@ -8,7 +8,7 @@
 #include <random>
 #include <sstream>
 
-#include "analysis/patterns.h"
+#include "analysis/phases.h"
 #include "unit/trace_builder.h"
 
 using namespace chameleon;
@@ -316,4 +316,43 @@ TEST_CASE("instances come in the order of every rank's program, whoever is first
       CHECK(of[rank][next[rank]++] == message);
     }
   }
+}
+
+TEST_CASE("phases: where the mix of patterns changes, with their time and load") {
+  constexpr std::uint64_t kMs = 1'000'000;
+  Job job(2);
+  const auto step = [&](std::uint64_t compute0, std::uint64_t compute1, bool ring) {
+    for (std::uint32_t rank = 0; rank < 2; ++rank) {
+      const std::uint64_t compute = rank == 0 ? compute0 : compute1;
+      if (ring)
+        job.push(rank, kAllreduce, {0, 0, 1, kInt, -2, 0}, compute, 1);
+      else if (rank == 0)
+        job.push(0, kSend, {0, 1, kInt, job.rank_of(0, 1), 7, 0}, compute, 1);
+      else
+        job.push(1, kRecv,
+                 {0, 1, kInt, job.rank_of(1, 0), 7, 0, kNotRecorded, kNotRecorded, kNotRecorded},
+                 compute, 1);
+    }
+  };
+  for (int i = 0; i < 30; ++i) step(kMs, kMs, true);
+  for (int i = 0; i < 10; ++i) step(2 * kMs, kMs, false);
+  const Trace trace = job.finalized();
+  const Result<ExecutionPhases> found = find_phases(trace, {}, {});
+  REQUIRE(found);
+  REQUIRE(found->phases.size() == 2);
+  const ExecutionPhase &first = found->phases[0], &second = found->phases[1];
+  CHECK(first.first == 0);
+  CHECK(first.last == 30);
+  CHECK(second.last == 40);
+  CHECK(second.tie_first == 30);
+  CHECK(second.strength > 0);
+  CHECK(first.begin_ns == 0);
+  CHECK(first.ns() == Approx(31.0 * kMs).epsilon(1e-3));  // up to the first message
+  CHECK(second.ns() == Approx(19.0 * kMs).epsilon(1e-3));
+  CHECK(first.end_ns == second.begin_ns);
+  // It begins with rank 1's receive, when rank 0 has computed for half of its first step.
+  CHECK(second.compute_ns == Approx(19.0 * kMs + 9.0 * kMs).epsilon(1e-3));
+  CHECK(second.most_compute_ns == Approx(19.0 * kMs).epsilon(1e-3));
+  CHECK(first.families == std::vector<std::pair<std::uint32_t, std::uint64_t>>{{0, 30}});
+  CHECK(second.families == std::vector<std::pair<std::uint32_t, std::uint64_t>>{{1, 10}});
 }

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/phases.h"
+
+#include <algorithm>
+#include <map>
+
+namespace chameleon::analysis {
+namespace {
+
+// A phase begins when all instances before it have begun, and so at most where its first does.
+void place_in_time(ExecutionPhases& found) {
+  const std::vector<std::uint64_t>& begins = found.patterns.sequence.begins_ns;
+  std::uint64_t latest = 0;
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < found.phases.size(); ++i) {
+    ExecutionPhase& phase = found.phases[i];
+    for (; at < phase.first; ++at) latest = std::max(latest, begins[at]);
+    if (i == 0) continue;
+    phase.begin_ns = std::max(latest, begins[phase.first]);
+    found.phases[i - 1].end_ns = phase.begin_ns;
+  }
+  found.phases.back().end_ns =
+      std::max(found.patterns.timeline.end_ns, found.phases.back().begin_ns);
+}
+
+void count_families(ExecutionPhase& phase, const PatternSequence& sequence) {
+  std::map<std::uint32_t, std::uint64_t> counts;
+  for (std::size_t i = phase.first; i < phase.last; ++i) ++counts[sequence.families[i]];
+  phase.families.assign(counts.begin(), counts.end());
+  std::stable_sort(phase.families.begin(), phase.families.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+}
+
+void take_boundary(ExecutionPhase& phase, const statistics::Segmentation& segmentation) {
+  for (const statistics::Split& split : segmentation.splits) {
+    if (!split.made || split.at != phase.first) continue;
+    phase.strength = split.strength;
+    phase.tie_first = split.tie_first;
+    phase.tie_last = split.tie_last;
+  }
+}
+
+/// Computing of each rank in each phase: what lies in its time.
+Status add_up_computing(const Trace& trace, ExecutionPhases& found) {
+  const RankList ranks = trace.whole_ranks();
+  found.ranks = static_cast<std::uint32_t>(ranks.size());
+  const std::size_t width = ranks.empty() ? 0 : ranks.intervals().back().last + std::size_t{1};
+  const std::size_t count = found.phases.size();
+  std::vector<double> compute(width * count);
+  std::vector<std::size_t> at(
+      trace.ranks.empty() ? 0 : trace.ranks.intervals().back().last + std::size_t{1});
+  const Result<TimelineFacts> run = run_timeline(trace, ranks, [&](const TimedEvent& event) {
+    std::size_t& phase = at[event.stream()];
+    const std::uint64_t begin = event.begin_ns - std::min(event.begin_ns, event.at->compute_ns());
+    while (phase + 1 < count && found.phases[phase].end_ns <= begin) ++phase;
+    for (std::size_t i = phase; i < count && found.phases[i].begin_ns < event.begin_ns; ++i) {
+      const std::uint64_t from = std::max(begin, found.phases[i].begin_ns);
+      const std::uint64_t to = std::min(event.begin_ns, found.phases[i].end_ns);
+      if (to > from) compute[event.rank() * count + i] += static_cast<double>(to - from);
+    }
+  });
+  if (!run) return run.error();
+  for (std::size_t rank = 0; rank < width; ++rank)
+    for (std::size_t i = 0; i < count; ++i) {
+      ExecutionPhase& phase = found.phases[i];
+      phase.compute_ns += compute[rank * count + i];
+      phase.most_compute_ns = std::max(phase.most_compute_ns, compute[rank * count + i]);
+    }
+  return Unit{};
+}
+
+}  // namespace
+
+Result<ExecutionPhases> find_phases(const Trace& trace, PatternOptions options,
+                                    const statistics::SegmentationOptions& segmentation) {
+  options.sequence = true;
+  Result<Patterns> patterns = find_patterns(trace, options);
+  if (!patterns) return patterns.error();
+  ExecutionPhases found;
+  found.patterns = std::move(*patterns);
+  const PatternSequence& sequence = found.patterns.sequence;
+  found.segmentation = statistics::segment(sequence.patterns, segmentation);
+  const std::vector<std::size_t>& boundaries = found.segmentation.boundaries;
+  for (std::size_t i = 0; i < boundaries.size(); ++i) {
+    ExecutionPhase& phase = found.phases.emplace_back();
+    phase.first = boundaries[i];
+    phase.last = i + 1 < boundaries.size() ? boundaries[i + 1] : sequence.patterns.size();
+    count_families(phase, sequence);
+    take_boundary(phase, found.segmentation);
+  }
+  if (found.phases.empty()) return found;
+  place_in_time(found);
+  if (const Status added = add_up_computing(trace, found); !added) return added.error();
+  return found;
+}
+
+}  // namespace chameleon::analysis
