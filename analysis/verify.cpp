@@ -68,6 +68,8 @@ class Lockstep {
       comparison_.both(raw_.front(), seen_.front(), place(), kinds, raw_number_);
       pop_raw();
       pop_seen();
+    } else if (polls_on()) {
+      return true;
     } else if (const Status found = resynchronize(); !found) {
       return found.error();
     }
@@ -135,6 +137,27 @@ class Lockstep {
     return Unit{};
   }
 
+  /// A call that polls and is declared to come another number of times.
+  const CallDescription* declared_poll(const EventView& event) const {
+    const CallDescription* call = described(event);
+    if (call == nullptr || (kinds_of(event) & kInexactEvents) == 0) return nullptr;
+    for (const Field& field : call->fields)
+      if (field.name == "flag") return call;
+    return nullptr;
+  }
+  /// Drops one more of the polls behind which the two sides differ, on the side that has them:
+  /// there may be more than anything is looked for among.
+  bool polls_on() {
+    if (last_poll_ == nullptr) return false;
+    if (described(seen_.front()) == last_poll_ && declared_poll(seen_.front()) != nullptr)
+      drop_seen(1);
+    else if (raw_.front().call == last_poll_->name)
+      drop_raw(1);
+    else
+      return false;
+    return true;
+  }
+
   // Drops the fewest events after which both sides are at the same call (and, if
   // they do not end there, the same next call).
   Status resynchronize() {
@@ -196,6 +219,7 @@ class Lockstep {
   }
   void pop_seen() {
     last_kinds_ = kinds_of(seen_.front());
+    last_poll_ = declared_poll(seen_.front());
     seen_.pop_front();
     ++seen_number_;
     if (seen_left_ > 0) --seen_left_;
@@ -215,6 +239,7 @@ class Lockstep {
   std::uint64_t raw_number_ = 1, seen_number_ = 1;
   std::int64_t declared_shift_ = 0;  ///< raw events missing less additional ones, as declared
   std::uint32_t last_kinds_ = 0;     ///< of the event of the trace before the one at hand
+  const CallDescription* last_poll_ = nullptr;  ///< the call of that, if it is a declared poll
 };
 
 /// Adds a rank to the kinds declared there without need.

@@ -29,6 +29,10 @@ std::size_t Clustering::size() const {
 
 // Only the parameters that have values travel: a mask, then those.
 
+namespace {
+constexpr std::uint64_t kOtherDistances = std::uint64_t{1} << kParameters;
+}
+
 void encode(ByteWriter& writer, const Clustering& clustering) {
   writer.varint(clustering.main.size());
   for (const MainCluster& each : clustering.main) {
@@ -38,7 +42,7 @@ void encode(ByteWriter& writer, const Clustering& clustering) {
       writer.varint(cluster.lead);
       cluster.ranks.encode(writer);
       writer.u64(cluster.signature.call_path);
-      std::uint64_t mask = 0;
+      std::uint64_t mask = cluster.same_distances ? 0 : kOtherDistances;
       for (std::size_t i = 0; i < kParameters; ++i)
         if (cluster.signature.parameters[i] != SignatureVector::Summary{})
           mask |= std::uint64_t{1} << i;
@@ -62,6 +66,7 @@ bool decode(ByteReader& reader, Clustering& clustering) {
       if (!RankList::decode(reader, cluster.ranks)) return false;
       cluster.signature.call_path = reader.u64();
       const std::uint64_t mask = reader.varint();
+      cluster.same_distances = (mask & kOtherDistances) == 0;
       for (std::size_t i = 0; i < kParameters; ++i) {
         if ((mask >> i & 1) == 0) continue;
         cluster.signature.parameters[i].mean = std::bit_cast<double>(reader.u64());

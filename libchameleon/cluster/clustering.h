@@ -18,6 +18,7 @@ struct SubCluster {
   std::uint32_t lead = 0;     ///< traces for `ranks`, to which it belongs
   SignatureVector signature;  ///< the lead's
   RankList ranks;
+  bool same_distances = true;  ///< to partners, from all of the ranks, as far as they are signed
   bool operator==(const SubCluster&) const = default;
 };
 

@@ -49,6 +49,17 @@ std::uint64_t parameters_key(const SignatureVector& signature, SignatureFormat f
   return key;
 }
 
+void take_in(SubCluster& mine, const SubCluster& theirs) {
+  mine.ranks.merge(theirs.ranks);
+  mine.same_distances = mine.same_distances && theirs.same_distances;
+  for (const Parameter partner : {Parameter::kSource, Parameter::kDestination}) {
+    const auto exact = [&](const SubCluster& one) {
+      return one.signature.parameters[static_cast<std::size_t>(partner)].exact;
+    };
+    mine.same_distances = mine.same_distances && exact(mine) == exact(theirs);
+  }
+}
+
 void join_equals(std::vector<SubCluster>& mine, std::vector<SubCluster>&& theirs,
                  SignatureFormat format) {
   Places places(mine, [format](const SubCluster& cluster) {
@@ -58,7 +69,7 @@ void join_equals(std::vector<SubCluster>& mine, std::vector<SubCluster>&& theirs
   for (SubCluster& cluster : theirs) {
     const std::size_t at = places.find(cluster);
     if (at < before)
-      mine[at].ranks.merge(cluster.ranks);
+      take_in(mine[at], cluster);
     else
       mine.push_back(std::move(cluster));
   }
@@ -89,7 +100,7 @@ void select_leads(std::vector<SubCluster>& clusters, std::size_t k, const Cluste
   }
   const std::vector<std::size_t> joins = nearest(matrix, chosen);
   for (std::size_t i = 0; i < clusters.size(); ++i)
-    if (joins[i] != i) clusters[joins[i]].ranks.merge(clusters[i].ranks);
+    if (joins[i] != i) take_in(clusters[joins[i]], clusters[i]);
   std::vector<SubCluster> kept;
   for (const std::size_t i : chosen) kept.push_back(std::move(clusters[i]));
   clusters = std::move(kept);

@@ -184,9 +184,24 @@ void join_comparisons(std::vector<Comparison>& mine, std::vector<Comparison>&& t
 
 namespace {
 
-/// Kinds in which each represented rank of `lead` is inexact.
+/// Of a plan: how many unsuccessful polls there were, and nothing else. The nodes of the calls that
+/// poll say that their events are inexact.
+constexpr std::uint32_t kInexactPolls = kInexactAll + 1;
+
+/// The kinds in which a rank's hashes differ from its lead's.
+std::uint32_t kinds_between(const StreamHashes& rank, const StreamHashes& lead) {
+  std::uint32_t kinds = 0;
+  for (std::size_t kind = 0; kind < kPollsHash; ++kind)
+    if (rank[kind] != lead[kind]) kinds |= 1U << kind;
+  if (rank[kPollPlacesHash] != lead[kPollPlacesHash]) kinds |= kInexactEvents;
+  if ((kinds & kInexactEvents) != 0) return kInexactAll;
+  return rank[kPollsHash] == lead[kPollsHash] ? kinds : kinds | kInexactPolls;
+}
+
+/// Kinds in which each represented rank of `lead` is inexact. `mixed`: end-points are read as no
+/// rank compared them.
 std::vector<Inexact> judge(std::uint32_t lead, const RankList& represented,
-                           const std::vector<Comparison>& comparisons) {
+                           const std::vector<Comparison>& comparisons, bool mixed) {
   std::vector<Inexact> result;
   const StreamHashes* own = nullptr;
   for (const Comparison& one : comparisons)
@@ -195,10 +210,8 @@ std::vector<Inexact> judge(std::uint32_t lead, const RankList& represented,
   RankList compared;
   for (const Comparison& one : comparisons) {
     if (one.lead != lead) continue;
-    std::uint32_t kinds = 0;
-    for (std::size_t kind = 0; kind < own->size(); ++kind)
-      if (one.hashes[kind] != (*own)[kind]) kinds |= 1U << kind;
-    if ((kinds & kInexactEvents) != 0) kinds = kInexactAll;
+    std::uint32_t kinds = kinds_between(one.hashes, *own);
+    if (mixed) kinds |= kInexactSource | kInexactDest;
     RankList ranks = one.ranks.intersection(represented);
     compared.merge(ranks);
     if (kinds != 0 && !ranks.empty()) merge_inexact(result, {{std::move(ranks), kinds}});
@@ -206,6 +219,38 @@ std::vector<Inexact> judge(std::uint32_t lead, const RankList& represented,
   RankList lost = represented.minus(compared);  // on the way here
   if (!lost.empty()) merge_inexact(result, {{std::move(lost), kInexactAll}});
   return result;
+}
+
+}  // namespace
+
+namespace {
+
+/// Calls f(cluster, ranks that its lead stands for) for each cluster led by a rank of the class.
+template <class F>
+void each_represented(const ShareClass& one, const RankList& keepers, const Clustering& clustering,
+                      F f) {
+  for (const MainCluster& main : clustering.main)
+    for (const SubCluster& cluster : main.clusters) {
+      if (!one.ranks.contains(cluster.lead)) continue;
+      const RankList represented = cluster.ranks.minus(keepers);
+      if (!represented.empty()) f(cluster, represented);
+    }
+}
+
+/// Adds to a class's entry the ranks that its leads stand for. Where partners of a cluster are not
+/// at the same distances from its ranks, those that are always rank 0 are taken for a root.
+void represent(FlushPlan::Entry& entry, const ShareClass& one, const RankList& keepers,
+               const Clustering& clustering, const std::vector<Comparison>& comparisons) {
+  bool mixed = false;
+  each_represented(one, keepers, clustering, [&](const SubCluster& cluster, const RankList&) {
+    mixed = mixed || (one.mixed_holds && !cluster.same_distances);
+  });
+  if (mixed) entry.relative = false;
+  each_represented(
+      one, keepers, clustering, [&](const SubCluster& cluster, const RankList& represented) {
+        merge_inexact(entry.inexact, judge(cluster.lead, represented, comparisons, mixed));
+        entry.ranks.merge(represented);
+      });
 }
 
 }  // namespace
@@ -223,15 +268,7 @@ FlushPlan make_plan(const std::vector<ShareClass>& classes, const Clustering& cl
         groups.try_emplace(one.structure, static_cast<std::uint32_t>(groups.size())).first->second;
     entry.relative = one.relative_holds;
     entry.ranks = one.ranks;
-    if (fidelity != Fidelity::kExact)
-      for (const MainCluster& main : clustering.main)
-        for (const SubCluster& cluster : main.clusters) {
-          if (!one.ranks.contains(cluster.lead)) continue;
-          const RankList represented = cluster.ranks.minus(keepers);
-          if (represented.empty()) continue;
-          merge_inexact(entry.inexact, judge(cluster.lead, represented, comparisons));
-          entry.ranks.merge(represented);
-        }
+    if (fidelity != Fidelity::kExact) represent(entry, one, keepers, clustering, comparisons);
     entry.alone = entry.ranks.size() == 1;
     plan.entries.push_back(std::move(entry));
   }
@@ -311,9 +348,33 @@ Shipment prepare(const FlushPlan::Entry& entry, Share& share) {
           param.canonicalize((entry.relative ? relative : mixed) == EndPointForm::kRelative);
         },
         [](Param&) {});
-  if (!entry.inexact.empty())
-    for (Node& node : shipment.trace.nodes) merge_inexact(node.inexact, entry.inexact);
+  shipment.inexact = entry.inexact;
+  declare(shipment.trace, entry.inexact);
   return shipment;
+}
+
+namespace {
+
+/// Declares that of the calls that poll nobody knows how often they came for these ranks.
+void declare_polls(std::vector<Node>& nodes, const Trace& trace, const RankList& ranks) {
+  for (Node& node : nodes) {
+    declare_polls(node.body, trace, ranks);
+    const auto call = trace.calls.find(node.call);
+    if (node.is_loop() || call == trace.calls.end()) continue;
+    for (const Field& field : call->second.fields)
+      if (field.name == "flag") merge_inexact(node.inexact, {{ranks, kInexactEvents}});
+  }
+}
+
+}  // namespace
+
+void declare(Trace& trace, const std::vector<Inexact>& inexact) {
+  for (const Inexact& one : inexact) {
+    if ((one.kinds & kInexactPolls) != 0) declare_polls(trace.nodes, trace, one.ranks);
+    const std::uint32_t kinds = one.kinds & kInexactAll;
+    if (kinds == 0) continue;
+    for (Node& node : trace.nodes) merge_inexact(node.inexact, {{one.ranks, kinds}});
+  }
 }
 
 void Shipment::encode(ByteWriter& writer) const {
@@ -326,8 +387,6 @@ void Shipment::encode(ByteWriter& writer) const {
     for (const std::int64_t element : array) values.append(element);
     values.encode(writer);
   }
-  const std::vector<Inexact> none;
-  const auto& inexact = trace.nodes.empty() ? none : trace.nodes.front().inexact;
   encode_inexact(writer, inexact);
   write_values(writer, trace);
 }
@@ -347,6 +406,13 @@ bool Shipment::decode(ByteReader& reader, Shipment& value) {
 
 namespace {
 
+void clear_inexact(std::vector<Node>& nodes) {
+  for (Node& node : nodes) {
+    node.inexact.clear();
+    clear_inexact(node.body);
+  }
+}
+
 /// Values of a trace of the same structure as `mine`.
 bool unpack(const Trace& mine, Shipment& theirs) {
   ByteReader reader(theirs.received);
@@ -365,7 +431,8 @@ bool unpack(const Trace& mine, Shipment& theirs) {
   trace.nodes = mine.nodes;
   std::vector<Inexact> inexact;
   if (!decode_inexact(reader, inexact)) return false;
-  for (Node& node : trace.nodes) node.inexact = inexact;
+  clear_inexact(trace.nodes);
+  declare(trace, inexact);
   return read_values(reader, trace);
 }
 

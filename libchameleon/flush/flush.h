@@ -32,9 +32,11 @@ namespace chameleon::flush {
 enum class Fidelity : std::uint8_t { kExact, kChecked, kLead };
 const char* fidelity_name(Fidelity fidelity);
 
-/// Hashes of what a rank did, one a kind of parameter (the bits of `Inexactness`
-/// in order), kept also where events are dropped.
-using StreamHashes = std::array<std::uint64_t, 6>;
+/// Hashes of what a rank did, kept also where events are dropped: one a kind of parameter (the bits
+/// of `Inexactness` in order), of all but unsuccessful polls; one of these; and one of the set of
+/// calls that poll.
+using StreamHashes = std::array<std::uint64_t, 8>;
+inline constexpr std::size_t kPollsHash = 6, kPollPlacesHash = 7;
 
 /// What a rank brings to a flush.
 struct Share {
@@ -116,11 +118,15 @@ FlushPlan make_plan(const std::vector<ShareClass>& classes, const Clustering& cl
 struct Shipment {
   Trace trace;
   bool values_only = false;
-  Bytes received;  ///< values not read yet
+  std::vector<Inexact> inexact;  ///< of the nodes, which say so already
+  Bytes received;                ///< values not read yet
 
   void encode(ByteWriter& writer) const;
   static bool decode(ByteReader& reader, Shipment& value);
 };
+
+/// Declares, at the nodes of a trace, what a plan's entry finds inexact.
+void declare(Trace& trace, const std::vector<Inexact>& inexact);
 
 /// Makes a sender's trace that of its whole class.
 Shipment prepare(const FlushPlan::Entry& entry, Share& share);

@@ -12,9 +12,18 @@
 namespace chameleon::record {
 namespace {
 
+/// How many unsuccessful polls come before what is polled for is chance: they have a hash of their
+/// own, in which the other events say where they are.
 StreamHashes hashes_of(std::span<const ValueUse> uses, std::uint64_t symbol,
-                       std::span<const std::int64_t> values) {
+                       std::span<const std::int64_t> values, bool unsuccessful) {
   StreamHashes hashes{};
+  hashes[flush::kPollsHash] = combine(1, symbol);
+  if (unsuccessful) {
+    for (const std::int64_t value : values)
+      hashes[flush::kPollsHash] =
+          combine(hashes[flush::kPollsHash], static_cast<std::uint64_t>(packed_relative(value)));
+    return hashes;
+  }
   hashes[0] = combine(1, symbol);
   for (std::size_t i = 0; i < values.size() && i < uses.size(); ++i) {
     const ValueUse& use = uses[i];
@@ -56,6 +65,7 @@ void EventUses::learn(const EventTable& table, const EventTable::Entry& entry) {
   Use use;
   use.symbol = Node::event_symbol(entry.call, entry.path);
   use.creates = call.creates;
+  use.polls = call.flag >= 0;
   use.counted_only = call.flag >= 0 && static_cast<std::size_t>(call.flag) < values.size() &&
                      values[static_cast<std::size_t>(call.flag)] == 0;
   use.first = static_cast<std::uint32_t>(values_.size());
@@ -69,7 +79,7 @@ void EventUses::learn(const EventTable& table, const EventTable::Entry& entry) {
     values_.push_back({place.parameter, special, value});
   }
   use.end = static_cast<std::uint32_t>(values_.size());
-  if (hashing_) hashes_.push_back(hashes_of(call.values, use.symbol, values));
+  if (hashing_) hashes_.push_back(hashes_of(call.values, use.symbol, values, use.counted_only));
   uses_.push_back(use);
 }
 

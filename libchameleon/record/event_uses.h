@@ -26,6 +26,7 @@ class EventUses {
     std::uint64_t symbol = 0;
     std::uint32_t first = 0, end = 0;  ///< see `value`
     bool creates = false;
+    bool polls = false;         ///< a call that may be unsuccessful
     bool counted_only = false;  ///< an unsuccessful poll
   };
 

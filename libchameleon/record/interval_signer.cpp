@@ -32,7 +32,7 @@ void IntervalSigner::sign(const IntervalLog& log) {
       else
         signature_.add(value.parameter, value.value);
     }
-    if (hashes) add_hashes(uses_.hashes(record.event()));
+    if (hashes) add_hashes(record.event());
   }
   present_.creates = present_.creates || creates;
   present_.events += records.size();
@@ -40,9 +40,14 @@ void IntervalSigner::sign(const IntervalLog& log) {
   add_times(log);
 }
 
-void IntervalSigner::add_hashes(const StreamHashes& event) {
+void IntervalSigner::add_hashes(std::uint32_t number) {
+  const StreamHashes& event = uses_.hashes(number);
   for (std::size_t i = 0; i < event.size(); ++i)
     if (event[i] != 0) present_.hashes[i] = combine(present_.hashes[i], event[i]);
+  const EventUses::Use& use = uses_[number];
+  if (!use.polls || std::find(polls_.begin(), polls_.end(), use.symbol) != polls_.end()) return;
+  polls_.push_back(use.symbol);
+  present_.hashes[flush::kPollPlacesHash] ^= mix(use.symbol);
 }
 
 /// The times of what is in the log, if they are signed. An unsuccessful poll is no event of the
@@ -100,6 +105,7 @@ SignedInterval IntervalSigner::close(const IntervalLog& log, bool whole, double 
     sequence_.clear();
     if (whole) remember(log);
   }
+  polls_.clear();
   take_times(ns_per_tick);
   SignedInterval closed = std::exchange(present_, {});
   present_.last_symbol = closed.last_symbol;

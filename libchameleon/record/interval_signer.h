@@ -39,7 +39,7 @@ class IntervalSigner {
   void know_loops(const ParameterTotal& loops) { before_.totals[Parameter::kLoop] = loops; }
 
  private:
-  void add_hashes(const StreamHashes& event);
+  void add_hashes(std::uint32_t number);
   void add_times(const IntervalLog& log);
   void take_times(double ns_per_tick);
   bool repeats(const IntervalLog& log) const;
@@ -49,6 +49,7 @@ class IntervalSigner {
   EventUses uses_;
   IntervalSignature signature_;
   SignedInterval present_;
+  std::vector<std::uint64_t> polls_;  ///< distinct calls of the interval that may be unsuccessful
   std::uint64_t compute_ticks_ = 0, communication_ticks_ = 0, timed_ = 0;
   SignedInterval before_;                ///< the interval signed last as a whole
   std::vector<std::uint32_t> sequence_;  ///< its events

@@ -13,6 +13,8 @@
 //   vary     tags that never repeat, and no markers
 //   limit    as vary, with markers; after ten steps the process gets no more than SLEEP_MS MiB of
 //            address space beside what it has
+//   poll     the shift is completed by MPI_Test, unsuccessfully at first for as often as it happens
+//   root     rank 0 receives from each rank and answers, in place of the shift
 //   last     no markers, and rank 1 never calls MPI_Finalize
 //   report   rank 0 prints the time of a step and the size of the trace before MPI_Finalize
 #include <chameleon/chameleon.h>
@@ -44,9 +46,40 @@ struct Program {
   bool odd() const { return rank == 1; }
 };
 
+/// Rank 0 receives from all others and answers each of them.
+void serve(const Program& run) {
+  int value = run.rank;
+  if (run.rank != 0) {
+    MPI_Send(&value, 1, MPI_INT, 0, 4, MPI_COMM_WORLD);
+    MPI_Recv(&value, 1, MPI_INT, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return;
+  }
+  for (int rank = 1; rank < run.ranks; ++rank)
+    MPI_Recv(&value, 1, MPI_INT, rank, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (int rank = 1; rank < run.ranks; ++rank)
+    MPI_Send(&value, 1, MPI_INT, rank, 5, MPI_COMM_WORLD);
+}
+
+/// A shift that polls, more often on higher ranks.
+void poll(const Program& run, int next, int previous) {
+  int out = run.rank, in = -1, done = 0;
+  MPI_Request requests[2];
+  MPI_Irecv(&in, 1, MPI_INT, previous, 6, MPI_COMM_WORLD, &requests[0]);
+  for (int i = 0; i < 1 + 3 * run.rank; ++i) {  // nobody has sent yet
+    MPI_Test(&requests[0], &done, MPI_STATUS_IGNORE);
+    if (done != 0) MPI_Abort(MPI_COMM_WORLD, 97);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Isend(&out, 1, MPI_INT, next, 6, MPI_COMM_WORLD, &requests[1]);
+  while (done == 0) MPI_Test(&requests[0], &done, MPI_STATUS_IGNORE);
+  MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+}
+
 void shift(const Program& run, int step) {
+  if (run.mode == "root") return serve(run);
   const int next = (run.rank + 1) % run.ranks;
   const int previous = (run.rank + run.ranks - 1) % run.ranks;
+  if (run.mode == "poll") return poll(run, next, previous);
   int out = run.rank + step;
   int in = -1;
   const int tag = run.mode == "vary" || run.mode == "limit" ? step * 7919 % 32749 : 0;

@@ -113,6 +113,30 @@ def fidelities(online):
 
 
 @test
+def polls(online):
+    """How often a rank polled without success is its own; the rest is compared."""
+    what, path, facts, _ = online.trace(4, online.program("poll", 12), FIDELITY="checked", K=1)
+    expect({one["kind"] for one in facts["inexact"]} == {"EVENTS"},
+           f"{what}: declares {facts['inexact']}")
+    outcome = online.tools.chameleon("verify", path, "--raw", path.parent / "raw", "--json")
+    expect(outcome.status == 0, f"{what}: something inexact is not declared", outcome)
+    columns = json.loads(outcome.stdout)["columns"]
+    expect(all(columns[name]["matched"] == columns[name]["total"] for name in ("dest", "op")),
+           f"{what}: more than polls differs", outcome)
+
+
+@test
+def roots(online):
+    """Ranks that all talk to rank 0 and are represented by one of them: it is rank 0 for each."""
+    for fidelity in ("checked", "lead"):
+        what, path, _, _ = online.trace(8, online.program("root", 12), FIDELITY=fidelity, K=3)
+        outcome = online.tools.chameleon("verify", path, "--raw", path.parent / "raw")
+        expect(outcome.status == 0, f"{what}: something inexact is not declared", outcome)
+        outcome = online.tools.replay(8, path)
+        expect(outcome.status == 0, f"{what}: replay", outcome)
+
+
+@test
 def settings(online):
     program = online.example("wavefront", "--iterations", 6)
     for variables in ({"CLUSTERING": "k-farthest", "K": 1}, {"CLUSTERING": "k-medoid", "K": 2},

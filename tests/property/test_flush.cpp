@@ -184,6 +184,57 @@ TEST_CASE("a lead's trace stands for its cluster, and says so") {
   CHECK(inexact_kinds(checked->nodes.front().inexact, 6) == kInexactAll);
 }
 
+TEST_CASE(
+    "where only unsuccessful polls differ, the calls that poll say so and nothing else does") {
+  const int ranks = 4;
+  std::vector<Stream> streams;
+  for (int rank = 0; rank < ranks; ++rank)
+    streams.push_back({{1, 1, {0, 8, (rank + 1) % ranks}}, {2, 2, {0, 8, (rank + 1) % ranks}}});
+  VirtualWorld world(ranks);
+  auto shares = shares_of(streams, 0, 4);
+  for (int rank = 0; rank < ranks; ++rank) {
+    Share& share = shares[static_cast<std::size_t>(rank)];
+    share.hashes[kPollsHash] = rank == 2 ? 5 : 4;
+    share.hashes[kPollPlacesHash] = rank == 3 ? 5 : 4;
+    share.trace.calls[2].fields[1].name = "flag";
+    share.keeps = rank == 1;
+    if (!share.keeps) share.trace = Trace();
+  }
+  auto merged = flush::flush(world, shares, one_cluster(ranks, 1), Fidelity::kChecked);
+  REQUIRE(merged);
+  REQUIRE(merged->nodes.size() == 2);
+  const std::vector<Inexact>& other = merged->nodes.front().inexact;
+  const std::vector<Inexact>& poll = merged->nodes.back().inexact;
+  CHECK(inexact_kinds(other, 0) == 0);
+  CHECK(inexact_kinds(poll, 0) == 0);
+  CHECK(inexact_kinds(other, 2) == 0);
+  CHECK(inexact_kinds(poll, 2) == kInexactEvents);
+  CHECK(inexact_kinds(other, 3) == kInexactAll);  // it polled elsewhere
+}
+
+TEST_CASE("of ranks at other distances from their partners a lead's rank 0 is rank 0 for all") {
+  const int ranks = 4;
+  const bool same = GENERATE(true, false);
+  std::vector<Stream> streams;
+  for (int rank = 0; rank < ranks; ++rank) streams.push_back({{1, 1, {0, 8, 0}}});
+  VirtualWorld world(ranks);
+  auto shares = shares_of(streams, 0, 4);
+  for (int rank = 0; rank < ranks; ++rank) {
+    Share& share = shares[static_cast<std::size_t>(rank)];
+    share.keeps = rank == 1;
+    if (!share.keeps) share.trace = Trace();
+  }
+  Clustering clustering = one_cluster(ranks, 1);
+  clustering.main[0].clusters[0].same_distances = same;
+  auto merged = flush::flush(world, shares, clustering, Fidelity::kChecked);
+  REQUIRE(merged);
+  const Stream third = expand(*merged, 3);
+  REQUIRE(third.size() == 1);
+  CHECK(third[0].values[2] == (same ? 2 : 0));
+  const std::uint32_t kinds = inexact_kinds(merged->nodes.front().inexact, 3);
+  CHECK(kinds == (same ? 0U : kInexactSource | kInexactDest));  // nobody compared that reading
+}
+
 TEST_CASE("a folder takes in what another has folded", "[property]") {
   for (std::uint64_t i = 0; i < 200; ++i) {
     const std::uint64_t seed = base_seed() + i;

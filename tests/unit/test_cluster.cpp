@@ -192,6 +192,24 @@ TEST_CASE("K is kept, grows with Call-Paths, and all algorithms partition the ra
   }
 }
 
+TEST_CASE("a cluster knows whether its ranks have the lead's distances to their partners") {
+  VirtualWorld world(4);
+  const std::uint32_t k = GENERATE(1U, 2U);
+  for (const bool same : {true, false}) {
+    auto signatures = world.generate(
+        [&](std::uint32_t rank) { return signature_of(1, same || rank < 2 ? 3.0 : 5.0); });
+    const Clustering clusters = cluster::cluster(world, signatures, {Algorithm::kFarthest, k});
+    for (const SubCluster& one : clusters.main.front().clusters)
+      CHECK(one.same_distances == (same || k == 2));
+    ByteWriter writer;
+    encode(writer, clusters);
+    ByteReader reader(writer.bytes());
+    Clustering copy;
+    REQUIRE(decode(reader, copy));
+    CHECK(copy == clusters);
+  }
+}
+
 TEST_CASE("what the format leaves out does not divide") {
   VirtualWorld world(12);
   auto signatures =
@@ -220,7 +238,10 @@ TEST_CASE("the default scheme gives the clusters it always gave") {
                                   static_cast<double>(mix(random + 1) % 20));
             });
             ByteWriter writer;
-            encode(writer, cluster::cluster(world, signatures, {algorithm, k, round, metric}));
+            auto clusters = cluster::cluster(world, signatures, {algorithm, k, round, metric});
+            for (MainCluster& main : clusters.main)  // of them, not the clusters themselves
+              for (SubCluster& one : main.clusters) one.same_distances = true;
+            encode(writer, clusters);
             for (const std::uint8_t byte : writer.bytes()) hash = combine(hash, byte);
           }
   CHECK(hash == 0x81d40588368e52ea);
