@@ -50,6 +50,7 @@ int run_command(int argc, char** argv) {
   chameleon::tools::add_predict_command(app, status);
   chameleon::tools::add_matrix_command(app, status);
   chameleon::tools::add_compare_command(app, status);
+  chameleon::tools::add_pairs_command(app, status);
   chameleon::tools::add_phases_command(app, status);
   chameleon::tools::add_efficiency_command(app, status);
   chameleon::tools::add_patterns_command(app, status);

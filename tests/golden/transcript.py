@@ -87,6 +87,9 @@ VERBS = {
                      "patterns --json {}.cham"),
     "phases": each("phases {}.cham", "phases --criterion bic --depth 1 --curve {}.csv {}.cham",
                    "phases --json --published {}.cham"),
+    "pairs": each("pairs {}.cham", "pairs --by transfer --linkage average {}.cham",
+                  "pairs --by wait --clusters 2 --csv {}.csv {}.cham",
+                  "pairs --by messages --json --svg {}.svg {}.cham"),
     "efficiency": lambda names: each("efficiency {}.cham")(names) + [
         f"efficiency --weak {names[0]}.cham {names[1]}.cham",
         f"efficiency --json {names[1]}.cham {names[0]}.cham"],
