@@ -100,6 +100,10 @@ void measure(const char* name, const std::vector<Event>& distinct,
           events - at, [&](std::size_t i) { return distinct[log[at + i]].identity; },
           [&](std::size_t i) {
             const Event& event = distinct[log[at + i]];
+            return chameleon::Node::event_symbol(event.call, event.path);
+          },
+          [&](std::size_t i) {
+            const Event& event = distinct[log[at + i]];
             return std::pair(vary(event.compute, at + i), vary(event.communication, at + i + 1));
           });
       at += repeated;

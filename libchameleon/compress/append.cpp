@@ -53,13 +53,13 @@ class Joinable {
       if (!a[i].is_loop() && !b[j].is_loop()) {
         if (!events(a[i], left, b[j], right)) return false;
         ++i, ++j;
-      } else if (a[i].is_loop() && b[j].is_loop()) {
+      } else if (!encloses(a[i], b[j]) && !encloses(b[j], a[i])) {
         if (!(left == right) || !(a[i].shape == b[j].shape) ||
             !a[i].iterations.can_append(b[j].iterations, left, right) ||
             !lists(a[i].body, left, b[j].body, right))
           return false;
         ++i, ++j;
-      } else if (a[i].is_loop()) {
+      } else if (encloses(a[i], b[j])) {
         const std::size_t run = run_of_length(b, j, a[i].shape.length);
         if (run == 0 || !cover(b.part(j, run), ranks_b, left) ||
             !lists(a[i].body, left, b.part(j, run), ranks_b))
@@ -194,10 +194,10 @@ void join_nodes(Node& a, Node& b, const RankList& ranks) {
 void join_lists(std::vector<Node>& a, const RankList& ranks_a, std::vector<Node>& b,
                 const RankList& ranks_b) {
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (!a[i].is_loop() && b[i].is_loop())
+    if (encloses(b[i], a[i]))
       wrap(a, i, run_of_length(a, i, b[i].shape.length), RankList(ranks_of(b[i], ranks_b)),
            ranks_a);
-    if (a[i].is_loop() && !b[i].is_loop())
+    if (encloses(a[i], b[i]))
       wrap(b, i, run_of_length(b, i, a[i].shape.length), RankList(ranks_of(a[i], ranks_a)),
            ranks_b);
     join_nodes(a[i], b[i], ranks_of(a[i], ranks_a));

@@ -24,6 +24,7 @@
 #include <span>
 #include <vector>
 
+#include "compress/tail_index.h"
 #include "model/event.h"
 #include "model/node.h"
 
@@ -44,19 +45,27 @@ class Folder {
   void push(const Event& event);
 
   /// Appends the next events as long as they are, iteration by iteration, those of the whole
-  /// iteration that ended last: of `available` ones, which have `identity(i)`, `time(i)` being a
-  /// pair {compute, communication}. Gives how many they were; 0: what is next is something else.
-  template <class Identity, class Time>
-  std::size_t repeat(std::size_t available, Identity identity, Time time) {
-    if (!predicts_ || !pending_.empty() || (!whole_repeats_ && !has_patterns_) ||
-        available < whole_.size() || last_symbol_ != places_.back().symbol)
+  /// iteration that ended last: of `available` ones, which have `identity(i)` and `symbol(i)`,
+  /// `time(i)` being a pair {compute, communication}. Gives how many they were; 0: what is next
+  /// is something else.
+  template <class Identity, class Symbol, class Time>
+  std::size_t repeat(std::size_t available, Identity identity, Symbol symbol, Time time) {
+    if (!predicts_ || available == 0 || last_symbol_ != places_.back().symbol) return 0;
+    if (iteration_is_whole() && pending_.front().identity == identity(0)) commit_prediction();
+    if (!pending_.empty() || (!whole_repeats_ && !has_patterns_) || available < whole_.size())
       return 0;
     const std::size_t count = whole_.size();
     std::size_t done = 0;
     const auto same = [&](const auto& iteration) {
+      if (available - done < count) return false;
       std::size_t i = 0;
       while (i < count && iteration[i].identity == identity(done + i)) ++i;
       return i == count;
+    };
+    // The last one is taken back where it may go on within.
+    const auto over = [&] {
+      return done == available || beats_[0].identity == identity(done) ||
+             is_over(symbol(done), done / count - 1);
     };
     if (beats_.empty()) {
       if (!same(whole_)) return 0;
@@ -64,13 +73,20 @@ class Folder {
     }
     if (gathered_.empty() && (available > 4 * count || rounds_ > 2)) gather_times();
     if (count < kLong) {
-      for (; available - done >= count && same(beats_); done += count)
-        count_part(0, count, [&](std::size_t i) { return time(done + i); });
+      for (; same(beats_); done += count)
+        if (done != 0) count_part(0, count, [&](std::size_t i) { return time(done - count + i); });
+      if (done == 0) return 0;
+      if (over())
+        count_part(0, count, [&](std::size_t i) { return time(done - count + i); });
+      else
+        done -= count;
     } else {
-      while (available - done >= count && same(beats_)) {
+      for (bool more = true; more && same(beats_);) {
         const std::size_t from = done;
         do done += count;
-        while (done - from < kBatch && available - done >= count && same(beats_));
+        while (done - from < kBatch && same(beats_));
+        more = over();
+        if (!more) done -= count;
         // Part by part, whose times stay in the processor's nearest memory.
         for (std::size_t first = 0; first < count; first += kPart)
           for (std::size_t at = from; at < done; at += count)
@@ -103,9 +119,11 @@ class Folder {
   std::uint64_t event_count() const { return events_; }
 
  private:
-  struct Slot {
-    std::uint64_t key = 0;
-    std::uint32_t positions[4] = {0, 0, 0, 0};
+  /// A tail that repeats what is before it, and may be in the middle of its last iteration yet.
+  struct Wait {
+    std::size_t at, end;    ///< nodes
+    std::uint64_t first;    ///< symbol with which the next iteration would begin
+    std::uint64_t longest;  ///< symbols of the tail
   };
   /// An event that went the expected way, in an iteration that is not whole yet.
   struct Pending {
@@ -142,6 +160,11 @@ class Folder {
 
   Node node_of(const Event& event, std::uint64_t predecessor) const;
   void fold_in(Node node);
+  void push_node(Node node);
+  void fold_tail(std::uint64_t next);
+  void fold_ready(std::uint64_t next);
+  bool must_wait(std::size_t at);
+  void close_wait(std::size_t i);
   void predict(Node* loop);
   void plan(Node& loop);
   bool predicted(const Event& event);
@@ -173,8 +196,19 @@ class Folder {
   }
   void settle(Place& place);
   bool has_pattern() const;
+  bool is_over(std::uint64_t next, std::size_t rounds) const;
+  /// Whether the expected loop, with `rounds` more, has gone round so often that an iteration
+  /// whose last loop goes on is one of it: its events need not wait.
+  bool is_settled(std::size_t rounds) const { return begins_.front()->current + rounds >= 16; }
+  bool iteration_is_whole() const { return !pending_.empty() && at_ + 1 == places_.size(); }
   void settle_rounds();
   void withdraw_prediction();
+  void leave_prediction() {
+    if (iteration_is_whole()) commit_prediction();
+    withdraw_prediction();
+  }
+  /// Whether `symbol` stands in the text of the nodes, each loop taken once, and not first.
+  static bool comes_later_in(std::span<const Node> nodes, std::uint64_t symbol);
 
   bool try_fold();
   bool try_position(std::size_t at);
@@ -185,19 +219,19 @@ class Folder {
   Shape shape_between(std::size_t first, std::size_t last);
   static std::uint64_t window_key(std::span<const Node> nodes, std::size_t width);
   std::uint64_t top_window_key(std::size_t width);
-  Slot& slot(std::uint64_t key) { return index_[mix(key) & (index_.size() - 1)]; }
-  void remember(std::uint64_t key, std::size_t position);
   void remember_tail();
-  void grow_index();
 
   bool keep_times_;
   std::vector<Node> nodes_;
   std::vector<Shape> prefix_{Shape{}};    ///< prefix_[i]: shape of nodes_[0, i)
   std::vector<std::uint64_t> powers_{1};  ///< Shape::kBase to the i
-  std::vector<Slot> index_{std::vector<Slot>(256)};
+  TailIndex index_;
   std::uint64_t last_symbol_ = 0;
   std::uint64_t events_ = 0;
 
+  std::vector<Wait> waits_;  ///< each ends before the next
+  std::uint64_t next_ = 0;   ///< symbol of what comes after the tail; 0: nothing does
+  bool waited_ = false, closing_ = false;
   Node* absorbed_into_ = nullptr;
 
   bool predicts_ = false;

@@ -48,16 +48,16 @@ void close(Node& loop) {
 
 /// Whether all partners in two alignable lists are events, or loops.
 bool level(std::span<const Node> a, std::span<const Node> b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const Node& x, const Node& y) { return x.is_loop() == y.is_loop(); });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Node& x, const Node& y) {
+    return !encloses(x, y) && !encloses(y, x);
+  });
 }
 
 /// Makes them so.
 void make_level(std::vector<Node>& a, std::vector<Node>& b, bool open) {
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i].is_loop() == b[i].is_loop()) continue;
-    if (!a[i].is_loop()) wrap(a, i, run_of_length(a, i, b[i].shape.length), open);
-    if (!b[i].is_loop()) wrap(b, i, run_of_length(b, i, a[i].shape.length), open);
+    if (encloses(b[i], a[i])) wrap(a, i, run_of_length(a, i, b[i].shape.length), open);
+    if (encloses(a[i], b[i])) wrap(b, i, run_of_length(b, i, a[i].shape.length), open);
   }
 }
 
@@ -163,10 +163,10 @@ bool alignable(std::span<const Node> a, std::span<const Node> b) {
           left.params.size() != right.params.size())
         return false;
       ++i, ++j;
-    } else if (left.is_loop() && right.is_loop()) {
+    } else if (!encloses(left, right) && !encloses(right, left)) {
       if (!(left.shape == right.shape) || !alignable(left.body, right.body)) return false;
       ++i, ++j;
-    } else if (left.is_loop()) {
+    } else if (encloses(left, right)) {
       const std::size_t run = run_of_length(b, j, left.shape.length);
       if (run == 0 || !one_rank_set(b.subspan(j, run)) || !alignable(left.body, b.subspan(j, run)))
         return false;

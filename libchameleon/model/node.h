@@ -94,6 +94,18 @@ inline std::uint64_t end_symbol(const Node& node) {
   return last->symbol();
 }
 
+/// The symbol of the first.
+inline std::uint64_t first_symbol(const Node& node) {
+  const Node* first = &node;
+  while (first->is_loop()) first = &first->body.front();
+  return first->symbol();
+}
+
+/// Whether, of two nodes that lists to be aligned go on with, `a` is a loop around `b` and more.
+inline bool encloses(const Node& a, const Node& b) {
+  return a.is_loop() && (!b.is_loop() || a.shape.length > b.shape.length);
+}
+
 /// How many nodes of `list` from `at` on have `length` symbols in all; 0: none do.
 template <class List>
 std::size_t run_of_length(const List& list, std::size_t at, std::uint64_t length) {

@@ -40,6 +40,10 @@ void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
             : folder.repeat(
                   records.size() - at, [&](std::size_t i) { return generation | next[i].event(); },
                   [&](std::size_t i) {
+                    const EventTable::Entry& entry = table[next[i].event()];
+                    return Node::event_symbol(entry.call, entry.path);
+                  },
+                  [&](std::size_t i) {
                     return std::pair(ns(next[i].compute()), ns(next[i].communication()));
                   });
     at += repeated;

@@ -151,6 +151,9 @@ inline Trace fold_stream(const Stream& stream, int rank, int size, Feed feed) {
             ? 0
             : folder.repeat(
                   stream.size() - at, [&](std::size_t i) { return identities[at + i]; },
+                  [&](std::size_t i) {
+                    return Node::event_symbol(stream[at + i].call, stream[at + i].path);
+                  },
                   [&](std::size_t i) { return time(at + i); });
     at += repeated;
     if (repeated != 0) continue;

@@ -138,6 +138,9 @@ TEST_CASE("what was dropped in between precedes one event, of whole iterations t
                  : folder.repeat(
                        20 - at, [&](std::size_t i) { return event(at + i).identity; },
                        [&](std::size_t i) {
+                         return Node::event_symbol(event(at + i).call, event(at + i).path);
+                       },
+                       [&](std::size_t i) {
                          return std::pair(event(at + i).compute, std::uint64_t{50});
                        });
       if (repeated == 0) folder.push(event(at));

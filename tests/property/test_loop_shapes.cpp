@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Folding finds the loops of programs, whatever the hashes of their call paths.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "property/loop_shapes.h"
+
+using namespace chameleon;
+using namespace chameleon::testing;
+
+namespace {
+
+std::uint64_t times(std::uint64_t otherwise) {
+  const char* const given = std::getenv("CHAMELEON_TEST_TIMES");
+  return given != nullptr ? std::strtoull(given, nullptr, 10) : otherwise;
+}
+
+struct Solver {
+  const char* name;
+  Program program;
+};
+
+std::vector<Solver> solvers() {
+  return {{"CG", cg_like()}, {"LU", lu_like()}, {"multigrid", multigrid_like()}};
+}
+
+}  // namespace
+
+TEST_CASE("the folded structure does not depend on hash values", "[shapes]") {
+  for (const Solver& shape : solvers()) {
+    const ProgramRun run(shape.program, 0);
+    const std::size_t ideal = ideal_nodes(shape.program);
+    std::string first;
+    std::size_t others = 0, above = 0, worst = 0;
+    const std::uint64_t labelings = times(1000);
+    for (std::uint64_t labels = 0; labels < labelings; ++labels) {
+      const Stream stream = stream_of(run.sites(), base_seed() + labels);
+      const Trace trace = fold_stream(stream, 0, 1, Feed::kAhead);
+      if (labels < 5) REQUIRE(same(expand(trace, 0), stream));
+      const std::string text = text_of(trace.nodes);
+      const std::size_t nodes = count_nodes(trace.nodes);
+      if (first.empty()) first = text;
+      others += text != first ? 1 : 0;
+      above += nodes > ideal ? 1 : 0;
+      worst = std::max(worst, nodes);
+    }
+    INFO(shape.name << ": CHAMELEON_TEST_SEED=" << base_seed() << ", ideal " << ideal << ", worst "
+                    << worst << ", above it " << above << ", " << first);
+    CHECK(others == 0);
+    CHECK(above == 0);
+  }
+}
+
+TEST_CASE("loops of any nesting fold to the text of their program", "[shapes]") {
+  for (const bool alternating : {false, true}) {
+    std::uint64_t programs = 0, above = 0, nodes = 0, ideal = 0;
+    std::string worst;
+    double most = 0;
+    for (std::uint64_t i = 0; i < times(700); ++i) {
+      const std::uint64_t seed = base_seed() + i;
+      const Program program = ShapeMaker(seed, alternating).make();
+      const ProgramRun run(program, static_cast<int>(seed % 3));
+      if (!run.whole()) continue;
+      const Stream stream = stream_of(run.sites(), seed);
+      const Trace trace = fold_stream(stream, 0, 1, static_cast<Feed>(seed % 3));
+      INFO("CHAMELEON_TEST_SEED=" << seed);
+      REQUIRE(same(expand(trace, 0), stream));
+      const std::size_t found = count_nodes(trace.nodes), text = ideal_nodes(program);
+      ++programs;
+      above += found > text ? 1 : 0;
+      nodes += std::max(found, text);
+      ideal += text;
+      const double share = static_cast<double>(found) / static_cast<double>(text);
+      if (share <= most) continue;
+      most = share;
+      worst = std::to_string(seed) + ": " + std::to_string(found) + " of " + std::to_string(text);
+    }
+    INFO("CHAMELEON_TEST_SEED=" << base_seed() << (alternating ? ", branches in turn" : "") << ": "
+                                << above << " of " << programs << " programs above their text, "
+                                << nodes << " nodes for " << ideal << ", worst " << worst);
+    CHECK(100 * above <= programs);
+    CHECK(100 * nodes <= 102 * ideal);
+  }
+}
