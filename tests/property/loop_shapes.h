@@ -67,6 +67,8 @@ class ProgramRun {
     run(program, 0, program.size());
   }
   const std::vector<int>& sites() const { return sites_; }
+  /// Where the iterations of outermost loops begin: markers.
+  const std::vector<std::size_t>& markers() const { return markers_; }
   bool whole() const { return sites_.size() < most_; }
 
  private:
@@ -81,7 +83,12 @@ class ProgramRun {
       const auto visit = static_cast<int>(mix(visits_++) & 0xffff);
       const int count = s.iterations + visit % s.by_visit + rank_ % s.by_rank;
       run(s.body, size - s.head, size);
-      for (int n = 0; n < count && sites_.size() < most_; ++n) run(s.body, 0, size);
+      ++depth_;
+      for (int n = 0; n < count && sites_.size() < most_; ++n) {
+        if (depth_ == 1) markers_.push_back(sites_.size());
+        run(s.body, 0, size);
+      }
+      --depth_;
       run(s.body, 0, s.tail);
     }
   }
@@ -89,7 +96,9 @@ class ProgramRun {
   int rank_;
   std::size_t most_;
   std::uint64_t visits_ = 0;
+  int depth_ = 0;
   std::vector<int> sites_;
+  std::vector<std::size_t> markers_;
 };
 
 /// Makes a program of chance.
@@ -212,6 +221,17 @@ inline Program multigrid_like() {
   add(cycle, exchanges(site, 2, 3));
   Program step{call(2), loop(3, cycle, 4, 1), loop(2, {call(3), call(4), call(5)}, 3, 2)};
   return {call(6), call(7), loop(60, step), call(8)};
+}
+
+/// Five call paths, the last iteration of the inner loop in part.
+inline Program partial_tail(int steps) {
+  return {
+      loop(steps, {call(0), loop(2, {call(1), call(2)}, 3, 1), call(3), loop(1, {call(4)}, 4)})};
+}
+
+/// The same at the end of a step.
+inline Program partial_tail_at_end(int steps) {
+  return {loop(steps, {call(0), call(3), call(4), loop(1, {call(1), call(2)}, 4, 1)})};
 }
 
 /// The events of a run; `labels` changes with the hashes of call paths and with nothing else.

@@ -3,6 +3,9 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
+#include "compress/append.h"
+#include "format/codec.h"
+#include "format/file.h"
 #include "property/loop_shapes.h"
 
 using namespace chameleon;
@@ -81,4 +84,39 @@ TEST_CASE("loops of any nesting fold to the text of their program", "[shapes]") 
     CHECK(100 * above <= programs);
     CHECK(100 * nodes <= 102 * ideal);
   }
+}
+
+TEST_CASE("flushes leave no trace in the structure", "[shapes]") {
+  for (const std::size_t every : {1, 3, 10, 100})
+    for (int shape = 0; shape < 4; ++shape) {
+      std::size_t nodes_of_first = 0;
+      for (const int steps : {300, 1000, 4000}) {
+        Program program = shape == 0   ? partial_tail(steps)
+                          : shape == 1 ? partial_tail_at_end(steps)
+                          : shape == 2 ? cg_like()
+                                       : multigrid_like();
+        for (Statement& statement : program)
+          if (shape > 1 && !statement.body.empty()) statement.iterations = steps / 25;
+        const ProgramRun run(program, 0, 1U << 20);
+        const Stream stream = stream_of(run.sites(), 1);
+        const std::size_t ideal = ideal_nodes(program);
+        Trace online;
+        std::size_t from = 0;
+        for (std::size_t i = every; from < stream.size(); i += every) {
+          const std::size_t end = i < run.markers().size() ? run.markers()[i] : stream.size();
+          const Stream part(stream.begin() + static_cast<std::ptrdiff_t>(from),
+                            stream.begin() + static_cast<std::ptrdiff_t>(end));
+          compress::append(online, fold_stream(part, 0, 1));
+          from = end;
+        }
+        REQUIRE(same(expand(online, 0), stream));
+        const std::size_t nodes = count_nodes(online.nodes);
+        if (nodes_of_first == 0) nodes_of_first = nodes;
+        INFO("every " << every << ", shape " << shape << ", " << steps << " steps: " << nodes
+                      << " nodes of " << ideal << ", " << format::encode_trace(online).size()
+                      << " bytes, " << text_of(online.nodes));
+        CHECK(nodes <= nodes_of_first);
+        CHECK(2 * nodes <= 3 * ideal);
+      }
+    }
 }
