@@ -14,10 +14,17 @@
 /// iteration is whole and join it at once. What deviates takes the ordinary way. Where the caller
 /// can look ahead, an iteration of the same events as the one before only adds its times.
 ///
-/// Cost: amortised O(nesting depth) per event whatever the length of the loop's
-/// body. Memory: the folded trace, and an index of a small multiple of it. The
-/// index forgets the oldest of more than four equal endings: what is not found
-/// costs compression, never exactness.
+/// A tail folds when the next event is known. If that stands in the middle of the tail, the
+/// iteration is likely in the middle of its last inner loop yet: the fold waits until that loop
+/// has gone round, the next iteration begins, or twice the tail's length has passed. The same
+/// holds for iterations that are predicted.
+///
+/// Cost: amortised O(nesting depth) per event whatever the length of the loop's body; what came
+/// while a fold waited in vain is folded once more, without waiting. Memory: the folded trace,
+/// and an index (tail_index.h) of at most four entries for each node of the list and each level
+/// of loops that it ends with. Of equal endings the latest four are looked at: a repetition
+/// that is not found costs compression, never exactness. The structure does not depend on the
+/// values of hashes.
 
 #include <algorithm>
 #include <cstdint>
