@@ -289,7 +289,7 @@ class Appender {
       if (end_symbol(nodes_[before]) != end) continue;
       if ((nodes_[before].is_loop() && absorb(before, tail, ranks)) ||
           (tail + 1 == picked_.size() && nodes_[picked_[tail]].is_loop() &&
-           take_first_iteration(tail, ranks)) ||
+           (take_first_iteration(tail, ranks) || go_on_rotated(tail, ranks))) ||
           fold_square(tail, ranks)) {
         at = folded_;
         return true;
@@ -398,6 +398,70 @@ class Appender {
     grown.body = std::move(taken);
     grown.iterations.extend_last(one, ranks, ranks);
     put(place, std::move(grown), ranks);
+    return true;
+  }
+
+  /// Of (p q)^n p (q p)^m, where p is events, the second loop goes on with the first:
+  /// (p q)^(n+m) p. Each p in the loop is one before where it was; the last one is bare.
+  bool go_on_rotated(std::size_t tail, const RankList& ranks) {
+    Node& second = nodes_[picked_[tail]];
+    std::size_t from = tail;
+    while (from > 0 && tail - from < second.body.size() && !nodes_[picked_[from - 1]].is_loop())
+      --from;
+    const std::size_t count = tail - from;
+    if (from == 0 || count == 0 || count >= second.body.size()) return false;
+    Node& loop = nodes_[picked_[from - 1]];
+    const std::size_t rest = second.body.size() - count;
+    if (!(ranks_at(picked_[tail]) == ranks) || !(ranks_at(picked_[from - 1]) == ranks) ||
+        !(shape_of(std::span(second.body).subspan(rest))
+              .then(shape_of(std::span(second.body).first(rest))) == loop.shape))
+      return false;
+    const auto plain = [&](const Node& node, const RankList& enclosing) {
+      return !node.is_loop() && ranks_of(node, enclosing) == ranks &&
+             std::all_of(node.params.begin(), node.params.end(),
+                         [](const Param& param) { return param.each_has_a_value(); });
+    };
+    std::vector<std::size_t> order;
+    for (std::size_t i = 0; i < second.body.size(); ++i)
+      order.push_back((rest + i) % second.body.size());
+    for (std::size_t i = 0; i < count; ++i)
+      if (!plain(nodes_[picked_[from + i]], all_) || !plain(second.body[rest + i], ranks))
+        return false;
+    // Any two of the three p: then all have a common reading.
+    const std::size_t run = run_of_length(loop.body, 0, count);
+    Joinable joinable(budget_);
+    if (run == 0 || !loop.iterations.can_extend_last(second.iterations, ranks, ranks) ||
+        !joinable.lists({loop.body.data(), run}, ranks, tail_from(from, tail), all_) ||
+        !joinable.lists(tail_from(from, tail), all_, {second.body.data(), count, &order[0]},
+                        ranks) ||
+        !joinable.lists(loop.body, ranks, {second.body.data(), order.size(), order.data()}, ranks))
+      return false;
+
+    std::vector<Node> taken = take(from, tail + 1, ranks);
+    Node later = std::move(taken.back());
+    taken.pop_back();
+    std::rotate(later.body.begin(), later.body.begin() + static_cast<std::ptrdiff_t>(rest),
+                later.body.end());
+    for (std::size_t i = 0; i < count; ++i) {
+      Node& bare = taken[i];
+      Node& inner = later.body[i];
+      merge_inexact(inner.inexact, bare.inexact);
+      bare.inexact = inner.inexact;
+      for (std::size_t k = 0; k < bare.params.size(); ++k) {
+        bare.params[k].append(std::move(inner.params[k]), ranks, ranks);
+        inner.params[k] = std::move(bare.params[k]);
+        bare.params[k] = inner.params[k].take_last();
+      }
+    }
+    Node& first = nodes_[picked_[from - 1]];
+    merge_inexact(first.inexact, later.inexact);
+    join_lists(first.body, ranks, later.body, ranks);
+    first.iterations.extend_last(later.iterations, ranks, ranks);
+    for (Node& node : taken) {
+      set_ranks(node, ranks, all_);
+      nodes_.push_back(std::move(node));
+    }
+    folded_ = nodes_.size() - 1;
     return true;
   }
 

@@ -8,12 +8,13 @@
 /// commute, so each set of ranks has a tail of its own, in which the last node may
 /// be (a) one more iteration, or more visits' worth, of the loop before it or of a
 /// loop that ends that loop; (b) a loop whose first iteration stands bare before
-/// it; (c) the second half of a square, which becomes a loop of two.
+/// it; (c) the second half of a square, which becomes a loop of two; (d) a loop whose body is
+/// that of the loop before turned round, with the events that it was turned by between them.
 ///
 /// Exact, always: nodes are folded only where rank sets are equal and values have
 /// a common reading; otherwise they stay side by side. Not found: squares longer
-/// than kAppendReach nodes, and loops cut at different places of their body
-/// (`abc` and `cab` are different bodies; they fold once the pattern of cuts repeats).
+/// than kAppendReach nodes, and loops turned round by a part with loops of its own (they fold
+/// once the pattern of cuts repeats).
 ///
 /// Cost: O(nodes and terms of the partial trace + kAppendReach), whatever the length
 /// of the online trace, except that a rank seen for the first time takes a pass over it.

@@ -170,6 +170,29 @@ const ValueSequence* Param::find(std::uint32_t rank, EndPointForm& form) const {
   return nullptr;
 }
 
+bool Param::each_has_a_value() const {
+  if (!groups_) return !values_.empty();
+  return std::all_of(groups_->begin(), groups_->end(),
+                     [](const ParamGroup& group) { return !group.values.empty(); });
+}
+
+Param Param::take_last() {
+  Param last;
+  if (!groups_) {
+    last = Param(ValueSequence(values_.back()));
+    last.form_ = form_;
+    values_.drop_back();
+    return last;
+  }
+  std::vector<ParamGroup> groups;
+  for (ParamGroup& group : *groups_) {
+    groups.push_back({group.ranks, group.form, ValueSequence(group.values.back())});
+    group.values.drop_back();
+  }
+  last.set_groups(std::move(groups));
+  return last;
+}
+
 Param Param::ones() const {
   const auto ones_like = [](const ValueSequence& values) {
     ValueSequence ones;

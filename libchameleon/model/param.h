@@ -74,6 +74,10 @@ class Param {
   /// Whether each rank has a last visit and one more value, and their sum is a count.
   bool can_extend_last(const Param& more, const RankList& mine, const RankList& theirs) const;
 
+  /// Removes the last value of each rank and gives it. Each must have one.
+  Param take_last();
+  bool each_has_a_value() const;
+
   /// Joins across ranks: `mine` and `theirs` are disjoint. Equal sequences
   /// share a group. O(groups), with hashing.
   void merge(Param&& other, const RankList& mine, const RankList& theirs, FieldKind kind);

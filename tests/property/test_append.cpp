@@ -192,6 +192,9 @@ TEST_CASE("a seam inside a loop goes unseen") {
   CHECK(folded({{c, a, a, c, a, a}, {a}}) == 4);                // the loop at a loop's end goes on
   CHECK(folded({{a, b}, {c}, {a, b}, {c}, {a, b}, {c}}) == 4);  // a pattern of flushes
   CHECK(folded({{a, a, a, b}, {a, b}, {a, a, b}}) == 4);        // counts differ
+  // (BA)^2 B and (AB)^3: the loop goes on, turned round.
+  CHECK(folded({{b, a, b, a, b}, {a, b, a, b, a, b}}) == 4);
+  CHECK(folded({{b, c, a, b, c, a, b, c}, {a, b, c, a, b, c}, {a, b, c, a, b, c}}) == 6);
 }
 
 TEST_CASE("the online trace of a steady run stays small, whatever the cuts") {
