@@ -58,8 +58,10 @@ class Folder {
   template <class Identity, class Symbol, class Time>
   std::size_t repeat(std::size_t available, Identity identity, Symbol symbol, Time time) {
     if (!predicts_ || available == 0 || last_symbol_ != places_.back().symbol) return 0;
-    if (iteration_is_whole() && pending_.front().identity == identity(0)) commit_prediction();
-    if (!pending_.empty() || (!whole_repeats_ && !has_patterns_) || available < whole_.size())
+    if (iteration_is_whole() && pending_.front().identity == identity(0) && may_repeat(pending_))
+      commit_prediction();
+    if (!pending_.empty() || (!whole_repeats_ && !has_patterns_) || available < whole_.size() ||
+        !may_repeat(whole_))
       return 0;
     const std::size_t count = whole_.size();
     std::size_t done = 0;
@@ -207,6 +209,10 @@ class Folder {
   /// Whether the expected loop, with `rounds` more, has gone round so often that an iteration
   /// whose last loop goes on is one of it: its events need not wait.
   bool is_settled(std::size_t rounds) const { return begins_.front()->current + rounds >= 16; }
+  /// Whether what begins as `events` do ends the iteration before.
+  bool may_repeat(const std::vector<Pending>& events) const {
+    return steps_[events.front().step].again == begins_.front() || is_settled(0);
+  }
   bool iteration_is_whole() const { return !pending_.empty() && at_ + 1 == places_.size(); }
   void settle_rounds();
   void withdraw_prediction();
