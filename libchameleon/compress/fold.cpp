@@ -84,6 +84,7 @@ void Folder::fold_ready(std::uint64_t next) {
   next_ = next;
   waited_ = false;
   while (try_fold() && !waited_) {
+    index_.cut(static_cast<std::uint32_t>(nodes_.size()));
     while (!waits_.empty() && nodes_.size() <= waits_.back().end) waits_.pop_back();
   }
   remember_tail();

@@ -82,13 +82,14 @@ class Folder {
     }
     if (gathered_.empty() && (available > 4 * count || rounds_ > 2)) gather_times();
     if (count < kLong) {
-      for (; same(beats_); done += count)
-        if (done != 0) count_part(0, count, [&](std::size_t i) { return time(done - count + i); });
-      if (done == 0) return 0;
-      if (over())
+      while (same(beats_)) {
+        done += count;
+        if (!over()) {
+          done -= count;
+          break;
+        }
         count_part(0, count, [&](std::size_t i) { return time(done - count + i); });
-      else
-        done -= count;
+      }
     } else {
       for (bool more = true; more && same(beats_);) {
         const std::size_t from = done;

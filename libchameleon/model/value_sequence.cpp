@@ -2,6 +2,7 @@
 #include "model/value_sequence.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "base/hash.h"
@@ -70,14 +71,21 @@ void ValueSequence::append(const Segment& segment) {
 }
 
 void ValueSequence::append_times(const ValueSequence& other, std::uint64_t times) {
-  if (other.is_constant()) {
-    if (times != 0) append(other.value_, other.count_ * times);
+  if (times == 0 || other.empty()) return;
+  if (other.is_constant()) return append(other.value_, other.count_ * times);
+  while (times != 0) {
+    std::optional<General::End> before =
+        general_ && times > 2 ? std::optional(general_->end(other.count_ + 1)) : std::nullopt;
+    for (Cursor values(other); !values.done();) append(values.next());
+    --times;
+    if (!before) continue;
+    General& g = *general_;
+    const std::uint64_t more = g.rounds_since(*before, times * other.count_);
+    if (more == 0) continue;
+    g.go_round(*before, more * times);
+    g.add_hash(repeated(other.general_->values, other.count_, times), other.count_ * times);
+    count_ += other.count_ * times;
     return;
-  }
-  ValueSequence power = other;
-  for (; times != 0; times >>= 1) {
-    if ((times & 1) != 0) append(power);
-    if (times > 1) power.append(ValueSequence(power));
   }
 }
 

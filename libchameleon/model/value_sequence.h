@@ -60,7 +60,8 @@ class ValueSequence {
   }
   /// Concatenation: O(terms of `other`).
   void append(const ValueSequence& other);
-  /// The same, `times` times: O(terms of `other` * log times).
+  /// The values of `other`, `times` times, with the terms that come of appending them one by
+  /// one. A few times O(values of `other`) once they repeat, which mostly is at once.
   void append_times(const ValueSequence& other, std::uint64_t times);
   /// Appends a whole segment: O(log count).
   void append(const Segment& segment);

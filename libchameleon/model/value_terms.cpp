@@ -183,6 +183,52 @@ void ValueSequence::General::pop() {
   reopen();
 }
 
+// --- Values that come again and again ------------------------------------------
+
+ValueSequence::General::End ValueSequence::General::end(std::uint64_t most_terms) const {
+  End end;
+  end.size = tail.size();
+  end.from = end.size - std::min<std::uint64_t>(end.size, most_terms);
+  end.before = prefix[end.from];
+  for (std::size_t i = end.from; i < end.size; ++i)
+    end.terms.emplace_back(tail[i].segment, tail[i].loop ? tail[i].loop->hash : 0);
+  end.open = open;
+  return end;
+}
+
+std::uint64_t ValueSequence::General::rounds_since(End& end, std::uint64_t most_terms) const {
+  if (tail.size() != end.size || tail.size() > most_terms || !(open == end.open) ||
+      prefix[end.from] != end.before)
+    return 0;
+  std::uint64_t rounds = 0;
+  for (std::size_t i = end.from; i < tail.size(); ++i) {
+    const auto& [segment, body] = end.terms[i - end.from];
+    if ((tail[i].loop ? tail[i].loop->hash : 0) != body) return 0;
+    if (tail[i].segment == segment) continue;
+    if (rounds != 0 || !tail[i].loop || tail[i].segment.count < segment.count) return 0;
+    rounds = tail[i].segment.count - segment.count;
+    end.loop = i;
+  }
+  if (rounds == 0) return 0;
+  // Where the same loop stands once more, the two may get equal counts and fold.
+  const ValueLoop& loop = *tail[end.loop].loop;
+  const auto same = [&](const Term& term) { return term.loop && term.loop->hash == loop.hash; };
+  for (std::size_t i = 0; i < tail.size(); ++i) {
+    if (i == end.loop) continue;
+    if (same(tail[i])) return 0;
+    if (!tail[i].loop) continue;
+    const std::vector<Term>& body = tail[i].loop->terms;
+    if (body.size() > most_terms || std::any_of(body.begin(), body.end(), same)) return 0;
+  }
+  return rounds;
+}
+
+void ValueSequence::General::go_round(const End& end, std::uint64_t rounds) {
+  tail[end.loop].segment.count += rounds;
+  for (std::size_t i = end.loop; i < tail.size(); ++i)
+    prefix[i + 1] = prefix[i] * kTermBase + tail[i].hash();
+}
+
 // --- Stage 2: segments to loops ----------------------------------------------
 
 /// Adds a term as it is.

@@ -111,6 +111,19 @@ struct ValueSequence::General {
   std::uint64_t window(std::size_t from, std::size_t to) const {
     return prefix[to] - prefix[from] * value_terms::power(value_terms::kTermBase, to - from);
   }
+  /// What the terms end with, for `rounds_since` once more values have come.
+  struct End {
+    std::size_t from = 0, size = 0;  ///< terms
+    std::uint64_t before = 0;        ///< polynomial of the terms up to `from`
+    std::vector<std::pair<Segment, std::uint64_t>> terms;  ///< with the hash of a loop's body
+    Segment open;
+    std::size_t loop = 0;  ///< the one that went round
+  };
+  End end(std::uint64_t most_terms) const;
+  /// How often a loop at the end has gone round if nothing else changed, so that the same values
+  /// will do nothing else again; 0: something may. Looks at `most_terms` terms at most.
+  std::uint64_t rounds_since(End& end, std::uint64_t most_terms) const;
+  void go_round(const End& end, std::uint64_t rounds);
   bool ends_with(const ValueLoop& loop) const;
   bool absorb(std::size_t length, Term& result);
   bool fold(std::size_t length, Term& result);
