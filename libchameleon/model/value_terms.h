@@ -113,8 +113,8 @@ struct ValueSequence::General {
   }
   /// What the terms end with, for `rounds_since` once more values have come.
   struct End {
-    std::size_t from = 0, size = 0;  ///< terms
-    std::uint64_t before = 0;        ///< polynomial of the terms up to `from`
+    std::size_t from = 0, size = 0;                        ///< terms
+    std::uint64_t before = 0;                              ///< polynomial of the terms up to `from`
     std::vector<std::pair<Segment, std::uint64_t>> terms;  ///< with the hash of a loop's body
     Segment open;
     std::size_t loop = 0;  ///< the one that went round
