@@ -15,7 +15,8 @@ namespace {
 
 std::uint64_t times(std::uint64_t otherwise) {
   const char* const given = std::getenv("CHAMELEON_TEST_TIMES");
-  return given != nullptr ? std::strtoull(given, nullptr, 10) : otherwise;
+  if (given != nullptr) return std::strtoull(given, nullptr, 10);
+  return std::getenv("CHAMELEON_TEST_ALL") != nullptr ? 10000 : otherwise;
 }
 
 struct Solver {
@@ -81,7 +82,7 @@ TEST_CASE("loops of any nesting fold to the text of their program", "[shapes]") 
     INFO("CHAMELEON_TEST_SEED=" << base_seed() << (alternating ? ", branches in turn" : "") << ": "
                                 << above << " of " << programs << " programs above their text, "
                                 << nodes << " nodes for " << ideal << ", worst " << worst);
-    CHECK(100 * above <= programs);
+    CHECK(1000 * above <= programs + 1000);  // one in a thousand, or one
     CHECK(100 * nodes <= 102 * ideal);
   }
 }
