@@ -29,7 +29,8 @@ add_library(chameleon_options INTERFACE)
 target_compile_options(chameleon_options INTERFACE -Wall -Wextra)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # False positives of GCC 12 in Boost.Container's small_vector.
-  target_compile_options(chameleon_options INTERFACE -Wno-stringop-overread)
+  target_compile_options(chameleon_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overread>)
 endif()
 target_include_directories(chameleon_options INTERFACE ${PROJECT_SOURCE_DIR}/libchameleon
                                                        ${PROJECT_SOURCE_DIR}/libchameleon/include)

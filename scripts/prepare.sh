@@ -31,12 +31,13 @@ EOF
         apt-get install -y -qq --no-install-recommends $missing
 }
 
-# build_into FOLDER [TARGET...]
+# build_into FOLDER [TARGET...], with what $configure has of further options for CMake
 build_into() {
     folder=$1
     shift
     # No debug information, a fifth of the build, but in programs of which lines are looked up.
+    # shellcheck disable=SC2086  # options, or nothing
     cmake -G Ninja -S . -B "$folder" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-        -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG"
+        -DCMAKE_CXX_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG" ${configure-}
     ninja -C "$folder" -j "$(nproc)" "$@"
 }
