@@ -56,8 +56,6 @@ void find_arguments(const CallDescription& call, CallPlan& plan) {
   if (plan.members < 0) plan.new_comm = -1;
 }
 
-bool is_array(const ParamInfo& param) { return param.length.rule != Length::Rule::kScalar; }
-
 /// What the table tells of the parameters beyond their kinds.
 void find_data(const CallDescription& call, CallPlan& plan) {
   const std::span<const ParamInfo> all = params(*plan.info);

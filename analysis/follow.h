@@ -52,6 +52,7 @@ struct Completion {
   std::int64_t id = -1;        ///< of the request
   Posting* posting = nullptr;  ///< null: no request with this id is open
   int status = -1;             ///< place in the arrays of statuses, or -1: the call has one status
+  std::size_t place = 0;       ///< in the event's list of requests
 };
 
 /// What a receive got.
@@ -110,7 +111,6 @@ class Follower {
 
   const Trace& trace() const { return *plan_->trace; }
   std::uint32_t rank() const { return streams_.rank(); }
-  bool has_threads() const { return streams_.several(); }
 
   // Of the event that was read last.
   EventTimes times(const FollowedEvent& event) const;
@@ -154,7 +154,8 @@ class Follower {
   const Shared& group_of(const FollowedEvent& event);
   void post(FollowedEvent& event, const Shared& comm);
   void complete(FollowedEvent& event);
-  void complete(FollowedEvent& event, std::int64_t id, int status);
+  void complete(FollowedEvent& event, std::span<const std::int64_t> ids, std::int64_t place,
+                int status);
   void start(FollowedEvent& event);
   Match match(const FollowedEvent& event, const Communicator* comm, const Partner& source,
               std::int64_t tag, int status) const;

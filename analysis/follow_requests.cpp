@@ -80,30 +80,32 @@ void Follower::complete(FollowedEvent& event) {
   const CallPlan& plan = *event.plan;
   if (plan.flag >= 0 && event.value(plan.flag) == 0) return;
   if (plan.action == Action::kComplete) {
-    if (plan.request >= 0) complete(event, event.value(plan.request), -1);
-    return;
+    if (plan.request < 0) return;
+    const std::int64_t id = event.value(plan.request);
+    return complete(event, {&id, 1}, 0, -1);
   }
   const auto ids = array(event, plan.requests);
-  const auto id_at = [&](std::int64_t i) {
-    return i >= 0 && static_cast<std::uint64_t>(i) < ids.size() ? ids[static_cast<std::size_t>(i)]
-                                                                : -1;
-  };
-  if (plan.action == Action::kCompleteAny) {
-    if (plan.index >= 0) complete(event, id_at(event.value(plan.index)), -1);
-    return;
-  }
   int status = 0;
-  if (plan.action == Action::kCompleteAll)
-    for (const std::int64_t id : ids) complete(event, id, status++);
-  else
-    for (const std::int64_t i : array(event, plan.indices)) complete(event, id_at(i), status++);
+  if (plan.action == Action::kCompleteAny) {
+    if (plan.index >= 0) complete(event, ids, event.value(plan.index), -1);
+  } else if (plan.action == Action::kCompleteAll) {
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      complete(event, ids, static_cast<std::int64_t>(i), status++);
+  } else {
+    for (const std::int64_t i : array(event, plan.indices)) complete(event, ids, i, status++);
+  }
 }
 
-void Follower::complete(FollowedEvent& event, std::int64_t id, int status) {
+/// The request at a place of the list; a place outside is of a null request, or of none.
+void Follower::complete(FollowedEvent& event, std::span<const std::int64_t> ids, std::int64_t place,
+                        int status) {
+  if (place < 0 || static_cast<std::uint64_t>(place) >= ids.size()) return;
+  const auto at = static_cast<std::size_t>(place);
+  const std::int64_t id = ids[at];
   if (id < 0) return;
   Posting* posting = requests_.find(id);
   if (posting != nullptr && !posting->active) return;  // persistent, and not started
-  event.completions.push_back({id, posting, status});
+  event.completions.push_back({id, posting, status, at});
   if (posting == nullptr) return;
   if (posting->persistent)
     posting->active = false;

@@ -112,7 +112,6 @@ class RankOperations {
   /// The communicators that every rank has.
   const Communicator& world() const { return follower_.world(); }
   const Communicator& self() const { return follower_.self(); }
-  bool has_threads() const { return follower_.has_threads(); }
   /// Bytes to and from each member; empty vectors unless the call is a v- or w-form.
   VectorBytes vector_bytes() const;
   /// Recorded time of the event in ns.

@@ -16,6 +16,8 @@ namespace chameleon::analysis {
 /// it can name there (of an intercommunicator: the remote ones). Size 0: not known.
 struct CommPlace {
   std::int32_t self = 0, size = 0;
+
+  CommPlace or_else(CommPlace other) const { return size > 0 ? *this : other; }
 };
 
 inline CommPlace place_in(const Communicator* comm) {

@@ -49,30 +49,30 @@ class FoldedSum {
       return field >= 0 && static_cast<std::size_t>(field) < node_.params.size();
     };
     known_ = there(fields_[1]) && there(fields_[2]) && (fields_[3] < 0 || there(fields_[3]));
-    Sequences columns;
-    if (known_) combine(0, ranks, columns);
+    Sequences values;
+    if (known_) combine(0, ranks, values);
     sum = sum_;
     return known_;
   }
 
  private:
-  /// Ranks that have the same values in all columns.
-  void combine(std::size_t column, const RankList& ranks, Sequences& columns) {
+  /// Ranks that have the same values of all parameters.
+  void combine(std::size_t at, const RankList& ranks, Sequences& values) {
     if (ranks.empty()) return;
-    if (column == columns.size() || fields_[column] < 0) {
-      sum_ += of_one_rank(columns) * ranks.size();
+    if (at == values.size() || fields_[at] < 0) {
+      sum_ += of_one_rank(values) * ranks.size();
       return;
     }
-    node_.params[static_cast<std::size_t>(fields_[column])].for_each_group(
-        ranks, [&](const RankList& group, EndPointForm form, const ValueSequence& values) {
-          columns[column] = {&values, form};
-          combine(column + 1, group.intersection(ranks), columns);
+    node_.params[static_cast<std::size_t>(fields_[at])].for_each_group(
+        ranks, [&](const RankList& group, EndPointForm form, const ValueSequence& sequence) {
+          values[at] = {&sequence, form};
+          combine(at + 1, group.intersection(ranks), values);
         });
   }
 
-  std::uint64_t of_one_rank(const Sequences& columns) {
-    std::array<ValueSequence::Cursor, 4> at{cursor(columns[0]), cursor(columns[1]),
-                                            cursor(columns[2]), cursor(columns[3])};
+  std::uint64_t of_one_rank(const Sequences& values) {
+    std::array<ValueSequence::Cursor, 4> at{cursor(values[0]), cursor(values[1]), cursor(values[2]),
+                                            cursor(values[3])};
     const std::size_t used = fields_[3] < 0 ? 3 : 4;
     std::uint64_t sum = 0;
     while (known_ && !at[1].done()) {
@@ -89,7 +89,7 @@ class FoldedSum {
       if (varies) run = 1;
       // To nobody, or as a root that others send to.
       const bool to_nobody =
-          used == 4 && EndPoint{columns[3].form, at[3].segment().start}.special() != 0;
+          used == 4 && EndPoint{values[3].form, at[3].segment().start}.special() != 0;
       if (at[0].segment().start == 0 && !to_nobody)
         sum += run * bytes(at[1].segment().start, at[2].segment().start);
       for (std::size_t i = 0; i < used; ++i) at[i].skip(run);
@@ -97,9 +97,9 @@ class FoldedSum {
     return sum;
   }
 
-  static ValueSequence::Cursor cursor(const OneSequence& column) {
+  static ValueSequence::Cursor cursor(const OneSequence& one) {
     static const ValueSequence nothing;
-    return ValueSequence::Cursor(column.values == nullptr ? nothing : *column.values);
+    return ValueSequence::Cursor(one.values == nullptr ? nothing : *one.values);
   }
 
   std::uint64_t bytes(std::int64_t count, std::int64_t type) {

@@ -154,8 +154,8 @@ Result<std::string> shared_by_threads(const Trace& trace) {
 
 Result<std::string> reused_between_threads(const Trace& trace) {
   if (trace.threads <= 1) return std::string();
-  const std::vector<CallPlan> plans = plan_calls(trace);
-  const ObjectRoles roles(trace, plans);
+  const FollowPlan plan(trace);
+  const ObjectRoles roles(trace, plan.calls);
   const RankList ranks = trace.whole_ranks();
   for (const std::uint32_t rank : ranks.ranks()) {
     struct Object {
@@ -165,13 +165,12 @@ Result<std::string> reused_between_threads(const Trace& trace) {
     };
     std::map<std::uint64_t, Object> objects;
     for (const std::uint32_t stream : trace.streams_of(rank)) {
-      Result<RankView> view = RankView::make(trace, stream);
-      if (!view)
-        return Error{view.error().kind, "the trace is damaged: " + view.error().message, 0};
-      EventView event;
+      Result<Follower> follower = Follower::of_stream(plan, stream);
+      if (!follower) return follower.error();
+      FollowedEvent event;
       ObjectUse use;
-      while (view->next(event)) {
-        roles.find(event, stream, use);
+      while (follower->next(event)) {
+        roles.find(event.view, stream, use);
         for (const std::uint64_t key : use.makes) {
           if (!orders_calls(key)) continue;
           Object& object = objects[key];

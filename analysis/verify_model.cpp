@@ -37,8 +37,8 @@ RawModel::RawModel(const Trace& trace, const RawReader& reader, std::uint32_t ra
     const Kind kind = kind_of_name(object.kind);
     predefined_[static_cast<std::size_t>(kind)][object.handle].push_back(object.name);
     if (object.name == "MPI_COMM_WORLD")
-      shapes_[object.handle] = {rank_, static_cast<std::int32_t>(reader.world_size())};
-    if (object.name == "MPI_COMM_SELF") shapes_[object.handle] = {0, 1};
+      places_[object.handle] = {rank_, static_cast<std::int32_t>(reader.world_size())};
+    if (object.name == "MPI_COMM_SELF") places_[object.handle] = {0, 1};
     if (kind == Kind::kDatatype) type_sizes_[object.handle] = object.size;
   }
 }
@@ -108,9 +108,9 @@ void RawModel::release(Kind kind, std::int64_t handle, std::int64_t id) {
   if (ids.empty()) known.ids.erase(found);
 }
 
-RawShape RawModel::shape(std::int64_t comm) const {
-  const auto found = shapes_.find(comm);
-  return found == shapes_.end() ? RawShape{} : found->second;
+CommPlace RawModel::place(std::int64_t comm) const {
+  const auto found = places_.find(comm);
+  return found == places_.end() ? CommPlace{0, 1} : found->second;
 }
 
 void RawModel::learn_comm(std::int64_t comm, std::span<const std::int64_t> members) {
@@ -119,7 +119,7 @@ void RawModel::learn_comm(std::int64_t comm, std::span<const std::int64_t> membe
   const auto self = std::find(members.begin(), bar, rank_);
   const auto size =
       bar == members.end() ? members.size() : static_cast<std::size_t>(members.end() - bar - 1);
-  shapes_[comm] = {self == bar ? -1 : static_cast<std::int32_t>(self - members.begin()),
+  places_[comm] = {self == bar ? -1 : static_cast<std::int32_t>(self - members.begin()),
                    static_cast<std::int32_t>(size)};
 }
 
@@ -175,7 +175,7 @@ RawRequest RawModel::posted(const RawEvent& event) const {
   };
   request.source = event.number("source", 0);
   request.tag = either("recvtag", "tag");
-  request.comm = shape(event.number("comm", INT64_MIN));
+  request.comm = place(event.number("comm", INT64_MIN));
   const std::int64_t count = either("recvcount", "count");
   const std::int64_t size = type_size(either("recvtype", "datatype"));
   request.bytes = count == 0 ? 0 : size == kUnknownSize ? -1 : count * size;

@@ -14,16 +14,12 @@
 #include <unordered_set>
 #include <vector>
 
+#include "analysis/partner.h"
 #include "analysis/raw_reader.h"
 #include "model/trace.h"
 #include "mpi/kinds.h"
 
 namespace chameleon::analysis {
-
-/// The caller's place and the (remote, if there is one) size of a communicator.
-struct RawShape {
-  std::int32_t self = 0, size = 1;
-};
 
 struct RawRequest {
   std::int64_t id = -1;
@@ -32,7 +28,7 @@ struct RawRequest {
   bool transfers = false;  ///< data of a file: only the bytes of its status count
   std::int64_t source = 0, tag = 0;
   std::int64_t bytes = -1;  ///< posted; -1: of a datatype whose size is not known
-  RawShape comm;
+  CommPlace comm;
 };
 
 class RawModel {
@@ -50,7 +46,8 @@ class RawModel {
   void release(Kind kind, std::int64_t handle, std::int64_t id);
 
   bool is_null(Kind kind, std::int64_t handle) const;
-  RawShape shape(std::int64_t comm) const;
+  /// Where the end-points of calls on a communicator are counted; alone, if it is not known.
+  CommPlace place(std::int64_t comm) const;
   void learn_comm(std::int64_t comm, std::span<const std::int64_t> members);
   std::int64_t type_size(std::int64_t datatype) const;
   void learn_type(const RawEvent& event, const CallInfo& call);
@@ -82,7 +79,7 @@ class RawModel {
   std::int32_t rank_;
   std::vector<Objects> objects_;
   std::vector<std::unordered_map<std::int64_t, Names>> predefined_;  ///< by kind, handle
-  std::unordered_map<std::int64_t, RawShape> shapes_;
+  std::unordered_map<std::int64_t, CommPlace> places_;               ///< by communicator
   std::unordered_map<std::int64_t, std::int64_t> type_sizes_;
   std::unordered_map<std::int64_t, std::vector<RawRequest>> requests_;
 };

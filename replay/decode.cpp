@@ -15,8 +15,6 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 28;
 /// A datatype that spans more, most of it holes, is sent as bytes.
 constexpr std::int64_t kMostSpan = std::int64_t{1} << 30;
 
-bool is_array(const ParamInfo& info) { return info.length.rule != Length::Rule::kScalar; }
-
 /// Longer than any string MPI gives back.
 constexpr std::uint64_t kMostText = 8192;
 
@@ -25,8 +23,8 @@ constexpr std::uint64_t kMostText = 8192;
 void* Interpreter::take(Pool& pool, std::uint64_t bytes) {
   Pool::Block block = pool.take(bytes);
   if (block.data() == nullptr) {
-    std::fprintf(stderr, "replay: rank %u, event %llu, %s: no memory for %llu bytes\n", rank_,
-                 static_cast<unsigned long long>(number_), plan_->info->name,
+    std::fprintf(stderr, "replay: rank %u, event %llu, %s: no memory for %llu bytes\n",
+                 here_.rank(), static_cast<unsigned long long>(number_), plan_->info->name,
                  static_cast<unsigned long long>(bytes));
     PMPI_Abort(MPI_COMM_WORLD, 1);
   }
@@ -34,19 +32,12 @@ void* Interpreter::take(Pool& pool, std::uint64_t bytes) {
   return owned_.back().data();
 }
 
-/// In the communicator of this job, which stands for that of the trace.
-Partner Interpreter::partner(int field) const {
-  return resolve(event_->end_point(static_cast<std::size_t>(field)),
-                 CommPlace{comm_.rank, comm_.size});
-}
-
 bool Interpreter::at_root() const {
   if (plan_->root < 0) return true;
-  const ParamPlan& root = plan_->params[static_cast<std::size_t>(plan_->root)];
-  if (root.field < 0) return true;
-  const Partner partner = this->partner(root.field);
-  if (partner.special != 0) return partner.is(SpecialRank::kRoot);
-  return !comm_.inter && partner.rank == comm_.rank;
+  if (plan_->params[static_cast<std::size_t>(plan_->root)].field < 0) return true;
+  const Partner& root = event_->root;
+  if (root.special != 0) return root.is(SpecialRank::kRoot);
+  return !comm_.inter && root.rank == comm_.rank;
 }
 
 bool Interpreter::decode() {
@@ -85,7 +76,7 @@ bool Interpreter::decode() {
 /// Who leads tells only a leader where the other one is. Any pair does as well, so both sides take
 /// the first rank of each group, which all know, and meet in MPI_COMM_WORLD.
 bool Interpreter::agree_on_leaders() {
-  const auto& members = array_of(trace_, *event_, plan_->members);
+  const std::span<const std::int64_t> members = here_.array(*event_, event_->plan->members);
   const auto end = std::find(members.begin(), members.end(), -1);
   if (end == members.end() || end + 1 == members.end()) return false;
   words_[1] = 0;
@@ -96,7 +87,8 @@ bool Interpreter::agree_on_leaders() {
 
 bool Interpreter::decode_end_point(std::size_t at) {
   const ParamPlan& param = plan_->params[at];
-  const Partner partner = this->partner(param.field);
+  const Partner partner = event_->partner(static_cast<std::size_t>(param.field));
+  if (partner.special == Partner::kUnknown) return false;
   if (partner.special == 0) {
     words_[at] = partner.rank;
     return true;
@@ -129,7 +121,7 @@ bool Interpreter::decode_scalar(std::size_t at) {
   }
   if (param.field < 0) return false;
   if (param.end_point) return decode_end_point(at);
-  Word word = event_->values[static_cast<std::size_t>(param.field)];
+  Word word = event_->value(param.field);
   if (word == kNotRecorded && info.direction == Direction::kIn) {
     // Not significant here: it describes the buffer of another rank, or one given in place.
     words_[at] = info.kind == Kind::kDatatype ? to_word(MPI_BYTE) : 0;
@@ -173,7 +165,7 @@ std::int64_t Interpreter::expected_length(const ParamPlan& param) const {
       return sum;
     }
     case Length::Rule::kLastOfParam: {
-      const auto& elements = array(length.param);
+      const std::span<const std::int64_t> elements = array(length.param);
       return elements.empty() ? 0 : elements.back();
     }
     default: return 0;
@@ -190,11 +182,12 @@ bool Interpreter::decode_array(std::size_t at) {
   }
   std::vector<std::int64_t> renamed;
   if (info.kind == Kind::kString && plan_->scratch && std::string_view(info.name) == "filename") {
-    const auto& name = array(static_cast<int>(at));
+    const std::span<const std::int64_t> name = array(static_cast<int>(at));
     const std::string path = files_.path_of(std::string(name.begin(), name.end()));
     renamed.assign(path.begin(), path.end());
   }
-  const auto& elements = renamed.empty() ? array(static_cast<int>(at)) : renamed;
+  const std::span<const std::int64_t> elements =
+      renamed.empty() ? array(static_cast<int>(at)) : renamed;
   std::int64_t length = std::max(expected_length(param), std::int64_t(elements.size()));
   if (info.kind == Kind::kRequest) length = std::max(length, std::int64_t{1});
   // Indices of completed requests: as many as there are requests.
@@ -258,9 +251,9 @@ bool Interpreter::span_of(const BufferPlan& plan, std::int64_t& low, std::int64_
     extend(*type, count, 0);
     return true;
   }
-  const auto& elements = array(plan.count);
-  const auto& offsets = array(plan.displacements);
-  const auto& ids = array(plan.type);
+  const std::span<const std::int64_t> elements = array(plan.count);
+  const std::span<const std::int64_t> offsets = array(plan.displacements);
+  const std::span<const std::int64_t> ids = array(plan.type);
   std::int64_t total = 0;  // where pieces follow each other
   for (std::size_t i = 0; i < elements.size(); ++i) {
     if (is_array(types.info) && i >= ids.size()) return false;
@@ -350,12 +343,8 @@ void Interpreter::resolve_wildcard(std::size_t source) {
   if (words_[source] != MPI_ANY_SOURCE && words_[tag] != MPI_ANY_TAG) return;
   std::optional<Match> match;
   if (plan_->status >= 0) {
-    const ParamPlan& status = plan_->params[static_cast<std::size_t>(plan_->status)];
-    if (status.status_source < 0 || status.status_tag < 0) return;
     if (plan_->flag >= 0 && value(plan_->flag) == 0) return;
-    match = Match{};
-    match->source = partner(status.status_source);
-    match->tag = event_->values[static_cast<std::size_t>(status.status_tag)];
+    match = here_.match(*event_);
   } else if (plan_->request >= 0 && has(*plan_->info, Attribute::kNonblocking)) {
     match = matches_.take(number_, value(plan_->request));
   }

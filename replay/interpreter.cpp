@@ -5,27 +5,25 @@
 #include <cstdio>
 #include <numeric>
 
-#include "analysis/place_times.h"
-#include "model/time_code.h"
-
 namespace chameleon::replay {
 
-Interpreter::Interpreter(const Trace& trace, const CallPlans& plans, Follower ahead, Pace& pace)
-    : trace_(trace),
+Interpreter::Interpreter(const FollowPlan& plan, const Follower& here, Follower ahead,
+                         const CallPlans& plans, Pace& pace)
+    : follow_(plan),
+      here_(here),
       plans_(plans),
       pace_(pace),
-      rank_(ahead.rank()),
       matches_(std::move(ahead)),
-      objects_(trace) {}
+      objects_(here.trace()) {}
 
 std::int64_t Interpreter::value(int param) const {
   const int field = param < 0 ? -1 : plan_->params[static_cast<std::size_t>(param)].field;
-  return field < 0 ? 0 : event_->values[static_cast<std::size_t>(field)];
+  return field < 0 ? 0 : event_->value(field);
 }
 
-const std::vector<std::int64_t>& Interpreter::array(int param) const {
+std::span<const std::int64_t> Interpreter::array(int param) const {
   const int field = param < 0 ? -1 : plan_->params[static_cast<std::size_t>(param)].field;
-  return array_of(trace_, *event_, field);
+  return here_.array(*event_, field);
 }
 
 void Interpreter::check(int code) {
@@ -43,25 +41,19 @@ void Interpreter::check(int code) {
 }
 
 /// Makes `event` the one at hand and adds its computation; false if it is not whole.
-bool Interpreter::load(const EventView& event) {
+bool Interpreter::load(const FollowedEvent& event) {
   ++number_;
   progress_.store(number_, std::memory_order_relaxed);
   while (next_omission_ < omissions_.size() && omissions_[next_omission_].event < number_)
     ++next_omission_;
   event_ = &event;
-  const auto plan = plans_.find(event.node->call);
+  const auto plan = plans_.find(event.view.node->call);
   plan_ = plan == plans_.end() ? nullptr : &plan->second;
-  const bool whole = plan_ != nullptr && plan_->fields > 0 && event.values.size() >= plan_->fields;
-  if (whole && plan_->compute >= 0) {
-    pace_.owe(
-        static_cast<double>(decode_time(event.values[static_cast<std::size_t>(plan_->compute)])));
-  } else if (const auto means = mean_times(*event.node, event.predecessor, rank_)) {
-    pace_.owe(means->compute_ns);
-  }
-  return whole;
+  pace_.owe(static_cast<double>(here_.times(event).compute));
+  return plan_ != nullptr && event.call != nullptr;
 }
 
-void Interpreter::pass(const EventView& event) {
+void Interpreter::pass(const FollowedEvent& event) {
   load(event);
   pace_.settle();
 }
@@ -76,7 +68,7 @@ bool Interpreter::omitted(std::uint32_t part) const {
 
 /// Leaves the event out: what it would have made does not exist.
 void Interpreter::omit_event() {
-  ++left_out_[event_->node->call];
+  ++left_out_[event_->view.node->call];
   for (std::size_t i = 0; i < plan_->params.size(); ++i) {
     const ParamPlan& param = plan_->params[i];
     if (param.info.direction != Direction::kOut || param.field < 0) continue;
@@ -100,14 +92,14 @@ void Interpreter::omit_partners() {
 /// A call that failed in the replay only, where operations are left out.
 void Interpreter::fail_softly() {
   if (has(*plan_->info, Attribute::kCompletes)) {
-    ++left_out_[event_->node->call];
+    ++left_out_[event_->view.node->call];
     update_requests();
   } else {
     omit_event();
   }
 }
 
-void Interpreter::step(const EventView& event) {
+void Interpreter::step(const FollowedEvent& event) {
   const bool whole = load(event);
   const bool partly =
       next_omission_ < omissions_.size() && omissions_[next_omission_].event == number_;
@@ -116,13 +108,13 @@ void Interpreter::step(const EventView& event) {
   const bool list = partly && plan_ != nullptr && plan_->info != nullptr &&
                     static_cast<CallId>(plan_->info->id) == CallId::kStartall;
   if (partly && whole && plan_->entry != nullptr && !exchange && !list) return omit_event();
-  if (!whole || plan_->entry == nullptr || event.values[0] != MPI_SUCCESS ||
-      (plan_->scratch && !files_.usable()) || !decode()) {
-    if (plan_ == nullptr || !plan_->local()) ++left_out_[event.node->call];
+  if (!whole || plan_->entry == nullptr || event.failed() || (plan_->scratch && !files_.usable()) ||
+      !decode()) {
+    if (plan_ == nullptr || !plan_->local()) ++left_out_[event.view.node->call];
     return;
   }
   if (exchange) omit_partners();
-  if (exchange || list) ++left_out_[event.node->call];
+  if (exchange || list) ++left_out_[event.view.node->call];
   pace_.settle();
   if (prepare()) {
     const int code = plan_->entry->invoke(words_.data());
@@ -142,7 +134,7 @@ void Interpreter::step(const EventView& event) {
 /// What MPI_Comm_split_type gives depends on the machine. Where this one differs from the traced
 /// one, the recorded communicators are made by MPI_Comm_split instead.
 void Interpreter::restore_split() {
-  const auto& members = array_of(trace_, *event_, plan_->members);
+  const std::span<const std::int64_t> members = here_.array(*event_, event_->plan->members);
   auto* made = from_word<MPI_Comm*>(words_[plan_->params.size() - 1]);
   int size = 0;
   if (*made != MPI_COMM_NULL) PMPI_Comm_size(*made, &size);
@@ -164,7 +156,7 @@ void Interpreter::restore_split() {
   check(PMPI_Allreduce(&same, &all, 1, MPI_INT, MPI_LAND, comm_.handle));
   if (all != 0) return;
   if (*made != MPI_COMM_NULL) check(PMPI_Comm_free(made));
-  const auto own = std::find(members.begin(), members.end(), rank_);
+  const auto own = std::find(members.begin(), members.end(), here_.rank());
   check(PMPI_Comm_split(comm_.handle,
                         members.empty() ? MPI_UNDEFINED : static_cast<int>(members.front()),
                         static_cast<int>(own - members.begin()), made));
@@ -178,7 +170,7 @@ void Interpreter::note_objects() {
     if (!Objects::keeps(info.kind)) continue;
     const unsigned width = plan_->entry->widths[i];
     if (info.length.rule != Length::Rule::kScalar) {
-      const auto& ids = array(static_cast<int>(i));
+      const std::span<const std::int64_t> ids = array(static_cast<int>(i));
       const char* handles = from_word<char*>(words_[i]);
       for (std::size_t j = 0; j < ids.size() && info.direction == Direction::kOut; ++j)
         objects_.store(info.kind, ids[j], read_word(handles + j * width, width));

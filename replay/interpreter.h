@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Re-issues one rank's traced calls. Every event goes through the same three steps: its values
-/// become words by their kinds (decode.cpp), the call is made, and what it made or freed is noted.
-/// Only completion, starting and freeing of requests, and probes, differ (requests.cpp): they must
-/// end as they did in the traced run; and windows and files need memory and scratch files
-/// (targets.cpp). Memory is that of live objects and of buffers in use.
+/// Re-issues one rank's traced calls, as a `Follower` reads them. Every event goes through the same
+/// three steps: its values become words by their kinds (decode.cpp), the call is made, and what it
+/// made or freed is noted. Only completion, starting and freeing of requests, and probes, differ
+/// (requests.cpp): they must end as they did in the traced run; and windows and files need memory
+/// and scratch files (targets.cpp). Memory is that of live objects and of buffers in use.
 
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,7 @@
 #include "replay/matches.h"
 #include "replay/objects.h"
 #include "replay/pace.h"
+#include "replay/plan.h"
 #include "replay/pool.h"
 #include "replay/windows.h"
 
@@ -26,7 +28,10 @@ namespace chameleon::replay {
 
 class Interpreter {
  public:
-  Interpreter(const Trace& trace, const CallPlans& plans, Follower ahead, Pace& pace);
+  /// `here` reads the events that `step` and `pass` are given. `plan` is its own, `ahead` a second
+  /// follower of the same rank. All must outlive this.
+  Interpreter(const FollowPlan& plan, const Follower& here, Follower ahead, const CallPlans& plans,
+              Pace& pace);
 
   /// Operations not to re-issue, ascending.
   void leave_out(std::vector<Omission> omissions) { omissions_ = std::move(omissions); }
@@ -42,9 +47,9 @@ class Interpreter {
   const std::atomic<std::uint64_t>& progress() const { return progress_; }
 
   /// Replays one event and its computation.
-  void step(const EventView& event);
+  void step(const FollowedEvent& event);
   /// Replays the computation before an event that is the caller's to re-issue.
-  void pass(const EventView& event);
+  void pass(const FollowedEvent& event);
 
   std::uint64_t events() const { return number_; }
   /// Events not re-issued, by the id of their call in the trace.
@@ -75,7 +80,6 @@ class Interpreter {
   bool span_of(const BufferPlan& plan, std::int64_t& low, std::int64_t& high, std::int64_t& bytes);
   bool send_as_bytes(const BufferPlan& plan, std::int64_t bytes);
   bool at_root() const;
-  Partner partner(int field) const;
   void* take(Pool& pool, std::uint64_t bytes);
 
   // functions.cpp
@@ -96,6 +100,7 @@ class Interpreter {
 
   // requests.cpp
   bool prepare();
+  void find_slots();
   bool prepare_completion();
   bool prepare_probe();
   bool start_wildcards();
@@ -106,7 +111,7 @@ class Interpreter {
   RequestState* request(std::int64_t slot);
 
   // interpreter.cpp
-  bool load(const EventView& event);
+  bool load(const FollowedEvent& event);
   bool omitted(std::uint32_t part) const;
   void omit_event();
   void omit_partners();
@@ -115,13 +120,13 @@ class Interpreter {
   void restore_split();
   void check(int code);
   std::int64_t value(int param) const;
-  const std::vector<std::int64_t>& array(int param) const;
+  std::span<const std::int64_t> array(int param) const;
   Word& word(int param) { return words_[static_cast<std::size_t>(param)]; }
 
-  const Trace& trace_;
+  const FollowPlan& follow_;
+  const Follower& here_;
   const CallPlans& plans_;
   Pace& pace_;
-  std::uint32_t rank_;
   Matches matches_;
   Pool payload_;   ///< sent from, never written
   Pool received_;  ///< received into
@@ -140,7 +145,7 @@ class Interpreter {
   bool tolerant_ = false;
 
   // The event at hand.
-  const EventView* event_ = nullptr;
+  const FollowedEvent* event_ = nullptr;
   const CallPlan* plan_ = nullptr;
   CommFacts comm_;
   std::int64_t comm_id_ = -1;

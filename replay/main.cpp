@@ -163,14 +163,13 @@ Results total(const Trace& trace, const Interpreter& interpreter, double seconds
 }
 
 /// Replays between the first and the last event: MPI_Init and MPI_Finalize are the replay's own.
-double run(const CallPlans& plans, RankView& view, Interpreter& interpreter, Pace& pace) {
-  EventView event;
+double run(Follower& here, Interpreter& interpreter, Pace& pace) {
+  FollowedEvent event;
   std::int64_t begin = Pace::now();
   std::int64_t end = 0;
   pace.resume();
-  while (view.next(event)) {
-    const auto plan = plans.find(event.node->call);
-    const CallInfo* call = plan == plans.end() ? nullptr : plan->second.info;
+  while (here.next(event)) {
+    const CallInfo* call = event.plan == nullptr ? nullptr : event.plan->info;
     const bool starts = call != nullptr && has(*call, Attribute::kInit);
     const bool ends = call != nullptr && has(*call, Attribute::kFinalize);
     if (starts || ends) {
@@ -209,57 +208,70 @@ void end_requests(Interpreter& interpreter, const World& world) {
   interpreter.cancel_open();
 }
 
-int replay(const Options& options, const World& world) {
-  Job job;
+/// Gives all ranks what rank 0 loaded; a status other than kDone if it refused.
+int share(const Options& options, const World& world, Job& job) {
   int status = world.rank == 0 ? load(options, world, job) : kDone;
   PMPI_Bcast(&status, 1, MPI_INT, 0, world.comm);
   if (status != kDone) return status;
   int lenient = job.lenient ? 1 : 0;
   PMPI_Bcast(&lenient, 1, MPI_INT, 0, world.comm);
+  job.lenient = lenient != 0;
   broadcast(job.trace, world);
   broadcast(job.omissions, world);
   broadcast(job.scratch, world);
-  const std::string scratch(job.scratch.begin(), job.scratch.end());
-  Result<Trace> trace = decode_trace(job.trace);
-  job.trace = {};
-  std::string fault = trace ? "" : trace.error().message;
-  Result<RankView> view = Error{};
-  if (trace) {
-    view = RankView::make(*trace, static_cast<std::uint32_t>(world.rank));
-    if (!view) fault = view.error().message;
-  }
-  // Whoever cannot go on keeps all others from waiting for it.
+  return kDone;
+}
+
+/// Whoever cannot go on keeps all others from waiting for it. `fault`: empty on who can.
+bool all_go_on(const std::string& fault, const World& world) {
   const int mine = fault.empty() ? world.size : world.rank;
   int first = world.size;
   PMPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, world.comm);
   if (first == world.rank) refuse(kUnreadable, fault);
-  if (first != world.size) return kUnreadable;
+  return first == world.size;
+}
 
-  const CallPlans plans = make_plans(*trace);
-  Pace pace(trace->timing == "none" ? Compute::kNone : options.compute, options.time_scale);
-  const FollowPlan follow(*trace);
-  Result<Follower> ahead = Follower::of_rank(follow, static_cast<std::uint32_t>(world.rank));
-  Interpreter interpreter(*trace, plans, std::move(*ahead), pace);
-  interpreter.leave_out(read_omissions(job.omissions, static_cast<std::uint32_t>(world.rank)));
+/// Replays this rank; the sums over all ranks, on rank 0.
+Results perform(const Options& options, const World& world, const Job& job, const FollowPlan& plan,
+                Follower here, Follower ahead) {
+  const Trace& trace = *plan.trace;
+  const CallPlans calls = make_plans(trace);
+  Pace pace(trace.timing == "none" ? Compute::kNone : options.compute, options.time_scale);
+  Interpreter interpreter(plan, here, std::move(ahead), calls, pace);
+  interpreter.leave_out(read_omissions(job.omissions, here.rank()));
+  const std::string scratch(job.scratch.begin(), job.scratch.end());
   interpreter.use(Files(scratch));
   if (options.best_effort) interpreter.tolerate_failures();
   std::unique_ptr<Watchdog> watchdog;
   PMPI_Barrier(world.comm);
-  if (lenient != 0)
-    watchdog = std::make_unique<Watchdog>(world.rank, interpreter.progress(),
-                                          patience_of(options, *trace));
-  const double seconds = run(plans, *view, interpreter, pace);
-  if (lenient != 0) end_requests(interpreter, world);
+  if (job.lenient)
+    watchdog =
+        std::make_unique<Watchdog>(world.rank, interpreter.progress(), patience_of(options, trace));
+  const double seconds = run(here, interpreter, pace);
+  if (job.lenient) end_requests(interpreter, world);
   PMPI_Barrier(world.comm);
   std::error_code ignored;
   if (world.rank == 0 && !scratch.empty()) std::filesystem::remove_all(scratch, ignored);
   watchdog.reset();
-  const Results results = total(*trace, interpreter, seconds, world);
+  return total(trace, interpreter, seconds, world);
+}
+
+int replay(const Options& options, const World& world) {
+  Job job;
+  if (const int status = share(options, world, job); status != kDone) return status;
+  const Result<Trace> trace = decode_trace(job.trace);
+  job.trace = {};
+  if (!all_go_on(trace ? "" : trace.error().message, world)) return kUnreadable;
+  const FollowPlan plan(*trace);
+  const auto rank = static_cast<std::uint32_t>(world.rank);
+  Result<Follower> here = Follower::of_rank(plan, rank), ahead = Follower::of_rank(plan, rank);
+  if (!all_go_on(here ? "" : here.error().message, world)) return kUnreadable;
+  const Results results = perform(options, world, job, plan, std::move(*here), std::move(*ahead));
   if (world.rank != 0) return kDone;
   if (options.json)
     print_json(results);
   else
-    print_text(results, !scratch.empty());
+    print_text(results, !job.scratch.empty());
   return kDone;
 }
 

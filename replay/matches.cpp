@@ -1,23 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replay/matches.h"
 
-#include <mpi.h>
-
 namespace chameleon::replay {
-
-bool posts_wildcard(const CallPlan& plan, const EventView& event) {
-  for (std::size_t i = 0; i < plan.params.size(); ++i) {
-    const ParamPlan& param = plan.params[i];
-    if (param.info.kind != Kind::kSource || param.field < 0) continue;
-    const auto field = static_cast<std::size_t>(param.field);
-    if (resolve(event.end_point(field), CommPlace{}).is(SpecialRank::kAnySource)) return true;
-    for (std::size_t j = i + 1; j < plan.params.size(); ++j) {
-      if (plan.params[j].info.kind != Kind::kTag || plan.params[j].field < 0) continue;
-      return event.values[static_cast<std::size_t>(plan.params[j].field)] == MPI_ANY_TAG;
-    }
-  }
-  return false;
-}
 
 std::optional<Match> Matches::take(std::uint64_t number, std::int64_t id) {
   const Key key{number, id};

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "analysis/follow.h"
-#include "replay/plan.h"
 
 namespace chameleon::replay {
 
@@ -33,8 +32,5 @@ class Matches {
   FollowedEvent event_;
   std::map<Key, std::optional<Match>> found_;
 };
-
-/// Whether the event posts a receive of any source or any tag.
-bool posts_wildcard(const CallPlan& plan, const EventView& event);
 
 }  // namespace chameleon::replay

@@ -60,22 +60,7 @@ Objects::Objects(const Trace& trace) {
   }
 }
 
-bool Objects::keeps(Kind kind) {
-  switch (kind) {
-    case Kind::kComm:
-    case Kind::kGroup:
-    case Kind::kDatatype:
-    case Kind::kOp:
-    case Kind::kInfo:
-    case Kind::kMessage:
-    case Kind::kWin:
-    case Kind::kFile:
-    case Kind::kErrhandler:
-    case Kind::kKeyval:
-    case Kind::kSession: return true;
-    default: return false;
-  }
-}
+bool Objects::keeps(Kind kind) { return is_object(kind) && kind != Kind::kRequest; }
 
 Word Objects::null(Kind kind) {
   switch (kind) {

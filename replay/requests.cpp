@@ -35,12 +35,22 @@ void Interpreter::poll(MPI_Request request, bool until_done) {
   }
 }
 
+/// The requests that the event was given.
+void Interpreter::find_slots() {
+  slots_.clear();
+  if (plan_->request < 0) return;
+  const ParamPlan& param = plan_->params[static_cast<std::size_t>(plan_->request)];
+  if (param.field < 0) return;
+  if (!is_array(param.info)) return slots_.push_back(value(plan_->request));
+  const std::span<const std::int64_t> list = array(plan_->request);
+  slots_.assign(list.begin(), list.end());
+}
+
 /// False if the event is done with, or needs no call.
 bool Interpreter::prepare() {
   masked_.clear();
-  slots_.clear();
   const CallInfo& call = *plan_->info;
-  if (plan_->request >= 0) slots_ = request_slots(*plan_, trace_, *event_);
+  find_slots();
   if (has(call, Attribute::kCompletes)) return prepare_completion();
   if (has(call, Attribute::kStarts)) return start_wildcards();
   if (static_cast<CallId>(call.id) == CallId::kRequestFree) return free_active();
@@ -55,7 +65,7 @@ bool Interpreter::prepare() {
 /// might complete them. A test that found nothing only makes progress.
 bool Interpreter::prepare_completion() {
   if (plan_->index < 0 && plan_->flag < 0) return true;
-  const std::vector<Completed> completed = completed_by(*plan_, trace_, *event_);
+  const std::vector<Completion>& completed = event_->completions;
   if (completed.empty()) {
     bool active = false;
     for (const std::int64_t slot : slots_) {
@@ -67,14 +77,11 @@ bool Interpreter::prepare_completion() {
     return !active;
   }
   masked_.assign(slots_.size(), true);
-  for (const Completed& one : completed) {
-    masked_[one.position] = false;
-    if (const RequestState* state = request(one.slot)) poll(state->handle, true);
+  for (const Completion& one : completed) {
+    masked_[one.place] = false;
+    if (const RequestState* state = request(one.id)) poll(state->handle, true);
   }
-  if (plan_->params[static_cast<std::size_t>(plan_->request)].info.length.rule ==
-      Length::Rule::kScalar) {
-    return true;
-  }
+  if (!is_array(plan_->params[static_cast<std::size_t>(plan_->request)].info)) return true;
   const unsigned width = plan_->entry->widths[plan_->request];
   char* handles = from_word<char*>(word(plan_->request));
   for (std::size_t i = 0; i < slots_.size(); ++i)
@@ -213,8 +220,8 @@ void Interpreter::update_requests() {
     state.blocks = std::move(owned_);
     owned_.clear();
     const bool large = static_cast<CallId>(call.id) == CallId::kRecvInitC;
-    if ((large || static_cast<CallId>(call.id) == CallId::kRecvInit) &&
-        posts_wildcard(*plan_, *event_)) {
+    if ((large || static_cast<CallId>(call.id) == CallId::kRecvInit) && event_->posted != nullptr &&
+        (event_->posted->any_source || event_->posted->any_tag)) {
       state.large = large;
       state.dormant = state.handle;
       state.receive.assign(words_.begin(), words_.begin() + 6);

@@ -104,9 +104,8 @@ void Interpreter::prepare_file() {
   std::int64_t bytes = value(plan.count) * type->size;
   // At the end of the file there was less.
   if (plan_->status >= 0) {
-    const int field = plan_->params[static_cast<std::size_t>(plan_->status)].status_bytes;
-    const std::int64_t told =
-        field < 0 ? kNotRecorded : event_->values[static_cast<std::size_t>(field)];
+    const int field = event_->plan->status_bytes;
+    const std::int64_t told = field < 0 ? kNotRecorded : event_->value(field);
     if (told != kNotRecorded) bytes = told;
   }
   using From = Files::From;
@@ -187,17 +186,15 @@ void Interpreter::note_file(CallId call) {
 /// In one more pass over the trace: only where there are dynamic windows.
 std::uint64_t Interpreter::largest_attached() const {
   std::uint64_t largest = 0;
-  Result<RankView> view = RankView::make(trace_, rank_);
-  EventView event;
-  while (view && view->next(event)) {
-    const auto plan = plans_.find(event.node->call);
-    if (plan == plans_.end() || plan->second.info == nullptr) continue;
+  Result<Follower> follower = Follower::of_rank(follow_, here_.rank());
+  FollowedEvent event;
+  while (follower && follower->next(event)) {
+    const auto plan = plans_.find(event.view.node->call);
+    if (event.call == nullptr || plan == plans_.end() || plan->second.info == nullptr) continue;
     if (static_cast<CallId>(plan->second.info->id) != CallId::kWinAttach) continue;
     for (const ParamPlan& param : plan->second.params)
-      if (param.info.kind == Kind::kAint && param.field >= 0 &&
-          static_cast<std::size_t>(param.field) < event.values.size())
-        largest = std::max(largest, static_cast<std::uint64_t>(std::max<std::int64_t>(
-                                        0, event.values[static_cast<std::size_t>(param.field)])));
+      if (param.info.kind == Kind::kAint && param.field >= 0 && event.value(param.field) > 0)
+        largest = std::max(largest, static_cast<std::uint64_t>(event.value(param.field)));
   }
   return largest;
 }

@@ -152,6 +152,18 @@ constexpr bool has(const CallInfo& call, Attribute any_of) {
   return (call.attributes & bits(any_of)) != 0;
 }
 
+constexpr bool is_array(const ParamInfo& param) {
+  return param.length.rule != Length::Rule::kScalar;
+}
+
+/// Whether values of this kind are handles.
+constexpr bool is_object(Kind kind) {
+  return kind == Kind::kComm || kind == Kind::kDatatype || kind == Kind::kRequest ||
+         kind == Kind::kGroup || kind == Kind::kOp || kind == Kind::kWin || kind == Kind::kFile ||
+         kind == Kind::kInfo || kind == Kind::kErrhandler || kind == Kind::kMessage ||
+         kind == Kind::kSession || kind == Kind::kKeyval;
+}
+
 /// The word used in mpi_calls.txt: "buffer".
 constexpr const char* kind_name(Kind kind) {
   switch (kind) {

@@ -40,18 +40,6 @@ constexpr int output_of(const CallInfo& call, Kind kind) {
   return -1;
 }
 
-constexpr bool is_array(const ParamInfo& param) {
-  return param.length.rule != Length::Rule::kScalar;
-}
-
-/// Whether values of this kind are handles.
-constexpr bool is_object(Kind kind) {
-  return kind == Kind::kComm || kind == Kind::kDatatype || kind == Kind::kRequest ||
-         kind == Kind::kGroup || kind == Kind::kOp || kind == Kind::kWin || kind == Kind::kFile ||
-         kind == Kind::kInfo || kind == Kind::kErrhandler || kind == Kind::kMessage ||
-         kind == Kind::kSession || kind == Kind::kKeyval;
-}
-
 /// What a communicator looks like from this rank.
 struct CommShape {
   std::int32_t self = 0;

@@ -40,8 +40,6 @@ bool signs_parameter(Kind kind) {
          kind == Kind::kDatatype || kind == Kind::kOp || kind == Kind::kComm;
 }
 
-bool is_list(const ParamInfo& param) { return param.length.rule != Length::Rule::kScalar; }
-
 CallUse use_of(const CallInfo& call) {
   CallUse use;
   use.values.resize(stored_values(call));
@@ -54,12 +52,12 @@ CallUse use_of(const CallInfo& call) {
     for (std::size_t k = 0; k < stored; ++k) {
       ValueUse& value = use.values[at + k];
       value.kind = inexactness_of(param.kind);
-      if (stored == 1 && !is_list(param) && signs_parameter(param.kind) &&
+      if (stored == 1 && !is_array(param) && signs_parameter(param.kind) &&
           param.direction == Direction::kIn)
         value.parameter = static_cast<std::int8_t>(parameter_of(param.kind));
       // A status: source, tag, bytes.
       if (stored == 3) value.kind = k == 0 ? 2 : k == 1 ? 4 : 1;
-      value.end_point = k == 0 && (is_end_point(call, param) || (stored == 3 && !is_list(param)));
+      value.end_point = k == 0 && (is_end_point(call, param) || (stored == 3 && !is_array(param)));
       value.root = param.kind == Kind::kRoot;
       value.range = range_of(param.kind);
     }

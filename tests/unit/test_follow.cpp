@@ -15,6 +15,7 @@ enum : std::uint16_t {
   kIrecv,
   kWaitall,
   kWait,
+  kWaitsome,
   kSplit,
   kFree,
   kVector,
@@ -53,6 +54,10 @@ struct Job : TraceBuilder {
       return fields;
     };
     call(kWait, "Wait", with_status({"request:request"}));
+    call(kWaitsome, "Waitsome",
+         {"incount:count", "array_of_requests:request:a", "outcount:count",
+          "array_of_indices:index:a", "array_of_statuses.source:source:a",
+          "array_of_statuses.tag:tag:a", "array_of_statuses.bytes:bytes:a"});
     call(kSplit, "Comm_split",
          {"comm:comm", "color:int", "key:int", "newcomm:comm", "members:members:a"});
     call(kFree, "Comm_free", {"comm:comm"});
@@ -147,31 +152,55 @@ TEST_CASE("completed requests have the facts of their posting and what they matc
   job.push(2, kIrecv, {0, 1, kInt, any(), 9, kWorld, 0});
   job.push(2, kWait, {0, none(), kNotRecorded, kNotRecorded});
   const Trace trace = job.build();
-  follow(trace, 2, [](const Follower& follower, const FollowedEvent& event, std::size_t at) {
-    if (at == 3) {
-      REQUIRE(event.completions.size() == 3);
-      const Match first = follower.match(event, event.completions[0]);
-      CHECK(first.told);
-      CHECK(first.source.world == 0);
-      CHECK(first.source.rank == 0);
-      CHECK(first.tag == 6);
-      CHECK(first.bytes == 8);
-      const Posting& posting = *event.completions[0].posting;
-      CHECK(posting.event == 2);
-      CHECK(posting.bytes == 16);
-      CHECK((posting.any_source && posting.any_tag));
-      const Match second = follower.match(event, event.completions[1]);
-      CHECK((second.told && second.source.world == 3 && second.tag == 9));
-      CHECK(second.bytes == kNotRecorded);
-      CHECK(event.completions[1].posting->event == 3);
-      CHECK(event.completions[2].posting == nullptr);
-    }
-    if (at == 4) CHECK(event.replaced == nullptr);
-    if (at == 5) {
-      CHECK(event.comm == &follower.world());
-      CHECK_FALSE(follower.match(event, event.completions[0]).told);
-    }
-  });
+  const std::size_t events =
+      follow(trace, 2, [](const Follower& follower, const FollowedEvent& event, std::size_t at) {
+        if (at == 3) {
+          REQUIRE(event.completions.size() == 3);
+          const Match first = follower.match(event, event.completions[0]);
+          CHECK(first.told);
+          CHECK(first.source.world == 0);
+          CHECK(first.source.rank == 0);
+          CHECK(first.tag == 6);
+          CHECK(first.bytes == 8);
+          const Posting& posting = *event.completions[0].posting;
+          CHECK(posting.event == 2);
+          CHECK(posting.bytes == 16);
+          CHECK((posting.any_source && posting.any_tag));
+          const Match second = follower.match(event, event.completions[1]);
+          CHECK((second.told && second.source.world == 3 && second.tag == 9));
+          CHECK(second.bytes == kNotRecorded);
+          CHECK(event.completions[1].posting->event == 3);
+          CHECK(event.completions[2].posting == nullptr);
+        }
+        if (at == 4) CHECK(event.replaced == nullptr);
+        if (at == 5) {
+          CHECK(event.comm == &follower.world());
+          CHECK_FALSE(follower.match(event, event.completions[0]).told);
+        }
+      });
+  CHECK(events == 6);
+}
+
+TEST_CASE("what completes some requests says where they stand in its list") {
+  Job job;
+  for (std::int64_t id = 0; id < 3; ++id)
+    job.push(0, kIrecv, {0, 1, kInt, pack_rank(1, 0, 4), id, kWorld, id});
+  const std::int64_t as_posted = job.array({kNotRecorded, kNotRecorded});
+  // The list has a null request, and an index outside it is of none.
+  job.push(0, kWaitsome,
+           {4, job.array({2, -1, 0, 1}), 3, job.array({3, 0, 9}),
+            job.array({relative(SpecialRank::kNone), relative(SpecialRank::kNone)}), as_posted,
+            as_posted});
+  const Trace trace = job.build();
+  const std::size_t events =
+      follow(trace, 0, [](const Follower&, const FollowedEvent& event, std::size_t at) {
+        if (at != 3) return;
+        REQUIRE(event.completions.size() == 2);
+        const Completion &first = event.completions[0], &second = event.completions[1];
+        CHECK((first.id == 1 && first.place == 3 && first.status == 0));
+        CHECK((second.id == 2 && second.place == 0 && second.status == 1));
+      });
+  CHECK(events == 4);
 }
 
 TEST_CASE("a persistent request stays, is posted where it was started, and completes only then") {
@@ -184,16 +213,18 @@ TEST_CASE("a persistent request stays, is posted where it was started, and compl
   }
   job.push(0, kIrecv, {0, 1, kInt, pack_rank(1, 0, 4), 5, kWorld, 0});
   const Trace trace = job.build();
-  follow(trace, 0, [](const Follower&, const FollowedEvent& event, std::size_t at) {
-    if (at == 1) CHECK(event.completions.empty());
-    if (at == 2 || at == 4) REQUIRE((event.started.size() == 1 && event.started[0] != nullptr));
-    if (at == 3 || at == 5) {
-      REQUIRE(event.completions.size() == 1);
-      CHECK(event.completions[0].posting->event == at);
-      CHECK(event.completions[0].posting->partner.world == 1);
-    }
-    if (at == 6) CHECK((event.replaced != nullptr && event.replaced->persistent));
-  });
+  const std::size_t events =
+      follow(trace, 0, [](const Follower&, const FollowedEvent& event, std::size_t at) {
+        if (at == 1) CHECK(event.completions.empty());
+        if (at == 2 || at == 4) REQUIRE((event.started.size() == 1 && event.started[0] != nullptr));
+        if (at == 3 || at == 5) {
+          REQUIRE(event.completions.size() == 1);
+          CHECK(event.completions[0].posting->event == at);
+          CHECK(event.completions[0].posting->partner.world == 1);
+        }
+        if (at == 6) CHECK((event.replaced != nullptr && event.replaced->persistent));
+      });
+  CHECK(events == 7);
 }
 
 TEST_CASE("a matched receive knows what its probe found, and derived types have sizes") {
@@ -202,12 +233,14 @@ TEST_CASE("a matched receive knows what its probe found, and derived types have 
   job.push(1, kMprobe, {any(), -1, kWorld, 0, pack_rank(3, 1, 4), 4, 24});
   job.push(1, kMrecv, {0, 1, 0, 0, none(), kNotRecorded, kNotRecorded});
   const Trace trace = job.build();
-  follow(trace, 1, [](const Follower& follower, const FollowedEvent& event, std::size_t at) {
-    if (at == 1) CHECK(follower.match(event).source.world == 3);
-    if (at != 2) return;
-    CHECK(event.recv_bytes == 24);
-    CHECK(event.source.world == 3);
-    CHECK(follower.match(event).tag == 4);
-    CHECK(follower.inexact(event) == 0);
-  });
+  const std::size_t events =
+      follow(trace, 1, [](const Follower& follower, const FollowedEvent& event, std::size_t at) {
+        if (at == 1) CHECK(follower.match(event).source.world == 3);
+        if (at != 2) return;
+        CHECK(event.recv_bytes == 24);
+        CHECK(event.source.world == 3);
+        CHECK(follower.match(event).tag == 4);
+        CHECK(follower.inexact(event) == 0);
+      });
+  CHECK(events == 3);
 }

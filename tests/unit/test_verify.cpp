@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
-#include <filesystem>
-#include <fstream>
-
-#include "analysis/verify.h"
-#include "unit/trace_builder.h"
+#include "unit/verify_records.h"
 
 using namespace chameleon;
 using namespace chameleon::analysis;
-using namespace chameleon::compress;
-using chameleon::testing::TraceBuilder;
+using namespace chameleon::testing;
 
 namespace {
 
-constexpr std::int64_t kInt = -3;
 enum : std::uint16_t { kInit = 1, kSend, kRecv, kIsend, kIrecv, kWaitall, kFinalize };
 
 /// Rank 0 sends two messages of two ints, rank 1 receives one of them by wildcard.
@@ -47,12 +40,6 @@ struct Job : TraceBuilder {
   }
 };
 
-const char* const kHead =
-    "# predefined comm MPI_COMM_WORLD 100 0\n# predefined comm MPI_COMM_NULL 99 0\n"
-    "# predefined datatype MPI_INT 200 4\n# predefined datatype MPI_FLOAT 201 4\n"
-    "# predefined request MPI_REQUEST_NULL 300 0\n"
-    "# constant MPI_ANY_SOURCE -2\n# constant MPI_PROC_NULL -1\n# constant MPI_ANY_TAG -1\n";
-
 /// Both isends have one handle, as MPICH does for those that complete at once.
 const std::vector<std::string> kSender = {
     "Init return=0", "Isend return=0 buf=0 count=2 datatype=200 dest=1 tag=5 comm=100 request=7",
@@ -67,111 +54,7 @@ const std::vector<std::string> kReceiver = {
     "array_of_statuses=[(0,5,8,0),(0,5,8,0)]",
     "Finalize return=0"};
 
-struct Directory {
-  Directory() {
-    const auto temporary = std::filesystem::temp_directory_path();
-    std::string name = (temporary / "chameleon-verify-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    path = name;
-  }
-  ~Directory() { std::filesystem::remove_all(path); }
-  void write(int rank, const std::vector<std::string>& lines, bool end = true,
-             int ranks = 2) const {
-    std::ofstream file(path + "/rank." + std::to_string(rank) + ".raw");
-    file << "# chameleon raw 1\n# rank " << rank << " of " << ranks << "\n" << kHead;
-    for (std::size_t i = 0; i < lines.size(); ++i)
-      file << lines[i] << (i + 1 < lines.size() || end ? "\n" : "");
-  }
-  std::string path;
-};
-
-VerifyReport verified(const Directory& directory, TraceBuilder& job) {
-  const Trace trace = job.build();
-  Result<VerifyReport> report = verify(trace, directory.path);
-  if (!report) FAIL(report.error().message);
-  for (const auto& mismatch : report->mismatches)
-    UNSCOPED_INFO(mismatch.rank << "/" << mismatch.event << " " << mismatch.call << " "
-                                << mismatch.parameter << ": raw " << mismatch.raw << ", trace "
-                                << mismatch.trace);
-  return *report;
-}
-
-const VerifyReport::Share& column(const VerifyReport& report, Column which) {
-  return report.columns[static_cast<std::size_t>(which)];
-}
-
 }  // namespace
-
-namespace {
-
-/// What one thread posts another completes, and the handle is given out again at once.
-struct ThreadedJob : TraceBuilder {
-  ThreadedJob() : TraceBuilder(1, 2) {
-    call(kIrecv, "Irecv",
-         {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
-          "comm:comm", "request:request"});
-    call(kWaitall, "Waitall",
-         {"count:count", "array_of_requests:request:a", "array_of_statuses.source:source:a",
-          "array_of_statuses.tag:tag:a", "array_of_statuses.bytes:bytes:a"});
-    const std::int64_t second = std::int64_t{1} << kObjectThreadShift;
-    const std::int64_t any = pack_special(SpecialRank::kAnySource);
-    push(0, kIrecv, {0, 2, kInt, any, 5, 0, 0});
-    push(1, kWaitall, {1, array({0}), array({0}), array({kNotRecorded}), array({kNotRecorded})});
-    push(1, kIrecv, {0, 2, kInt, any, 6, 0, second});
-    push(0, kWaitall,
-         {1, array({second}), array({0}), array({kNotRecorded}), array({kNotRecorded})});
-  }
-};
-
-void write_thread(const Directory& directory, int thread, const std::vector<std::string>& lines) {
-  const std::string name = thread == 0 ? "/rank.0.raw" : "/rank.0.1.raw";
-  std::ofstream file(directory.path + name);
-  file << "# chameleon raw 1\n# rank 0 of 1\n";
-  if (thread != 0) file << "# thread " << thread << "\n";
-  file << kHead;
-  for (const std::string& line : lines) file << line << "\n";
-}
-
-const std::vector<std::string> kFirstThread = {
-    "@1 Irecv return=0 buf=0 count=2 datatype=200 source=-2 tag=5 comm=100 request=7",
-    "@4 Waitall return=0 count=1 array_of_requests=[7] array_of_statuses=[(0,6,8,0)]"};
-const std::vector<std::string> kSecondThread = {
-    "@2 Waitall return=0 count=1 array_of_requests=[7] array_of_statuses=[(0,5,8,0)]",
-    "@3 Irecv return=0 buf=0 count=2 datatype=200 source=-2 tag=6 comm=100 request=7"};
-
-}  // namespace
-
-TEST_CASE("streams of threads are compared in the order in which the rank's calls ended") {
-  Directory directory;
-  write_thread(directory, 0, kFirstThread);
-  write_thread(directory, 1, kSecondThread);
-  ThreadedJob job;
-  const VerifyReport report = verified(directory, job);
-  CHECK(report.matches());
-  CHECK(report.raw_events == 4);
-  CHECK(report.trace_events == 4);
-}
-
-TEST_CASE("a thread's records that the trace lacks, or the other way round, are differences") {
-  Directory directory;
-  write_thread(directory, 0, kFirstThread);
-  auto more = kSecondThread;
-  more[1] = "@3 Irecv return=0 buf=0 count=3 datatype=200 source=-2 tag=6 comm=100 request=7";
-  write_thread(directory, 1, more);
-  ThreadedJob job;
-  VerifyReport report = verified(directory, job);
-  CHECK_FALSE(report.matches());
-  REQUIRE(report.mismatches.size() >= 1);
-  CHECK(report.mismatches[0].rank == 0);
-  CHECK(report.mismatches[0].thread == 1);
-  CHECK(report.mismatches[0].event == 2);
-
-  std::filesystem::remove(directory.path + "/rank.0.1.raw");
-  CHECK_FALSE(verify(job.build(), directory.path));
-  write_thread(directory, 1, {"Irecv return=0"});
-  std::ofstream(directory.path + "/rank.0.1.raw") << "# chameleon raw 1\n# rank 0 of 1\n";
-  CHECK_FALSE(verify(job.build(), directory.path));  // of another thread
-}
 
 TEST_CASE("a true trace matches in every column") {
   Directory directory;

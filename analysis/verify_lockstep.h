@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// One stream's raw records and its events of the trace, in step. Where they differ, the fewest
+/// events are taken for missing or additional after which both sides are at the same call; where
+/// the trace declares that events differ, what it says to be exact again lies equally far from the
+/// end of both. O(events); memory of what is read ahead, at most 64 events a side.
+
+#include <cstdint>
+#include <deque>
+#include <string>
+
+#include "analysis/verify_events.h"
+#include "analysis/verify_seen.h"
+
+namespace chameleon::analysis {
+
+/// Where what is exact again begins behind the last events declared to differ:
+/// counted from the end, which both sides share, it is at the same place.
+struct Tail {
+  bool known = false;
+  std::uint64_t events = 0;  ///< behind it, on either side
+  std::uint64_t raw_total = 0, seen_total = 0;
+};
+
+/// Goes through both sides of a stream once, if its events are declared to differ somewhere.
+Result<Tail> find_tail(const FollowPlan& plan, const std::string& directory, std::uint32_t rank,
+                       std::uint32_t thread);
+
+class Lockstep {
+ public:
+  /// `model` is of the rank, and of all of its streams.
+  Lockstep(const Trace& trace, std::uint32_t stream, RawReader reader, SeenStream seen,
+           RawModel& model, Tail tail, VerifyReport& report)
+      : complete_(trace.complete),
+        reader_(std::move(reader)),
+        stream_(std::move(seen)),
+        tail_(tail),
+        seen_left_(tail.seen_total),
+        comparison_(trace, model, stream, report),
+        report_(report) {}
+
+  /// Where the record at hand stands among those of the rank; the last of all at the end.
+  Result<std::uint64_t> turn();
+  /// Compares what is at hand; false at the end.
+  Result<bool> step();
+
+  /// Kinds in which declared differences were found.
+  std::uint32_t found() const { return comparison_.found(); }
+  const DeclaredKinds& declared() const { return stream_.declared(); }
+
+ private:
+  /// The event of the trace before the one at hand.
+  struct Passed {
+    std::uint32_t kinds = 0;
+    const CallDescription* poll = nullptr;  ///< its call, if it is a declared poll
+  };
+
+  Comparison::Place place() const;
+  std::uint64_t raw_left() const { return tail_.raw_total - raw_number_ + 1; }
+  bool early(std::uint32_t kinds) const;
+  bool late(std::uint32_t kinds) const;
+  bool in_step(std::size_t raw, std::size_t seen) const;
+
+  Status fill(std::size_t wanted);
+  bool polls_on();
+  Status resynchronize();
+  bool meet(std::size_t raw, std::size_t seen) const;
+  void pass_one_side();
+
+  void drop_raw(std::size_t count);
+  void drop_seen(std::size_t count);
+  void skip_raw();
+  void skip_seen();
+  void pop_raw();
+  void pop_seen();
+
+  bool complete_;
+  RawReader reader_;
+  SeenStream stream_;
+  Tail tail_;
+  std::uint64_t seen_left_;  ///< events of the trace from the one at hand, if the tail is known
+  Comparison comparison_;
+  VerifyReport& report_;
+  std::deque<RawEvent> raw_;
+  std::deque<SeenEvent> seen_;
+  bool raw_ended_ = false, seen_ended_ = false;
+  std::uint64_t raw_number_ = 1, seen_number_ = 1;
+  std::int64_t declared_shift_ = 0;  ///< raw events missing less additional ones, as declared
+  Passed last_;
+};
+
+}  // namespace chameleon::analysis

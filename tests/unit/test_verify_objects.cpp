@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Objects of several threads, and communicators, in the trace and in the records.
+#include "unit/verify_records.h"
+
+using namespace chameleon;
+using namespace chameleon::analysis;
+using namespace chameleon::testing;
+
+namespace {
+
+enum : std::uint16_t { kCommSplit = 1, kSend, kIrecv, kWaitall };
+
+/// What one thread posts another completes, and the handle is given out again at once.
+struct ThreadedJob : TraceBuilder {
+  ThreadedJob() : TraceBuilder(1, 2) {
+    call(kIrecv, "Irecv",
+         {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
+          "comm:comm", "request:request"});
+    call(kWaitall, "Waitall",
+         {"count:count", "array_of_requests:request:a", "array_of_statuses.source:source:a",
+          "array_of_statuses.tag:tag:a", "array_of_statuses.bytes:bytes:a"});
+    const std::int64_t second = std::int64_t{1} << kObjectThreadShift;
+    const std::int64_t any = pack_special(SpecialRank::kAnySource);
+    push(0, kIrecv, {0, 2, kInt, any, 5, 0, 0});
+    push(1, kWaitall, {1, array({0}), array({0}), array({kNotRecorded}), array({kNotRecorded})});
+    push(1, kIrecv, {0, 2, kInt, any, 6, 0, second});
+    push(0, kWaitall,
+         {1, array({second}), array({0}), array({kNotRecorded}), array({kNotRecorded})});
+  }
+};
+
+void write_thread(const Directory& directory, int thread, const std::vector<std::string>& lines) {
+  const std::string name = thread == 0 ? "/rank.0.raw" : "/rank.0.1.raw";
+  std::ofstream file(directory.path + name);
+  file << "# chameleon raw 1\n# rank 0 of 1\n";
+  if (thread != 0) file << "# thread " << thread << "\n";
+  file << kHead;
+  for (const std::string& line : lines) file << line << "\n";
+}
+
+const std::vector<std::string> kFirstThread = {
+    "@1 Irecv return=0 buf=0 count=2 datatype=200 source=-2 tag=5 comm=100 request=7",
+    "@4 Waitall return=0 count=1 array_of_requests=[7] array_of_statuses=[(0,6,8,0)]"};
+const std::vector<std::string> kSecondThread = {
+    "@2 Waitall return=0 count=1 array_of_requests=[7] array_of_statuses=[(0,5,8,0)]",
+    "@3 Irecv return=0 buf=0 count=2 datatype=200 source=-2 tag=6 comm=100 request=7"};
+
+}  // namespace
+
+TEST_CASE("streams of threads are compared in the order in which the rank's calls ended") {
+  Directory directory;
+  write_thread(directory, 0, kFirstThread);
+  write_thread(directory, 1, kSecondThread);
+  ThreadedJob job;
+  const VerifyReport report = verified(directory, job);
+  CHECK(report.matches());
+  CHECK(report.raw_events == 4);
+  CHECK(report.trace_events == 4);
+}
+
+TEST_CASE("a thread's records that the trace lacks, or the other way round, are differences") {
+  Directory directory;
+  write_thread(directory, 0, kFirstThread);
+  auto more = kSecondThread;
+  more[1] = "@3 Irecv return=0 buf=0 count=3 datatype=200 source=-2 tag=6 comm=100 request=7";
+  write_thread(directory, 1, more);
+  ThreadedJob job;
+  VerifyReport report = verified(directory, job);
+  CHECK_FALSE(report.matches());
+  REQUIRE(report.mismatches.size() >= 1);
+  CHECK(report.mismatches[0].rank == 0);
+  CHECK(report.mismatches[0].thread == 1);
+  CHECK(report.mismatches[0].event == 2);
+
+  std::filesystem::remove(directory.path + "/rank.0.1.raw");
+  CHECK_FALSE(verify(job.build(), directory.path));
+  write_thread(directory, 1, {"Irecv return=0"});
+  std::ofstream(directory.path + "/rank.0.1.raw") << "# chameleon raw 1\n# rank 0 of 1\n";
+  CHECK_FALSE(verify(job.build(), directory.path));  // of another thread
+}
+
+namespace {
+
+/// Both ranks split the world, and then send and receive by wildcard in what they got.
+struct SplitJob : TraceBuilder {
+  explicit SplitJob(std::vector<std::int64_t> members) : TraceBuilder(2) {
+    call(kCommSplit, "Comm_split",
+         {"comm:comm", "color:color", "key:key", "newcomm:comm", "members:members:a"});
+    call(kSend, "Send",
+         {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e", "tag:tag", "comm:comm"});
+    call(kIrecv, "Irecv",
+         {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
+          "comm:comm", "request:request"});
+    call(kWaitall, "Waitall",
+         {"count:count", "array_of_requests:request:a", "array_of_statuses.source:source:a",
+          "array_of_statuses.tag:tag:a", "array_of_statuses.bytes:bytes:a"});
+    const std::int64_t as_posted = array({kNotRecorded, kNotRecorded});
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      const auto self = static_cast<std::uint32_t>(rank);
+      push(self, kCommSplit, {0, 0, 0, 2, array(members)});
+      push(self, kSend, {0, 2, kInt, pack_rank(rank, 1 - rank, 2), 5, 2});
+      const std::int64_t any = pack_special(SpecialRank::kAnySource);
+      push(self, kIrecv, {0, 2, kInt, any, 5, 0, 0});
+      push(self, kIrecv, {0, 2, kInt, any, 5, 2, 1});
+      push(self, kWaitall, {2, array({0, 1}), array({1, 1}), as_posted, as_posted});
+    }
+  }
+};
+
+/// World rank 1 is rank 0 of the new communicator.
+void write_split(const Directory& directory) {
+  for (int rank = 0; rank < 2; ++rank) {
+    const std::string here = std::to_string(rank), there = std::to_string(1 - rank);
+    const std::string post = "Irecv return=0 buf=0 count=2 datatype=200 source=-2 tag=5 ";
+    directory.write(
+        rank, {"Comm_split return=0 comm=100 color=0 key=0 newcomm=101 members=[1,0]",
+               "Send return=0 buf=0 count=2 datatype=200 dest=" + here + " tag=5 comm=101",
+               post + "comm=100 request=8", post + "comm=101 request=9",
+               "Waitall return=0 count=2 array_of_requests=[8,9] array_of_statuses=[(" + there +
+                   ",5,8,0),(" + here + ",5,8,0)]"});
+  }
+}
+
+}  // namespace
+
+TEST_CASE("partners are compared as ranks of the communicator that the trace says") {
+  Directory directory;
+  write_split(directory);
+  SplitJob job({1, 0});
+  CHECK(verified(directory, job).matches());
+  SplitJob lie({0, 1});
+  const VerifyReport report = verified(directory, lie);
+  CHECK(column(report, Column::kOther).undeclared() == 2);  // the members
+  CHECK(column(report, Column::kDest).undeclared() == 2);
+  CHECK(column(report, Column::kSource).undeclared() == 2);  // a list of statuses on each rank
+}
