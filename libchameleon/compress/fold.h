@@ -228,7 +228,6 @@ class Folder {
   bool try_position(std::size_t at);
   bool absorb(Node& before, std::size_t at, const Shape& tail);
   bool fold_square(std::size_t at, const Shape& tail);
-  void replace_tail(std::size_t at, Node node);
 
   Shape shape_between(std::size_t first, std::size_t last);
   static std::uint64_t window_key(std::span<const Node> nodes, std::size_t width);

@@ -21,10 +21,7 @@ void IntervalSigner::sign(const IntervalLog& log) {
   for (const IntervalLog::Record& record : records) {
     const EventUses::Use& use = uses_[record.event()];
     creates = creates || use.creates;
-    if (use.counted_only)
-      signature_.unsigned_call();
-    else if (ordered)
-      signature_.call(use.symbol);
+    if (ordered && !use.counted_only) signature_.call(use.symbol);
     for (std::uint32_t i = use.first; i < use.end; ++i) {
       const EventUses::SignedValue& value = uses_.value(i);
       if (value.special) [[unlikely]]

@@ -94,12 +94,6 @@ void Slots::free_elsewhere(std::int64_t id) {
   if (Slots* other = owner(id)) other->free_claimed(id);
 }
 
-std::int64_t Slots::release(std::uint64_t handle) {
-  const std::int64_t id = claim(handle);
-  free_claimed(id);
-  return id;
-}
-
 void Slots::link_first(std::int32_t id) {
   Object& object = objects_[static_cast<std::size_t>(id)];
   Bucket& chain = bucket(object.handle);

@@ -38,9 +38,6 @@ class Slots {
   std::int64_t find(std::uint64_t handle) {
     return handle == recent_.handle ? recent_.id : find_anew(handle);
   }
-  /// Frees the id of a handle and gives it; predefined ones stay.
-  std::int64_t release(std::uint64_t handle);
-
   /// Takes the oldest object of this handle out of look-ups without freeing its
   /// id, so that another object of the same handle is found next.
   std::int64_t claim(std::uint64_t handle) {
@@ -55,7 +52,7 @@ class Slots {
   /// Puts a claimed object back, before others of its handle: several go back
   /// in the reverse order of their claims.
   void unclaim(std::int64_t id);
-  /// Frees a claimed object's id.
+  /// Frees a claimed object's id; predefined ones stay.
   void free_claimed(std::int64_t id) {
     const auto index = static_cast<std::uint64_t>(id - first_id_);
     if (index >= objects_.size()) return free_elsewhere(id);

@@ -63,7 +63,7 @@ IntervalTotals IntervalSignature::take_totals() {
     epoch_ = 1;
   }
   last_ = 0;
-  order_ = transitions_sum_ = unsigned_calls_ = 0;
+  order_ = transitions_sum_ = 0;
   return totals;
 }
 

@@ -120,8 +120,6 @@ class IntervalSignature {
     else if (form_ == CallPathForm::kOrdered)
       step(symbol);
   }
-  /// An event that is counted, not signed: an unsuccessful poll.
-  void unsigned_call() { ++unsigned_calls_; }
   /// One value of a parameter of a signed event.
   void add(Parameter parameter, std::int64_t value) {
     ParameterTotal& total = totals_[parameter];
@@ -154,7 +152,6 @@ class IntervalSignature {
   SignatureVector take() { return take_totals().signature(); }
   /// Call-Path signature so far.
   std::uint64_t call_path() const;
-  std::uint64_t unsigned_calls() const { return unsigned_calls_; }
 
  private:
   /// A distinct symbol. Entry 0 stands for what comes before the first.
@@ -185,7 +182,6 @@ class IntervalSignature {
   std::uint32_t last_ = 0;             ///< entry of the event before
   std::uint64_t order_ = 0;            ///< hash of the symbols in order of first occurrence
   std::uint64_t transitions_sum_ = 0;  ///< hashes of the transitions, added up: a set has no order
-  std::uint64_t unsigned_calls_ = 0;
   IntervalTotals totals_;
 };
 

@@ -7,8 +7,6 @@
 /// Depth ceil(log2 size); size - 1 messages.
 
 #include <cstdint>
-#include <utility>
-#include <vector>
 
 #include "base/rooms.h"
 
@@ -22,17 +20,6 @@ void walk_up(std::uint32_t rank, std::uint32_t size, Receive receive, Send send)
     if ((rank & step) != 0) return send(rank - step);
     if (rank + step < size) receive(rank + step);
   }
-}
-
-/// Reduces one value a rank to rank 0's, in the order a job of that size would.
-/// `combine(mine, theirs)` takes the child's value into the parent's.
-template <class T, class Combine>
-T reduce_virtually(std::vector<T> values, Combine combine) {
-  const auto size = static_cast<std::uint32_t>(values.size());
-  for (std::uint32_t step = 1; step < size; step *= 2)
-    for (std::uint32_t rank = 0; rank + step < size; rank += 2 * step)
-      combine(values[rank], std::move(values[rank + step]));
-  return std::move(values.front());
 }
 
 }  // namespace chameleon::world

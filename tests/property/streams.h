@@ -9,6 +9,7 @@
 #include <map>
 #include <random>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "compress/fold.h"
@@ -19,6 +20,17 @@
 namespace chameleon::testing {
 using namespace compress;
 using namespace world;
+
+/// Reduces one value a rank to rank 0's, in the order a job of that size would.
+/// `combine(mine, theirs)` takes the child's value into the parent's.
+template <class T, class Combine>
+T reduce_virtually(std::vector<T> values, Combine combine) {
+  const auto size = static_cast<std::uint32_t>(values.size());
+  for (std::uint32_t step = 1; step < size; step *= 2)
+    for (std::uint32_t rank = 0; rank + step < size; rank += 2 * step)
+      combine(values[rank], std::move(values[rank + step]));
+  return std::move(values.front());
+}
 
 /// CHAMELEON_TEST_SEED, or chance; tests print it when they fail.
 inline std::uint64_t base_seed() {

@@ -109,18 +109,6 @@ TEST_CASE("intervals are independent, whatever the tables have grown to") {
   }
 }
 
-TEST_CASE("unsuccessful polls are counted, not signed") {
-  IntervalSignature signature;
-  signature.call(symbol('A'));
-  signature.unsigned_call();
-  signature.unsigned_call();
-  signature.call(symbol('B'));
-  CHECK(signature.unsigned_calls() == 2);
-  CHECK(signature.call_path() == signature_of("AB"));
-  CHECK(signature.take().call_path == signature_of("AB"));
-  CHECK(signature.unsigned_calls() == 0);
-}
-
 TEST_CASE("the published form is over folded events") {
   CHECK(xor_signature(folded("ABC")) == (symbol('A') ^ 2 * symbol('B') ^ 3 * symbol('C')));
   CHECK(xor_signature(folded(times(25, "AB") + "C")) ==
