@@ -22,7 +22,7 @@ TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path += [str(TESTS / "mpi"), str(TESTS / "export")]
 import harness  # noqa: E402
 from harness import expect  # noqa: E402
-from test_export import raw_facts  # noqa: E402
+from exported import raw_facts  # noqa: E402
 
 MOST_BYTES = 5_000_000
 DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.S)
