@@ -169,20 +169,23 @@ class Completion {
   template <class... P>
   void store_statuses(CallValues<C, P...>& call, int code) {
     const MPI_Status* const statuses = std::get<Call::kStatus>(call.args);
-    StatusColumns columns;
+    std::int64_t* const at = &value_of<Call::kStatus>(call);
     if constexpr (Call::kIndex < 0) {
-      if (reports(call, code)) {
-        std::size_t k = 0;
-        while (k < claimed_.size() && completed_silently(call.objects, k, statuses[k])) ++k;
-        for (; k < claimed_.size(); ++k) columns.put(k, completed(call.objects, k, statuses[k]));
-      }
+      if (!reports(call, code)) return StatusColumns::store_none(call.objects, at);
+      std::size_t k = 0;
+      while (k < claimed_.size() && completed_silently(call.objects, k, statuses[k])) ++k;
+      if (k == claimed_.size()) return StatusColumns::store_none(call.objects, at);
+      StatusColumns columns;
+      for (; k < claimed_.size(); ++k) columns.put(k, completed(call.objects, k, statuses[k]));
+      columns.store(call.objects, at);
     } else {
+      StatusColumns columns;
       const Positions positions = reported(call, code);
       for (std::size_t k = 0; k < positions.size(); ++k)
         columns.put(k,
                     completed(call.objects, static_cast<std::size_t>(positions[k]), statuses[k]));
+      columns.store(call.objects, at);
     }
-    columns.store(call.objects, &value_of<Call::kStatus>(call));
   }
 
   boost::container::small_vector<std::int64_t, 16> claimed_;  ///< ids

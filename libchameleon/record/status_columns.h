@@ -32,13 +32,14 @@ class StatusColumns {
   }
 
   void store(Objects& objects, std::int64_t* at) const {
-    const auto id = [&](const Column& column) {
-      return static_cast<std::int64_t>(objects.intern({column.data(), column.size()}));
-    };
-    if (columns_[0].empty())
-      at[0] = at[1] = at[2] = id(columns_[0]);
-    else
-      for (std::size_t i = 0; i < 3; ++i) at[i] = id(columns_[i]);
+    if (columns_[0].empty()) return store_none(objects, at);
+    for (const Column& column : columns_)
+      *at++ = static_cast<std::int64_t>(objects.intern({column.data(), column.size()}));
+  }
+
+  /// Of a call whose statuses tell nothing, which is usual.
+  static void store_none(Objects& objects, std::int64_t* at) {
+    at[0] = at[1] = at[2] = static_cast<std::int64_t>(objects.intern({}));
   }
 
  private:
