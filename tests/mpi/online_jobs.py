@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of test_online.py: traced ones that are still running, and what is asked of any."""
+"""Jobs of test_online.py and test_killed.py: traced ones that are still running, what is asked of
+any, and the way these tests are run."""
 
 import json
 import os
@@ -142,3 +143,30 @@ class Online:
         expect(found == (count_c, count_l, count_at),
                f"{what}: #C #L #AT are {found}, not {(count_c, count_l, count_at)}")
         expect(sum(found) == facts["acted"], f"{what}: {facts['acted']} markers acted on: {found}")
+
+
+def run_chosen(name, usage, tests):
+    """The main of a script of such tests: runs those asked for, and says how long each took."""
+    arguments = harness.parser(usage)
+    arguments.add_argument("--examples", required=True, help="folder of the example programs")
+    arguments.add_argument("--only", help="one test, by name")
+    arguments.add_argument("--all", action="store_true", help="many more runs")
+    arguments.add_argument("--seed", type=int, default=int(time.time()))
+    options = arguments.parse_args()
+    chosen = [test for test in tests if options.only in (None, test.__name__)]
+    print(f"seed {options.seed}")
+
+    def body(tools):
+        online = Online(tools, options)
+        failed = [] if chosen else [f"no test is called {options.only}"]
+        for function in chosen:
+            begin = time.monotonic()
+            try:
+                function(online)
+                print(f"{function.__name__}: ok, {time.monotonic() - begin:.1f} s", flush=True)
+            except harness.Failure as failure:
+                failed.append(f"{function.__name__}: {failure}")
+                print(failed[-1], flush=True)
+        expect(not failed, "\n".join(failed))
+
+    harness.main(name, options, body)

@@ -1,18 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """The trace that is made while the program runs: which states markers lead to, that nothing is
-lost at any setting, uneven markers, and what a job leaves that does not end well.
+lost at any setting, and uneven markers.
 
     test_online.py --tools TOOLS.json --examples FOLDER [--only NAME] [--all] [--seed N]"""
 
 import json
 import re
-import signal
 import time
 
-import harness
 from harness import expect
-from online_jobs import Job, Online
+from online_jobs import Job, run_chosen
 
 TESTS = []
 FLUSH_BYTES = 4096       # more than a flush of online_program takes
@@ -309,148 +307,6 @@ def shift_ends(online, path, ranks):
     return ends
 
 
-# -- jobs that do not end well
-
-def killed(online, number):
-    """A job of which a rank, or everything, is killed at some moment; and what is left."""
-    program = online.random.choice([online.example("stencil2d", "--iterations", 100000),
-                                    online.example("multigrid", "--iterations", 100000),
-                                    online.example("phases", "--iterations", 100000,
-                                                   "--pattern", "AAAABBBA")])
-    ranks = online.random.choice((2, 3, 4))
-    whole = online.random.random() < 0.3
-    moment = online.random.uniform(0, 0.7)
-    folder = online.tools.fresh("killed")
-    (folder / "raw").mkdir()
-    job = Job(online, ranks, program, folder / "t.cham", CHAMELEON_FLUSH_EVERY=3,
-              CHAMELEON_RAW=folder / "raw")
-    processes = job.processes()
-    time.sleep(moment)
-    victims = [job.process.pid, *processes] if whole else [online.random.choice(processes)]
-    job.send(signal.SIGKILL, *victims)
-    job.wait()
-    what = (f"kill {number}: {' '.join(map(str, program[0:]))} on {ranks}, "
-            f"{'all' if whole else 'rank %d' % processes.index(victims[0])} after {moment:.3f} s")
-    facts = online.info(folder / "t.cham")
-    expect(not facts["complete"], f"{what}: the trace claims to be complete")
-    outcome = online.tools.chameleon("check", folder / "t.cham")
-    expect(outcome.status == 0, f"{what}: check", outcome)
-    outcome = online.tools.chameleon("verify", folder / "t.cham", "--raw", folder / "raw")
-    expect(outcome.status == 0, f"{what}: verify", outcome)
-    if facts["events"] > 0 and (online.all or number % 3 == 0):
-        outcome = online.tools.replay(ranks, folder / "t.cham")
-        expect(outcome.status == 0, f"{what}: replay to the last flush", outcome)
-    return facts["markers"]
-
-
-@test
-def sigkill(online):
-    markers = [killed(online, number) for number in range(200 if online.all else 10)]
-    expect(max(markers) > 3, f"no job came to its first flush: markers {markers}")
-
-
-@test
-def sigterm(online):
-    folder = online.tools.fresh("sigterm")
-    program = online.program("loop", 1000000, 1)
-    job = Job(online, 4, program, folder / "t.cham", CHAMELEON_FLUSH_EVERY=20)
-    job.processes()
-    time.sleep(1)
-    job.send(signal.SIGTERM, job.process.pid)
-    job.wait()
-    facts = online.info(folder / "t.cham")
-    expect(not facts["complete"], "SIGTERM: the job's trace claims to be complete")
-    for rank in range(4):
-        left = folder / f"t.cham.rank{rank}"
-        expect(left.exists(), f"SIGTERM: rank {rank} left no trace", job.outcome())
-        part = online.info(left)
-        expect(part["traced_ranks"] == str(rank) and not part["complete"], f"{left.name}: {part}")
-    outcome = online.tools.chameleon("recover", folder / "t.cham", "-o", folder / "whole.cham")
-    expect(outcome.status == 0, "recover", outcome)
-    whole = online.info(folder / "whole.cham")
-    expect(whole["events"] > facts["events"], f"recover: {whole['events']} events", outcome)
-    online.tools.check(folder / "whole.cham")
-
-
-@test
-def sigterm_status(online):
-    """No rank is killed before it has ended by itself. Which of its ranks' statuses a launcher
-    gives back varies, without tracer too: 15, or at times 0."""
-    program = online.program("loop", 1000000, 1)
-    for traced in [False] + [True] * (20 if online.all else 3):
-        job = Job(online, 4, program, online.tools.fresh("status") / "t.cham", traced=traced)
-        time.sleep(online.random.uniform(1.0, 1.5))
-        job.send(signal.SIGTERM, job.process.pid)
-        expect(job.wait() in (0, 15), "SIGTERM: exit status", traced, job.outcome())
-
-
-@test
-def sigterm_in_flush(online):
-    """What the ranks leave begins after the same flush, and the file has reached it."""
-    program = online.program("loop", 1000000, 1)
-    for _ in range(20 if online.all else 4):
-        folder = online.tools.fresh("flush")
-        job = Job(online, 4, program, folder / "t.cham", CHAMELEON_FLUSH_EVERY=1)
-        job.processes()
-        time.sleep(online.random.uniform(0.3, 0.8))
-        job.send(signal.SIGTERM, job.process.pid)
-        job.wait()
-        outcome = online.tools.chameleon("recover", folder / "t.cham", "-o", folder / "whole.cham")
-        expect(b"joined ranks 0-3 of 4" in outcome.stdout, "SIGTERM in a flush", outcome,
-               job.outcome())
-
-
-@test
-def sigterm_at_end(online):
-    """Ranks that wait in MPI_Finalize for one that is not there have not merged anything yet."""
-    folder = online.tools.fresh("end")
-    job = Job(online, 4, online.program("last", 40), folder / "t.cham")
-    job.processes()
-    time.sleep(1)
-    job.send(signal.SIGTERM, job.process.pid)
-    job.wait()
-    events = [online.info(folder / f"t.cham.rank{rank}")["events"] for rank in range(4)]
-    expect(events == [42, 41, 42, 42], f"SIGTERM at the end: {events}", job.outcome())
-    outcome = online.tools.chameleon("recover", folder / "t.cham", "-o", folder / "whole.cham")
-    whole = online.info(folder / "whole.cham")
-    expect(whole["events"] == sum(events), f"recover: {whole['events']} of {events}", outcome)
-
-
-@test
-def sigterm_any_time(online):
-    """Also while a rank is in MPI_Init, a flush or MPI_Finalize: the job ends, a file is whole."""
-    for _ in range(20 if online.all else 4):
-        folder = online.tools.fresh("sigterm")
-        job = Job(online, 4, online.program("loop", 300, 1), folder / "t.cham",
-                  CHAMELEON_FLUSH_EVERY=2)
-        time.sleep(online.random.uniform(0.1, 1.0))
-        if job.process.poll() is None:
-            job.send(signal.SIGTERM, job.process.pid)
-        job.wait()
-        if (folder / "t.cham").exists():
-            online.info(folder / "t.cham")
-
-
-@test
-def own_handlers(online):
-    for mode in ("early", "handler"):
-        what, path, _, outcome = online.exact(3, online.program(mode, 12))
-        expect(b"done, 1 signals" in outcome.stdout, f"{what}: the handler", outcome)
-        left = [one.name for one in path.parent.iterdir() if ".rank" in one.name]
-        expect(not left, f"{what}: leaves {left}")
-
-
-@test
-def aborts(online):
-    path = online.tools.fresh("abort") / "t.cham"
-    outcome = online.tools.traced(3, online.program("abort", 40), path, CHAMELEON_FLUSH_EVERY=4)
-    expect(outcome.status == 7, "MPI_Abort: exit status", outcome)
-    facts, left = online.info(path), online.info(path.with_name("t.cham.rank1"))
-    expect(not facts["complete"] and facts["markers"] >= 12, f"MPI_Abort: {facts}", outcome)
-    expect(left["traced_ranks"] == "1" and left["events"] > 0, f"MPI_Abort: {left}", outcome)
-    online.tools.check(path)
-
-
 # -- jobs that run, and go on running
 
 @test
@@ -491,31 +347,5 @@ def many_markers(online):
            f"{sizes[few]} bytes of {few} markers, {sizes[many]} of {many}")
 
 
-def main():
-    arguments = harness.parser(__doc__)
-    arguments.add_argument("--examples", required=True, help="folder of the example programs")
-    arguments.add_argument("--only", help="one test, by name")
-    arguments.add_argument("--all", action="store_true", help="many more runs")
-    arguments.add_argument("--seed", type=int, default=int(time.time()))
-    options = arguments.parse_args()
-    chosen = [t for t in TESTS if options.only in (None, t.__name__)]
-    print(f"seed {options.seed}")
-
-    def body(tools):
-        online = Online(tools, options)
-        failed = [] if chosen else [f"no test is called {options.only}"]
-        for function in chosen:
-            begin = time.monotonic()
-            try:
-                function(online)
-                print(f"{function.__name__}: ok, {time.monotonic() - begin:.1f} s", flush=True)
-            except harness.Failure as failure:
-                failed.append(f"{function.__name__}: {failure}")
-                print(failed[-1], flush=True)
-        expect(not failed, "\n".join(failed))
-
-    harness.main("test_online", options, body)
-
-
 if __name__ == "__main__":
-    main()
+    run_chosen("test_online", __doc__, TESTS)
