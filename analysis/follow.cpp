@@ -170,7 +170,9 @@ std::int64_t Follower::bytes(const FollowedEvent& event, std::int64_t count,
 }
 
 EventTimes Follower::times(const FollowedEvent& event) const {
-  return event.call == nullptr ? EventTimes{} : times_of(*event.call, event.view, event.stream);
+  if (event.call == nullptr) return {};
+  const auto known = times_.try_emplace(event.stream, *plan_->trace, event.stream).first;
+  return times_of(*event.call, event.view, known->second);
 }
 
 std::uint32_t Follower::inexact(const FollowedEvent& event) const {

@@ -172,8 +172,10 @@ class Follower {
   Requests requests_;
   std::unordered_map<std::int64_t, Message> messages_;  ///< of matched probes, by id
   std::unordered_map<std::int64_t, Shared> windows_, files_;
-  std::int64_t freed_comm_ = -1;                                       ///< by the event before
-  mutable std::unordered_map<std::uint32_t, DeclaredKinds> declared_;  ///< by stream, once asked
+  std::int64_t freed_comm_ = -1;  ///< by the event before
+  // By stream, once asked.
+  mutable std::unordered_map<std::uint32_t, DeclaredKinds> declared_;
+  mutable std::unordered_map<std::uint32_t, StreamTimes> times_;
 };
 
 }  // namespace chameleon::analysis

@@ -4,21 +4,12 @@
 #include <algorithm>
 
 #include "analysis/arrivals.h"
+#include "analysis/stream_times.h"
 #include "model/time_code.h"
 #include "model/view.h"
 
 namespace chameleon::analysis {
 namespace {
-
-bool holds(const TimeEntry& entry, std::uint32_t stream) {
-  return entry.communication.count() > 0 && (entry.ranks.empty() || entry.ranks.contains(stream));
-}
-
-const TimeEntry* entry_after(const Node& node, std::uint64_t predecessor, std::uint32_t stream) {
-  for (const TimeEntry& entry : node.times)
-    if (entry.predecessor == predecessor && holds(entry, stream)) return &entry;
-  return nullptr;
-}
 
 /// Each event of a stream has its own times.
 Status each_full_time(const Trace& trace, std::uint32_t stream,
@@ -83,26 +74,18 @@ Status each_place_time(const Trace& trace, const RankList& streams,
       if (const Status read = each_full_time(trace, stream, f); !read) return read;
     return Unit{};
   }
+  std::unordered_map<std::uint32_t, StreamTimes> times;
+  streams.intersection(trace.ranks).for_each([&](std::uint32_t stream) {
+    times.try_emplace(stream, trace, stream);
+  });
   return each_arrival(
       trace, streams,
       [&](const Node& node, std::uint32_t stream, std::span<const Arrival> arrivals) {
-        std::optional<Durations> all;  // of the stream, whatever came before
+        const StreamTimes& mine = times.at(stream);
         for (const Arrival& one : arrivals) {
-          const auto events = static_cast<double>(one.count);
-          if (const TimeEntry* entry = entry_after(node, one.predecessor, stream)) {
-            f({node, stream, one.predecessor, events, entry, true});
-            continue;
-          }
-          if (!all) {
-            all.emplace();
-            for (const TimeEntry& entry : node.times) {
-              if (!holds(entry, stream)) continue;
-              all->compute.merge(entry.compute);
-              all->communication.merge(entry.communication);
-            }
-          }
-          f({node, stream, one.predecessor, events, all->communication.empty() ? nullptr : &*all,
-             false});
+          const Durations* const like = mine.after(node, one.predecessor);
+          f({node, stream, one.predecessor, static_cast<double>(one.count),
+             like != nullptr ? like : mine.after_any(node), like != nullptr});
         }
       });
 }
@@ -110,7 +93,9 @@ Status each_place_time(const Trace& trace, const RankList& streams,
 Result<NodeTimes> NodeTimes::make(const Trace& trace, const RankList& streams) {
   NodeTimes times;
   // Of distributions that streams share, bins are looked at once.
-  std::unordered_map<const Durations*, std::pair<const Node*, double>> shared;
+  std::map<std::pair<const Node*, const Durations*>, std::size_t> known;
+  std::vector<PlaceTime>
+      shared;  // in the order of the nodes, so that sums are always rounded alike
   const auto add = [&](const Node& node, const Durations& like, double events) {
     SpentAt& at = times.nodes_[&node];
     at.compute.add(like.compute, events);
@@ -119,12 +104,14 @@ Result<NodeTimes> NodeTimes::make(const Trace& trace, const RankList& streams) {
   const Status read = each_place_time(trace, streams, [&](const PlaceTime& time) {
     if (time.like == nullptr) return;
     if (!time.shared) return add(time.node, *time.like, time.events);
-    auto& [node, events] = shared[time.like];
-    node = &time.node;
-    events += time.events;
+    const auto [place, added] = known.try_emplace({&time.node, time.like}, shared.size());
+    if (added)
+      shared.push_back(time);
+    else
+      shared[place->second].events += time.events;
   });
   if (!read) return read.error();
-  for (const auto& [like, of] : shared) add(*of.first, *like, of.second);
+  for (const PlaceTime& time : shared) add(time.node, *time.like, time.events);
   return times;
 }
 
@@ -132,28 +119,6 @@ const SpentAt& NodeTimes::at(const Node& node) const {
   static const SpentAt kNothing;
   const auto found = nodes_.find(&node);
   return found == nodes_.end() ? kNothing : found->second;
-}
-
-std::optional<MeanTimes> mean_times(const Node& node, std::uint64_t predecessor,
-                                    std::uint32_t stream) {
-  if (const TimeEntry* entry = entry_after(node, predecessor, stream))
-    return MeanTimes{entry->compute.mean(), entry->communication.mean(),
-                     entry->communication.min()};
-  double count = 0;
-  MeanTimes means;
-  for (const TimeEntry& entry : node.times) {
-    if (!holds(entry, stream)) continue;
-    means.least_communication_ns =
-        count > 0 ? std::min(means.least_communication_ns, entry.communication.min())
-                  : entry.communication.min();
-    count += static_cast<double>(entry.communication.count());
-    means.compute_ns += static_cast<double>(entry.compute.sum());
-    means.communication_ns += static_cast<double>(entry.communication.sum());
-  }
-  if (count <= 0) return std::nullopt;
-  means.compute_ns /= count;
-  means.communication_ns /= count;
-  return means;
 }
 
 }  // namespace chameleon::analysis

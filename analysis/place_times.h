@@ -74,14 +74,4 @@ class NodeTimes {
   std::unordered_map<const Node*, SpentAt> nodes_;
 };
 
-/// Means of one event of a stream, which has no times of its own without full timing.
-struct MeanTimes {
-  double compute_ns = 0, communication_ns = 0;
-  std::uint64_t least_communication_ns = 0;
-};
-/// After that predecessor; if no time of the stream after it is known, after all others of this
-/// node. None: no times were kept. O(entries).
-std::optional<MeanTimes> mean_times(const Node& node, std::uint64_t predecessor,
-                                    std::uint32_t stream);
-
 }  // namespace chameleon::analysis

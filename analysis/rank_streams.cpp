@@ -3,16 +3,15 @@
 
 #include <algorithm>
 
-#include "analysis/place_times.h"
 #include "model/time_code.h"
 
 namespace chameleon::analysis {
 
-EventTimes times_of(const CallDescription& call, const EventView& event, std::uint32_t stream) {
+EventTimes times_of(const CallDescription& call, const EventView& event, const StreamTimes& times) {
   const std::size_t fields = call.fields.size();
   if (fields >= 2 && call.fields[fields - 1].kind == "time")
     return {decode_time(event.values[fields - 2]), decode_time(event.values[fields - 1]), 1};
-  const std::optional<MeanTimes> means = mean_times(*event.node, event.predecessor, stream);
+  const std::optional<MeanTimes> means = times.means(*event.node, event.predecessor);
   if (!means) return {};
   return {static_cast<std::uint64_t>(means->compute_ns + 0.5),
           static_cast<std::uint64_t>(means->communication_ns + 0.5),
@@ -46,7 +45,7 @@ Result<RankStreams> RankStreams::make_one(const Trace& trace, std::uint32_t stre
 Status RankStreams::add(std::uint32_t stream) {
   Result<RankView> view = RankView::make(*trace_, stream);
   if (!view) return Error{view.error().kind, "the trace is damaged: " + view.error().message, 0};
-  heads_.push_back({std::move(*view), {}, {}, {}, 0, 0, false});
+  heads_.push_back({std::move(*view), {}, {}, {}, StreamTimes(*trace_, stream), 0, 0, false});
   return Unit{};
 }
 
@@ -59,7 +58,7 @@ void RankStreams::fetch(Head& head) {
   head.use.handed = head.handed.contains(head.number);
   const auto call = trace_->calls.find(head.event.node->call);
   if (call == trace_->calls.end() || call->second.fields.size() != head.event.values.size()) return;
-  const EventTimes times = times_of(call->second, head.event, stream);
+  const EventTimes times = times_of(call->second, head.event, head.times);
   head.end += times.compute + times.communication;
 }
 

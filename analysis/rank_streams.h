@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/object_life.h"
+#include "analysis/stream_times.h"
 #include "base/result.h"
 #include "model/view.h"
 
@@ -22,7 +23,7 @@ namespace chameleon::analysis {
 struct EventTimes {
   std::uint64_t compute = 0, communication = 0, shortest = 1;
 };
-EventTimes times_of(const CallDescription& call, const EventView& event, std::uint32_t stream);
+EventTimes times_of(const CallDescription& call, const EventView& event, const StreamTimes& times);
 
 class RankStreams {
  public:
@@ -48,6 +49,7 @@ class RankStreams {
     EventView event;
     ObjectUse use;
     HandOvers handed;
+    StreamTimes times;
     std::uint64_t end = 0;  ///< on the recorded times
     std::uint64_t number = 0;
     bool has = false;

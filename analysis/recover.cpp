@@ -5,6 +5,8 @@
 
 #include "compress/append.h"
 #include "compress/merge.h"
+#include "flush/time_classes.h"
+#include "world/virtual_world.h"
 
 namespace chameleon::analysis {
 namespace {
@@ -32,11 +34,23 @@ bool tells_end(const std::string& what, std::uint32_t rank) {
   return what.ends_with(" on rank " + std::to_string(rank));
 }
 
+/// Takes out of a partial what its streams spent.
+void take_times(Trace& partial, std::vector<StreamAccounts>& accounts) {
+  const std::vector<TimeClass>& classes = partial.times.classes();
+  for (std::uint32_t i = 0; i < classes.size(); ++i)
+    accounts.push_back({classes[i].streams.first(), partial.times.accounts_of(i)});
+  partial.times = TimeTable();
+}
+
+/// Classes that the partials' times are put into, unless the trace has more.
+constexpr std::size_t kLeastTimeClasses = 16;
+
 }  // namespace
 
 Recovery recover(Trace& trace, std::vector<PartialTrace> partials) {
   Recovery recovery;
   Trace next;
+  std::vector<std::vector<StreamAccounts>> accounts;  // of each partial, over the whole run
   auto facts = trace.facts;
   auto carried = trace.carried;
   std::sort(partials.begin(), partials.end(), [](const PartialTrace& a, const PartialTrace& b) {
@@ -48,6 +62,7 @@ Recovery recover(Trace& trace, std::vector<PartialTrace> partials) {
       continue;
     }
     const std::uint32_t rank = partial.trace.whole_ranks().first();
+    take_times(partial.trace, accounts.emplace_back());
     // What a rank says of itself is of its whole run.
     for (const auto& [of, said] : partial.trace.facts) facts[of] = said;
     supersede(carried, partial.trace.carried);
@@ -67,6 +82,10 @@ Recovery recover(Trace& trace, std::vector<PartialTrace> partials) {
   OnlineFacts online = std::move(trace.online);
   append(trace, std::move(next));
   trace.online = std::move(online);
+  VirtualWorld world(static_cast<std::uint32_t>(accounts.size()));
+  const auto most = std::max<std::size_t>(trace.times.classes().size(), kLeastTimeClasses);
+  if (auto times = gather_times(world, std::move(accounts), static_cast<std::uint32_t>(most)))
+    trace.times.supersede(std::move(*times));
   trace.facts = std::move(facts);
   trace.carried = std::move(carried);
   trace.complete = false;

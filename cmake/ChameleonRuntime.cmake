@@ -12,8 +12,8 @@ function(chameleon_runtime)
     record/arguments.cpp record/call_use.cpp record/door.cpp record/event_table.cpp
     record/event_uses.cpp record/interval_signer.cpp record/objects.cpp record/options.cpp
     record/rank_trace.cpp record/raw.cpp record/raw_file.cpp record/recorder.cpp
-    record/share.cpp record/slots.cpp record/stack_room.cpp record/streams.cpp
-    record/thread_number.cpp record/time_account.cpp
+    record/share.cpp record/slots.cpp record/stack_room.cpp record/stream_book.cpp
+    record/streams.cpp record/thread_number.cpp record/time_account.cpp
     mpi/handles.cpp mpi/event_layout.cpp)
   set(online online/clock_fit.cpp online/governor.cpp online/rank.cpp world/mpi_world.cpp)
   set(process

@@ -12,6 +12,7 @@
 #include "analysis/load.h"
 #include "common.h"
 #include "statistics.h"
+#include "times_text.h"
 #include "trace_facts.h"
 
 namespace chameleon::tools {
@@ -224,6 +225,7 @@ nlohmann::ordered_json info_document(const Trace& trace, const FileFacts& file) 
   document["started"] = trace.started_unix;
   document["run_seconds"] = static_cast<double>(summary.longest_ns) * 1e-9;
   document["timing"] = trace.timing;
+  if (!trace.times.empty()) document["time_classes"] = time_classes_json(trace);
   document["events"] = trace.event_count();
   document["paused_calls"] = summary.paused;
   document["nodes"] = summary.nodes;
@@ -318,6 +320,10 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
     line("not recorded ", count_text(summary.paused) + " calls while tracing was switched off");
   print_online(trace, summary);
   line("timing       ", trace.timing);
+  if (const std::string times = times_text(trace); !times.empty()) line("times        ", times);
+  const std::vector<std::string> classes = time_class_lines(trace);
+  for (std::size_t i = 0; i < classes.size() && i < kMostLines; ++i)
+    line("time class   ", classes[i]);
   if (summary.clocks_known && trace.facts.size() > 1)
     line("clocks       ",
          "ranks began within " +
@@ -328,7 +334,9 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
   for (const auto& [name, ranks] : summary.hosts)
     line("host         ", name + ": " + ranks_text(ranks));
   for (const std::string& fact : carried_lines(trace)) line("also says    ", fact);
-  if (trace.declarations.empty() && summary.exact()) line("exact        ", "for every rank");
+  if (trace.declarations.empty() && summary.exact())
+    line("exact        ",
+         trace.times.empty() ? "for every rank" : "calls and parameters, for every rank");
   std::uint32_t said = 0;  // kinds of the same ranks are one line
   for (std::size_t i = 0; i < summary.inexact.size(); ++i) {
     if (summary.inexact[i].empty() || (said & kInexactKinds[i].first) != 0) continue;

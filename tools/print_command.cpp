@@ -10,6 +10,7 @@
 #include "call_sites.h"
 #include "common.h"
 #include "rank_events.h"
+#include "times_text.h"
 #include "value_text.h"
 
 namespace chameleon::tools {
@@ -223,6 +224,9 @@ int print(const Options& options) {
                     trace->whole_ranks().to_string() + ")",
                 kExitUsage);
   if (options.expand) return print_all_events(*trace, options);
+  if (options.rank)
+    if (const std::string times = times_of_rank_text(*trace, *options.rank); !times.empty())
+      std::cout << Style().faint("times: " + times) << "\n";
   const Status printed = TreePrinter(*trace, options).print();
   return printed ? kExitOk : fail("print", printed.error());
 }

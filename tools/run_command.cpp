@@ -21,7 +21,7 @@ struct Options {
   int ranks = 0;
   std::string launcher;
   std::string output;
-  std::string fidelity, clustering, k, every;
+  std::string fidelity, clustering, k, every, timing;
   std::vector<std::string> settings;
   std::vector<std::string> application;
 };
@@ -65,6 +65,7 @@ std::vector<std::string> environment(const Options& options, const std::string& 
   set("CHAMELEON_CLUSTERING", options.clustering);
   set("CHAMELEON_K", options.k);
   set("CHAMELEON_CALL_FREQUENCY", options.every);
+  set("CHAMELEON_TIMING", options.timing);
   if (!tracer.empty()) {
     const std::string others = setting(options, "LD_PRELOAD");
     settings.push_back("LD_PRELOAD=" + tracer + (others.empty() ? "" : ":" + others));
@@ -132,6 +133,7 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
                    "Launcher and its options (default mpiexec.mpich, or mpiexec)");
   verb->add_option("--output,-o", options->output, "Trace file (CHAMELEON_OUTPUT)");
   verb->add_option("--fidelity", options->fidelity, "exact, checked, lead (CHAMELEON_FIDELITY)");
+  verb->add_option("--timing", options->timing, "histogram, full, none (CHAMELEON_TIMING)");
   verb->add_option("--clustering", options->clustering,
                    "k-farthest, k-medoid, k-random, off (CHAMELEON_CLUSTERING)");
   verb->add_option("-k", options->k, "Most leads wanted (CHAMELEON_K)");

@@ -89,9 +89,10 @@ bool algorithm_of(std::string_view name, Algorithm& algorithm) {
   return false;
 }
 
-Selection k_farthest(const Dissimilarities& items, std::size_t k) {
+Selection k_farthest(const Dissimilarities& items, std::size_t k, double enough) {
   const std::size_t size = items.size();
-  if (k >= size) return everything(size);
+  if (size == 0 || (k >= size && enough <= 0)) return everything(size);
+  k = std::min(k, size);
   Selection chosen;
   std::vector<double> near(size, kFar);  // to the nearest chosen one; negative: chosen
   for (std::size_t next = 0; chosen.size() < k;) {
@@ -100,6 +101,7 @@ Selection k_farthest(const Dissimilarities& items, std::size_t k) {
     for (std::size_t i = 0; i < size; ++i)
       if (near[i] >= 0) near[i] = std::min(near[i], items(i, chosen.back()));
     next = static_cast<std::size_t>(std::max_element(near.begin(), near.end()) - near.begin());
+    if (near[next] < enough) break;
   }
   std::sort(chosen.begin(), chosen.end());
   return chosen;

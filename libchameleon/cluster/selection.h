@@ -42,8 +42,9 @@ class Dissimilarities {
 
 using Selection = std::vector<std::size_t>;
 
-/// Item 0, then always the one farthest from those chosen (Algorithms 5 and 7). O(n k).
-Selection k_farthest(const Dissimilarities& items, std::size_t k);
+/// Item 0, then always the one farthest from those chosen (Algorithms 5 and 7), until all are
+/// nearer than `enough`. O(n k).
+Selection k_farthest(const Dissimilarities& items, std::size_t k, double enough = 0);
 
 /// Partitioning Around Medoids (Kaufman and Rousseeuw 1990: BUILD, then the best SWAP
 /// until none lowers the cost), where the cost is each item's distance to its

@@ -2,6 +2,7 @@
 #include "compress/join_tables.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace chameleon::compress {
 
@@ -15,6 +16,7 @@ void join_tables(Trace& trace, Trace& other) {
   join(trace.carried, other.carried, trace.facts, other.facts);
   trace.facts.merge(other.facts);
   for (const auto& [rank, fact] : other.facts) join(trace.facts[rank], fact);  // those in both
+  trace.times.supersede(std::move(other.times));
   if (other.declarations.empty()) return;
   std::map<std::string, std::size_t> declared;
   for (const Declaration& mine : trace.declarations) declared.emplace(mine.what, declared.size());

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "cluster/clustering.h"
+#include "model/time_table.h"
 #include "model/trace.h"
 #include "world/absent.h"
 #include "world/world.h"
@@ -44,9 +45,10 @@ struct Share {
   /// whatever others did, and its facts tell the events of each.
   Trace trace;
   bool keeps = true;
-  bool paused = false;       ///< tracing was switched off at some time: declared
-  std::uint64_t events = 0;  ///< of the rank's first stream
-  StreamHashes hashes{};     ///< for fidelity `checked`
+  bool paused = false;                   ///< tracing was switched off at some time: declared
+  std::uint64_t events = 0;              ///< of the rank's first stream
+  StreamHashes hashes{};                 ///< for fidelity `checked`
+  std::vector<StreamAccounts> accounts;  ///< over the run, also of what was dropped
 };
 
 /// Ranks whose traces are equal, times aside, when their end-points are read alike.

@@ -8,6 +8,7 @@
 #include "format/facts_codec.h"
 #include "format/file.h"
 #include "format/node_codec.h"
+#include "format/times_codec.h"
 #include "model/trace.h"
 
 namespace chameleon::format {
@@ -32,6 +33,7 @@ enum Section : std::uint64_t {
   kClocks = 12,
   kThreads = 13,
   kFacts = 14,
+  kTimes = 15,
 };
 
 template <class F>
@@ -227,6 +229,7 @@ Bytes encode_trace(const Trace& trace) {
     }
   });
   section(out, kNodes, [&](ByteWriter& w) { write_nodes(w, trace); });
+  if (!trace.times.empty()) section(out, kTimes, [&](ByteWriter& w) { write_times(w, trace); });
   return out.take();
 }
 
@@ -293,6 +296,7 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
         break;
       }
       case kNodes: read_nodes(part, paths, trace); break;
+      case kTimes: read_times(part, trace); break;
       default: continue;  // of a newer minor version
     }
     if (!part.ok()) return corrupt("a section holds what cannot be");

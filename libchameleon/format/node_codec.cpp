@@ -338,6 +338,14 @@ class NodeReader {
 
 }  // namespace
 
+std::vector<std::uint64_t> node_symbols(const std::vector<Node>& nodes) {
+  Symbols symbols;
+  collect(nodes, symbols);
+  std::vector<std::uint64_t> all;
+  for (const auto& [symbol, identity] : symbols) all.push_back(symbol);
+  return all;
+}
+
 void write_nodes(ByteWriter& out, const Trace& trace) {
   NodeWriter writer(out, trace);
   writer.symbols();

@@ -28,6 +28,9 @@ inline std::uint64_t rank_count(const Trace& trace) {
                                  std::uint64_t{trace.world_size} * trace.threads);
 }
 
+/// The symbols of all events, ascending: the order of the table of `write_nodes`.
+std::vector<std::uint64_t> node_symbols(const std::vector<Node>& nodes);
+
 void write_nodes(ByteWriter& out, const Trace& trace);
 /// Reads what `write_nodes` wrote into `trace.nodes`; `paths` are the signatures
 /// in the order of the trace's table. Fails the reader on anything else.

@@ -98,6 +98,8 @@ template <CallId C, class... P>
       std::apply([&](P... q) { write_raw<C, P...>(recorder, stream, code, q...); }, event.args());
     const std::uint64_t path = records ? recorder.path(site) : 0;
     const std::uint64_t compute = stream.computed_until(entry), time = after - entry;
+    if (records && stream.raw != nullptr) [[unlikely]]
+      recorder.write_raw_times(stream, path, compute, time);
     event.make(code);
     if (!records || code != MPI_SUCCESS ||
         !recorder.append_again(stream, C, path, compute, time, event)) [[unlikely]]
@@ -153,9 +155,11 @@ template <CallId C, class... P>
     const std::uint64_t path = records ? recorder.path(site) : 0;
     if (!early) event.before();
     event.after(code);
+    const std::uint64_t compute = begun ? 0 : stream.computed_until(entry);
+    const std::uint64_t time = ends || begun ? 0 : after - before;
+    if (raw) recorder.write_raw_times(stream, path, compute, time);
     if (records)
-      recorder.append(stream, C, path, begun ? 0 : stream.computed_until(entry),
-                      ends || begun ? 0 : after - before, event);
+      recorder.append(stream, C, path, compute, time, event);
     else
       recorder.count_paused();
     recorder.times().leave(stream, C, entry, before, after);

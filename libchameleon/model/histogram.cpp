@@ -146,8 +146,8 @@ std::size_t fullest(std::span<const Histogram::Bins::value_type> bins) {
 }
 
 /// Scales the bins to a total of `to`, none to nothing; the fullest takes what is left.
-void scale(std::span<Histogram::Bins::value_type> bins, std::uint64_t from, std::uint64_t to,
-           bool round) {
+void scale_bins(std::span<Histogram::Bins::value_type> bins, std::uint64_t from, std::uint64_t to,
+                bool round) {
   const std::size_t rest = fullest(bins);
   std::uint64_t left = to;
   for (std::size_t i = 0; i < bins.size(); ++i) {
@@ -176,7 +176,7 @@ void Histogram::encode(ByteWriter& writer) const {
   writer.varint(sum_ > least ? static_cast<std::uint64_t>(sum_ - least) : 0);
   writer.varint(static_cast<std::uint64_t>(deviation() + 0.5));
   Bins bins = coarsened(this->bins());
-  if (shared(count_)) scale(bins, count_, kShares, true);
+  if (shared(count_)) scale_bins(bins, count_, kShares, true);
   writer.varint(bins.size());
   unsigned previous = 0;
   for (std::size_t i = 0; i < bins.size(); ++i) {
@@ -232,7 +232,7 @@ bool Histogram::decode(ByteReader& reader, Histogram& histogram) {
     if (left != 0 || stored.front().first != bin_of(histogram.min_) ||
         stored.back().first != bin_of(histogram.max_))
       return refuse();
-    if (shared(histogram.count_)) scale(stored, kShares, histogram.count_, false);
+    if (shared(histogram.count_)) scale_bins(stored, kShares, histogram.count_, false);
     for (const auto& [number, here] : stored) histogram.add_bin(number, here);
   }
   if (!reader.ok()) return refuse();

@@ -26,6 +26,15 @@ class Histogram {
   /// Bins are numbered 0 to `kBins - 1`.
   static constexpr unsigned kBins = 252;
 
+  /// What a distribution is made from again.
+  struct Moments {
+    std::uint64_t count = 0, sum = 0, min = 0, max = 0;
+    double deviation = 0;
+  };
+  /// With these bins, ascending and each below `kBins`, in proportion to their counts; without any
+  /// it has one mode. Requires `min <= sum / count <= max`.
+  static Histogram of(const Moments& moments, Bins bins);
+
   void add(std::uint64_t ns) {
     const double value = static_cast<double>(ns);
     // Up to 2^53, where every number is a double, its exponent and the next two bits are the bin.
@@ -49,6 +58,8 @@ class Histogram {
       add_far(bin, std::uint64_t{1} << 32);
   }
   void merge(const Histogram& other);
+  /// Leaves a share (0 to 1) of the durations; at least one.
+  void scale(double share);
 
   std::uint64_t count() const { return count_; }
   std::uint64_t sum() const { return sum_; }

@@ -15,6 +15,7 @@
 #include "model/facts.h"
 #include "model/node.h"
 #include "model/online_facts.h"
+#include "model/time_table.h"
 
 namespace chameleon::inline model {
 
@@ -77,6 +78,7 @@ struct Trace final : CallSchema, RunFacts {
 
   FactsOfRanks facts;
   CarriedFacts carried;
+  TimeTable times;  ///< empty: those of the nodes hold, as in files before 1.4
   std::vector<Declaration> declarations;
   OnlineFacts online;
 

@@ -11,6 +11,7 @@
 #include "cluster/double_step.h"
 #include "compress/append.h"
 #include "compress/merge.h"
+#include "flush/time_classes.h"
 #include "model/online_facts.h"
 #include "online/ranks.h"
 
@@ -45,12 +46,14 @@ class TraceKeeper {
   /// markers. Collective.
   template <class Facts>
   void flush(World& world, const Clustering& clustering, Shares shares, Facts facts) {
-    auto merged = merged_shares(world, clustering, shares);
+    std::optional<TimeTable> times;
+    auto merged = merged_shares(world, clustering, shares, times);
     if (output_ == nullptr) return;
     const bool done = guarded(*root_, [&] {
       if (!arrived(merged)) return;
       merged->online = facts();
       merged->complete = false;
+      if (times) merged->times = std::move(*times);
       if (!missing_.empty()) merged->declarations.push_back({kLostFlushDeclaration, missing_});
       const Trace partial = *merged;
       append_whole(std::move(*merged));
@@ -61,9 +64,11 @@ class TraceKeeper {
 
   /// The one merge of a job without markers. Collective.
   void merge_everything(World& world) {
-    auto shipments = world.map(members_, [](std::uint32_t, Member& member) {
-      Share share = member.rank->take_share(true);
-      member.rank->complete_share(share);
+    auto shares = world.map(
+        members_, [](std::uint32_t, Member& member) { return member.rank->take_share(true); });
+    auto times = gathered_times(world, shares);
+    auto shipments = world.map(shares, [&](std::uint32_t rank, Share& share) {
+      this->rank(rank).complete_share(share);
       Shipment mine;
       mine.trace = std::move(share.trace);
       return mine;
@@ -75,6 +80,7 @@ class TraceKeeper {
       if (merged) trace = std::move(merged->trace);
       if (!arrived(trace)) return;
       canonicalize(*trace);
+      if (times) trace->times = std::move(*times);
       append_whole(std::move(*trace));
     });
     missing_unknown_ = missing_unknown_ || !done;
@@ -119,12 +125,22 @@ class TraceKeeper {
   }
 
  private:
-  std::optional<Trace> merged_shares(World& world, const Clustering& clustering, Shares& shares) {
+  std::optional<Trace> merged_shares(World& world, const Clustering& clustering, Shares& shares,
+                                     std::optional<TimeTable>& times) {
     auto merged = flush::flush(
         world, shares, clustering, options_.fidelity,
         [&](std::uint32_t rank, Share& sent) { this->rank(rank).complete_share(sent); });
+    times = gathered_times(world, shares);
     lost_ = lost_ || world.failed();
     return merged;
+  }
+
+  /// Of the run so far. Nothing but at rank 0, and if no rank keeps times.
+  std::optional<TimeTable> gathered_times(World& world, Shares& shares) {
+    if (!options_.keeps_times) return std::nullopt;
+    auto accounts =
+        world.map(shares, [](std::uint32_t, Share& share) { return std::move(share.accounts); });
+    return gather_times(world, std::move(accounts), options_.time_classes);
   }
 
   /// Whose events are in a merged trace, in which all ranks should be. Whether there is one that

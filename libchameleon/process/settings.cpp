@@ -81,6 +81,13 @@ bool set_k(Settings& settings, const std::string& value) {
   return k && *k >= 1 && *k <= 65536;
 }
 
+bool set_time_classes(Settings& settings, const std::string& value) {
+  const auto classes = parse_size(value);
+  const bool good = classes && *classes >= 1 && *classes <= 4096;
+  if (good) settings.time_classes = static_cast<std::uint32_t>(*classes);
+  return good;
+}
+
 bool set_seed(Settings& settings, const std::string& value) {
   const auto seed = parse_size(value);
   if (seed) settings.cluster.seed = *seed;
@@ -131,6 +138,7 @@ const std::map<std::string, Variable>& variables() {
           return !v.empty();
         }}},
       {"TIMING", {"none, histogram or full", set_timing}},
+      {"TIME_CLASSES", {"a number from 1 to 4096", set_time_classes}},
       {"EVENTS", {"communication or all", set_events}},
       {"EXCLUDE", {"call names or globs, separated by commas", set_exclude}},
       {"BUFFER", {"a size of at least 64K, such as 8M", size_of(&Settings::buffer)}},
@@ -213,6 +221,7 @@ Result<Settings> parse_settings(const char* const* environment) {
                    0};
   }
   settings.format = settings.cluster.format;
+  settings.keeps_times = settings.timing != Timing::kNone;
   settings.hashes = settings.fidelity == Fidelity::kChecked;
   return settings;
 }

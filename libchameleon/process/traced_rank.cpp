@@ -44,7 +44,7 @@ void TracedRank::join() {
 void TracedRank::drop() {
   guarded([&] {
     const auto held = recorder_.lock();
-    recorder_.streams().drop();
+    recorder_.streams().drop(recorder_.times().ns_per_tick());
   });
 }
 

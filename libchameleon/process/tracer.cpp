@@ -101,6 +101,7 @@ void Tracer::leave_partial(const std::string& why, bool everyone) {
     append(trace, std::move(aside->trace));
   }
   append(trace, std::move(share.trace));
+  trace.times = TimeTable::of(share.accounts);
   trace.facts = std::move(facts.facts);
   trace.declarations = std::move(facts.declarations);
   trace.complete = false;

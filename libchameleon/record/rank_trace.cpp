@@ -19,10 +19,12 @@ RankTrace::RankTrace(const RecordOptions& options, std::uint64_t buffer)
     : options_(options),
       log_(buffer),
       signer_(options),
-      open_(options.timing != Timing::kNone),
-      partial_(options.timing != Timing::kNone) {}
+      book_(options.timing != Timing::kNone),
+      open_(false),
+      partial_(false) {}
 
 void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
+  book_.add(log_, ns_per_tick);
   std::vector<std::int64_t> with_times;
   const auto ns = [&](std::uint64_t ticks) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(
@@ -121,9 +123,10 @@ void RankTrace::join(double ns_per_tick) {
   history_.events += interval_.events;
 }
 
-void RankTrace::drop() {
+void RankTrace::drop(double ns_per_tick) {
   if (!closed_ || broken_) return;
   const Change change(broken_);
+  book_.add(log_, ns_per_tick);
   close_books();
   folded_.clear();
   log_.clear();

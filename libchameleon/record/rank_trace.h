@@ -5,7 +5,7 @@
 /// interval, what a full log was folded into (*open*), and the folded trace of
 /// the closed intervals since the last flush (*partial*). Beside them, updated
 /// as intervals close whether their events are kept or dropped: the interval's
-/// signature, hashes of all that happened since the flush, and how many events.
+/// signature, hashes of all that happened since the flush, how many events, and their times.
 /// Cost: closing an interval reads its log once, and compares it with the one before: only where
 /// that differs it is signed; joining folds it.
 
@@ -16,6 +16,7 @@
 #include "record/interval_log.h"
 #include "record/interval_signer.h"
 #include "record/options.h"
+#include "record/stream_book.h"
 
 namespace chameleon::record {
 
@@ -40,11 +41,7 @@ class RankTrace {
   void spill(double ns_per_tick);
 
   /// Times are kept no longer, from the present interval on.
-  void drop_times() {
-    const Change change(broken_);
-    open_.keep_times(false);
-    partial_.keep_times(false);
-  }
+  void drop_times() { book_.stop(); }
 
   /// Ends the present interval: its signature. `join` or `drop` must follow; what is
   /// appended before that belongs to the next interval. LOOP is in it only if ranks may be
@@ -53,8 +50,8 @@ class RankTrace {
   /// The closed interval becomes part of *partial*. Nothing happens if none is closed: a thread's
   /// first call may come between.
   void join(double ns_per_tick);
-  /// The closed interval is forgotten, if one is.
-  void drop();
+  /// The closed interval is forgotten, if one is, but for its times.
+  void drop(double ns_per_tick);
 
   /// The nodes of *partial*, which is empty afterwards. History, counts and
   /// hashes start anew.
@@ -71,6 +68,8 @@ class RankTrace {
   /// group or topology, which are kept exactly for every rank.
   bool interval_creates() const { return interval_.creates; }
   bool history_creates() const { return history_.creates; }
+  /// Times of the run so far: of what was joined, dropped or spilled.
+  const Accounts& accounts() const { return book_.accounts(); }
   /// Something failed in the middle of a change: what happened since `take` is lost.
   bool broken() const { return broken_; }
 
@@ -99,6 +98,7 @@ class RankTrace {
   SignedInterval interval_;  ///< closed last
   SignedHistory history_;
   std::uint64_t all_events_ = 0;
+  StreamBook book_;
   Folder open_, partial_;
   std::vector<Node> folded_;  ///< what is in `open_` of the interval, once that is closed
   bool spilled_ = false;      ///< part of the interval is in `open_`

@@ -85,6 +85,16 @@ std::optional<std::uint64_t> Recorder::paused_calls() const {
   return paused_calls_;
 }
 
+void Recorder::write_raw_times(Stream& stream, std::uint64_t path, std::uint64_t compute,
+                               std::uint64_t communication) {
+  if (stream.raw == nullptr) return;
+  times_.ns_per_tick();
+  std::fprintf(stream.raw, "# spent %llu %llu %016llx\n",
+               static_cast<unsigned long long>(times_.ns(compute)),
+               static_cast<unsigned long long>(times_.ns(communication)),
+               static_cast<unsigned long long>(path));
+}
+
 void Recorder::spill() {
   const double scale = times_.ns_per_tick();
   RankTrace& trace = streams_.present().trace;
@@ -102,6 +112,7 @@ Share Recorder::take_share(bool keeps) {
   share.paused = was_paused_;
   share.events = streams_.first().trace.events();
   share.hashes = streams_.first().trace.hashes();
+  share.accounts = streams_.accounts();
   Trace schema;
   describe_calls(schema, seen_, options_.timing == Timing::kFull);
   share.trace = streams_.take(schema);

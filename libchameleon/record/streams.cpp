@@ -120,8 +120,17 @@ void Streams::join(double ns_per_tick) {
   for_each([&](Stream& stream) { stream.trace.join(ns_per_tick); });
 }
 
-void Streams::drop() {
-  for_each([](Stream& stream) { stream.trace.drop(); });
+void Streams::drop(double ns_per_tick) {
+  for_each([&](Stream& stream) { stream.trace.drop(ns_per_tick); });
+}
+
+std::vector<StreamAccounts> Streams::accounts() {
+  std::vector<StreamAccounts> all;
+  for_each([&](const Stream& stream) {
+    if (!stream.trace.accounts().empty())
+      all.push_back({rank_ + size_ * stream.thread, stream.trace.accounts()});
+  });
+  return all;
 }
 
 SignatureVector Streams::history() {

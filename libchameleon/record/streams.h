@@ -105,7 +105,9 @@ class Streams {
   void drop_times();
   SignatureVector close_interval(double ns_per_tick, bool clusters = true);
   void join(double ns_per_tick);
-  void drop();
+  void drop(double ns_per_tick);
+  /// The times of each, over the run.
+  std::vector<StreamAccounts> accounts();
   SignatureVector history();
   /// Whether the trace of any stream says so.
   bool any(bool (RankTrace::*says)() const);

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "analysis/communicators.h"
-#include "analysis/place_times.h"
+#include "analysis/stream_times.h"
 #include "compress/append.h"
 #include "format/codec.h"
 #include "format/commit.h"
@@ -59,6 +59,7 @@ std::uint64_t read_ranks(const Trace& trace, std::uint64_t& hash) {
     if (!view) continue;
     ++ranks;
     EventView event;
+    const analysis::StreamTimes times(trace, rank);
     for (std::uint64_t i = 0; i < kMostEvents && view->next(event); ++i, ++events) {
       const auto call = trace.calls.find(event.node->call);
       if (call == trace.calls.end()) broken("an event of an unknown call was accepted");
@@ -72,7 +73,7 @@ std::uint64_t read_ranks(const Trace& trace, std::uint64_t& hash) {
         if (call->second.fields[j].stored == FieldKind::kEndPoint)
           (void)event.end_point(j).rank(0, 4);
       }
-      (void)analysis::mean_times(*event.node, event.predecessor, rank);
+      (void)times.means(*event.node, event.predecessor);
     }
   }
   return events;

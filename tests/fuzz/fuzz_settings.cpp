@@ -116,9 +116,10 @@ void check(const Settings& settings) {
 
 bool same(const Settings& a, const Settings& b) {
   return a.enable == b.enable && a.output == b.output && a.timing == b.timing &&
-         a.all_events == b.all_events && a.exclude == b.exclude && a.buffer == b.buffer &&
-         a.raw == b.raw && a.counter == b.counter && a.memory == b.memory &&
-         a.verbose == b.verbose && a.clustering == b.clustering && a.cluster.k == b.cluster.k &&
+         a.time_classes == b.time_classes && a.all_events == b.all_events &&
+         a.exclude == b.exclude && a.buffer == b.buffer && a.raw == b.raw &&
+         a.counter == b.counter && a.memory == b.memory && a.verbose == b.verbose &&
+         a.clustering == b.clustering && a.cluster.k == b.cluster.k &&
          a.cluster.seed == b.cluster.seed && a.cluster.algorithm == b.cluster.algorithm &&
          a.cluster.distance == b.cluster.distance && a.fidelity == b.fidelity &&
          a.signature == b.signature && a.call_frequency == b.call_frequency &&

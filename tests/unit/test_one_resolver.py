@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """One place turns end-points into ranks (analysis/partner.h), one layer walks a trace for all
-tools (analysis/follow.h), and one place reads the times of nodes (analysis/place_times.h): who does
+tools (analysis/follow.h), and one place reads the times of nodes (analysis/stream_times.h): who does
 so besides is named here with the reason.
 
     test_one_resolver.py SOURCE_FOLDER"""
@@ -16,7 +16,7 @@ RULES = {
     r"\.rank\((?=[^();]*,)": {"analysis/partner.h"},
     r"\bpacked_(relative|absolute)\b": {"tools/value_text.cpp"},  # the text of progressions
     r"\b(Communicators|Datatypes|Requests) \w+[;({]": {"analysis/follow.h"},
-    r"\bTimeEntry\b|\b(?:node|from|leaf)\)?(?:\.|->)times\b(?!\()": {"analysis/place_times.cpp"},
+    r"\bTimeEntry\b|\b(?:node|from|leaf)\)?(?:\.|->)times\b(?!\()": {"analysis/stream_times.cpp"},
     r"\bRankView::make\b": {
         "analysis/arrivals.cpp",        # what comes before an event, where loops have idle visits
         "analysis/place_times.cpp",     # sums of each event's own times

@@ -5,6 +5,7 @@
 
 #include "analysis/arrivals.h"
 #include "analysis/place_times.h"
+#include "analysis/stream_times.h"
 #include "model/view.h"
 #include "unit/trace_builder.h"
 
@@ -167,12 +168,12 @@ TEST_CASE("after a predecessor without times an event takes what it takes after 
   const Trace trace = job.build();
   const Node& node =
       trace.nodes.front().is_loop() ? trace.nodes.front().body.front() : trace.nodes.front();
-  const std::optional<MeanTimes> after_itself = mean_times(node, node.symbol(), 0);
+  const std::optional<MeanTimes> after_itself = StreamTimes(trace, 0).means(node, node.symbol());
   REQUIRE(after_itself);
   CHECK(after_itself->compute_ns == 400);
-  const std::optional<MeanTimes> unknown = mean_times(node, 12345, 0);
+  const std::optional<MeanTimes> unknown = StreamTimes(trace, 0).means(node, 12345);
   REQUIRE(unknown);
   CHECK(unknown->compute_ns == Approx((100 + 3 * 400) / 4.0));
   CHECK(unknown->communication_ns == 50);
-  CHECK_FALSE(mean_times(node, 0, 7) == std::nullopt);  // one distribution for all
+  CHECK_FALSE(StreamTimes(trace, 7).means(node, 0) == std::nullopt);  // one distribution for all
 }

@@ -40,7 +40,7 @@ TEST_CASE("what comes while an interval is decided belongs to the next") {
   if (keep)
     trace.join(1.0);
   else
-    trace.drop();
+    trace.drop(1);
   CHECK(trace.events() == (keep ? 1 : 0));
   const SignatureVector second = trace.close_interval(1.0);
   CHECK(first.call_path != second.call_path);
@@ -90,8 +90,8 @@ TEST_CASE("an interval that repeats the one before is signed as any other") {
     }
     CHECK(all.close_interval(1.0) == alone.close_interval(1.0));
     CHECK(all.interval_events() == paths.size());
-    all.drop();
-    alone.drop();
+    all.drop(1);
+    alone.drop(1);
     CHECK(all.hashes() == alone.hashes());
     all.take();
   }
@@ -159,7 +159,7 @@ TEST_CASE("times are signed in microseconds, averaged over the events of the int
   CHECK(second[Parameter::kCompute].mean == 5.0);
   CHECK(second[Parameter::kCommunication].mean == 0.2);
   CHECK(second[Parameter::kCompute].exact != first[Parameter::kCompute].exact);
-  trace.drop();
+  trace.drop(1);
   CHECK(trace.history()[Parameter::kCompute].mean == 4.0);
 
   // What an unsuccessful poll took was spent, but it is no event.
@@ -168,6 +168,38 @@ TEST_CASE("times are signed in microseconds, averaged over the events of the int
   CHECK(trace.close_interval(1.0)[Parameter::kCompute].mean == 4.0);
   trace.join(1.0);
   CHECK(trace.close_interval(1.0)[Parameter::kCompute] == SignatureVector::Summary{});
+}
+
+TEST_CASE("a trace that drops its events keeps accounts of their times") {
+  const bool drops = GENERATE(false, true);
+  RecordOptions options;
+  options.buffer = 4096;
+  RankTrace trace(options);
+  for (int interval = 0; interval < 3; ++interval) {
+    for (std::uint64_t i = 0; i < 1000; ++i) {
+      append(trace, 1 + i % 2, 10 * (1 + i % 2), 5);
+      if (trace.log().full()) trace.spill(2.0);
+    }
+    trace.close_interval(2.0);
+    if (drops)
+      trace.drop(2.0);
+    else
+      trace.join(2.0);
+  }
+  const std::uint64_t one = Node::event_symbol(kBarrier, 1), two = Node::event_symbol(kBarrier, 2);
+  std::map<Place, Durations> accounts;
+  for (const Account& account : trace.accounts()) accounts[account.place] = account.times;
+  REQUIRE(accounts.size() == 3);
+  CHECK(accounts[Place{one, 0}].compute.count() == 1);
+  CHECK(accounts[Place{one, two}].compute.count() == 1499);
+  CHECK(accounts[Place{two, one}].compute.count() == 1500);
+  CHECK(accounts[Place{two, one}].compute.sum() == 1500 * 40);
+  CHECK(accounts[Place{two, one}].communication.sum() == 1500 * 10);
+  trace.drop_times();
+  append(trace, 1, 10, 5);
+  trace.close_interval(2.0);
+  trace.join(2.0);
+  CHECK(trace.accounts().front().times.compute.count() == 1);
 }
 
 TEST_CASE("times of an interval that does not fit the log are all signed") {
@@ -221,9 +253,9 @@ TEST_CASE("loops are signed, and what is folded for them is what is joined") {
   CHECK(signing.history()[Parameter::kLoop].mean == (10 << 16 | 3));
   CHECK(shape_of(signing.take()) == shape_of(plain.take()));
   CHECK(close(signing, 5, 3) == first);
-  signing.drop();
+  signing.drop(1);
   CHECK(close(signing, 6, 3).exact != first.exact);
-  signing.drop();
+  signing.drop(1);
   CHECK(signing.take().empty());
 }
 

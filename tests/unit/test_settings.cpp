@@ -22,6 +22,8 @@ TEST_CASE("an environment without Chameleon's variables gives the defaults") {
   CHECK(settings->enable);
   CHECK(settings->output.empty());
   CHECK(settings->timing == Timing::kHistogram);
+  CHECK(settings->time_classes == 16);
+  CHECK(settings->keeps_times);
   CHECK_FALSE(settings->all_events);
   CHECK(settings->buffer == 8ULL << 20);
   CHECK(settings->raw.empty());
@@ -33,11 +35,12 @@ TEST_CASE("every variable is taken") {
   const auto settings =
       parse({"CHAMELEON_ENABLE=0", "CHAMELEON_OUTPUT=a=b.cham", "CHAMELEON_TIMING=full",
              "CHAMELEON_EVENTS=all", "CHAMELEON_EXCLUDE=MPI_Test*,Iprobe", "CHAMELEON_BUFFER=64K",
-             "CHAMELEON_RAW=/tmp", "CHAMELEON_VERBOSE=2"});
+             "CHAMELEON_RAW=/tmp", "CHAMELEON_VERBOSE=2", "CHAMELEON_TIME_CLASSES=3"});
   REQUIRE(settings);
   CHECK_FALSE(settings->enable);
   CHECK(settings->output == "a=b.cham");
   CHECK(settings->timing == Timing::kFull);
+  CHECK(settings->time_classes == 3);
   CHECK(settings->all_events);
   CHECK(settings->buffer == 65536);
   CHECK(settings->raw == "/tmp");

@@ -5,6 +5,7 @@ from .communicators import Followed
 from .errors import corrupt
 from .nodes import Form, Inexact, SpecialRank, end_point
 from .payload import ARRAY, END_POINT
+from .times import StreamTimes
 from .values import MOST, decode_time
 
 NOT_RECORDED = -(1 << 31)
@@ -25,10 +26,13 @@ class _CallItem:
         self.inexact = inexact
         self.known_times = {}
 
-    def times(self, predecessor, rank):
+    def times(self, predecessor, stream, times):
         """(mean compute time, mean time in the call) after a predecessor, in ns."""
         if predecessor not in self.known_times:
-            self.known_times[predecessor] = self.node.times_after(predecessor, rank) or (0, 0)
+            means = times.means(self.node.symbol, predecessor)
+            if means is None:
+                means = self.node.times_after(predecessor, stream) or (0, 0)
+            self.known_times[predecessor] = means
         return self.known_times[predecessor]
 
 
@@ -54,7 +58,7 @@ class Event:
     """
 
     __slots__ = ("rank", "thread", "stream", "number", "node", "values", "iteration", "predecessor", "communicator",
-                 "_item", "_sources", "_arrays")
+                 "_item", "_sources", "_arrays", "_times")
 
     @property
     def call(self):
@@ -90,7 +94,7 @@ class Event:
         """(compute_ns, call_ns), not rounded: what is to be summed."""
         if self._item.shape.timed:
             return decode_time(self.values[-2]), decode_time(self.values[-1])
-        return self._item.times(self.predecessor, self.stream)
+        return self._item.times(self.predecessor, self.stream, self._times)
 
     def __getitem__(self, name):
         return self._value(self._item.shape.places[name])
@@ -244,6 +248,7 @@ def events(trace, stream):
     rank, thread = trace.rank_of(stream), trace.thread_of(stream)
     followed = Followed(rank, trace.world_size, trace.arrays)
     number, predecessor = 0, 0
+    spent = StreamTimes(trace.time_tables, stream)
     for part, times in trace.parts:
         for _ in range(times):
             plan = Plan(part, trace.shapes, stream)
@@ -258,6 +263,7 @@ def events(trace, stream):
                 event.iteration = tuple(iteration)
                 event.predecessor = predecessor
                 event._arrays = trace.arrays
+                event._times = spent
                 shape = item.shape
                 event.communicator = comm = followed.before(shape, values)
                 event._sources = (_sources(followed, shape, values) if shape.sources >= 0

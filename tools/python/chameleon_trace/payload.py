@@ -10,6 +10,7 @@ from .fact_table import ONLINE_FACTS, RUN_FACTS
 from .facts import FactTable, former, read_value
 from .nodes import NodeReader
 from .rank_list import MOST_RANKS, RankList
+from .times import TimeTable
 from .values import ValueSequence
 from .wire import Reader
 
@@ -47,6 +48,7 @@ class Part:
         self.declarations = []
         self.online = NO_ONLINE
         self.nodes = []
+        self.times = None
         reader = Reader(data)
         while reader.left():
             tag, size = reader.varint(), reader.varint()
@@ -155,6 +157,9 @@ class Part:
     def read_nodes(self, reader):
         self.nodes = NodeReader(reader, self).nodes()
 
+    def read_times(self, reader):
+        self.times = TimeTable(reader, self)
+
     def read_online(self, reader):
         words = {fact.name: read_value(reader, fact) for fact in former(ONLINE_FACTS)}
         clusters = [Cluster(reader.u64(), reader.varint(), RankList.decode(reader))
@@ -173,4 +178,4 @@ class Part:
     SECTIONS = {1: read_run, 2: read_calls, 3: read_arrays, 4: read_modules, 5: read_paths,
                 6: read_predefined, 7: read_first_facts, 8: read_declarations, 9: read_nodes,
                 10: read_online, 11: read_state_times, 12: read_clocks, 13: read_threads,
-                14: read_facts}
+                14: read_facts, 15: read_times}

@@ -32,6 +32,7 @@ class Trace:
         self.calls, self.modules, self.paths, self.predefined = {}, {}, {}, {}
         self.online, self.world_size = NO_ONLINE, 0
         self.threads = 1
+        self.time_tables = [part.times for part, _ in parts if part.times is not None]
         self.other_facts, run_others, run = {}, {}, {}
         declared = {}
         # Uniting what a damaged file claims must not take long.
@@ -100,6 +101,11 @@ class Trace:
     def clusters(self):
         """The clusters of the last election: call_path, lead, ranks."""
         return self.online.clusters
+
+    @property
+    def time_classes(self):
+        """Groups of streams with like times: ranks, spread. Empty: the nodes have the times."""
+        return tuple(self.time_tables[-1].classes) if self.time_tables else ()
 
     @property
     def phases(self):

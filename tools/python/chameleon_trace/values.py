@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Value sequences and histograms, kept as they are stored and expanded lazily."""
 
+import math
 from itertools import chain, repeat
 
 from .errors import corrupt
@@ -187,15 +188,36 @@ def bin_low(number):
     return number if number < 4 else (4 + number % 4) << (number // 4 - 1)
 
 
+def _one_mode(histogram):
+    """Shares of the log-normal distribution of that mean and deviation, by bin."""
+    first, last = bin_of(histogram.min), bin_of(histogram.max)
+    if first == last or not histogram.deviation:
+        return ()
+    mean = max(histogram.mean, 1.0)
+    variance = math.log1p((histogram.deviation / mean) ** 2)
+    middle = math.log(mean) - variance / 2
+
+    def below(number):
+        distance = middle - math.log(max(bin_low(number), 1))
+        return math.erfc(distance / math.sqrt(2 * variance)) / 2
+
+    edges = [0.0, *(below(number) for number in range(first + 1, last + 1)), 1.0]
+    shares = [(first + i, max(round(SHARES * (edges[i + 1] - edges[i])), 0))
+              for i in range(last + 1 - first)]
+    return [(number, share or 1) for number, share in shares
+            if share or number in (first, last)]
+
+
 class Histogram:
     """A distribution of durations in ns: count, sum, min, max, deviation, mean, and bins, a list of
-    (bin, count). Above 254 events the counts are shares of 127 (see `exact_bins`)."""
+    (bin, count). The counts may be shares (see `exact_bins`)."""
 
-    __slots__ = ("count", "sum", "min", "max", "deviation", "_bins")
+    __slots__ = ("count", "sum", "min", "max", "deviation", "_bins", "_rough")
 
     def __init__(self):
         self.count = self.sum = self.min = self.max = self.deviation = 0
         self._bins = ()  # numbers and counts in turn; none if one bin has all
+        self._rough = False
 
     @property
     def bins(self):
@@ -206,11 +228,22 @@ class Histogram:
     @property
     def exact_bins(self):
         """Whether the counts of the bins are those of events."""
-        return not self._bins or self.count <= MOST_SHARED
+        return not self._bins or (self.count <= MOST_SHARED and not self._rough)
 
     @property
     def mean(self):
         return self.sum / self.count if self.count else 0.0
+
+    @classmethod
+    def of(cls, count, total, least, most, deviation, bins):
+        """One that is known by its moments; `bins` are shares, none if it has one mode."""
+        self = cls()
+        self.count, self.sum, self.min, self.max = count, total, least, most
+        self.deviation = deviation
+        self._rough = True
+        for number, share in bins or _one_mode(self):
+            self._bins += (number, share)
+        return self
 
     @classmethod
     def decode(cls, reader):
@@ -252,11 +285,25 @@ class Histogram:
         self._bins = tuple(numbers)
 
 
+def encode_time(ns):
+    """A duration as full timing stores it."""
+    if ns < 64:
+        return ns
+    shift = ns.bit_length() - 7
+    return 64 + 64 * shift + (ns >> shift & 63)
+
+
 def decode_time(code):
     """ns of a duration as full timing stores it."""
-    if code < 64:
+    return decode_ns(code, 6)
+
+
+def decode_ns(code, bits):
+    """ns of a duration stored with so many significant bits after the first."""
+    steps = 1 << bits
+    if code < steps:
         return max(code, 0)
-    shift, low = divmod(code - 64, 64)
-    if shift > 57:
+    shift, low = divmod(code - steps, steps)
+    if shift > 63 - bits:
         return (1 << 64) - 1
-    return ((64 + low) << shift) + (1 << (shift - 1) if shift else 0)
+    return ((steps + low) << shift) + (1 << (shift - 1) if shift else 0)

@@ -9,8 +9,10 @@ export const timed = data.info.timing !== "none";
 
 // Of ranks that behave alike one sends its times, for all of them: unequal work among them is not
 // in the trace, and nothing here may say that there is none.
-export const timesShared = data.info.timing === "histogram" && data.info.count_l > 0 &&
-  data.info.clusters.some((one) => !/^\d+$/.test(one.ranks));
+// Before format 1.4; since then each class of ranks has what was added up over all its ranks.
+export const timeClasses = data.info.time_classes;
+export const timesShared = !timeClasses && data.info.timing === "histogram" &&
+  data.info.count_l > 0 && data.info.clusters.some((one) => !/^\d+$/.test(one.ranks));
 export const measured = data.load?.measured ?? false;  // whole times of each rank
 export const kTimesShared = measured
   ? "Of ranks that behaved alike the times at a place are those of one of them; how long a rank computed in all, and was in MPI, it measured itself. CHAMELEON_TIMING=full or CHAMELEON_CLUSTERING=off keeps every rank's at every place."

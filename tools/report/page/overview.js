@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What ran, what stands out, what is exact and what is declared.
-import { bytesAtLeast, data, kTimesShared, measured, placeLink, timed, timesShared } from "./data.js";
+import { bytesAtLeast, data, kTimesShared, measured, placeLink, timeClasses, timed, timesShared } from "./data.js";
 import { card, make, note } from "./dom.js";
 import { bytesText, countText, parseRanks, ranksText, shareText, timeText } from "./text.js";
 
@@ -43,6 +43,15 @@ function findings() {
   return list;
 }
 
+function timesText() {
+  const groups = timeClasses.filter((one) => !/^\d+$/.test(one.ranks));
+  if (groups.length === 0) return "Times are those of every rank.";
+  const most = Math.max(...groups.map((one) => one.spread));
+  return `Times are sums over all ranks of a class with like times: ${countText(timeClasses.length)} ` +
+    `classes; a rank's mean at a place that takes 1 % of its time or more is within ${shareText(most)} of its class's. ` +
+    groups.map((one) => `${ranksText(one.ranks)}: within ${shareText(one.spread)}.`).join(" ");
+}
+
 function exactness() {
   const { info, stats } = data;
   const lines = [];
@@ -63,7 +72,9 @@ function exactness() {
   if (!stats.sent_bytes_complete)
     lines.push("The size of some datatype is not known: bytes are a lower bound.");
   lines.push(`Timeline: ${data.timing_text}.`);
-  if (timesShared)
+  if (timeClasses)
+    lines.push(timesText());
+  else if (timesShared)
     lines.push(kTimesShared);
   else if (info.timing === "histogram")
     lines.push("Times of ranks that behaved alike are one distribution, whose mean counts for each of them.");

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/stream_times.h"
+
+namespace chameleon::analysis {
+namespace {
+
+bool holds(const TimeEntry& entry, std::uint32_t stream) {
+  return entry.communication.count() > 0 && (entry.ranks.empty() || entry.ranks.contains(stream));
+}
+
+void merge(Durations& mine, const Durations& theirs) {
+  mine.compute.merge(theirs.compute);
+  mine.communication.merge(theirs.communication);
+}
+
+}  // namespace
+
+StreamTimes::StreamTimes(const Trace& trace, std::uint32_t stream) : stream_(stream) {
+  if (trace.times.empty()) return;
+  table_ = &trace.times;
+  class_ = table_->class_of(stream);
+}
+
+const Durations* StreamTimes::after(const Node& node, std::uint64_t predecessor) const {
+  if (table_ != nullptr)
+    return class_ == ClassTimes::kAll ? nullptr
+                                      : table_->find({node.symbol(), predecessor}, class_);
+  for (const TimeEntry& entry : node.times)
+    if (entry.predecessor == predecessor && holds(entry, stream_)) return &entry;
+  return nullptr;
+}
+
+Durations StreamTimes::gather(const Node& node) const {
+  Durations all;
+  if (table_ == nullptr) {
+    for (const TimeEntry& entry : node.times)
+      if (holds(entry, stream_)) merge(all, entry);
+  } else if (class_ != ClassTimes::kAll) {
+    for (const auto& [place, times] : table_->places())
+      if (place.symbol == node.symbol())
+        if (const Durations* const one = table_->find(place, class_)) merge(all, *one);
+  }
+  return all;
+}
+
+const Durations* StreamTimes::after_any(const Node& node) const {
+  auto known = after_any_.find(&node);
+  if (known == after_any_.end()) known = after_any_.emplace(&node, gather(node)).first;
+  return known->second.communication.empty() ? nullptr : &known->second;
+}
+
+std::optional<MeanTimes> StreamTimes::means(const Node& node, std::uint64_t predecessor) const {
+  const Durations* times = after(node, predecessor);
+  if (times == nullptr) times = after_any(node);
+  if (times == nullptr) return std::nullopt;
+  return MeanTimes{times->compute.mean(), times->communication.mean(), times->communication.min()};
+}
+
+}  // namespace chameleon::analysis

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The times of one stream, by event node and predecessor: those of its class in the trace's table
+/// of times, or, where a trace has none (before format 1.4), those of the nodes. Beside it nothing
+/// else reads either (tests/unit/test_one_resolver.py). O(1) a look-up, or O(entries) of a node.
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "model/trace.h"
+
+namespace chameleon::analysis {
+
+/// Means of one event of a stream, which has no times of its own without full timing.
+struct MeanTimes {
+  double compute_ns = 0, communication_ns = 0;
+  std::uint64_t least_communication_ns = 0;
+};
+
+class StreamTimes {
+ public:
+  /// The trace must outlive it.
+  StreamTimes(const Trace& trace, std::uint32_t stream);
+
+  /// What the stream's instances after that predecessor are like; it holds as long as the trace.
+  /// Null: not known.
+  const Durations* after(const Node& node, std::uint64_t predecessor) const;
+  /// The same after any; it holds as long as this. Null: no times were kept.
+  const Durations* after_any(const Node& node) const;
+  /// After that predecessor; if no time after it is known, after any.
+  std::optional<MeanTimes> means(const Node& node, std::uint64_t predecessor) const;
+
+ private:
+  Durations gather(const Node& node) const;
+
+  const TimeTable* table_ = nullptr;  ///< null: times are the nodes'
+  std::uint32_t stream_, class_ = ClassTimes::kAll;
+  mutable std::unordered_map<const Node*, Durations> after_any_;  ///< once asked
+};
+
+}  // namespace chameleon::analysis

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "flush/time_classes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cluster/selection.h"
+#include "model/time_code.h"
+
+namespace chameleon::flush {
+namespace {
+
+double ns_of(const Durations& times) {
+  return static_cast<double>(times.compute.sum()) + static_cast<double>(times.communication.sum());
+}
+
+double total_of(const Accounts& accounts) {
+  double total = 0;
+  for (const Account& one : accounts) total += ns_of(one.times);
+  return total;
+}
+
+void write_ns(ByteWriter& writer, double ns) {
+  writer.varint(static_cast<std::uint64_t>(encode_sum(static_cast<std::uint64_t>(ns + 0.5))));
+}
+double read_ns(ByteReader& reader) {
+  return static_cast<double>(decode_sum(static_cast<std::int64_t>(reader.varint())));
+}
+
+/// The nearest of `classes`, the first of equals.
+std::uint32_t nearest_class(const TimeVector& stream, const std::vector<TimeVector>& classes) {
+  std::uint32_t best = 0;
+  double least = INFINITY;
+  for (std::uint32_t i = 0; i < classes.size(); ++i) {
+    const double far = distance(stream, classes[i]);
+    if (far < least) least = far, best = i;
+  }
+  return best;
+}
+
+/// How far means between `least` and `most` are from `mean`, relative to themselves.
+double spread_of(double mean, double least, double most) {
+  double spread = 0;
+  if (least > most) return spread;
+  for (const double one : {least, most})
+    if (one > 0) spread = std::max(spread, std::abs(mean - one) / one);
+  return spread;
+}
+
+}  // namespace
+
+// Times are rounded as they are on the way, so that all worlds choose alike.
+TimeVector vector_of(const Accounts& accounts) {
+  const auto rounded = [](double ns) {
+    return static_cast<double>(decode_sum(encode_sum(static_cast<std::uint64_t>(ns + 0.5))));
+  };
+  TimeVector vector;
+  vector.total_ns = rounded(total_of(accounts));
+  for (const Account& one : accounts) {
+    const auto compute = static_cast<double>(one.times.compute.sum());
+    const auto communication = static_cast<double>(one.times.communication.sum());
+    if (std::max(compute, communication) >= kLeastShare * vector.total_ns)
+      vector.parts.push_back({Place::Hash()(one.place), rounded(compute), rounded(communication)});
+  }
+  std::sort(vector.parts.begin(), vector.parts.end(),
+            [](const auto& a, const auto& b) { return a.place < b.place; });
+  return vector;
+}
+
+double distance(const TimeVector& a, const TimeVector& b) {
+  double squares = 0;
+  const auto add = [&](double compute, double communication) {
+    squares += compute * compute + communication * communication;
+  };
+  auto mine = a.parts.begin();
+  auto theirs = b.parts.begin();
+  while (mine != a.parts.end() || theirs != b.parts.end()) {
+    if (theirs == b.parts.end() || (mine != a.parts.end() && mine->place < theirs->place)) {
+      add(mine->compute_ns, mine->communication_ns);
+      ++mine;
+    } else if (mine == a.parts.end() || theirs->place < mine->place) {
+      add(theirs->compute_ns, theirs->communication_ns);
+      ++theirs;
+    } else {
+      add(mine->compute_ns - theirs->compute_ns, mine->communication_ns - theirs->communication_ns);
+      ++mine, ++theirs;
+    }
+  }
+  return std::sqrt(squares);
+}
+
+void select_vectors(std::vector<TimeVector>& vectors, std::uint32_t most) {
+  double longest = 0;
+  for (const TimeVector& one : vectors) longest = std::max(longest, one.total_ns);
+  const cluster::Dissimilarities matrix(vectors.size(), [&](std::size_t i, std::size_t j) {
+    return distance(vectors[i], vectors[j]);
+  });
+  std::vector<TimeVector> kept;
+  for (const std::size_t i : cluster::k_farthest(matrix, most, kAlike * longest))
+    kept.push_back(std::move(vectors[i]));
+  vectors = std::move(kept);
+}
+
+void TimeVector::encode(ByteWriter& writer) const {
+  write_ns(writer, total_ns);
+  writer.varint(parts.size());
+  for (const Part& part : parts) {
+    writer.u64(part.place);
+    write_ns(writer, part.compute_ns);
+    write_ns(writer, part.communication_ns);
+  }
+}
+
+bool TimeVector::decode(ByteReader& reader, TimeVector& value) {
+  value.total_ns = read_ns(reader);
+  value.parts.resize(reader.count(10));
+  for (Part& part : value.parts) {
+    part.place = reader.u64();
+    part.compute_ns = read_ns(reader);
+    part.communication_ns = read_ns(reader);
+  }
+  return reader.ok();
+}
+
+void ClassSums::add(const Accounts& accounts, std::uint32_t time_class) {
+  const double matters = kMatters * total_of(accounts);
+  const auto note = [matters](const Histogram& times, double& least, double& most) {
+    if (static_cast<double>(times.sum()) < matters) return;
+    least = most = times.mean();
+  };
+  for (const Account& one : accounts) {
+    ClassSum mine{one.times};
+    note(one.times.compute, mine.least_compute, mine.most_compute);
+    note(one.times.communication, mine.least_communication, mine.most_communication);
+    join(places_[one.place][time_class], mine);
+  }
+}
+
+void ClassSums::join(ClassSum& mine, const ClassSum& theirs) {
+  const auto widen = [](double& least, double& most, double other_least, double other_most) {
+    if (other_least > other_most) return;
+    least = least > most ? other_least : std::min(least, other_least);
+    most = std::max(most, other_most);
+  };
+  mine.times.compute.merge(theirs.times.compute);
+  mine.times.communication.merge(theirs.times.communication);
+  widen(mine.least_compute, mine.most_compute, theirs.least_compute, theirs.most_compute);
+  widen(mine.least_communication, mine.most_communication, theirs.least_communication,
+        theirs.most_communication);
+}
+
+ClassSums ClassSums::of(const std::vector<StreamAccounts>& streams,
+                        const std::vector<TimeVector>& classes) {
+  ClassSums sums;
+  sums.streams_.resize(classes.size());
+  if (classes.empty()) return sums;
+  for (const StreamAccounts& one : streams) {
+    const std::uint32_t nearest = nearest_class(vector_of(one.accounts), classes);
+    sums.streams_[nearest].insert(one.stream);
+    sums.add(one.accounts, nearest);
+  }
+  return sums;
+}
+
+void ClassSums::join(ClassSums&& other) {
+  streams_.resize(std::max(streams_.size(), other.streams_.size()));
+  for (std::size_t i = 0; i < other.streams_.size(); ++i) streams_[i].merge(other.streams_[i]);
+  for (auto& [place, theirs] : other.places_) {
+    auto& mine = places_[place];
+    for (auto& [time_class, sum] : theirs) join(mine[time_class], sum);
+  }
+}
+
+TimeTable ClassSums::table() && {
+  TimeTable table;
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t i = 0; i < streams_.size(); ++i)
+    if (!streams_[i].empty()) order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return streams_[a].first() < streams_[b].first();
+  });
+  std::vector<std::uint32_t> numbers(streams_.size(), 0);
+  std::vector<double> spreads(streams_.size(), 0);
+  std::vector<double> totals(streams_.size(), 0);
+  for (const auto& [place, classes] : places_)
+    for (const auto& [time_class, sum] : classes) {
+      const Durations& times = sum.times;
+      totals[time_class] += ns_of(times);
+      double& spread = spreads[time_class];
+      spread = std::max(
+          {spread, spread_of(times.compute.mean(), sum.least_compute, sum.most_compute),
+           spread_of(times.communication.mean(), sum.least_communication, sum.most_communication)});
+    }
+  for (const std::uint32_t i : order) {
+    const double spread = streams_[i].size() > 1 ? spreads[i] : 0;
+    numbers[i] = table.add_class({std::move(streams_[i]), spread});
+  }
+  for (auto& [place, classes] : places_) {
+    const bool apart = std::any_of(classes.begin(), classes.end(), [&](const auto& one) {
+      return ns_of(one.second.times) >= kTellsClasses * totals[one.first];
+    });
+    for (auto& [time_class, sum] : classes)
+      table.add(place, apart ? numbers[time_class] : ClassTimes::kAll, std::move(sum.times));
+  }
+  return table;
+}
+
+void ClassSums::encode(ByteWriter& writer) const {
+  writer.varint(streams_.size());
+  for (const RankList& streams : streams_) streams.encode(writer);
+  writer.varint(places_.size());
+  for (const auto& [place, classes] : places_) {
+    writer.u64(place.symbol);
+    writer.u64(place.predecessor);
+    writer.varint(classes.size());
+    for (const auto& [time_class, sum] : classes) {
+      writer.varint(time_class);
+      sum.times.compute.encode(writer);
+      sum.times.communication.encode(writer);
+      for (const auto& [least, most] :
+           {std::pair(sum.least_compute, sum.most_compute),
+            std::pair(sum.least_communication, sum.most_communication)}) {
+        writer.u8(least <= most ? 1 : 0);
+        if (least > most) continue;
+        write_ns(writer, least);
+        write_ns(writer, most);
+      }
+    }
+  }
+}
+
+bool ClassSums::decode(ByteReader& reader, ClassSums& value) {
+  value = {};
+  value.streams_.resize(reader.count(1));
+  for (RankList& streams : value.streams_)
+    if (!RankList::decode(reader, streams)) return false;
+  const std::uint64_t places = reader.count(17);
+  for (std::uint64_t i = 0; i < places && reader.ok(); ++i) {
+    Place place{reader.u64(), 0};
+    place.predecessor = reader.u64();
+    auto& classes = value.places_[place];
+    const std::uint64_t count = reader.count(5);
+    for (std::uint64_t j = 0; j < count && reader.ok(); ++j) {
+      ClassSum& sum = classes[static_cast<std::uint32_t>(reader.varint())];
+      if (!Histogram::decode(reader, sum.times.compute) ||
+          !Histogram::decode(reader, sum.times.communication))
+        return false;
+      for (const auto& [least, most] :
+           {std::pair(&sum.least_compute, &sum.most_compute),
+            std::pair(&sum.least_communication, &sum.most_communication)}) {
+        if (reader.u8() == 0) continue;
+        *least = read_ns(reader);
+        *most = read_ns(reader);
+      }
+    }
+  }
+  return reader.ok();
+}
+
+}  // namespace chameleon::flush

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The times of all streams to one table at rank 0. Streams are grouped by their vectors of times
+/// over places, one grouping for all places. Candidates go up the tree, at most `most` on an edge,
+/// chosen by K-Farthest: a stream unlike all others is among them. They come down, each stream
+/// joins the nearest, and what classes have is added up over all their streams. So sums over
+/// streams are exact, and a class says how far its streams are from it.
+///
+/// Two streams are as far apart as their times are, as vectors (Euclidean distance); no class is
+/// made for less than `kAlike` of the longest time of a stream.
+///
+/// Cost: 3 (P - 1) messages, O(log P) deep: of `most` vectors without places that take less than
+/// `kLeastShare` of a stream's time, twice, and of `most` x places accounts. A node compares
+/// 2 `most` vectors.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "model/time_table.h"
+#include "world/world.h"
+
+namespace chameleon::flush {
+
+/// Of a stream's time, what a place takes that is part of its vector.
+inline constexpr double kLeastShare = 0.001;
+/// Of the longest time of a stream: nearer ones need no class of their own.
+inline constexpr double kAlike = 0.005;
+/// Of a stream's time, what a place takes that matters to the spread of a class.
+inline constexpr double kMatters = 0.01;
+/// Of a class's time, what a place takes for which classes are told apart.
+inline constexpr double kTellsClasses = 0.001;
+
+/// A stream's times from afar.
+struct TimeVector {
+  struct Part {
+    std::uint64_t place = 0;  ///< its hash
+    double compute_ns = 0, communication_ns = 0;
+  };
+  double total_ns = 0;
+  std::vector<Part> parts;  ///< by place
+
+  void encode(ByteWriter& writer) const;
+  static bool decode(ByteReader& reader, TimeVector& value);
+};
+TimeVector vector_of(const Accounts& accounts);
+double distance(const TimeVector& a, const TimeVector& b);
+
+/// Leaves at most `most`, in the order they have.
+void select_vectors(std::vector<TimeVector>& vectors, std::uint32_t most);
+
+/// What classes have at a place, on the way up.
+struct ClassSum {
+  Durations times;
+  /// Means of the streams to which the place matters; none: the least is above the most.
+  double least_compute = 1, most_compute = 0, least_communication = 1, most_communication = 0;
+};
+class ClassSums {
+ public:
+  /// Those of some streams, each joined to the nearest of `classes`.
+  static ClassSums of(const std::vector<StreamAccounts>& streams,
+                      const std::vector<TimeVector>& classes);
+  void join(ClassSums&& other);
+  /// Classes in order of their first streams; places that take hardly any time for all of them.
+  TimeTable table() &&;
+
+  void encode(ByteWriter& writer) const;
+  static bool decode(ByteReader& reader, ClassSums& value);
+
+ private:
+  void add(const Accounts& accounts, std::uint32_t time_class);
+  static void join(ClassSum& mine, const ClassSum& theirs);
+
+  std::vector<RankList> streams_;  ///< by class
+  std::map<Place, std::map<std::uint32_t, ClassSum>> places_;
+};
+
+/// The table at rank 0, and nothing elsewhere. Collective.
+template <class World>
+std::optional<TimeTable> gather_times(
+    World& world, typename World::template PerRank<std::vector<StreamAccounts>> accounts,
+    std::uint32_t most) {
+  auto vectors = world.map(accounts, [&](std::uint32_t, std::vector<StreamAccounts>& mine) {
+    std::vector<TimeVector> candidates;
+    for (const StreamAccounts& one : mine) candidates.push_back(vector_of(one.accounts));
+    select_vectors(candidates, most);
+    return candidates;
+  });
+  auto all = world.reduce(std::move(vectors),
+                          [&](std::vector<TimeVector>& mine, std::vector<TimeVector>&& theirs) {
+                            for (TimeVector& one : theirs) mine.push_back(std::move(one));
+                            select_vectors(mine, most);
+                          });
+  const std::vector<TimeVector> classes = world.broadcast(std::move(all));
+  auto sums = world.map(accounts, [&](std::uint32_t, std::vector<StreamAccounts>& mine) {
+    return ClassSums::of(mine, classes);
+  });
+  auto whole = world.reduce(
+      std::move(sums), [](ClassSums& mine, ClassSums&& theirs) { mine.join(std::move(theirs)); });
+  if (!whole) return std::nullopt;
+  std::optional<TimeTable> table;
+  world.attempt([&] { table = std::move(*whole).table(); });
+  return table;
+}
+
+}  // namespace chameleon::flush

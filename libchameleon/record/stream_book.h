@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Enters the times of a log into a stream's accounts, in bulk: when the log is full, and when its
+/// interval is joined or dropped. Cost: some 10 ns an event, without allocation where nothing is
+/// new.
+
+#include <cstdint>
+#include <vector>
+
+#include "model/account_book.h"
+#include "record/interval_log.h"
+
+namespace chameleon::record {
+
+class StreamBook {
+ public:
+  explicit StreamBook(bool keeps) : keeps_(keeps) {}
+
+  /// The events of the log are the stream's next.
+  void add(const IntervalLog& log, double ns_per_tick);
+  /// Times are kept no longer.
+  void stop() { keeps_ = false; }
+  const Accounts& accounts() const { return book_.accounts(); }
+
+ private:
+  void learn(const EventTable& table);
+
+  bool keeps_;
+  AccountBook book_;
+  std::vector<std::uint32_t> symbols_;  ///< by event: the number that the book knows
+  std::uint32_t generation_ = 0;        ///< of the table that these are of
+};
+
+}  // namespace chameleon::record

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "times_text.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "common.h"
+
+namespace chameleon::tools {
+namespace {
+
+std::string within(double spread) { return "within " + share_text(spread); }
+
+}  // namespace
+
+std::string times_text(const Trace& trace) {
+  const std::vector<TimeClass>& classes = trace.times.classes();
+  if (classes.empty()) return "";
+  double spread = 0;
+  for (const TimeClass& one : classes) spread = std::max(spread, one.spread);
+  if (std::all_of(classes.begin(), classes.end(),
+                  [](const TimeClass& one) { return one.streams.size() == 1; }))
+    return "of every rank";
+  return "of " + count_text(classes.size()) +
+         (classes.size() == 1 ? " class of ranks, members " : " classes of ranks, members ") +
+         within(spread);
+}
+
+std::vector<std::string> time_class_lines(const Trace& trace) {
+  std::vector<std::string> lines;
+  for (const TimeClass& one : trace.times.classes())
+    if (one.streams.size() > 1)
+      lines.push_back(streams_text(trace, one.streams) + ", " + within(one.spread));
+  return lines;
+}
+
+std::string times_of_rank_text(const Trace& trace, std::uint32_t rank) {
+  if (trace.times.empty()) return "";
+  std::string text;
+  for (const std::uint32_t stream : trace.streams_of(rank)) {
+    const std::uint32_t number = trace.times.class_of(stream);
+    if (number == ClassTimes::kAll) continue;
+    const TimeClass& mine = trace.times.classes()[number];
+    text += text.empty() ? "" : "; ";
+    text += mine.streams.size() == 1
+                ? "its own"
+                : "those of " + streams_text(trace, mine.streams) + ", " + within(mine.spread);
+  }
+  return text.empty() ? "not known" : text;
+}
+
+nlohmann::ordered_json time_classes_json(const Trace& trace) {
+  nlohmann::ordered_json classes = nlohmann::ordered_json::array();
+  for (const TimeClass& one : trace.times.classes())
+    classes.push_back({{"ranks", one.streams.to_string()}, {"spread", one.spread}});
+  return classes;
+}
+
+}  // namespace chameleon::tools
