@@ -10,9 +10,9 @@
 /// Two streams are as far apart as their times are, as vectors (Euclidean distance); no class is
 /// made for less than `kAlike` of the longest time of a stream.
 ///
-/// Cost: 3 (P - 1) messages, O(log P) deep: of `most` vectors without places that take less than
-/// `kLeastShare` of a stream's time, twice, and of `most` x places accounts. A node compares
-/// 2 `most` vectors.
+/// Cost: 5 (P - 1) messages, O(log P) deep: two small ones to know who takes part, then of `most`
+/// vectors without places that take less than `kLeastShare` of a stream's time, twice, and of
+/// `most` x places accounts. A node compares 2 `most` vectors.
 
 #include <cstdint>
 #include <map>
@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "model/time_table.h"
+#include "world/absent.h"
 #include "world/world.h"
 
 namespace chameleon::flush {
@@ -78,18 +79,31 @@ class ClassSums {
   std::map<Place, std::map<std::uint32_t, ClassSum>> places_;
 };
 
-/// The table at rank 0, and nothing elsewhere. Collective.
+/// The table at rank 0, and nothing elsewhere; nothing either if rank 0 or more than a few ranks
+/// cannot take part. `ready`: what is here can. Who cannot, for lack of memory, sends nothing and
+/// passes on nothing that is not its own, since MPI itself may need memory for it: the table is
+/// without it. Collective.
 template <class World>
 std::optional<TimeTable> gather_times(
     World& world, typename World::template PerRank<std::vector<StreamAccounts>> accounts,
-    std::uint32_t most) {
+    std::uint32_t most, bool ready = true) {
   auto vectors = world.map(accounts, [&](std::uint32_t, std::vector<StreamAccounts>& mine) {
     std::vector<TimeVector> candidates;
     for (const StreamAccounts& one : mine) candidates.push_back(vector_of(one.accounts));
     select_vectors(candidates, most);
     return candidates;
   });
-  auto all = world.reduce(std::move(vectors),
+  bool prepared = false;
+  world.map(vectors, [&](std::uint32_t, std::vector<TimeVector>&) { prepared = true; });
+  std::vector<std::uint32_t> members;
+  const bool room = world.attempt([&] {
+    members.reserve(world.size());
+    for (std::uint32_t rank = 0; rank < world.size(); ++rank) members.push_back(rank);
+  });
+  const Absent absent = world.absent(ready && prepared && room);
+  if (!absent.all_named() || absent.names(0) || world.failed()) return std::nullopt;
+  std::erase_if(members, [&](std::uint32_t rank) { return absent.names(rank); });
+  auto all = world.reduce(members, std::move(vectors),
                           [&](std::vector<TimeVector>& mine, std::vector<TimeVector>&& theirs) {
                             for (TimeVector& one : theirs) mine.push_back(std::move(one));
                             select_vectors(mine, most);
@@ -98,8 +112,9 @@ std::optional<TimeTable> gather_times(
   auto sums = world.map(accounts, [&](std::uint32_t, std::vector<StreamAccounts>& mine) {
     return ClassSums::of(mine, classes);
   });
-  auto whole = world.reduce(
-      std::move(sums), [](ClassSums& mine, ClassSums&& theirs) { mine.join(std::move(theirs)); });
+  auto whole = world.reduce(members, std::move(sums), [](ClassSums& mine, ClassSums&& theirs) {
+    mine.join(std::move(theirs));
+  });
   if (!whole) return std::nullopt;
   std::optional<TimeTable> table;
   world.attempt([&] { table = std::move(*whole).table(); });

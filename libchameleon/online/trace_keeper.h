@@ -138,9 +138,12 @@ class TraceKeeper {
   /// Of the run so far. Nothing but at rank 0, and if no rank keeps times.
   std::optional<TimeTable> gathered_times(World& world, Shares& shares) {
     if (!options_.keeps_times) return std::nullopt;
+    bool ready = false;
+    world.map(shares,
+              [&](std::uint32_t rank, Share&) { ready = ready || !this->rank(rank).failed(); });
     auto accounts =
         world.map(shares, [](std::uint32_t, Share& share) { return std::move(share.accounts); });
-    return gather_times(world, std::move(accounts), options_.time_classes);
+    return gather_times(world, std::move(accounts), options_.time_classes, ready);
   }
 
   /// Whose events are in a merged trace, in which all ranks should be. Whether there is one that
