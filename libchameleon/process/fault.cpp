@@ -11,10 +11,11 @@ std::atomic<Tracer*> g_stopped{nullptr};
 
 namespace {
 
-constexpr std::size_t kReserve = 16U << 20;  // UCX takes some 4 MiB at a time
+constexpr std::size_t kReserve = 16U << 20, kLeastReserve = 1U << 20;  // UCX takes 4 MiB at a time
 
 std::atomic<Failure> g_fault{Failure::kNone};
 std::atomic<void*> g_reserve{nullptr};
+std::size_t g_reserved = 0;  // its bytes
 
 }  // namespace
 
@@ -27,12 +28,16 @@ Failure first_fault() { return g_fault.load(std::memory_order_relaxed); }
 
 void reserve_space() {
   if (has_fault() || g_reserve.load() != nullptr) return;
-  void* const space = ::mmap(nullptr, kReserve, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* space = MAP_FAILED;
+  for (std::size_t size = kReserve; size >= kLeastReserve && space == MAP_FAILED; size /= 2) {
+    g_reserved = size;
+    space = ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  }
   if (space != MAP_FAILED) g_reserve.store(space);
 }
 
 void give_back_space() {
-  if (void* const space = g_reserve.exchange(nullptr)) ::munmap(space, kReserve);
+  if (void* const space = g_reserve.exchange(nullptr)) ::munmap(space, g_reserved);
 }
 
 void note_fault(Failure failure) {

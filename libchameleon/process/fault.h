@@ -24,11 +24,11 @@ extern std::atomic<Tracer*> g_stopped;
 /// The tracer, recording or stopped, or null.
 Tracer* present_tracer();
 
-/// Sets address space aside, unless something failed. The first fault gives it back: to a program
-/// and an MPI that have as little as the tracer, and to what the tracer still has to do. No memory
-/// is used for it.
+/// Sets address space aside, unless something failed or it is set aside already. The first fault
+/// gives it back: to a program and an MPI that have as little as the tracer, and to what the tracer
+/// still has to do. No memory is used for it.
 void reserve_space();
-/// Gives it back before traces are merged, where MPI itself needs more than usual.
+/// Gives it back before a flush and before the last merge, where MPI itself needs more than usual.
 void give_back_space();
 
 /// What failed first in this process.

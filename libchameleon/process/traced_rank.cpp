@@ -60,6 +60,7 @@ void TracedRank::note_election(const ClusterOptions& how, const SignatureVector&
 }
 
 Share TracedRank::take_share(bool keeps) {
+  give_back_space();
   const auto held = recorder_.lock();
   Share share = recorder_.take_share(keeps);
   if (recorder_.streams().any(&RankTrace::broken))

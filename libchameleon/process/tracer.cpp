@@ -70,6 +70,7 @@ void Tracer::mark() {
   if (!traced_.takes_markers()) return;
   const std::uint64_t begin = recorder_.times().clock().now();
   if (!online_.mark()) return;
+  reserve_space();
   g_door.set(Together::kNothing);
   traced_.spent_at_marker(begin, online_.state());
 }
