@@ -16,6 +16,7 @@
 
 #include "analysis/declared.h"
 #include "analysis/reissue.h"
+#include "base/plain_text.h"
 #include "format/codec.h"
 #include "format/file.h"
 #include "replay/interpreter.h"
@@ -47,7 +48,7 @@ void broadcast(Bytes& bytes, const World& world) {
 }
 
 int refuse(Exit status, const std::string& message) {
-  std::fprintf(stderr, "replay: %s\n", message.c_str());
+  std::fprintf(stderr, "replay: %s\n", plain_text(message).c_str());
   return status;
 }
 

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/reissue.h"
+#include "base/plain_text.h"
 #include "mpi/call_table.h"
 
 namespace chameleon::replay {
@@ -32,7 +33,7 @@ void print_text(const Results& results, bool with_scratch) {
     const CallInfo* call = find_call(name);
     files |= call != nullptr && needs_scratch(*call) && !with_scratch;
   }
-  if (!calls.empty()) std::printf("left out: %s\n", calls.c_str());
+  if (!calls.empty()) std::printf("left out: %s\n", plain_text(calls).c_str());
   if (files) std::printf("calls on files need --scratch=FOLDER, a folder for scratch files\n");
   std::fflush(stdout);
 }

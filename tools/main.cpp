@@ -4,8 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
+#include <iostream>
 
 #include "common.h"
+#include "tools/safe_output.h"
 
 #ifndef CHAMELEON_VERSION
 #define CHAMELEON_VERSION "0"
@@ -77,6 +79,7 @@ int run_command(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const chameleon::tools::SafeOutput out(std::cout), errors(std::cerr);
   try {
     return run_command(argc, argv);
   } catch (const std::exception& error) {  // out of memory, a closed pipe

@@ -7,7 +7,7 @@ namespace {
 /// Does nothing but wait for all members of the communicator.
 bool is_barrier(const CallInfo& call) {
   const auto all = params(call);
-  return all.size() == 1 && all.front().kind == Kind::kComm && !has(call, Attribute::kFrees) &&
+  return all.size() == 1 && all.front().kind == mpi::Kind::kComm && !has(call, Attribute::kFrees) &&
          meaning_of(call).waits == Waits::kForAll;
 }
 
