@@ -16,6 +16,7 @@
 #include "compress/append.h"
 #include "format/codec.h"
 #include "format/commit.h"
+#include "format/join_cost.h"
 
 namespace chameleon::format {
 namespace {
@@ -99,6 +100,7 @@ Result<Trace> join(const std::vector<Commit>& journal, const std::string& name, 
   std::uint64_t repeats = 0;
   std::uint64_t repeated_bytes = 0;
   std::uint64_t repeated_nodes = 0;
+  JoinCost cost(*trace);
   for (std::size_t i = 1; i < journal.size(); ++i) {
     const Commit& from = journal[i];
     const auto corrupt = [&](const char* what) {
@@ -112,6 +114,9 @@ Result<Trace> join(const std::vector<Commit>& journal, const std::string& name, 
     Result<Trace> delta = decode(from, name);
     if (!delta) return delta;
     if (const char* what = mismatch(*trace, *delta); what != nullptr) return corrupt(what);
+    // The writer's traces may be a little larger before they are written.
+    if (cost.add(*delta, from.times) > 2 * JoinCost::kMost)
+      return corrupt("its deltas would take too long to join");
     for (std::uint64_t n = 1; n < from.times; ++n) {
       const std::size_t before = trace->nodes.size();
       append(*trace, *delta);

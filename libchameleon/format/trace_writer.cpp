@@ -12,6 +12,7 @@
 #include "format/codec.h"
 #include "format/commit.h"
 #include "format/file.h"
+#include "format/join_cost.h"
 
 namespace chameleon::format {
 namespace commit {
@@ -149,6 +150,7 @@ struct TraceWriter::State {
   std::uint64_t repeats = 0;  ///< since the whole trace
   std::uint64_t repeated_bytes = 0;
   std::uint64_t repeated_nodes = 0;
+  JoinCost cost;          ///< of the deltas since the whole trace
   std::size_t nodes = 0;  ///< of the online trace after the last commit
   Bytes last;             ///< the last delta, plain
   Bytes last_words;       ///< a commit for when there is no memory
@@ -174,6 +176,7 @@ struct TraceWriter::State {
       return fresh.error();
     }
     start(std::move(*fresh), bytes.size());
+    cost = JoinCost(whole);
     return Unit{};
   }
 
@@ -207,8 +210,9 @@ struct TraceWriter::State {
     // A delta that equals the last but may not be repeated any more: start over.
     const bool spent =
         !repeat && !last.empty() && plain == last && Clock::now() - tried >= sync_every;
+    const bool costly = cost.add(partial) > JoinCost::kMost;
     const Bytes next = repeat ? commit::repeat_frame(1) : commit::frame(commit::kDelta, plain);
-    if (spent || size - whole_size + next.size() > compact_at) {
+    if (spent || costly || size - whole_size + next.size() > compact_at) {
       if (rewrite(online)) return Unit{};
       compact_at = 2 * std::max(compact_at, size - whole_size);  // no room for two files
     }
@@ -244,6 +248,7 @@ Result<TraceWriter> TraceWriter::create(const std::string& path, const Trace& fi
   state->path = path;
   state->sync_every = sync_every;
   state->start(std::move(*file), bytes.size());
+  state->cost = JoinCost(first);
   return TraceWriter(std::move(state));
 }
 

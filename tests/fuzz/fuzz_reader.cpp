@@ -285,7 +285,7 @@ int run_all(const char* folder, double seconds, std::uint64_t seed) {
     damage.apply(g_input, corpus[damage.below(corpus.size())]);
     if (kind == 1 || kind == 2)
       g_input = with_delta(payloads[which], g_input,
-                           damage.below(4) == 0 ? 1 + damage.below(1U << damage.below(11)) : 0);
+                           damage.below(4) == 0 ? 1 + damage.below(1U << damage.below(13)) : 0);
     run(damaged);
     if (kind == 1 || kind == 2) joined.inputs += 1, joined.accepted += damaged.accepted - before;
   }

@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -14,6 +15,8 @@
 
 #include "base/hash.h"
 #include "compress/append.h"
+#include "format/codec.h"
+#include "format/commit.h"
 #include "format/file.h"
 #include "property/streams.h"
 
@@ -267,4 +270,54 @@ TEST_CASE("a delta of another run is refused", "[file]") {
   const auto read = read_trace(growing.file.path);
   REQUIRE_FALSE(read);
   CHECK(read.error().kind == ErrorKind::kCorrupt);
+}
+
+namespace {
+
+Bytes file_of(const Trace& whole, const Trace& delta, std::uint64_t repeats) {
+  Bytes file = commit::header();
+  const auto add = [&](const Bytes& bytes) { file.insert(file.end(), bytes.begin(), bytes.end()); };
+  add(commit::frame(commit::kWhole, encode_trace(whole)));
+  add(commit::frame(commit::kDelta, encode_trace(delta)));
+  if (repeats != 0) add(commit::repeat_frame(repeats));
+  return file;
+}
+
+/// Every second of 2^21 ranks: few bytes, and a million intervals.
+Trace of_every_second_rank() {
+  Trace trace;
+  trace.world_size = 1U << 21;
+  auto ranks = RankList::parse("0-2097150:2");
+  REQUIRE(ranks);
+  trace.ranks = std::move(*ranks);
+  return trace;
+}
+
+}  // namespace
+
+TEST_CASE("few bytes cannot keep a reader busy", "[file]") {
+  const Trace trace = of_every_second_rank();
+  const Bytes once = file_of(trace, trace, 0), often = file_of(trace, trace, 4000);
+  REQUIRE(often.size() < 300);
+  CHECK(parse_trace(once, "once"));
+  const auto start = std::chrono::steady_clock::now();
+  const auto read = parse_trace(often, "often");
+  CHECK_FALSE(read);
+  if (!read) CHECK(read.error().message.find("too long to join") != std::string::npos);
+  CHECK(std::chrono::steady_clock::now() - start < 5s);
+}
+
+TEST_CASE("a writer begins anew before its deltas take too long to join", "[file]") {
+  const TemporaryFile file;
+  Trace online = of_every_second_rank();
+  auto writer = TraceWriter::create(file.path, online);
+  REQUIRE(writer);
+  std::uint64_t least = writer->bytes();
+  for (int i = 0; i < 40; ++i) {
+    const Trace partial = of_every_second_rank();
+    REQUIRE(writer->append(partial, online));
+    least = std::min(least, writer->bytes());
+  }
+  CHECK(writer->bytes() < least + 40 * commit::kFrameSize);
+  CHECK(read_trace(file.path));
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "format/join_cost.h"
+
+namespace chameleon::format {
+namespace {
+
+/// A fact of a rank is an entry of a map.
+constexpr std::uint64_t kStepsOfFact = 16;
+
+/// Intervals but for the first of each list, which needs no memory of its own.
+std::uint64_t more_intervals(const RankList& list) {
+  return list.empty() ? 0 : list.intervals().size() - 1;
+}
+
+std::uint64_t more_intervals(const Param& param) {
+  std::uint64_t count = 0;
+  if (param.grouped())
+    for (const ParamGroup& group : param.groups()) count += more_intervals(group.ranks);
+  return count;
+}
+
+std::uint64_t more_intervals(const std::vector<Node>& nodes) {
+  std::uint64_t count = 0;
+  for (const Node& node : nodes) {
+    count += more_intervals(node.ranks) + more_intervals(node.iterations);
+    for (const Param& param : node.params) count += more_intervals(param);
+    for (const TimeEntry& times : node.times) count += more_intervals(times.ranks);
+    for (const Inexact& inexact : node.inexact) count += more_intervals(inexact.ranks);
+    count += more_intervals(node.body);
+  }
+  return count;
+}
+
+std::uint64_t lists_of(const Trace& trace) {
+  std::uint64_t count = more_intervals(trace.ranks) + more_intervals(trace.nodes);
+  for (const Declaration& declared : trace.declarations) count += more_intervals(declared.ranks);
+  return count;
+}
+
+}  // namespace
+
+JoinCost::JoinCost(const Trace& whole) : lists_(lists_of(whole)) {}
+
+std::uint64_t JoinCost::add(const Trace& delta, std::uint64_t times) {
+  lists_ += lists_of(delta);
+  const std::uint64_t each = 1 + lists_ + kStepsOfFact * delta.facts.size();
+  std::uint64_t all = 0;
+  if (__builtin_mul_overflow(each, times, &all) || __builtin_add_overflow(steps_, all, &steps_))
+    steps_ = UINT64_MAX;
+  return steps_;
+}
+
+}  // namespace chameleon::format

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What it costs to join the deltas of a file to its whole trace, counted the same way by the
+/// writer, which begins a new whole trace before it is too much, and by the reader, which refuses
+/// more. A file of few bytes may hold lists of a million intervals and facts of millions of ranks,
+/// and repeat them: bytes do not bound the time that reading takes, this does.
+
+#include <cstdint>
+
+#include "model/trace.h"
+
+namespace chameleon::format {
+
+class JoinCost {
+ public:
+  /// Steps of some 5 ns.
+  static constexpr std::uint64_t kMost = std::uint64_t{1} << 28;
+
+  JoinCost() = default;
+  /// Before anything is joined to this trace.
+  explicit JoinCost(const Trace& whole);
+
+  /// Adds up what joining a delta so often takes; gives all steps so far.
+  std::uint64_t add(const Trace& delta, std::uint64_t times = 1);
+
+ private:
+  std::uint64_t lists_ = 0;  ///< intervals in the trace that deltas are joined to, at most
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace chameleon::format
