@@ -34,14 +34,27 @@ std::string unmatched_text(const CheckReport::Unmatched& counts) {
          some(counts.collectives, "collective");
 }
 
+std::string returned_text(const CallPlan& plan, std::int64_t returned) {
+  if (returned == 0 || !plan.tells_class) return "";
+  return "; MPI returned " + error_name(returned);
+}
+
+void note_error(CheckReport& report, const FollowedEvent& event) {
+  if (!event.took_place()) ++report.failed[event.call->name];
+  if (event.plan->tells_class) ++report.errors[event.call->name][error_name(event.value(0))];
+}
+
 std::string replay_refusal(const Trace& trace, const CheckReport& report) {
   const auto more = [](std::uint64_t count) {
     return count > 1 ? " (and " + std::to_string(count - 1) + " more: chameleon check)" : "";
   };
-  if (report.problem_count > 0)
-    return (report.problems.empty() ? "it would not run to its end"
-                                    : report.problems.front().text) +
-           more(report.problem_count);
+  // What the program did wrong it does again.
+  if (const std::uint64_t count = report.problem_count - report.program_count; count > 0) {
+    const auto first = std::find_if(report.problems.begin(), report.problems.end(),
+                                    [](const auto& problem) { return !problem.program; });
+    return (first == report.problems.end() ? "it would not run to its end" : first->text) +
+           more(count);
+  }
   if (report.declared_count == 0) return "";
   std::uint32_t kinds = 0;
   const DeclaredRanks at_nodes = declared_at_nodes(trace);
@@ -57,7 +70,7 @@ std::string replay_refusal(const Trace& trace, const CheckReport& report) {
 }
 
 Status Simulation::prepare() {
-  for (auto* counts : {&unmodelled_, &called_, &failed_}) counts->resize(plan_.calls.size());
+  for (auto* counts : {&unmodelled_, &called_}) counts->resize(plan_.calls.size());
   std::uint32_t world = trace_.world_size;
   for (const RankList::Interval& interval : trace_.ranks.intervals())
     world = std::max(world, interval.last + 1);
@@ -93,7 +106,6 @@ CheckReport Simulation::run() {
   };
   name_all(unmodelled_, report_.unchecked);
   name_all(called_, report_.calls);
-  name_all(failed_, report_.failed);
   report_stuck();
   report_leftovers();
   report_.ok = report_.problem_count == 0;
@@ -116,7 +128,7 @@ void Simulation::run_rank(std::uint32_t rank) {
       ++report_.events;
       if (self.at.call != nullptr) {
         ++called_[self.call()];
-        if (self.at.failed()) ++failed_[self.call()];
+        if (self.at.failed()) note_error(report_, self.at);
       }
       self.has_event = true;
       self.phase = 0;
@@ -202,6 +214,16 @@ void Simulation::problem(const char* kind, std::uint32_t rank, std::uint64_t eve
   const auto found = trace_.calls.find(call);
   list.push_back({kind, rank, 0, event, found == trace_.calls.end() ? "" : found->second.name,
                   place_name(rank, event, call) + ": " + std::move(text)});
+}
+
+void Simulation::fault(const char* kind, std::uint32_t rank, std::uint64_t event,
+                       std::uint16_t call, std::string text, std::int64_t returned, bool declared) {
+  const Blame by = blame(false, declared);
+  if (by == Blame::kFault) ++report_.program_count;
+  const std::uint64_t before = report_.problems.size();
+  problem(kind, rank, event, call, std::move(text) + returned_text(plan_.calls[call], returned),
+          by);
+  if (report_.problems.size() > before) report_.problems.back().program = true;
 }
 
 void Simulation::count(Blame blame, std::uint64_t CheckReport::Unmatched::*what,

@@ -26,6 +26,9 @@
 
 namespace chameleon::analysis {
 
+struct CallPlan;
+struct FollowedEvent;
+
 /// Problems described; further ones are counted.
 inline constexpr std::size_t kMostProblems = 10;
 
@@ -36,12 +39,14 @@ struct CheckReport {
     std::uint32_t rank = 0, thread = 0;
     std::uint64_t event = 0;  ///< number in its thread, from 1
     std::string call;
-    std::string text;  ///< a sentence with all of this
+    std::string text;      ///< a sentence with all of this
+    bool program = false;  ///< the program did it; the trace is right
   };
   bool ok = true;                 ///< nothing wrong (what was cut does not count)
   std::vector<Problem> problems;  ///< the first `kMostProblems`
   std::uint64_t problem_count = 0;
-  std::vector<Problem> cut;  ///< of an incomplete trace: what its end left open, first ones
+  std::uint64_t program_count = 0;  ///< of those, what the program did wrong
+  std::vector<Problem> cut;         ///< of an incomplete trace: what its end left open, first ones
   std::uint64_t cut_count = 0;
   std::vector<Problem> declared;  ///< where ranks with declared parts take part, first ones
   std::uint64_t declared_count = 0;
@@ -55,7 +60,9 @@ struct CheckReport {
   Unmatched declared_unmatched;                    ///< left by declared parts
   std::map<std::string, std::uint64_t> unchecked;  ///< calls without a model, and how often
   std::map<std::string, std::uint64_t> calls;      ///< all, and how often
-  std::map<std::string, std::uint64_t> failed;     ///< calls that returned an error
+  std::map<std::string, std::uint64_t> failed;     ///< those that failed and did nothing
+  /// What calls returned, by call and class of error; nothing of traces that hold an MPI's codes.
+  std::map<std::string, std::map<std::string, std::uint64_t>> errors;
   std::uint64_t events = 0;
   std::uint64_t messages = 0;     ///< point to point, sent
   std::uint64_t bytes = 0;        ///< in those whose datatype is known
@@ -81,6 +88,11 @@ Result<CheckReport> check(const Trace& trace, Omissions* omissions = nullptr);
 /// Why a replay would not run to its end unless operations are left out, in one
 /// line; empty if it would (what an incomplete trace cuts off is left out anyway).
 std::string replay_refusal(const Trace& trace, const CheckReport& report);
+
+/// "; MPI returned MPI_ERR_TRUNCATE", or nothing after success.
+std::string returned_text(const CallPlan& plan, std::int64_t returned);
+/// Counts the error of an event that failed.
+void note_error(CheckReport& report, const FollowedEvent& event);
 
 /// What a stream is called: "rank 3", "rank 3 thread 1" where ranks have several threads.
 std::string stream_name(const Trace& trace, std::uint32_t stream);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <utility>
+
 #include "analysis/check_simulation.h"
 
 namespace chameleon::analysis {
@@ -18,7 +20,7 @@ bool Simulation::collective(std::uint32_t rank, const CallPlan& plan) {
   RankState& self = state(rank);
   const FollowedEvent& at = self.at;
   if (self.phase > 0) return satisfied(rank, self.collective, plan);
-  if (at.failed()) return true;
+  if (!at.took_place()) return true;
   if (at.group == nullptr) {
     const int asked = plan.comm >= 0 ? plan.comm : plan.object;
     // Not a member of what Comm_create_group and the like made.
@@ -51,6 +53,9 @@ bool Simulation::satisfied(std::uint32_t rank, const CollectiveKey& key, const C
   if (instance.abandoned) return true;
   if (plan.waits == Waits::kForRoot && (instance.root_came || instance.root < 0)) return true;
   if (plan.waits == Waits::kRootForAll && instance.root != static_cast<std::int64_t>(rank))
+    return true;
+  if (plan.waits == Waits::kForLower &&
+      instance.lower.all_before(instance.local.find(static_cast<std::int64_t>(rank))))
     return true;
   instance.waiting.push_back(rank);
   return false;
@@ -86,12 +91,18 @@ void Simulation::arrive(std::uint32_t rank, const CallPlan& plan, const Collecti
     for (const std::uint32_t waiting : instance.waiting) wake(waiting);
     instance.waiting.clear();
   }
+  if (plan.waits == Waits::kForLower) {
+    instance.lower.come(on.self, 0, [&](std::int32_t lower) {
+      return lower < on.size() && !present(on.local[lower]);
+    });
+    for (const std::uint32_t waiting : std::exchange(instance.waiting, {})) wake(waiting);
+  }
   if (instance.arrived < instance.expected) return;
   const bool pairs = instance.pairs_agree();
   if (!instance.wrong && !pairs) {
-    const Blame by = blame(false, instance.declared);
-    count(by, &CheckReport::Unmatched::collectives, 1);
-    problem("collective", rank, at.number, self.call(), kPairsDisagree, by);
+    count(blame(false, instance.declared), &CheckReport::Unmatched::collectives, 1);
+    fault("collective", rank, at.number, self.call(), kPairsDisagree, at.value(0),
+          instance.declared);
   }
   if (instance.wrong || instance.abandoned || !pairs) omit_all(instance);
   for (const std::uint32_t waiting : instance.waiting) wake(waiting);
@@ -108,9 +119,8 @@ void Simulation::compare(std::uint32_t rank, const CallPlan& plan, Instance& ins
   const std::string differs = instance.add({rank, number, self.call()}, plan.name, mine, name_of);
   if (differs.empty()) return;
   if (!instance.wrong && !instance.abandoned) {
-    const Blame by = blame(false, instance.declared);
-    problem("collective", rank, number, self.call(), differs, by);
-    count(by, &CheckReport::Unmatched::collectives, 1);
+    fault("collective", rank, number, self.call(), differs, self.at.value(0), instance.declared);
+    count(blame(false, instance.declared), &CheckReport::Unmatched::collectives, 1);
   }
   instance.wrong = true;
 }

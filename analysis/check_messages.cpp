@@ -49,7 +49,7 @@ bool Simulation::send_part(std::uint32_t rank, const CallPlan& plan, Request* re
 
 bool Simulation::send_event(std::uint32_t rank, const CallPlan& plan) {
   RankState& self = state(rank);
-  if (self.at.failed() && plan.action == Action::kSend) return true;
+  if (!self.at.took_place()) return true;
   if (plan.action == Action::kSendrecv) {
     if (self.phase == 0) send_part(rank, plan, nullptr);
     self.phase = 1;
@@ -84,7 +84,7 @@ void Simulation::deliver(std::uint32_t from, const ChannelKey& key, Value bytes,
     request.matched = true;
     request.received = bytes;
     if (request.released) {
-      judge_size(key.dest, request, bytes);
+      judge_size(key.dest, request, bytes, 0);
       to.release(place);
     } else if (to.blocked && to.waiting_request == static_cast<Value>(place)) {
       wake(key.dest);
@@ -107,13 +107,14 @@ Simulation::Value Simulation::take(Channel& channel) {
   return bytes;
 }
 
-void Simulation::judge_size(std::uint32_t rank, const Request& request, Value bytes) {
+void Simulation::judge_size(std::uint32_t rank, const Request& request, Value bytes,
+                            std::int64_t returned) {
   if (request.loose || request.capacity < 0 || bytes <= request.capacity) return;
-  problem("truncation", rank, request.event, request.call,
-          "receives at most " + std::to_string(request.capacity) + " bytes, but world rank " +
-              std::to_string(request.channel.source) + " sends " + std::to_string(bytes) +
-              " with tag " + std::to_string(request.channel.tag),
-          blame(false, declared(rank) || declared(request.channel.source)));
+  fault("truncation", rank, request.event, request.call,
+        "receives at most " + std::to_string(request.capacity) + " bytes, but world rank " +
+            std::to_string(request.channel.source) + " sends " + std::to_string(bytes) +
+            " with tag " + std::to_string(request.channel.tag),
+        returned, declared(rank) || declared(request.channel.source));
 }
 
 void Simulation::receive_part(std::uint32_t rank, const CallPlan& plan, Request& request) {
@@ -147,6 +148,7 @@ void Simulation::receive_part(std::uint32_t rank, const CallPlan& plan, Request&
 bool Simulation::receive_event(std::uint32_t rank, const CallPlan& plan) {
   RankState& self = state(rank);
   if (self.pending < 0) {
+    if (!self.at.took_place()) return true;
     if (self.at.comm == nullptr) {
       problem("unknown_object", rank, self.at.number, self.call(), "the communicator is not alive",
               blame(false, declared(rank)));
@@ -235,7 +237,7 @@ bool Simulation::complete_wildcard(std::uint32_t rank, std::uint32_t place,
   Request seen = request;
   seen.channel = key;
   seen.loose = self.wildcards > 1;
-  judge_size(rank, seen, bytes);
+  judge_size(rank, seen, bytes, self.follower.returned(self.at, &completion));
   return true;
 }
 
@@ -255,7 +257,7 @@ bool Simulation::steal(RankState& self, const ChannelKey& key, Value& bytes) {
 
 bool Simulation::probe(std::uint32_t rank, const CallPlan& plan) {
   RankState& self = state(rank);
-  if (plan.flag >= 0 && self.at.value(plan.flag) == 0) return true;
+  if (self.at.failed() || (plan.flag >= 0 && self.at.value(plan.flag) == 0)) return true;
   if (self.at.comm == nullptr) return true;
   Request request;
   receive_part(rank, plan, request);
@@ -280,14 +282,15 @@ bool Simulation::probe(std::uint32_t rank, const CallPlan& plan) {
 
 bool Simulation::matched_receive(std::uint32_t rank, const CallPlan& plan) {
   RankState& self = state(rank);
+  if (!self.at.took_place()) return true;
   const auto found = self.messages.find(self.at.value(plan.message));
   if (found != self.messages.end()) {
     const Value capacity = self.at.recv_bytes;
     if (capacity >= 0 && found->second > capacity)
-      problem("truncation", rank, self.at.number, self.call(),
-              "receives at most " + std::to_string(capacity) + " bytes of a message of " +
-                  std::to_string(found->second),
-              blame(false, declared(rank)));
+      fault("truncation", rank, self.at.number, self.call(),
+            "receives at most " + std::to_string(capacity) + " bytes of a message of " +
+                std::to_string(found->second),
+            self.at.value(0), declared(rank));
     self.messages.erase(found);
   }
   if (self.at.posted != nullptr) new_request(rank, Request::Kind::kDone);

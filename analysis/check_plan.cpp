@@ -32,6 +32,11 @@ void find_arguments(const CallDescription& call, CallPlan& plan) {
       plan.object_is_file = kind == "file";
     } else if (kind == "members") {
       plan.members = place;
+    } else if (kind == "error") {
+      if (array)
+        plan.errors = place;
+      else
+        plan.tells_class = true;
     } else if (kind == "tag") {
       first(plan.send_tag, place);
       plan.recv_tag = place;
@@ -129,6 +134,20 @@ Action action_of(const CallPlan& plan) {
 }
 
 }  // namespace
+
+bool took_place(const CallPlan& plan, std::int64_t returned) {
+  if (returned == 0) return true;
+  if (plan.info != nullptr && plan.tells_class) return took_place(*plan.info, returned);
+  switch (plan.action) {
+    case Action::kComplete:
+    case Action::kCompleteAll:
+    case Action::kCompleteAny:
+    case Action::kCompleteSome:
+    case Action::kRecv:
+    case Action::kSendrecv: return true;
+    default: return false;
+  }
+}
 
 CallPlan plan_call(const CallDescription& call) {
   CallPlan plan;

@@ -12,7 +12,7 @@
 
 #include "base/hash.h"
 #include "model/trace.h"
-#include "mpi/call_meaning.h"
+#include "mpi/error_class.h"
 
 namespace chameleon::analysis {
 
@@ -58,6 +58,8 @@ struct CallPlan {
   int recv_buffer = -1, recv_count = -1, recv_type = -1;
   int new_type = -1;  ///< of what makes a datatype
   int request = -1, requests = -1, flag = -1, index = -1, indices = -1, message = -1;
+  int errors = -1;           ///< of each request that the call completes
+  bool tells_class = false;  ///< what it returned is an error class, not an MPI's code
   int status_source = -1, status_tag = -1, status_bytes = -1;
 };
 
@@ -69,6 +71,9 @@ inline bool comes_last(const CallPlan& plan) {
          (plan.action == Action::kCollective && plan.info != nullptr &&
           has(*plan.info, Attribute::kFrees));
 }
+
+/// Whether a call that returned this did what it is for all the same (mpi/error_class.h).
+bool took_place(const CallPlan& plan, std::int64_t returned);
 
 /// The context of a channel: partitioned messages match only each other.
 inline std::uint64_t channel_context(const CallPlan& plan, std::uint64_t communicator) {

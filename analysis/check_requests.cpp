@@ -41,8 +41,7 @@ bool Simulation::complete(std::uint32_t rank, std::uint32_t place, const Complet
     self.waiting_request = place;
     return false;
   }
-  // A completion that failed has said so itself.
-  if (!self.at.failed()) judge_size(rank, request, request.received);
+  judge_size(rank, request, request.received, self.follower.returned(self.at, completion));
   return true;
 }
 

@@ -74,7 +74,7 @@ class Simulation {
   void post(std::uint32_t rank, std::uint32_t place);
   Value take(Channel& channel);
   bool steal(RankState& state, const ChannelKey& key, Value& bytes);
-  void judge_size(std::uint32_t rank, const Request& request, Value bytes);
+  void judge_size(std::uint32_t rank, const Request& request, Value bytes, std::int64_t returned);
   std::uint32_t new_request(std::uint32_t rank, Request::Kind kind);
   bool send_part(std::uint32_t rank, const CallPlan& plan, Request* persistent);
   void receive_part(std::uint32_t rank, const CallPlan& plan, Request& request);
@@ -91,6 +91,9 @@ class Simulation {
   std::string place_name(std::uint32_t rank, std::uint64_t event, std::uint16_t call) const;
   void problem(const char* kind, std::uint32_t rank, std::uint64_t event, std::uint16_t call,
                std::string text, Blame blame);
+  /// The program's, which MPI may have told it: `returned` of the call.
+  void fault(const char* kind, std::uint32_t rank, std::uint64_t event, std::uint16_t call,
+             std::string text, std::int64_t returned, bool declared);
   bool present(std::int64_t rank) const {
     return rank >= 0 && static_cast<std::size_t>(rank) < index_.size() &&
            index_[static_cast<std::size_t>(rank)] >= 0;
@@ -101,11 +104,11 @@ class Simulation {
   FollowPlan plan_;
   Omissions* omissions_;
   RankList declared_;
-  bool goes_on_ = false;                        ///< past what holds everyone up
-  std::vector<std::uint64_t> unmodelled_;       ///< by call id: how often
-  std::vector<std::uint64_t> called_, failed_;  ///< likewise
-  std::deque<RankState> ranks_;                 ///< those in the trace
-  std::vector<std::int64_t> index_;             ///< world rank -> place in ranks_, or -1
+  bool goes_on_ = false;                   ///< past what holds everyone up
+  std::vector<std::uint64_t> unmodelled_;  ///< by call id: how often
+  std::vector<std::uint64_t> called_;      ///< likewise
+  std::deque<RankState> ranks_;            ///< those in the trace
+  std::vector<std::int64_t> index_;        ///< world rank -> place in ranks_, or -1
   std::deque<std::uint32_t> ready_;
   std::unordered_map<ChannelKey, Channel, KeyHash> channels_;
   std::size_t sweep_at_ = 1 << 16;

@@ -71,7 +71,7 @@ class Check {
     const RankOperations& at = *event.at;
     ++report_.events;
     ++report_.calls[at.call().name];
-    if (at.event().values[0] != 0) ++report_.failed[at.call().name];
+    if (at.event().values[0] != 0) note_error(report_, at.followed());
     if (leaves_open(at)) loose_.insert(at.rank());
     const auto operations = at.operations();
     std::size_t begun = 0;
@@ -106,14 +106,11 @@ class Check {
   }
 
   void judge_size(const RankOperations& at, const Operation& operation, std::int64_t bytes) {
-    // A receive that failed has said so itself.
-    if (operation.capacity < 0 || bytes <= operation.capacity || at.event().values[0] != 0 ||
-        loose_.contains(at.rank()))
-      return;
-    problem(target(false), "truncation", at.stream(), at.number(), at.call().name,
-            "receives at most " + std::to_string(operation.capacity) + " bytes, but world rank " +
-                std::to_string(operation.channel.source) + " sends " + std::to_string(bytes) +
-                " with tag " + std::to_string(operation.channel.tag));
+    if (operation.capacity < 0 || bytes <= operation.capacity || loose_.contains(at.rank())) return;
+    fault(at, "truncation",
+          "receives at most " + std::to_string(operation.capacity) + " bytes, but world rank " +
+              std::to_string(operation.channel.source) + " sends " + std::to_string(bytes) +
+              " with tag " + std::to_string(operation.channel.tag));
   }
 
   void compare(const RankOperations& at, const Operation& operation, const Contribution& mine) {
@@ -135,7 +132,7 @@ class Check {
     if (!differs.empty() && !called.wrong) {
       called.wrong = true;
       const Target to = target(false);
-      problem(to, "collective", at.stream(), at.number(), at.call().name, differs);
+      fault(at, "collective", differs);
       if (to.unmatched != nullptr) ++to.unmatched->collectives;
     }
     if (all && !called.wrong) open_.erase(entry);
@@ -155,6 +152,17 @@ class Check {
   std::string event_name(std::uint32_t stream, std::uint64_t event, const std::string& call) const {
     return stream_name(trace_, stream) + " event " + std::to_string(event) +
            (call.empty() ? "" : " (" + call + ")");
+  }
+
+  // What the program did wrong, and maybe heard of.
+  void fault(const RankOperations& at, const char* kind, const std::string& text) {
+    const Target to = target(false);
+    const std::size_t before = report_.problems.size();
+    problem(to, kind, at.stream(), at.number(), at.call().name,
+            text + returned_text(at.plan(), at.event().values[0]));
+    if (&to.list != &report_.problems) return;
+    ++report_.program_count;
+    if (report_.problems.size() > before) report_.problems.back().program = true;
   }
 
   void problem(const Target& target, const char* kind, std::uint32_t stream, std::uint64_t event,

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
-#include "mpi/call_table.h"
+#include "mpi/call_meaning.h"
 
 namespace chameleon::analysis {
 namespace {
@@ -27,6 +27,12 @@ std::vector<std::string_view> freeing_calls() {
 bool frees(const CallDescription& call) {
   static const std::vector<std::string_view> names = freeing_calls();
   return std::find(names.begin(), names.end(), call.name) != names.end();
+}
+
+/// Only those who will be members call it: a tag tells it from others of the same group.
+bool is_by_group(const CallDescription& call) {
+  const mpi::CallInfo* info = mpi::find_call(call.name);
+  return info != nullptr && mpi::meaning_of(*info).over_result;
 }
 
 bool has_members(const CallDescription& call) {
@@ -102,7 +108,7 @@ const Communicators::Members& Communicators::members(const Trace& trace, std::in
 
 void Communicators::apply(const Trace& trace, const CallDescription& call, const EventView& event) {
   if (event.values.size() < call.fields.size() || event.values.empty()) return;
-  std::int64_t first = -1, last = -1, array = 0;
+  std::int64_t first = -1, last = -1, array = 0, tag = -1;
   int comms = 0;
   bool creates = false;
   for (std::size_t i = 0; i < call.fields.size(); ++i) {
@@ -110,6 +116,8 @@ void Communicators::apply(const Trace& trace, const CallDescription& call, const
     if (field.kind == "comm" && field.stored == FieldKind::kPlain) {
       if (comms++ == 0) first = event.values[i];
       last = event.values[i];
+    } else if (field.kind == "tag") {
+      tag = event.values[i];
     } else if (field.kind == "members") {
       creates = true;
       array = event.values[i];
@@ -123,8 +131,11 @@ void Communicators::apply(const Trace& trace, const CallDescription& call, const
   const Communicator* parent = comms > 1 ? find(first).get() : nullptr;
   const bool joins_strangers = group.is_inter && (parent == nullptr || !parent->is_inter);
   const std::uint64_t above = parent == nullptr || joins_strangers ? kNoParent : parent->context;
-  const std::uint64_t nth = created_[{above, group.identity}]++;
-  const std::uint64_t family = combine(above, group.identity);
+  // What a group makes is in no order with what all of the parent make, nor with another tag.
+  std::uint64_t family = combine(above, group.identity);
+  if (!joins_strangers && is_by_group(call))
+    family = combine(family, static_cast<std::uint64_t>(tag) + 1);
+  const std::uint64_t nth = created_[family]++;
   made_[last] = std::make_shared<Communicator>(Communicator{
       combine(family, nth), family, group.self, group.is_inter, group.local, group.remote, 0});
 }

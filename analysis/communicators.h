@@ -4,7 +4,8 @@
 /// One rank's communicators, followed through its events: what a symbolic id
 /// stands for at this moment. Each has a *context*, computed from its parent's,
 /// its members and how many of the same members came before it on that parent,
-/// so that all members compute the same without communication; of an
+/// so that all members compute the same without communication (those that a group made by the
+/// tag too); of an
 /// intercommunicator both sides do, and `Intercomm_create`, whose two sides have
 /// different parents, counts by members alone. Members are views of the trace's
 /// arrays, never copies: the trace must outlive this. What the threads of a rank make
@@ -114,7 +115,7 @@ class Communicators {
   mutable std::int64_t last_id_ = 0;                                      ///< looked up last
   mutable const std::shared_ptr<Communicator>* last_ = nullptr;  ///< of this id; null: none
   std::unordered_map<std::uint64_t, Members> known_;
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> created_;
+  std::unordered_map<std::uint64_t, std::uint64_t> created_;  ///< by family
 };
 
 }  // namespace chameleon::analysis

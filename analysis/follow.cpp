@@ -71,6 +71,7 @@ void Follower::resolve_event(FollowedEvent& event) {
       [[fallthrough]];
     case Action::kRecv:
     case Action::kMatchedRecv:
+      if (plan.action == Action::kMatchedRecv) event.source = Partner{};
       if (const Message* message = message_of(event)) event.source = message->source;
       event.recv_bytes = message_bytes(event, plan.recv_count, plan.recv_type);
       break;
@@ -90,7 +91,7 @@ void Follower::resolve_event(FollowedEvent& event) {
 void Follower::follow_communicators(FollowedEvent& event) {
   const CallPlan& plan = *event.plan;
   if (plan.members < 0) {
-    if (plan.comm >= 0) freed_comm_ = event.value(plan.comm);
+    if (plan.comm >= 0 && !event.failed()) freed_comm_ = event.value(plan.comm);
     return;
   }
   comms_.apply(*plan_->trace, *event.call, event.view);
@@ -135,7 +136,7 @@ const Follower::Shared& Follower::group_of(const FollowedEvent& event) {
 
 void Follower::follow_collective(FollowedEvent& event) {
   const CallPlan& plan = *event.plan;
-  if (event.failed()) return;
+  if (!event.took_place()) return;
   Communicator* group = group_of(event).get();
   if (group == nullptr) return;
   event.group = group;
@@ -153,6 +154,13 @@ std::int64_t Follower::message_bytes(const FollowedEvent& event, int count, int 
   const std::int64_t one = bytes(event, event.value(count), event.value(type));
   const int partitions = event.plan->partitions;
   return partitions < 0 ? one : all_partitions(one, event.value(partitions));
+}
+
+std::int64_t Follower::returned(const FollowedEvent& event, const Completion* completion) const {
+  if (completion == nullptr || completion->status < 0) return event.value(0);
+  const auto errors = array(event, event.plan->errors);
+  const auto at = static_cast<std::size_t>(completion->status);
+  return at < errors.size() ? errors[at] : event.value(0);
 }
 
 std::span<const std::int64_t> Follower::array(const FollowedEvent& event, int field) const {

@@ -94,6 +94,8 @@ struct FollowedEvent {
 
   std::int64_t value(int field) const { return view.values[static_cast<std::size_t>(field)]; }
   bool failed() const { return value(0) != 0; }
+  /// Whether it did what it is for, whatever it returned.
+  bool took_place() const { return analysis::took_place(*plan, value(0)); }
   /// Of any field that is an end-point.
   Partner partner(std::size_t field) const { return resolve(view.end_point(field), comm); }
 };
@@ -120,6 +122,8 @@ class Follower {
   Match match(const FollowedEvent& event) const;
   /// What the receive of a request got that the event completes. Its posting must be known.
   Match match(const FollowedEvent& event, const Completion& completion) const;
+  /// The error of the event, or of a request that it completes.
+  std::int64_t returned(const FollowedEvent& event, const Completion* completion) const;
   /// The elements of an array field; none if the call has no such field.
   std::span<const std::int64_t> array(const FollowedEvent& event, int field) const;
   /// Bytes of data in a datatype, `kUnknownSize` if that cannot be told.

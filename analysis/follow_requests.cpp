@@ -17,6 +17,7 @@ void Follower::follow_requests(FollowedEvent& event, const Shared& comm) {
     case Action::kCancel:
       if (plan.request < 0) break;
       event.used = requests_.find(event.value(plan.request));
+      if (event.failed()) break;
       if (plan.action == Action::kRequestFree && event.used != nullptr)
         requests_.end(event.value(plan.request), *event.used);
       break;
@@ -78,22 +79,29 @@ void Follower::post(FollowedEvent& event, const Shared& comm) {
 
 void Follower::complete(FollowedEvent& event) {
   const CallPlan& plan = *event.plan;
-  if (plan.flag >= 0 && event.value(plan.flag) == 0) return;
+  if (!event.took_place() || (plan.flag >= 0 && event.value(plan.flag) == 0)) return;
   if (plan.action == Action::kComplete) {
     if (plan.request < 0) return;
     const std::int64_t id = event.value(plan.request);
     return complete(event, {&id, 1}, 0, -1);
   }
   const auto ids = array(event, plan.requests);
-  int status = 0;
   if (plan.action == Action::kCompleteAny) {
     if (plan.index >= 0) complete(event, ids, event.value(plan.index), -1);
-  } else if (plan.action == Action::kCompleteAll) {
-    for (std::size_t i = 0; i < ids.size(); ++i)
-      complete(event, ids, static_cast<std::int64_t>(i), status++);
-  } else {
-    for (const std::int64_t i : array(event, plan.indices)) complete(event, ids, i, status++);
+    return;
   }
+  // Of several requests some may have been passed over for the error of another.
+  const auto errors = array(event, plan.errors);
+  std::size_t k = 0;
+  const auto next = [&](std::int64_t place) {
+    const std::size_t at = k++;
+    if (at >= errors.size() || errors[at] != kErrPending)
+      complete(event, ids, place, static_cast<int>(at));
+  };
+  if (plan.action == Action::kCompleteAll)
+    for (std::size_t i = 0; i < ids.size(); ++i) next(static_cast<std::int64_t>(i));
+  else
+    for (const std::int64_t i : array(event, plan.indices)) next(i);
 }
 
 /// The request at a place of the list; a place outside is of a null request, or of none.
@@ -115,6 +123,7 @@ void Follower::complete(FollowedEvent& event, std::span<const std::int64_t> ids,
 
 void Follower::start(FollowedEvent& event) {
   const CallPlan& plan = *event.plan;
+  if (event.failed()) return;
   const auto one = [&](std::int64_t id) {
     Posting* posting = requests_.find(id);
     event.started.push_back(posting);

@@ -152,6 +152,7 @@ void RankOperations::collective() {
   operation.context = comm.context;
   operation.number = now_.at.collective;
   operation.waits = plan.waits;
+  operation.self = comm.self;
   operation.collective = &plan;
   operation.members =
       static_cast<std::uint32_t>(comm.size() + (comm.is_inter ? comm.remote_size() : 0));

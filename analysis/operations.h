@@ -54,7 +54,8 @@ struct Operation {
   std::uint64_t number = 0;  ///< the n-th on the communicator, window or file, or kLastNumber
   Waits waits = Waits::kForAll;
   const CallPlan* collective = nullptr;  ///< of its call
-  std::int32_t root = -1;                ///< in the communicator; -1: none
+  std::int32_t self = -1;                ///< own rank in the communicator
+  std::int32_t root = -1;                ///< likewise; -1: none
   std::int64_t root_world = -1;
   std::int64_t sent = 0, received = 0;  ///< bytes, as volumes.h counts them
   bool amounts_known = true;            ///< false: they are lower bounds

@@ -18,7 +18,7 @@ void RankOperations::send() {
   const FollowedEvent& at = now_.at;
   const CallPlan& plan = *at.plan;
   if (at.comm == nullptr || plan.dest < 0) return;
-  if (failed() && plan.action == Action::kSend) return;
+  if (!at.took_place()) return;
   Operation operation;
   operation.kind = Step::kSend;
   operation.context = at.comm->context;
@@ -95,7 +95,7 @@ bool RankOperations::fill(const Match& match, Operation& operation) {
 void RankOperations::receive() {
   const FollowedEvent& at = now_.at;
   const CallPlan& plan = *at.plan;
-  if (at.comm == nullptr || plan.source < 0) return;
+  if (at.comm == nullptr || plan.source < 0 || !at.took_place()) return;
   Operation operation = receive_from(*at.comm);
   const bool from_nobody = operation.bytes < 0;
   if (plan.request < 0 || plan.action == Action::kSendrecv) {
@@ -193,7 +193,7 @@ void RankOperations::cancel() {
 void RankOperations::matched_probe() {
   const FollowedEvent& at = now_.at;
   const CallPlan& plan = *at.plan;
-  if (plan.flag >= 0 && value(plan.flag) == 0) return;
+  if (at.failed() || (plan.flag >= 0 && value(plan.flag) == 0)) return;
   if (at.comm == nullptr || plan.source < 0 || plan.message < 0 || value(plan.message) < 0) return;
   Operation operation = receive_from(*at.comm);
   if (operation.bytes < 0 || !fill(follower_.match(at), operation)) return;
@@ -207,6 +207,7 @@ void RankOperations::matched_probe() {
 void RankOperations::matched_receive() {
   const FollowedEvent& at = now_.at;
   const CallPlan& plan = *at.plan;
+  if (!at.took_place()) return;
   const auto found = plan.message < 0 ? messages_.end() : messages_.find(value(plan.message));
   if (found == messages_.end()) return;
   Operation operation = found->second;

@@ -156,7 +156,12 @@ void Pass::arrive(Row& row, const Operation& operation) {
     meeting.root_came = true;
     meeting.root_ns = row.begin;
   }
-  if (meeting.arrived < meeting.expected &&
+  const bool in_order = operation.waits == Waits::kForLower && comm != nullptr;
+  if (in_order)
+    meeting.lower.come(operation.self, row.begin, [&](std::int32_t rank) {
+      return rank < comm->size() && !all_here_ && !present(comm->local[rank]);
+    });
+  if (meeting.arrived < meeting.expected && !in_order &&
       !(meeting.root_came && operation.waits == Waits::kForRoot))
     return;
   for (const std::uint32_t stream : meeting.waiting) wake(this->row(stream));
@@ -199,6 +204,10 @@ bool Pass::leave(Row& row, const Operation& operation, Begin& since) {
     case Waits::kRootForAll:
       there = all || !is_root;
       cause = is_root ? meeting.last_ns : 0;
+      break;
+    case Waits::kForLower:
+      there = all || meeting.lower.all_before(operation.self);
+      cause = meeting.lower.last_before(operation.self);
       break;
     case Waits::kForNobody: break;
   }

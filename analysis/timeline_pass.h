@@ -8,6 +8,7 @@
 #include <deque>
 #include <set>
 
+#include "analysis/lower_ranks.h"
 #include "analysis/timeline.h"
 
 namespace chameleon::analysis {
@@ -43,6 +44,7 @@ struct Meeting {
   bool root_came = false;
   std::uint64_t last_ns = 0, root_ns = 0;
   std::vector<std::uint32_t> waiting;  ///< streams
+  LowerRanks lower;                    ///< if ranks wait for those before them
 };
 
 /// A rank: its events come in one sequence, which its rows take apart again.

@@ -108,8 +108,8 @@ void Comparison::both(const RawEvent& raw, const SeenEvent& seen, Place place,
   count(Column::kLoop, place == Place::kSame);
   kinds_ = seen.kinds;
   const Plan& plan = this->plan(raw, &seen);
-  const bool failed = raw.number("return", 0) != 0;
   const CallInfo* info = plan.info;
+  const bool failed = !took_place(raw, info);
   for (std::size_t i = 0; i < plan.params.size(); ++i) {
     const Param& param = plan.params[i];
     const RawValue& token = raw.values[i];

@@ -73,10 +73,14 @@ bool RawModel::matches(Kind kind, std::int64_t handle, std::int64_t id) {
     return predefined_matches(kind, found->second, handle, id);
   Objects& known = objects(kind);
   const auto found = known.ids.find(handle);
-  if (found == known.ids.end() || found->second.empty()) return create(kind, handle, id);
+  // A thread may be on its way out of a call on a request that another one has completed.
+  const auto gone = known.gone.find(id);
+  const bool late = kind == Kind::kRequest && gone != known.gone.end() && gone->second == handle;
+  if (found == known.ids.end() || found->second.empty()) return late || create(kind, handle, id);
   auto& ids = found->second;
   if (std::find(ids.begin(), ids.end(), id) != ids.end()) return true;
   const auto open = std::find(ids.begin(), ids.end(), kUnknownId);
+  if (late) return true;
   if (open == ids.end() || known.handle_of.count(id) > 0) return false;
   *open = id;
   known.handle_of[id] = handle;
@@ -104,6 +108,7 @@ void RawModel::release(Kind kind, std::int64_t handle, std::int64_t id) {
   auto at = std::find(ids.begin(), ids.end(), id);
   if (at == ids.end()) at = std::prev(ids.end());
   known.handle_of.erase(*at);
+  if (kind == Kind::kRequest) known.gone[*at] = handle;
   ids.erase(at);
   if (ids.empty()) known.ids.erase(found);
 }
@@ -166,7 +171,16 @@ void RawModel::drop_request(std::int64_t handle, std::int64_t id) {
   if (open.empty()) requests_.erase(found);
 }
 
-RawRequest RawModel::posted(const RawEvent& event) const {
+void RawModel::keep_message(std::int64_t handle, std::int64_t id, const RawStatus& status) {
+  messages_[id == kUnknownId ? handle : id] = status;
+}
+
+void RawModel::drop_message(std::int64_t handle, std::int64_t id) {
+  // MPI_MESSAGE_NO_PROC is every thread's, and always the same.
+  if (id == kUnknownId || id >= 0) messages_.erase(id == kUnknownId ? handle : id);
+}
+
+RawRequest RawModel::posted(const RawEvent& event, std::int64_t message_id) const {
   RawRequest request;
   request.receives = true;
   request.active = true;
@@ -182,13 +196,24 @@ RawRequest RawModel::posted(const RawEvent& event) const {
   request.transfers = event.find("fh") != nullptr;
   if (request.transfers && event.find("count") == nullptr) request.bytes = -1;
   if (const RawValue* message = event.find("message"); message && !event.find("source")) {
-    const auto found = messages.find(event.scalar(*message));
-    if (found != messages.end()) {
+    auto found = messages_.find(message_id);
+    if (found == messages_.end()) found = messages_.find(event.scalar(*message));
+    if (found != messages_.end()) {
       request.source = found->second.source;
       request.tag = found->second.tag;
     }
   }
   return request;
+}
+
+bool took_place(const RawEvent& raw, const CallInfo* info) {
+  const std::int64_t error = raw.number("return", 0);
+  return info == nullptr ? error == 0 : took_place(*info, error);
+}
+
+bool has_ended(const RawEvent& raw, std::size_t k) {
+  const std::span<const std::int64_t> errors = raw.array("errors");
+  return k >= errors.size() || errors[k] != kErrPending;
 }
 
 }  // namespace chameleon::analysis

@@ -58,10 +58,12 @@ class RawModel {
   void drop_request(std::int64_t handle, std::int64_t id);
 
   /// What a receive call (blocking or not, persistent, probe) asks for.
-  RawRequest posted(const RawEvent& event) const;
+  /// `message`: the id of the one that it receives, if that is known.
+  RawRequest posted(const RawEvent& event, std::int64_t message) const;
 
-  /// Of matched probes: source and tag that the receive of the message will see.
-  std::map<std::int64_t, RawStatus> messages;
+  /// Matched probes tell source and tag that the receive of the message will see.
+  void keep_message(std::int64_t handle, std::int64_t id, const RawStatus& status);
+  void drop_message(std::int64_t handle, std::int64_t id);
 
   std::int64_t any_source, proc_null, root, any_tag, undefined;
 
@@ -69,6 +71,7 @@ class RawModel {
   struct Objects {
     std::unordered_map<std::int64_t, std::vector<std::int64_t>> ids;  ///< by handle
     std::unordered_map<std::int64_t, std::int64_t> handle_of;         ///< by live id
+    std::unordered_map<std::int64_t, std::int64_t> gone;  ///< last handle of ids that were released
   };
   /// Names of predefined objects; an MPI may give one handle several.
   using Names = std::vector<std::string>;
@@ -82,7 +85,14 @@ class RawModel {
   std::unordered_map<std::int64_t, CommPlace> places_;               ///< by communicator
   std::unordered_map<std::int64_t, std::int64_t> type_sizes_;
   std::unordered_map<std::int64_t, std::vector<RawRequest>> requests_;
+  /// By id, or by handle where the trace lacks the probe: threads may have several of one handle.
+  std::unordered_map<std::int64_t, RawStatus> messages_;
 };
+
+/// Whether the recorded call did what it is for, whatever it returned; `info` may be null.
+bool took_place(const RawEvent& raw, const CallInfo* info);
+/// Whether the k-th request that the call reports has ended.
+bool has_ended(const RawEvent& raw, std::size_t k);
 
 /// The kind of this name in mpi_calls.txt; `Kind::kOther` for none.
 Kind kind_of_name(std::string_view name);

@@ -43,7 +43,9 @@ RawRequest* Comparison::request_of_status(const RawEvent& raw, const SeenEvent* 
 }
 
 void Comparison::complete(const RawEvent& raw, const SeenEvent* seen) {
+  std::size_t k = 0;
   for (const std::size_t position : reported(raw, model_.undefined)) {
+    if (!has_ended(raw, k++)) continue;
     const auto [handle, name] = request_at(raw, position);
     const std::int64_t id = id_of(seen, name, position);
     RawRequest* request = model_.request(handle, id);
@@ -59,9 +61,9 @@ void Comparison::complete(const RawEvent& raw, const SeenEvent* seen) {
 void Comparison::follow(const RawEvent& raw, const Plan& plan, const SeenEvent* seen) {
   if (plan.info == nullptr) return;
   const CallInfo& info = *plan.info;
+  if (!took_place(raw, &info)) return;
   if (has(info, Attribute::kCompletes)) return complete(raw, seen);
-  if (raw.number("return", 0) != 0) return;
-  std::int64_t used_message = INT64_MIN;
+  std::int64_t used_message = INT64_MIN, used_id = RawModel::kUnknownId;
   for (std::size_t i = 0; i < plan.params.size(); ++i) {
     const Param& param = plan.params[i];
     const RawValue& token = raw.values[i];
@@ -75,12 +77,15 @@ void Comparison::follow(const RawEvent& raw, const Plan& plan, const SeenEvent* 
         model_.drop_request(handle, id);
         continue;
       }
-      if (param.kind == Kind::kMessage) used_message = handle;
+      if (param.kind == Kind::kMessage) {
+        used_message = handle;
+        used_id = id;
+      }
       model_.release(param.kind, handle, id);
     }
   }
   // Only now: the request of an Imrecv, the last parameter, asks for it.
-  if (used_message != INT64_MIN) model_.messages.erase(used_message);
+  if (used_message != INT64_MIN) model_.drop_message(used_message, used_id);
   model_.learn_type(raw, info);
   if (has(info, Attribute::kStarts)) start(raw, seen);
 }
@@ -95,7 +100,7 @@ void Comparison::make(const RawEvent& raw, const Plan& plan, const Param& param,
     RawRequest request;
     // The status of an Isendrecv's request says nothing: MPICH leaves it as it was.
     if ((has(info, Attribute::kRecv) && !has(info, Attribute::kSend)) || transfers_file_data(info))
-      request = model_.posted(raw);
+      request = model_.posted(raw, id_of(seen, "message", 0));
     request.id = id_of(seen, param.name, 0);
     request.persistent = has(info, Attribute::kPersistent);
     request.active = !request.persistent;
@@ -105,7 +110,7 @@ void Comparison::make(const RawEvent& raw, const Plan& plan, const Param& param,
   if (param.kind != Kind::kMessage) return;
   const RawValue* status = raw.find("status");
   if (status != nullptr && status->shape == RawValue::Shape::kStatus)
-    model_.messages[handle] = raw.status(*status, 0);
+    model_.keep_message(handle, id_of(seen, param.name, 0), raw.status(*status, 0));
 }
 
 void Comparison::start(const RawEvent& raw, const SeenEvent* seen) {

@@ -12,18 +12,18 @@ void Comparison::statuses(const RawEvent& raw, const RawValue& token, const Para
   if (static_cast<std::size_t>(param.field) + 2 >= seen.view.values.size()) return;
   const bool many = token.shape != RawValue::Shape::kStatus;
   const std::size_t statuses = many ? token.count / 4 : 1;
-  const bool failed = raw.number("return", 0) != 0;
+  const bool failed = !took_place(raw, &info);
   const bool completes = has(info, Attribute::kCompletes);
   const bool probes = has(info, Attribute::kProbe);
   RawRequest own;
   if (!completes) {
-    own = model_.posted(raw);
+    own = model_.posted(raw, id_of(&seen, "message", 0));
     if (probes && raw.number("flag", 1) == 0) own.active = false;
   }
   StatusParts same;
   for (std::size_t i = 0; i < statuses; ++i) {
     const RawRequest* posted = completes ? request_of_status(raw, &seen, i) : &own;
-    compare_status(raw.status(token, i), failed ? nullptr : posted,
+    compare_status(raw.status(token, i), failed || !has_ended(raw, i) ? nullptr : posted,
                    seen_status(seen, param, many, i), probes, same);
   }
   judge_statuses(token, param, seen, same);

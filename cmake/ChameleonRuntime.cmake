@@ -14,7 +14,7 @@ function(chameleon_runtime)
     record/rank_trace.cpp record/raw.cpp record/raw_file.cpp record/recorder.cpp
     record/share.cpp record/slots.cpp record/stack_room.cpp record/stream_book.cpp
     record/streams.cpp record/thread_number.cpp record/time_account.cpp
-    mpi/handles.cpp mpi/event_layout.cpp)
+    mpi/error_number.cpp mpi/handles.cpp mpi/event_layout.cpp)
   set(online online/clock_fit.cpp online/governor.cpp online/rank.cpp world/mpi_world.cpp)
   set(process
     process/fault.cpp process/lifecycle.cpp process/rank_budget.cpp process/rank_report.cpp

@@ -27,6 +27,7 @@ nlohmann::ordered_json list_of(const Trace& trace,
     one["event"] = problem.event;
     one["call"] = problem.call;
     one["text"] = problem.text;
+    one["program"] = problem.program;
     list.push_back(std::move(one));
   }
   return list;
@@ -47,6 +48,7 @@ nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report
   document["bytes"] = report.bytes;
   document["collectives"] = report.collectives;
   document["problem_count"] = report.problem_count;
+  document["program_count"] = report.program_count;
   document["problems"] = list_of(trace, report.problems);
   document["cut_count"] = report.cut_count;
   document["cut"] = list_of(trace, report.cut);
@@ -57,11 +59,20 @@ nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report
   document["declared_unmatched"] = counts_of(report.declared_unmatched);
   document["unchecked"] = nlohmann::ordered_json::object();
   for (const auto& [call, count] : report.unchecked) document["unchecked"][call] = count;
+  document["errors"] = nlohmann::ordered_json::object();
+  for (const auto& [call, errors] : report.errors)
+    for (const auto& [error, count] : errors) document["errors"][call][error] = count;
   document["replay_leaves_out"] = nlohmann::ordered_json::array();
   for (const auto& [why, calls] : find_left_out(report, false))
     for (const auto& [call, count] : calls)
       document["replay_leaves_out"].push_back({{"call", call}, {"count", count}, {"why", why}});
   return document;
+}
+
+std::string verdict(const CheckReport& report) {
+  if (report.ok) return "the trace hangs together: ";
+  if (report.problem_count > report.program_count) return "the trace does not hang together: ";
+  return "the program is at fault, as told above; all else hangs together: ";
 }
 
 void print_text(const Trace& trace, const CheckReport& report) {
@@ -92,6 +103,11 @@ void print_text(const Trace& trace, const CheckReport& report) {
     for (const auto& [call, count] : report.unchecked) std::cout << " " << call << " x" << count;
     std::cout << "\n";
   }
+  for (const auto& [call, errors] : report.errors) {
+    std::cout << "errors returned by " << call << ":";
+    for (const auto& [error, count] : errors) std::cout << " " << error << " x" << count;
+    std::cout << "\n";
+  }
   if (trace.threads > 1) std::cout << "not replayed: a replay runs one thread a rank\n";
   for (const auto& [why, calls] : find_left_out(report, false)) {
     if (trace.threads > 1) break;
@@ -100,9 +116,9 @@ void print_text(const Trace& trace, const CheckReport& report) {
     std::cout << ": " << why << "\n";
   }
   if (trace.threads > 1) std::cout << "ranks have several threads: open requests are not checked\n";
-  std::cout << (report.ok ? "the trace hangs together: " : "the trace does not hang together: ")
-            << count_text(report.events) << " events, " << count_text(report.messages)
-            << " messages of " << bytes_text(static_cast<double>(report.bytes)) << ", "
+  std::cout << verdict(report) << count_text(report.events) << " events, "
+            << count_text(report.messages) << " messages of "
+            << bytes_text(static_cast<double>(report.bytes)) << ", "
             << count_text(report.collectives) << " collectives\n";
 }
 

@@ -6,6 +6,7 @@
 
 #include "common.h"
 #include "model/time_code.h"
+#include "mpi/error_class.h"
 
 namespace chameleon::tools {
 namespace {
@@ -150,6 +151,7 @@ std::string ValueText::value(const Field& field, EndPointForm form, std::int64_t
                                    "info", "errhandler", "request", "message", "session", "keyval"};
   for (const char* kind : kObjects)
     if (field.kind == kind) return object(field.kind, value);
+  if (field.kind == "error") return mpi::error_name(value);
   if (field.kind == "tag" && value < 0) return "ANY";
   if (field.kind == "time") return duration_text(static_cast<double>(decode_time(value)));
   if (field.kind == "buffer") {

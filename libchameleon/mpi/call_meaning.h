@@ -39,7 +39,13 @@ struct Movement {
 };
 
 /// For whose arrival a collective waits.
-enum class Waits : std::uint8_t { kForAll, kForRoot, kRootForAll, kForNobody };
+enum class Waits : std::uint8_t {
+  kForAll,
+  kForRoot,
+  kRootForAll,
+  kForLower,  ///< for the ranks before it
+  kForNobody,
+};
 
 /// Parameters, by index in the call, that describe what it sends or receives; -1: none.
 struct BufferParams {

@@ -6,6 +6,7 @@ parameters: which buffer is sent and which received, and which parameters tell h
 """
 
 import dataclasses
+import pathlib
 import re
 from typing import Dict, List, Optional, Tuple
 
@@ -152,6 +153,8 @@ def waits_of(call: Call, moves: Optional[Tuple[str, str, str]]) -> str:
         return "kForNobody"
     if moves and moves[0] == "root":
         return "kForRoot"
+    if moves and moves[0] in ("upto", "below"):
+        return "kForLower"
     return "kRootForAll" if moves and moves[1] == "root" else "kForAll"
 
 
@@ -255,6 +258,15 @@ def python_row(call: Call, meaning: Meaning) -> str:
     return f"    {call.name!r}: Call({text}),\n".replace("'", '"')
 
 
+def python_errors() -> str:
+    """Error classes by the numbers that events hold, and whether each names an argument."""
+    text = (pathlib.Path(__file__).resolve().parent / "error_classes.inc").read_text()
+    found = re.findall(r"^CHAMELEON_ERROR\((\w+), (\w+)\)$", text, re.M)
+    rows = "".join(f'    ("{name}", {argument == "true"}),\n' for name, argument in found)
+    return ('\n# Error classes by their numbers in events, from 0, and whether one says that an argument\n'
+            '# was wrong.\nERRORS = (\n    ("MPI_SUCCESS", False),\n' + rows + ')\n')
+
+
 def emit_python(calls: List[Call], meanings: Dict[str, Meaning]) -> str:
     rows = "".join(python_row(call, meanings[call.name]) for call in calls
                    if is_followed(call, meanings[call.name]))
@@ -269,4 +281,4 @@ def emit_python(calls: List[Call], meanings: Dict[str, Meaning]) -> str:
             '# size they are multiplied with, and whether two arrays are multiplied pair by pair.\n'
             'Call = namedtuple("Call", "attributes moves sent received partitions size",\n'
             '                  defaults=(None, ("", "", ""), ("", "", ""), None, None))\n\n'
-            'CALLS = {\n' + rows + '}\n')
+            'CALLS = {\n' + rows + '}\n' + python_errors())

@@ -9,7 +9,7 @@ CallDescription describe_call(const CallInfo& call, bool times) {
   CallDescription description;
   description.name = call.name + std::strlen("MPI_");
   auto& fields = description.fields;
-  fields.push_back({"return", "int", FieldKind::kPlain});
+  fields.push_back({"return", "error", FieldKind::kPlain});
   for (const ParamInfo& param : params(call)) {
     if (stored_values(param) == 0) continue;
     const bool array = param.length.rule != Length::Rule::kScalar;
@@ -27,6 +27,7 @@ CallDescription describe_call(const CallInfo& call, bool times) {
     fields.push_back({param.name, kind_name(param.kind), stored});
   }
   if (creates_communicator(call)) fields.push_back({"members", "members", FieldKind::kArray});
+  if (has_errors(call)) fields.push_back({"errors", "error", FieldKind::kArray});
   if (times) {
     fields.push_back({"compute", "time", FieldKind::kPlain});
     fields.push_back({"communication", "time", FieldKind::kPlain});

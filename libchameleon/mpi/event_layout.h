@@ -3,10 +3,12 @@
 
 /// Which values an event of each call stores, and in which order: the return
 /// code; for each parameter what `stored_values` says; for calls that make a
-/// communicator its members. docs/reference/format.md describes it for readers.
+/// communicator its members; for calls that complete several requests the error of each.
+/// docs/reference/format.md describes it for readers.
 
 #include "model/trace.h"
 #include "mpi/call_table.h"
+#include "mpi/error_class.h"
 
 namespace chameleon::mpi {
 
@@ -40,7 +42,7 @@ constexpr bool creates_communicator(const CallInfo& call) {
 constexpr std::size_t stored_values(const CallInfo& call) {
   std::size_t count = 1;
   for (const ParamInfo& param : params(call)) count += stored_values(param);
-  return count + (creates_communicator(call) ? 1 : 0);
+  return count + (creates_communicator(call) || has_errors(call) ? 1 : 0);
 }
 
 /// Place of a parameter's first value.

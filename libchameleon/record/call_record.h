@@ -5,6 +5,7 @@
 /// parameter, driven by the table, before and after the call. A call with a key (call_key.h) may
 /// do without: its event is looked up by the key.
 
+#include "mpi/error_number.h"
 #include "record/call_key.h"
 #include "record/call_values.h"
 #include "record/own_statuses.h"
@@ -67,9 +68,9 @@ class CallRecord {
   }
 
   void after(int code) {
-    const bool ok = code == MPI_SUCCESS;
-    call_.values[0] = code;
-    if constexpr (kClaims) completion_.complete(call_, code);
+    call_.values[0] = error_number(code);
+    const bool ok = took_place(kCall, call_.values[0]);
+    if constexpr (kClaims) completion_.complete(call_);
     each_argument(call_.args, [&]<int I>() { this->template after_param<I>(ok); });
     if constexpr ((Call::kReceives || Call::kTransfers) && !Call::kPosts) receive(ok);
     if constexpr (Call::kProbes) probe(ok);

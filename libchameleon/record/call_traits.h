@@ -40,10 +40,13 @@ struct CallTraits {
     if (has(kCall, Attribute::kCompletes | Attribute::kFrees | Attribute::kCancels |
                        Attribute::kFinalize | Attribute::kAbort))
       return true;
-    for (const ParamInfo& param : params(kCall))
+    for (const ParamInfo& param : params(kCall)) {
       if (param.direction == Direction::kInOut && param.kind != Kind::kBuffer &&
           stored_values(param) != 0)
         return true;
+      // Another thread may wait for the request, and be done with it by then.
+      if (param.direction == Direction::kIn && param.kind == Kind::kRequest) return true;
+    }
     return false;
   }();
 

@@ -55,11 +55,12 @@ void RawTexts::put(int param, const RawArgument& argument) {
     text = raw_text(argument, has(call_, Attribute::kCompletes | Attribute::kLocal));
 }
 
-void RawTexts::write(std::FILE* file, int code, const MPI_Comm* made, std::uint64_t number) const {
+void RawTexts::write(std::FILE* file, int code, const MPI_Comm* made,
+                     std::span<const MPI_Status> failed, std::uint64_t number) const {
   if (file == nullptr) return;
   std::string line = number == 0 ? "" : "@" + std::to_string(number) + " ";
   line += call_.name + std::strlen("MPI_");
-  line += " return=" + std::to_string(code);
+  line += " return=" + std::to_string(error_number(code));
   for (std::size_t i = 0; i < texts_.size(); ++i) {
     const ParamInfo& param = params(call_)[i];
     if (stored_values(param) != 0) line += std::string(" ") + param.name + "=" + texts_[i];
@@ -69,6 +70,12 @@ void RawTexts::write(std::FILE* file, int code, const MPI_Comm* made, std::uint6
     if (code == MPI_SUCCESS && made != nullptr)
       for (const std::int64_t member : communicator_members(*made))
         line += (line.back() == '[' ? "" : ",") + std::to_string(member);
+    line += "]";
+  }
+  if (has_errors(call_)) {
+    line += " errors=[";
+    for (const MPI_Status& status : failed)
+      line += (line.back() == '[' ? "" : ",") + std::to_string(error_number(status.MPI_ERROR));
     line += "]";
   }
   line += "\n";

@@ -7,9 +7,11 @@
 /// argument lies; the text is made in raw.cpp, once for all calls.
 
 #include <cstdio>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "mpi/error_number.h"
 #include "mpi/event_layout.h"
 #include "record/significance.h"
 
@@ -30,9 +32,10 @@ class RawTexts {
   explicit RawTexts(const CallInfo& call);
   ~RawTexts();
   void put(int param, const RawArgument& argument);
-  /// Writes the line; `made` is the communicator a call created, or null; `number` the line's
-  /// place among those of all threads, or 0.
-  void write(std::FILE* file, int code, const MPI_Comm* made, std::uint64_t number) const;
+  /// Writes the line; `made` is the communicator a call created, or null; `failed` the statuses
+  /// that tell errors; `number` the line's place among those of all threads, or 0.
+  void write(std::FILE* file, int code, const MPI_Comm* made, std::span<const MPI_Status> failed,
+             std::uint64_t number) const;
 
  private:
   const CallInfo& call_;
@@ -68,7 +71,14 @@ class RawLine {
       // Not usable before its request completes, and like its parent.
       if constexpr (has(kCall, Attribute::kNonblocking)) made = &std::get<0>(args);
     }
-    texts_.write(file, code, made, number);
+    std::span<const MPI_Status> failed;
+    if constexpr (has_errors(kCall)) {
+      constexpr int status = output_of(kCall, Kind::kStatus);
+      if (error_number(code) == kErrInStatus)
+        failed = {std::get<status>(args),
+                  static_cast<std::size_t>(readable_length<C, status>(args, comm))};
+    }
+    texts_.write(file, code, made, failed, number);
   }
 
  private:

@@ -4,6 +4,7 @@
 /// Requests, followed from posting to completion. Those that a call may complete are *claimed*
 /// before it, because MPI may give a handle to another request at once.
 
+#include "mpi/error_number.h"
 #include "record/call_values.h"
 #include "record/status_columns.h"
 
@@ -90,11 +91,13 @@ class Completion {
 
   /// After it: what statuses tell is stored, and the requests that are gone are freed.
   template <class... P>
-  void complete(CallValues<C, P...>& call, int code) {
-    if constexpr (Call::kManyStatuses)
-      store_statuses(call, code);
-    else if constexpr (Call::kStatus >= 0)
-      store_the_status(call, code);
+  void complete(CallValues<C, P...>& call) {
+    if constexpr (Call::kManyStatuses) {
+      store_statuses(call);
+      store_errors(call);
+    } else if constexpr (Call::kStatus >= 0) {
+      store_the_status(call);
+    }
     const auto* requests = std::get<Call::kRequest>(call.args);
     Slots& slots = call.objects.slots(Kind::kRequest);
     for (std::size_t i = claimed_.size(); i-- > 0;) {
@@ -110,17 +113,17 @@ class Completion {
 
  private:
   template <class... P>
-  static bool reports(const CallValues<C, P...>& call, int code) {
-    if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) return false;
+  static bool reports(const CallValues<C, P...>& call) {
+    if (!took_place(Call::kCall, call.values[0])) return false;
     if constexpr (Call::kFlag >= 0) return *std::get<Call::kFlag>(call.args) != 0;
     return true;
   }
 
   /// Positions of the requests that the call reports, in the order of its statuses.
   template <class... P>
-  Positions reported(const CallValues<C, P...>& call, int code) const {
+  Positions reported(const CallValues<C, P...>& call) const {
     Positions positions;
-    if (!reports(call, code)) return positions;
+    if (!reports(call)) return positions;
     if constexpr (Call::kIndex >= 0) {
       const auto* indices = std::get<Call::kIndex>(call.args);
       if constexpr (is_array(params(Call::kCall)[Call::kIndex])) {
@@ -157,33 +160,56 @@ class Completion {
     return encode_status(status, facts);
   }
 
+  /// Whether the k-th request that the call reports has ended, and was not passed over for the
+  /// error of another.
   template <class... P>
-  void store_the_status(CallValues<C, P...>& call, int code) {
+  static bool has_ended(const CallValues<C, P...>& call, std::size_t k) {
+    return call.values[0] == 0 ||
+           error_number(std::get<Call::kStatus>(call.args)[k].MPI_ERROR) != kErrPending;
+  }
+
+  /// The errors that a call gave with its statuses; none if it did not fail.
+  template <class... P>
+  void store_errors(CallValues<C, P...>& call) const {
+    Positions errors;
+    const MPI_Status* const statuses = std::get<Call::kStatus>(call.args);
+    if (call.values[0] != 0)
+      for (std::size_t k = 0, count = reported(call).size(); k < count; ++k)
+        errors.push_back(error_number(statuses[k].MPI_ERROR));
+    call.values[Call::kValues - 1] = intern(call.objects, errors);
+  }
+
+  template <class... P>
+  void store_the_status(CallValues<C, P...>& call) {
     const MPI_Status* const status = std::get<Call::kStatus>(call.args);
     StatusValues values;
-    for (const std::int64_t position : reported(call, code))
+    for (const std::int64_t position : reported(call))
       values = completed(call.objects, static_cast<std::size_t>(position), *status);
     store_status(&value_of<Call::kStatus>(call), values);
   }
 
   template <class... P>
-  void store_statuses(CallValues<C, P...>& call, int code) {
+  void store_statuses(CallValues<C, P...>& call) {
     const MPI_Status* const statuses = std::get<Call::kStatus>(call.args);
     std::int64_t* const at = &value_of<Call::kStatus>(call);
     if constexpr (Call::kIndex < 0) {
-      if (!reports(call, code)) return StatusColumns::store_none(call.objects, at);
+      if (!reports(call)) return StatusColumns::store_none(call.objects, at);
       std::size_t k = 0;
-      while (k < claimed_.size() && completed_silently(call.objects, k, statuses[k])) ++k;
+      while (k < claimed_.size() && has_ended(call, k) &&
+             completed_silently(call.objects, k, statuses[k]))
+        ++k;
       if (k == claimed_.size()) return StatusColumns::store_none(call.objects, at);
       StatusColumns columns;
-      for (; k < claimed_.size(); ++k) columns.put(k, completed(call.objects, k, statuses[k]));
+      for (; k < claimed_.size(); ++k)
+        if (has_ended(call, k)) columns.put(k, completed(call.objects, k, statuses[k]));
       columns.store(call.objects, at);
     } else {
       StatusColumns columns;
-      const Positions positions = reported(call, code);
+      const Positions positions = reported(call);
       for (std::size_t k = 0; k < positions.size(); ++k)
-        columns.put(k,
-                    completed(call.objects, static_cast<std::size_t>(positions[k]), statuses[k]));
+        if (has_ended(call, k))
+          columns.put(k,
+                      completed(call.objects, static_cast<std::size_t>(positions[k]), statuses[k]));
       columns.store(call.objects, at);
     }
   }

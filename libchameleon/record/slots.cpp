@@ -34,6 +34,14 @@ std::int64_t Slots::lookup(std::uint64_t handle) const {
   return kUnknown;
 }
 
+/// Claimed objects are in no chain, and not free.
+std::int64_t Slots::lookup_claimed(std::uint64_t handle) const {
+  for (std::size_t id = 0; id < objects_.size(); ++id)
+    if (objects_[id].handle == handle && (free_[id / 64] >> (id % 64) & 1) == 0)
+      return static_cast<std::int64_t>(id) + first_id_;
+  return kUnknown;
+}
+
 std::int32_t Slots::lowest_free() {
   for (; free_from_ < free_.size(); ++free_from_)
     if (free_[free_from_] != 0)
@@ -54,22 +62,34 @@ std::int64_t Slots::create(std::uint64_t handle) {
   return id + first_id_;
 }
 
+/// Of an object that is in a chain, here or of another thread.
+std::int64_t Slots::find_linked(std::uint64_t handle) const {
+  if (const std::int64_t id = lookup(handle); id != kUnknown) return id;
+  for (const Slots* other = sibling_; other != this; other = other->sibling_)
+    if (const std::int64_t id = other->lookup(handle); id != kUnknown) return id;
+  return kUnknown;
+}
+
 std::int64_t Slots::find_anew(std::uint64_t handle) {
   if (const std::int64_t id = predefined(handle, mix(handle)); id != kUnknown) {
     recent_.handle = handle;
     recent_.id = id;
     return id;
   }
-  if (const std::int64_t id = lookup(handle); id != kUnknown) return id;
+  if (const std::int64_t id = find_linked(handle); id != kUnknown) return id;
+  if (const std::int64_t id = lookup_claimed(handle); id != kUnknown) return id;
   for (const Slots* other = sibling_; other != this; other = other->sibling_)
-    if (const std::int64_t id = other->lookup(handle); id != kUnknown) return id;
+    if (const std::int64_t id = other->lookup_claimed(handle); id != kUnknown) return id;
   return create(handle);
 }
 
 std::int64_t Slots::claim_anew(std::uint64_t handle) {
   // Predefined objects are in no chain.
   if (const std::int32_t own = unlink_first(handle); own >= 0) return own + first_id_;
-  const std::int64_t id = find(handle);
+  std::int64_t id = predefined(handle, mix(handle));
+  if (id != kUnknown) return id;
+  id = find_linked(handle);
+  if (id == kUnknown) id = create(handle);
   if (owns(id))
     unlink(place(id));
   else if (Slots* other = owner(id))

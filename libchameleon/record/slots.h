@@ -5,7 +5,8 @@
 /// comes to life, free again when it goes, so that ids repeat from iteration to
 /// iteration and fold. An MPI may give the same handle to several live objects
 /// (MPICH does for sends that complete at once, and for groups): they are told
-/// apart here, the oldest first. All operations are O(1) amortised.
+/// apart here, the oldest first. All operations are O(1) amortised, but for the look-up of an
+/// object that a call has claimed, for which all are looked through.
 ///
 /// Where threads call MPI each has Slots of its own, joined in a ring: an object has the lowest
 /// free id of the thread that made it (`object_thread`), so that ids repeat however the threads
@@ -90,9 +91,11 @@ class Slots {
   /// Whose an object of another thread is; null of predefined ones.
   Slots* owner(std::int64_t id) const;
   std::int64_t find_anew(std::uint64_t handle);
+  std::int64_t find_linked(std::uint64_t handle) const;
   std::int64_t claim_anew(std::uint64_t handle);
   void free_elsewhere(std::int64_t id);
   std::int64_t lookup(std::uint64_t handle) const;
+  std::int64_t lookup_claimed(std::uint64_t handle) const;
   void link_first(std::int32_t id);
   void link_last(std::int32_t id, Bucket& chain);
   std::int32_t unlink_first(std::uint64_t handle);

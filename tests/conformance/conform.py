@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """A conformance program, traced, changes nothing and is recorded and replayed exactly.
 
-    conform.py --tools TOOLS.json --program P --ranks 2,3
+    conform.py --tools TOOLS.json --program P --ranks 2,3 [--faults truncation,collective]
 
 At each number of ranks: the program's own checks hold; exit status and stdout are the untraced
-run's; every value agrees with the raw records; the trace hangs together, and `check` names what a
-replay leaves out; the replay leaves out nothing else and runs to its end; its own trace holds the
+run's; every value agrees with the raw records; the trace hangs together, or `check` finds faults of
+the program, of these kinds only; `check` names what a replay leaves out; the replay leaves out nothing else and runs to its end; its own trace holds the
 same calls with the same values (but for the substitutions in docs/reference/replay.md). Without a
 scratch folder, the calls on files are left out with one line that says so."""
 
@@ -23,14 +23,21 @@ FAILED = "it failed in the traced run"
 OTHERS = "it needs other processes"
 
 
-def left_out_by_check(tools, trace, where):
+def left_out_by_check(tools, trace, faults, where):
     """Calls that `check` says a replay leaves out although it has a scratch folder."""
     outcome = tools.chameleon("check", trace, "--json")
-    expect(outcome.status == 0, f"{where}: check fails", outcome)
-    listed = json.loads(outcome.stdout)["replay_leaves_out"]
+    report = json.loads(outcome.stdout)
+    expect(outcome.status == (1 if faults else 0), f"{where}: check's status", outcome)
+    expect(report["problem_count"] == report["program_count"], f"{where}: the trace is at fault",
+           outcome)
+    found = {problem["kind"] for problem in report["problems"]}
+    expect(found <= faults and bool(found) == bool(faults), f"{where}: check finds {found}", outcome)
+    listed = report["replay_leaves_out"]
     reasons = {entry["why"] for entry in listed}
     expect(reasons <= {FILES, FAILED, OTHERS}, f"{where}: check: left out for {reasons}", outcome)
     text = tools.chameleon("check", trace).stdout.decode()
+    expect(("the program is at fault" if faults else "the trace hangs together") in text,
+           f"{where}: the last line", outcome)
     for why in reasons:
         expect(f": {why}\n" in text, f"{where}: check does not say: {why}", outcome)
     return {e["call"]: e["count"] for e in listed if e["why"] != FILES}, FILES in reasons
@@ -47,6 +54,7 @@ def check_strings(raw, ranks):
 
 def check_ranks(tools, options, ranks):
     where = f"{ranks} ranks"
+    faults = set(filter(None, options.faults.split(",")))
     folder = tools.fresh(f"n{ranks}")
     for name in ("raw", "plain", "traced", "scratch"):
         (folder / name).mkdir()
@@ -62,7 +70,11 @@ def check_ranks(tools, options, ranks):
     expect(traced.stderr.count(b"\n") == 1, f"{where}: more than the summary on stderr", traced)
     tools.verify(trace, folder / "raw")
     check_strings(folder / "raw", ranks)
-    lost, on_files = left_out_by_check(tools, trace, where)
+    lost, on_files = left_out_by_check(tools, trace, faults, where)
+    if options.threads:  # a replay runs one thread a rank
+        refused = tools.replay(ranks, trace)
+        expect(refused.status == 4, f"{where}: the replay of threads is not refused", refused)
+        return
 
     second = tools.traced(ranks, [tools.replayer, "--compute=none", "--json",
                                   f"--scratch={folder / 'scratch'}", trace], again)
@@ -80,7 +92,10 @@ def check_ranks(tools, options, ranks):
 
 
 def main():
-    options = harness.parser_of_ranks(__doc__).parse_args()
+    arguments = harness.parser_of_ranks(__doc__)
+    arguments.add_argument("--faults", default="", help="kinds of faults in the program")
+    arguments.add_argument("--threads", action="store_true", help="ranks have several threads")
+    options = arguments.parse_args()
     harness.main_of_ranks("conform", options, check_ranks)
 
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int conformance_checks;
+static _Thread_local int conformance_checks;
 
 #define CHECK(condition)                                                             \
   do {                                                                               \

@@ -19,7 +19,7 @@
 #include "analysis/reissue.h"
 #include "format/file.h"
 #include "model/view.h"
-#include "mpi/call_table.h"
+#include "mpi/error_class.h"
 
 namespace chameleon {
 using namespace analysis;
@@ -51,10 +51,14 @@ class Side {
   /// The next event that a replay must repeat.
   bool next_kept(bool first) {
     while (next())
-      if (!(first && (failed() || is_left_out())) && !found_nothing()) return true;
+      if (!(first && (did_nothing() || is_left_out())) && !found_nothing()) return true;
     return false;
   }
-  bool failed() const { return event_.values[0] != 0; }
+  /// It failed, and did not do what it is for.
+  bool did_nothing() const {
+    const CallInfo* call = find_call(call_->name);
+    return call == nullptr ? event_.values[0] != 0 : !took_place(*call, event_.values[0]);
+  }
   bool is_left_out() const {
     const CallInfo* call = find_call(call_->name);
     return call != nullptr && why_not_reissued(*call) != nullptr &&

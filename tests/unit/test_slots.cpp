@@ -105,6 +105,21 @@ TEST_CASE("claiming in order and putting back in reverse changes nothing") {
   CHECK(before == after);
 }
 
+TEST_CASE("what a call has claimed is still the object that other threads name") {
+  Slots first(Kind::kRequest), second(Kind::kRequest, 1);
+  second.join(first);
+  const std::int64_t id = first.create(70);
+  REQUIRE(first.claim(70) == id);
+  CHECK(first.find(70) == id);
+  CHECK(second.find(70) == id);
+  // The handle may be given out again meanwhile.
+  const std::int64_t next = second.create(70);
+  CHECK(first.find(70) == next);
+  first.free_claimed(id);
+  CHECK(release(second, 70) == next);
+  CHECK(first.find(70) == id);  // new, with the lowest id
+}
+
 TEST_CASE("any order of life and death agrees with a simple model") {
   const auto seed = GENERATE(take(20, random(0, 1 << 30)));
   INFO("seed " << seed);

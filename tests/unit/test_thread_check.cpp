@@ -183,12 +183,14 @@ TEST_CASE("windows and files of one rank's threads are told apart") {
   if (!same) CHECK(text == "");
 }
 
-TEST_CASE("communicators that threads make for one group cannot be told apart") {
+TEST_CASE("communicators that threads make for one group with one tag cannot be told apart") {
   ThreadJob job(4, 2);
-  const bool same = GENERATE(true, false);
+  const bool same_group = GENERATE(true, false), same_tag = GENERATE(true, false);
+  const bool same = same_group && same_tag;
   for (const Who who : {kA, kB}) {
-    const std::int64_t members = job.array({0, same ? 1 : 1 + who.thread});
-    job.event(who, kCommCreateGroup, {kWorld, 0, who.thread, id(who.thread, 2), members});
+    const std::int64_t members = job.array({0, same_group ? 1 : 1 + who.thread});
+    const std::int64_t tag = same_tag ? 5 : who.thread;
+    job.event(who, kCommCreateGroup, {kWorld, 0, tag, id(who.thread, 2), members});
   }
   const std::string text = shared(job);
   if (same) CHECK(has(text, "both make communicators of one group with Comm_create_group"));

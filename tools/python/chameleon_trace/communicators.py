@@ -70,6 +70,9 @@ class CallShape:
         self.index = place("indx", "index")
         self.indices = place("array_of_indices")
         self.message = place("message")
+        kinds = [field.kind for field in call.fields]
+        # Made by a group: the tag tells it from others of the same members.
+        self.tag = place("tag") if "group" in kinds and "members" in kinds else -1
         self.sources = place("array_of_statuses.source")
         names = [field.name for field in call.fields]
         self.places = {name: i for i, name in enumerate(names)}
@@ -121,7 +124,7 @@ class Followed:
         if shape.request >= 0 and comm is not None and values[shape.request] >= 0:
             self.requests[values[shape.request]] = comm
         if shape.frees:
-            if values[shape.comm] >= 2:
+            if values[shape.comm] >= 2 and values[0] == 0:
                 self.alive.pop(values[shape.comm], None)
         elif shape.members >= 0:
             self._create(shape, values)
@@ -148,6 +151,9 @@ class Followed:
         parent = self.alive.get(values[shape.comm]) if shape.comms > 1 else None
         strangers = remote is not None and (parent is None or not parent.is_inter)
         above = NO_PARENT if parent is None or strangers else parent.context
-        nth = self._created.get((above, identity), 0)
-        self._created[above, identity] = nth + 1
-        self.alive[new] = Communicator(combine(combine(above, identity), nth), rank, local, remote)
+        family = combine(above, identity)
+        if shape.tag >= 0:
+            family = combine(family, (values[shape.tag] + 1) & (1 << 64) - 1)
+        nth = self._created.get(family, 0)
+        self._created[family] = nth + 1
+        self.alive[new] = Communicator(combine(family, nth), rank, local, remote)

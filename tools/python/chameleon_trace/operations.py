@@ -8,7 +8,7 @@ receives in the order these were posted (MPI 4.0, section 3.5).
 import math
 from collections import namedtuple
 
-from .mpi_calls import CALLS
+from .mpi_calls import CALLS, ERRORS
 from .nodes import SpecialRank
 from .volumes import collective
 
@@ -21,6 +21,7 @@ Channel = namedtuple("Channel", "context source dest tag partitioned", defaults=
 MOST_BYTES = 1 << 40
 DONE = Operation("done", None, None, None, None, None, None)
 CANCELLED = DONE._replace(kind="cancelled")
+
 
 class _Request:
     __slots__ = ("kind", "persistent", "active", "cancelled", "operation", "comm", "any_source",
@@ -35,6 +36,33 @@ class _Request:
         self.comm = comm
         self.any_source = self.any_tag = False
         self.record = None
+
+
+def _number(name):
+    return next(i for i, (known, _) in enumerate(ERRORS) if known == name)
+
+
+TRUNCATE, PENDING, IN_STATUS = map(_number, (
+    "MPI_ERR_TRUNCATE", "MPI_ERR_PENDING", "MPI_ERR_IN_STATUS"))
+
+
+def took_place(event, info):
+    """Whether the event did what its call is for, whatever it returned. Older traces hold an
+    MPI's codes, which do not tell."""
+    error, marks = event["return"], info.attributes
+    if error == 0:
+        return True
+    if event.call.fields[0].kind != "error":
+        return "completes" in marks or ("recv" in marks and "nonblocking" not in marks)
+    argument = error < len(ERRORS) and ERRORS[error][1]
+    if "completes" in marks:
+        return error == IN_STATUS if "array_of_statuses.source" in event else not argument
+    if "nonblocking" in marks or "persistent" in marks:
+        return False
+    if "recv" in marks:
+        return error == TRUNCATE
+    return bool(info.moves) and not argument
+
 
 
 class Receive:
@@ -154,7 +182,7 @@ class Operations:
         comm = event.communicator
         if comm is None:
             return self._unknown(event)
-        if event["return"] != 0:
+        if not took_place(event, info):
             return []
         return self._sent(event, comm, info, "request" in event)
 
@@ -234,6 +262,8 @@ class Operations:
         comm = event.communicator
         if comm is None:
             return self._unknown(event)
+        if not took_place(event, info):
+            return []
         persistent = "persistent" in info.attributes
         posted = self._posted(event, comm, info)
         if "request" in event:
@@ -257,7 +287,7 @@ class Operations:
 
     def _send_receive(self, event, info):
         comm = event.communicator
-        if comm is None:
+        if comm is None or not took_place(event, info):
             return []
         return self._sent(event, comm, info, False) + self._received_at_once(
             event, comm, self._posted(event, comm, info))
@@ -296,8 +326,8 @@ class Operations:
             del self.requests[slot]
         return done
 
-    def _complete_many(self, event, _):
-        if event.get("flag", 1) == 0:
+    def _complete_many(self, event, info):
+        if not took_place(event, info) or event.get("flag", 1) == 0:
             return []
         if "request" in event:
             return self._complete(event, event["request"], -1)
@@ -312,11 +342,16 @@ class Operations:
         done = []
         some = "array_of_indices" in event
         chosen = event["array_of_indices"] or () if some else range(len(slots))
+        errors = event.get("errors") or ()
         for at, i in enumerate(chosen):
+            if at < len(errors) and errors[at] == PENDING:
+                continue  # passed over for the error of another
             done += self._complete(event, slot(i), at)
         return done
 
     def _start(self, event, _):
+        if event["return"] != 0:
+            return []
         slots = [event["request"]] if "request" in event else event["array_of_requests"] or ()
         started = []
         for slot in slots:
@@ -335,7 +370,7 @@ class Operations:
     def _drop(self, event, info):
         slot = event["request"]
         request = self.requests.get(slot)
-        if request is not None:
+        if request is not None and event["return"] == 0:
             if "cancels" in info.attributes:
                 request.cancelled = request.active
             else:
@@ -354,7 +389,9 @@ class Operations:
             self.messages[event["message"]] = record
         return []
 
-    def _matched_receive(self, event, _):
+    def _matched_receive(self, event, info):
+        if not took_place(event, info):
+            return []
         record = self.messages.pop(event["message"], None)
         if record is None:
             return []
@@ -370,7 +407,7 @@ class Operations:
 
     def _collective(self, event, info):
         comm = event.communicator
-        if comm is None or event["return"] != 0:
+        if comm is None or not took_place(event, info):
             return []
         begun = collective(event, comm, self.rank, info, self.amount)
         if "request" not in event:

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What a call returned, as a trace has it (error_class.h). Codes of an MPI are no use: MPICH gives
+/// a new one each time. The way of success is one comparison.
+
+#include <mpi.h>
+
+#include <cstdint>
+
+namespace chameleon::mpi {
+
+/// Of a code that is not MPI_SUCCESS.
+std::int64_t error_number_of_failure(int code);
+
+inline std::int64_t error_number(int code) {
+  return code == MPI_SUCCESS ? 0 : error_number_of_failure(code);
+}
+
+}  // namespace chameleon::mpi
