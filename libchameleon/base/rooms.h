@@ -25,6 +25,7 @@ using namespace compress;
 }
 namespace cluster {
 using namespace signature;
+using namespace statistics;
 using namespace world;
 }  // namespace cluster
 namespace flush {

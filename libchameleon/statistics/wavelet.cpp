@@ -49,4 +49,12 @@ std::vector<double> low_band(std::span<const double> values, unsigned levels) {
   return band;
 }
 
+std::vector<double> effort_signature(std::span<const double> efforts, std::size_t length) {
+  unsigned levels = 0;
+  for (std::size_t left = efforts.size();
+       left % 2 == 0 && left / 2 >= std::max(length, std::size_t{1}); left /= 2)
+    ++levels;
+  return low_band(efforts, levels);
+}
+
 }  // namespace chameleon::statistics

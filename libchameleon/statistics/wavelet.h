@@ -19,4 +19,8 @@ void transform_level(std::span<double> values);
 /// The low band after so many levels; the length is a multiple of 2^levels, or it is empty.
 std::vector<double> low_band(std::span<const double> values, unsigned levels);
 
+/// The signature of a series of efforts: the low band after as many levels as leave at least
+/// `length` values, all of even length.
+std::vector<double> effort_signature(std::span<const double> efforts, std::size_t length = 16);
+
 }  // namespace chameleon::statistics

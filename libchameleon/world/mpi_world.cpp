@@ -271,6 +271,28 @@ std::vector<MpiWorld::Parcel> MpiWorld::exchange(std::vector<Parcel> outgoing) {
   return incoming;
 }
 
+std::vector<MpiWorld::Parcel> MpiWorld::exchange_planned(const std::vector<Transfer>& plan,
+                                                         Bytes& mine) {
+  begin_operation(plan.empty() ? 0 : 1);
+  std::vector<Parcel> incoming;
+  Sending sending;
+  for (const Transfer& each : plan) {
+    if (each.from != rank_ || each.to == rank_) continue;
+    traffic_.count(mine.size());
+    start(sending, each.to, mine, operation_tag(), false);
+  }
+  for (const Transfer& each : plan) {
+    if (each.to != rank_ || each.from == rank_ || failed_) continue;
+    Parcel parcel{each.from, {}};
+    if (receive(each.from, parcel.bytes)) incoming.push_back(std::move(parcel));
+  }
+  if (failed_ || !finish(sending)) {
+    abandon(mine);
+    incoming.clear();
+  }
+  return incoming;
+}
+
 void MpiWorld::drain() {
   for (bool more = true; more;) {
     int found = 0, size = 0;

@@ -226,6 +226,36 @@ class MpiWorld {
     return incoming;
   }
 
+  /// Values to ranks by a plan that all ranks know: ascending, each pair once, all within the
+  /// world. What came and from whom, in order of `from`; one's own value if the plan says so.
+  /// A message a pair, but for those to oneself, and no others: both ends know of it (see `route`).
+  /// Memory is needed: it may throw.
+  template <class T>
+  PerRank<std::vector<std::pair<std::uint32_t, T>>> gather(const std::vector<Transfer>& plan,
+                                                           const PerRank<T>& values) {
+    Bytes bytes;
+    const bool sends = std::any_of(plan.begin(), plan.end(), [&](const Transfer& each) {
+      return each.from == rank_ && each.to != rank_;
+    });
+    if (sends && !values.lost) encode_to(bytes, values.value);
+    std::vector<Parcel> parcels = exchange_planned(plan, bytes);
+    PerRank<std::vector<std::pair<std::uint32_t, T>>> incoming;
+    if (failed_) return incoming;
+    auto next = parcels.begin();
+    for (const Transfer& each : plan) {
+      if (each.to != rank_) continue;
+      if (each.from == rank_) {
+        if (!values.lost) incoming.value.emplace_back(rank_, values.value);
+        continue;
+      }
+      if (next == parcels.end() || next->rank != each.from) continue;  // its sender has lost it
+      T value{};
+      if (decode_from(next->bytes, value)) incoming.value.emplace_back(each.from, std::move(value));
+      ++next;
+    }
+    return incoming;
+  }
+
   /// Compares every rank's clock with rank 0's, which a rank learns from its parent in the
   /// tree: it asks `rounds` times what that clock shows and believes the quickest answer
   /// (Cristian, Distributed Computing 3, 1989). Errors add up along ceil(log2 size) levels;
@@ -439,6 +469,7 @@ class MpiWorld {
   bool pass_on(std::uint32_t parent, std::span<const std::uint32_t> to, Bytes& bytes);
   void begin_subset_operation(std::uint32_t subset, std::uint32_t operation, std::uint32_t depth);
   std::vector<Parcel> exchange(std::vector<Parcel> outgoing);
+  std::vector<Parcel> exchange_planned(const std::vector<Transfer>& plan, Bytes& mine);
   int vote_tag(std::uint32_t sequence) const {
     return static_cast<int>(sequence % static_cast<std::uint32_t>(tags_));
   }

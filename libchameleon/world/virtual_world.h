@@ -4,10 +4,11 @@
 /// All ranks of a job in one process: a value for each rank in a vector, and
 /// the operations as loops that combine in the order a real job does. O(P)
 /// per operation. Counts messages and tree levels; bytes (by encoding every
-/// message) and the time of the critical path only when asked. Never fails.
+/// message) and the work on the critical path only when asked. Never fails.
+
+#include <time.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -23,6 +24,13 @@ namespace chameleon::world {
 
 class VirtualSubset;
 
+/// Processor time of this thread: time in which other processes run is no work of ours.
+inline double thread_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 class VirtualWorld {
  public:
   template <class T>
@@ -35,8 +43,8 @@ class VirtualWorld {
   bool failed() const { return false; }
   Failure failure() const { return Failure::kNone; }
   Traffic traffic() const { return traffic_; }
-  /// Work (not communication) on the longest path of every reduction, added up, in
-  /// seconds; 0 unless asked to measure.
+  /// Work (not communication) on the longest path of every reduction and of the slowest rank in
+  /// every `map`, added up, in seconds of processor time; 0 unless asked to measure.
   double critical_seconds() const { return critical_seconds_; }
   void reset_traffic() {
     traffic_ = {};
@@ -63,12 +71,21 @@ class VirtualWorld {
   template <class T, class F>
   auto map(PerRank<T>& values, F f) {
     using R = decltype(f(std::uint32_t{}, values.front()));
+    double slowest = 0;
+    const auto measured = [&](auto work) {
+      const double begin = measure_time_ ? thread_seconds() : 0;
+      work();
+      if (measure_time_) slowest = std::max(slowest, thread_seconds() - begin);
+    };
     if constexpr (std::is_void_v<R>) {
-      for (std::uint32_t rank = 0; rank < size_; ++rank) f(rank, values[rank]);
+      for (std::uint32_t rank = 0; rank < size_; ++rank) measured([&] { f(rank, values[rank]); });
+      critical_seconds_ += slowest;
     } else {
       std::vector<R> results;
       results.reserve(size_);
-      for (std::uint32_t rank = 0; rank < size_; ++rank) results.push_back(f(rank, values[rank]));
+      for (std::uint32_t rank = 0; rank < size_; ++rank)
+        measured([&] { results.push_back(f(rank, values[rank])); });
+      critical_seconds_ += slowest;
       return results;
     }
   }
@@ -175,6 +192,21 @@ class VirtualWorld {
     return incoming;
   }
 
+  /// Values to ranks by a plan that all ranks know: ascending, each pair once, all within the
+  /// world. What came and from whom, in order of `from`; one's own value if the plan says so.
+  /// A message a pair, but for those to oneself; one deep.
+  template <class T>
+  PerRank<std::vector<std::pair<std::uint32_t, T>>> gather(const std::vector<Transfer>& plan,
+                                                           const PerRank<T>& values) {
+    PerRank<std::vector<std::pair<std::uint32_t, T>>> incoming(size_);
+    for (const Transfer& each : plan) {
+      incoming[each.to].emplace_back(each.from, values[each.from]);
+      if (each.from != each.to) count(values[each.from]);
+    }
+    traffic_.depth += plan.empty() ? 0 : 1;
+    return incoming;
+  }
+
   /// The vote of all ranks, on all of them; nobody fails to answer.
   template <class T, class C>
   std::optional<T> vote(const PerRank<T>& values, C combine, std::uint32_t, double,
@@ -217,7 +249,6 @@ class VirtualWorld {
 
   template <class C, class At>
   auto reduce_positions(std::uint32_t size, C& combine, At value_at) {
-    using Clock = std::chrono::steady_clock;
     using T = std::remove_reference_t<decltype(value_at(0))>;
     std::vector<double> seconds(measure_time_ ? size : 0);
     for (std::uint32_t step = 1; step < size; step *= 2) {
@@ -228,10 +259,10 @@ class VirtualWorld {
           combine(value_at(at), std::move(theirs));
           continue;
         }
-        const auto begin = Clock::now();
+        const double begin = thread_seconds();
         combine(value_at(at), std::move(theirs));
-        const std::chrono::duration<double> taken = Clock::now() - begin;
-        seconds[at] = std::max(seconds[at], seconds[at + step]) + taken.count();
+        const double taken = thread_seconds() - begin;
+        seconds[at] = std::max(seconds[at], seconds[at + step]) + taken;
       }
     }
     if (measure_time_) critical_seconds_ += seconds.front();

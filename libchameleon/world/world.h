@@ -15,6 +15,7 @@
 /// here for vector, pair and string. Both ends are this program: little is checked.
 
 #include <bit>
+#include <compare>
 #include <concepts>
 #include <cstdint>
 #include <cstring>
@@ -151,6 +152,22 @@ concept TreeWorld = requires(W& world, typename W::template PerRank<int> values,
   world.map(values, each);
   { world.reduce(std::move(values), combine) } -> std::same_as<std::optional<int>>;
   { world.broadcast(std::move(at_root)) } -> std::same_as<int>;
+};
+
+/// One message of a plan that all ranks know.
+struct Transfer {
+  std::uint32_t from = 0, to = 0;
+  auto operator<=>(const Transfer&) const = default;
+};
+
+/// A world in which ranks also send to other ranks, by a plan.
+template <class W>
+concept GatherWorld = TreeWorld<W> &&
+    requires(W& world, const typename W::template PerRank<int>& values,
+             const std::vector<Transfer>& plan) {
+  {
+    world.gather(plan, values)
+    } -> std::same_as<typename W::template PerRank<std::vector<std::pair<std::uint32_t, int>>>>;
 };
 
 /// `reduce`, with its result on all ranks.

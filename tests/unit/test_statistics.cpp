@@ -379,3 +379,39 @@ TEST_CASE("sample sizes: Eq. 1, and when strata pay") {
   CHECK(stratifying_pays(std::vector<Stratum>{{500, 1, 0.1}, {500, 5, 0.1}}));
   CHECK_FALSE(stratifying_pays(std::vector<Stratum>{{2, 1, 3}, {2, 1.1, 3}}));
 }
+
+TEST_CASE("Neyman's allocation: one bound on the mean of all") {
+  // V = (0.5 / z)^2 = 0.065077; n = 2^2 / (V + 0.025) = 44.41, a quarter and three quarters of it.
+  CHECK(neyman_samples(std::vector<Stratum>{{100, 10, 1}, {100, 10, 3}}, 0.05, 0.95) ==
+        std::vector<std::uint64_t>{12, 34});
+  // The second would need more than it has: it is measured whole.
+  const std::vector<Stratum> strata = {{1000, 10, 1}, {10, 1000, 500}, {5, 3, 0}};
+  const auto samples = neyman_samples(strata, 0.01, 0.95);
+  CHECK(samples[1] == 10);
+  CHECK(samples[2] == 1);
+  double total = 0, population = 0, variance = 0, fewer = 0;
+  for (const Stratum& stratum : strata) total += stratum.size * stratum.mean;
+  for (const Stratum& stratum : strata) population += stratum.size;
+  const auto part = [&](const Stratum& stratum, double n) {
+    const double weight = stratum.size / population;
+    return weight * weight * stratum.deviation * stratum.deviation * (1 / n - 1 / stratum.size);
+  };
+  for (std::size_t i = 0; i < strata.size(); ++i) {
+    variance += part(strata[i], static_cast<double>(samples[i]));
+    fewer += part(strata[i], static_cast<double>(samples[i]) - (i == 0 ? 1 : 0));
+  }
+  const double allowed = 0.01 * total / population / normal_deviations(0.95);
+  CHECK(variance <= allowed * allowed);
+  CHECK(fewer > allowed * allowed);
+  CHECK(neyman_samples(std::vector<Stratum>{{100, 10, 0}, {0, 0, 0}}, 0.05, 0.95) ==
+        std::vector<std::uint64_t>{1, 0});
+  CHECK(stratum_sample({4096, 5, 0.5}, 0.05, 0.95) == 16);
+}
+
+TEST_CASE("an effort signature has 16 values, or as few as halving gives") {
+  CHECK(effort_signature(std::vector<double>(64, 8.0)).size() == 16);
+  CHECK(effort_signature(std::vector<double>(64, 8.0), 8).size() == 8);
+  CHECK(effort_signature(std::vector<double>(40, 8.0)).size() == 20);
+  CHECK(effort_signature(std::vector<double>(5, 8.0)) == std::vector<double>(5, 8.0));
+  CHECK(effort_signature(std::vector<double>()).empty());
+}
