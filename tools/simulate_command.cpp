@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// `chameleon simulate BEHAVIOUR`: signatures, clustering and merging, as in a
-/// traced job, on virtual ranks in this process.
+/// traced job, on virtual ranks in this process. `capek` and `effort` are in simulate_capek.h.
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -16,6 +16,7 @@
 #include "compress/merge.h"
 #include "flush/flush.h"
 #include "format/codec.h"
+#include "simulate_capek.h"
 #include "world/virtual_world.h"
 
 namespace chameleon::tools {
@@ -276,6 +277,32 @@ int run_simulate(const Options& options) {
   return kExitOk;
 }
 
+/// What belongs to the other kind of simulation is refused, not ignored.
+int run_either(const CLI::App& verb, const Options& options, CapekSimulation capek) {
+  const bool clusters_efforts = options.behaviour == "capek" || options.behaviour == "effort";
+  const auto given = [&](std::initializer_list<const char*> names) {
+    for (const char* name : names)
+      if (verb.count(name) > 0) return std::string(name);
+    return std::string();
+  };
+  const std::string other =
+      clusters_efforts ? given({"--steps", "--clustering", "--leads", "--fidelity", "--output"})
+                       : given({"--figure", "--table", "--seed"});
+  if (!other.empty())
+    return fail("simulate", "'" + options.behaviour + "' takes no " + other, kExitUsage);
+  if (!clusters_efforts) return run_simulate(options);
+  capek.json = options.json;
+  if (verb.count("--from") > 0) capek.from = options.from;
+  if (verb.count("--to") > 0) capek.to = options.to;
+  if (options.from == 0 || options.to == 0 || options.to > (1U << 22))
+    return fail("simulate", "--from and --to take 1 to 4194304 ranks, ascending", kExitUsage);
+  const bool table = options.behaviour == "effort";
+  if (verb.count(table ? "--figure" : "--table") > 0)
+    return fail("simulate", "figures are capek's, the table is effort's", kExitUsage);
+  if (table) return simulate_effort(capek);
+  return capek.figure == 9 ? simulate_capek_quality(capek) : simulate_capek_cost(capek);
+}
+
 }  // namespace simulate_verb
 
 void add_simulate_command(CLI::App& app, int& status) {
@@ -283,7 +310,9 @@ void add_simulate_command(CLI::App& app, int& status) {
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
       "simulate", "Cluster and merge an example's behaviour on virtual ranks, in this process");
-  verb->add_option("behaviour", options->behaviour, "An example's name")->required();
+  auto capek = std::make_shared<CapekSimulation>();
+  verb->add_option("behaviour", options->behaviour, "An example's name, capek or effort")
+      ->required();
   verb->add_option("--from", options->from, "Ranks to begin with; doubled until --to")
       ->capture_default_str();
   verb->add_option("--to", options->to, "Most ranks")->capture_default_str();
@@ -296,7 +325,14 @@ void add_simulate_command(CLI::App& app, int& status) {
       ->capture_default_str();
   verb->add_option("-o,--output", options->output, "Write the largest job's trace");
   verb->add_flag("--json", options->json, "One JSON object");
-  verb->callback([options, &status] { status = run_simulate(*options); });
+  verb->add_option("--figure", capek->figure, "capek: figure 4 to 9 of Gamblin et al. 2010")
+      ->check(CLI::Range(4, 9))
+      ->capture_default_str();
+  verb->add_option("--table", capek->table, "effort: table 1 of Gamblin et al. 2010")
+      ->check(CLI::Range(1, 1))
+      ->capture_default_str();
+  verb->add_option("--seed", capek->seed, "capek, effort: of the samples")->capture_default_str();
+  verb->callback([verb, options, capek, &status] { status = run_either(*verb, *options, *capek); });
 }
 
 }  // namespace chameleon::tools
