@@ -5,7 +5,7 @@
 #include <optional>
 #include <sstream>
 
-#include "cluster/double_step.h"
+#include "cluster/by_signatures.h"
 #include "world/virtual_world.h"
 
 namespace chameleon::analysis {
@@ -16,23 +16,22 @@ struct Election {
   SignatureVector signature;
 };
 
-/// # elected ALGORITHM K SEED DISTANCE FORMAT CALL-PATH (MEAN EXACT)...
+/// # elected OPTIONS CALL-PATH (MEAN EXACT)... MIXED...
 std::optional<Election> parse(const std::string& line) {
   std::istringstream words(line);
-  std::string hash, mark, algorithm, number;
-  unsigned distance = 0;
+  std::string hash, mark, number;
   Election one;
-  words >> hash >> mark >> algorithm >> one.options.k >> one.options.seed >> distance >>
-      one.options.format >> one.signature.call_path;
-  if (!words || !algorithm_of(algorithm, one.options.algorithm) || distance > 1)
-    return std::nullopt;
-  one.options.distance = static_cast<Distance>(distance);
+  words >> hash >> mark;
+  if (!cluster::options_of(words, one.options)) return std::nullopt;
+  words >> one.signature.call_path;
   for (SignatureVector::Summary& summary : one.signature.parameters) {
     words >> number >> summary.exact;
     char* end = nullptr;
     summary.mean = std::strtod(number.c_str(), &end);
     if (!words || end == number.c_str() || *end != 0) return std::nullopt;
   }
+  for (std::uint64_t& mixed : one.signature.mixed)
+    if (!(words >> mixed)) return std::nullopt;
   return one;
 }
 
@@ -65,7 +64,7 @@ Result<ClusterCheck> verify_clusters(const Trace& trace, const std::string& raw_
       const std::size_t at = result.leads++;
       const auto& told = trace.online.clusters;
       result.equal = result.equal && at < told.size() && told[at].lead == one.lead &&
-                     told[at].ranks == one.ranks && told[at].call_path == main.call_path;
+                     told[at].ranks == one.ranks && told[at].call_path == one.signature.call_path;
     }
   result.equal = result.equal && result.leads == trace.online.clusters.size();
   return result;

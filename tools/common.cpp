@@ -113,6 +113,12 @@ std::string count_text(std::uint64_t count) {
 
 std::string share_text(double share) { return three_digits(share * 100) + " %"; }
 
+std::string hex_text(std::uint64_t value) {
+  char text[19];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
 std::string ranks_text(const RankList& ranks) {
   return (ranks.size() == 1 ? "rank " : "ranks ") + ranks.to_string();
 }

@@ -42,6 +42,7 @@ void add_simulate_command(CLI::App& app, int& status);
 void add_export_command(CLI::App& app, int& status);
 void add_predict_command(CLI::App& app, int& status);
 void add_matrix_command(CLI::App& app, int& status);
+void add_cluster_command(CLI::App& app, int& status);
 void add_compare_command(CLI::App& app, int& status);
 void add_pairs_command(CLI::App& app, int& status);
 void add_efficiency_command(CLI::App& app, int& status);
@@ -77,6 +78,8 @@ std::string bytes_text(double bytes);
 std::string count_text(std::uint64_t count);
 /// "12.3 %" of a share from 0 to 1.
 std::string share_text(double share);
+/// Sixteen digits, as signatures are shown.
+std::string hex_text(std::uint64_t value);
 
 /// "rank 3", "ranks 0-7".
 std::string ranks_text(const RankList& ranks);

@@ -10,6 +10,7 @@
 
 #include "analysis/declared.h"
 #include "analysis/load.h"
+#include "cluster/options.h"
 #include "common.h"
 #include "statistics.h"
 #include "times_text.h"
@@ -107,12 +108,6 @@ std::string time_text(std::uint64_t seconds) {
   return text;
 }
 
-std::string hex_text(std::uint64_t value) {
-  char text[19];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));
-  return text;
-}
-
 constexpr std::array<const char*, 4> kStates = {"AT", "C", "L", "F"};
 
 const char* state_text(std::uint8_t state) { return state < kStates.size() ? kStates[state] : "?"; }
@@ -129,6 +124,11 @@ void add_online(const Trace& trace, const Summary& summary, nlohmann::ordered_js
   document["count_flush"] = online.flushes;
   document["clusterings"] = online.clusterings;
   document["clustering"] = online.clustering;
+  if (!online.algorithm.empty()) {
+    document["algorithm"] = online.algorithm;
+    document["steps"] = online.steps;
+    document["signature_format"] = online.signature_format;
+  }
   document["fidelity"] = online.fidelity;
   document["k"] = online.k;
   document["merge_bytes"] = online.merge_bytes;
@@ -157,10 +157,18 @@ constexpr std::size_t kMostLines = 16;
 void print_online(const Trace& trace, const Summary& summary) {
   const OnlineFacts& online = trace.online;
   if (!online.clustering.empty())
-    std::cout << "clustering   " << online.clustering
+    std::cout << "clustering   " << (online.algorithm.empty() ? "" : online.algorithm + ": ")
+              << online.clustering
               << (online.clustering == "off"
                       ? ""
-                      : ", K = " + std::to_string(online.k) + ", fidelity " + online.fidelity)
+                      : ", K = " + cluster::k_text(online.k) +
+                            (online.steps == "single" ? ", single step" : "") + ", fidelity " +
+                            online.fidelity)
+              << "\n";
+  if (!online.clusters.empty() && !online.algorithm.empty())
+    std::cout << "signatures   "
+              << (online.signature_format.empty() ? "none: all ranks were alike"
+                                                  : online.signature_format)
               << "\n";
   if (online.acted != 0 || online.markers != 0)
     std::cout << "markers      " << count_text(online.markers) << ", acted on "

@@ -21,7 +21,7 @@ struct Options {
   int ranks = 0;
   std::string launcher;
   std::string output;
-  std::string fidelity, clustering, k, every, timing;
+  std::string fidelity, algorithm, clustering, format, steps, k, every, timing;
   std::vector<std::string> settings;
   std::vector<std::string> application;
 };
@@ -62,7 +62,10 @@ std::vector<std::string> environment(const Options& options, const std::string& 
   };
   set("CHAMELEON_OUTPUT", options.output);
   set("CHAMELEON_FIDELITY", options.fidelity);
+  set("CHAMELEON_ALGORITHM", options.algorithm);
   set("CHAMELEON_CLUSTERING", options.clustering);
+  set("CHAMELEON_FORMAT", options.format);
+  set("CHAMELEON_STEPS", options.steps);
   set("CHAMELEON_K", options.k);
   set("CHAMELEON_CALL_FREQUENCY", options.every);
   set("CHAMELEON_TIMING", options.timing);
@@ -134,9 +137,15 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
   verb->add_option("--output,-o", options->output, "Trace file (CHAMELEON_OUTPUT)");
   verb->add_option("--fidelity", options->fidelity, "exact, checked, lead (CHAMELEON_FIDELITY)");
   verb->add_option("--timing", options->timing, "histogram, full, none (CHAMELEON_TIMING)");
+  verb->add_option("--algorithm", options->algorithm,
+                   "chameleon, callpath+parameter, reference, acurdion, dynamic "
+                   "(CHAMELEON_ALGORITHM)");
   verb->add_option("--clustering", options->clustering,
                    "k-farthest, k-medoid, k-random, off (CHAMELEON_CLUSTERING)");
-  verb->add_option("-k", options->k, "Most leads wanted (CHAMELEON_K)");
+  verb->add_option("--format", options->format,
+                   "Signatures that tell ranks apart: all, adaptive, or names (CHAMELEON_FORMAT)");
+  verb->add_option("--steps", options->steps, "double, single (CHAMELEON_STEPS)");
+  verb->add_option("-k", options->k, "Most leads wanted, or all (CHAMELEON_K)");
   verb->add_option("--every", options->every,
                    "Act on every n-th marker (CHAMELEON_CALL_FREQUENCY)");
   verb->add_option("--env", options->settings, "NAME=VALUE for the application; may be repeated")

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "behaviours.h"
-#include "cluster/double_step.h"
+#include "cluster/by_signatures.h"
 #include "common.h"
 #include "compress/append.h"
 #include "compress/fold.h"
@@ -181,7 +181,10 @@ class Simulation {
     OnlineFacts& online = trace.online;
     online.clustering = options_.clustering;
     online.fidelity = options_.fidelity;
-    online.k = options_.k;
+    online.k = clustering_.k;
+    online.algorithm = cluster::algorithm_name(clustering_);
+    online.steps = cluster::steps_name(clustering_.steps);
+    online.signature_format = signature::format_text(clusters.format);
     online.markers = online.acted = options_.steps + 1;
     online.count_at = online.count_c = online.count_f = 1;
     online.count_l = options_.steps - 1;
@@ -195,7 +198,7 @@ class Simulation {
           {2, 3, options_.steps - 1, 0, duration_ns(ranks, true, options_.steps + 1)});
     for (const MainCluster& main : clusters.main)
       for (const SubCluster& one : main.clusters)
-        online.clusters.push_back({main.call_path, one.lead, one.ranks});
+        online.clusters.push_back({one.signature.call_path, one.lead, one.ranks});
   }
 
   const Options& options_;
@@ -247,7 +250,7 @@ int run_simulate(const Options& options) {
   ClusterOptions clustering;
   clustering.k = options.k;
   Fidelity fidelity = options.fidelity == "lead" ? Fidelity::kLead : Fidelity::kExact;
-  if (!algorithm_of(options.clustering, clustering.algorithm))
+  if (!selection_of(options.clustering, clustering.selection))
     return fail("simulate", "--clustering takes k-farthest, k-medoid or k-random", kExitUsage);
   if (options.from == 0 || options.to < options.from || options.to > (1U << 22))
     return fail("simulate", "--from and --to take 1 to 4194304 ranks, ascending", kExitUsage);

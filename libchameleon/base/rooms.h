@@ -17,9 +17,11 @@ namespace markers {}
 namespace callpath {}
 namespace world {}
 namespace compress {}
-namespace signature {}
 namespace mpi {}
 
+namespace signature {
+using namespace mpi;
+}
 namespace format {
 using namespace compress;
 }

@@ -27,52 +27,85 @@ std::size_t Clustering::size() const {
   return all;
 }
 
-// Only the parameters that have values travel: a mask, then those.
-
 namespace {
-constexpr std::uint64_t kOtherDistances = std::uint64_t{1} << kParameters;
+
+// Only what is not usual travels: a mask, then that. Above the parameters' bits:
+constexpr unsigned kMixed = kParameters, kCount = kParameters + 2, kReadings = kParameters + 3;
+
+std::uint64_t mask_of(const SubCluster& cluster) {
+  std::uint64_t mask = 0;
+  const auto set = [&](std::size_t bit, bool on) { mask |= std::uint64_t{on} << bit; };
+  const SignatureVector& signature = cluster.signature;
+  for (std::size_t i = 0; i < kParameters; ++i)
+    set(i, signature.parameters[i] != SignatureVector::Summary{});
+  for (std::size_t i = 0; i < 2; ++i)
+    set(kMixed + i, signature.mixed[i] != signature.parameters[i].exact);
+  set(kCount, cluster.count != signature[Parameter::kCount].mean);
+  set(kReadings, !cluster.relative_holds);
+  set(kReadings + 1, !cluster.mixed_holds);
+  set(kReadings + 2, !cluster.same_distances);
+  return mask;
 }
 
+void encode(ByteWriter& writer, const SubCluster& cluster) {
+  const auto number = [&](double value) { writer.u64(std::bit_cast<std::uint64_t>(value)); };
+  const std::uint64_t mask = mask_of(cluster);
+  writer.varint(cluster.lead);
+  cluster.ranks.encode(writer);
+  writer.u64(cluster.signature.call_path);
+  writer.varint(mask);
+  for (std::size_t i = 0; i < kParameters; ++i) {
+    if ((mask >> i & 1) == 0) continue;
+    number(cluster.signature.parameters[i].mean);
+    writer.u64(cluster.signature.parameters[i].exact);
+  }
+  for (std::size_t i = 0; i < 2; ++i)
+    if ((mask >> (kMixed + i) & 1) != 0) writer.u64(cluster.signature.mixed[i]);
+  if ((mask >> kCount & 1) != 0) number(cluster.count);
+}
+
+bool decode(ByteReader& reader, SubCluster& cluster) {
+  const auto number = [&] { return std::bit_cast<double>(reader.u64()); };
+  cluster.lead = static_cast<std::uint32_t>(reader.varint());
+  if (!RankList::decode(reader, cluster.ranks)) return false;
+  SignatureVector& signature = cluster.signature;
+  signature.call_path = reader.u64();
+  const std::uint64_t mask = reader.varint();
+  for (std::size_t i = 0; i < kParameters; ++i) {
+    if ((mask >> i & 1) == 0) continue;
+    signature.parameters[i].mean = number();
+    signature.parameters[i].exact = reader.u64();
+  }
+  for (std::size_t i = 0; i < 2; ++i)
+    signature.mixed[i] =
+        (mask >> (kMixed + i) & 1) != 0 ? reader.u64() : signature.parameters[i].exact;
+  cluster.count = (mask >> kCount & 1) != 0 ? number() : signature[Parameter::kCount].mean;
+  cluster.relative_holds = (mask >> kReadings & 1) == 0;
+  cluster.mixed_holds = (mask >> (kReadings + 1) & 1) == 0;
+  cluster.same_distances = (mask >> (kReadings + 2) & 1) == 0;
+  return true;
+}
+
+}  // namespace
+
 void encode(ByteWriter& writer, const Clustering& clustering) {
+  writer.varint(clustering.format);
   writer.varint(clustering.main.size());
   for (const MainCluster& each : clustering.main) {
     writer.u64(each.call_path);
     writer.varint(each.clusters.size());
-    for (const SubCluster& cluster : each.clusters) {
-      writer.varint(cluster.lead);
-      cluster.ranks.encode(writer);
-      writer.u64(cluster.signature.call_path);
-      std::uint64_t mask = cluster.same_distances ? 0 : kOtherDistances;
-      for (std::size_t i = 0; i < kParameters; ++i)
-        if (cluster.signature.parameters[i] != SignatureVector::Summary{})
-          mask |= std::uint64_t{1} << i;
-      writer.varint(mask);
-      for (std::size_t i = 0; i < kParameters; ++i) {
-        if ((mask >> i & 1) == 0) continue;
-        writer.u64(std::bit_cast<std::uint64_t>(cluster.signature.parameters[i].mean));
-        writer.u64(cluster.signature.parameters[i].exact);
-      }
-    }
+    for (const SubCluster& cluster : each.clusters) encode(writer, cluster);
   }
 }
 
 bool decode(ByteReader& reader, Clustering& clustering) {
+  clustering.format = static_cast<SignatureFormat>(reader.varint());
   clustering.main.resize(reader.count(9));
   for (MainCluster& each : clustering.main) {
     each.call_path = reader.u64();
     each.clusters.resize(reader.count(10));
-    for (SubCluster& cluster : each.clusters) {
-      cluster.lead = static_cast<std::uint32_t>(reader.varint());
-      if (!RankList::decode(reader, cluster.ranks)) return false;
-      cluster.signature.call_path = reader.u64();
-      const std::uint64_t mask = reader.varint();
-      cluster.same_distances = (mask & kOtherDistances) == 0;
-      for (std::size_t i = 0; i < kParameters; ++i) {
-        if ((mask >> i & 1) == 0) continue;
-        cluster.signature.parameters[i].mean = std::bit_cast<double>(reader.u64());
-        cluster.signature.parameters[i].exact = reader.u64();
-      }
-    }
+    for (SubCluster& cluster : each.clusters)
+      if (!decode(reader, cluster)) return false;
   }
   return reader.ok();
 }

@@ -18,6 +18,12 @@ struct SubCluster {
   std::uint32_t lead = 0;     ///< traces for `ranks`, to which it belongs
   SignatureVector signature;  ///< the lead's
   RankList ranks;
+  /// Mean of the members' average COUNTs where ranks of unlike COUNT were put together as alike;
+  /// else the lead's.
+  double count = 0;
+  /// Which hashes of partners all members that are alike share: the relative ones, the mixed ones
+  /// (`SignatureVector`).
+  bool relative_holds = true, mixed_holds = true;
   bool same_distances = true;  ///< to partners, from all of the ranks, as far as they are signed
   bool operator==(const SubCluster&) const = default;
 };
@@ -30,6 +36,7 @@ struct MainCluster {
 
 struct Clustering {
   std::vector<MainCluster> main;
+  SignatureFormat format = 0;  ///< the signatures that were used
 
   /// Ascending.
   std::vector<std::uint32_t> leads() const;

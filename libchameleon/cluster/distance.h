@@ -4,9 +4,9 @@
 /// How unlike two ranks' parameters are: Manhattan or Euclidean distance over the
 /// parameters in the format, with ACURDION's grouping by importance (dissertation
 /// section 4.1.1): {COUNT, LOOP, compute, communication time} below {SRC, DEST,
-/// TAG, KEY, COLOR} below {data + operation + communicator type}, each group
-/// shifted so that a difference of 1 in it outweighs any in the groups below.
-/// Call-Path is no coordinate: it makes the main clusters.
+/// TAG, KEY, COLOR} below {Call-Path, data + operation + communicator type, sequence}, each
+/// group shifted so that a difference of 1 in it outweighs any in the groups below. Call-Path and
+/// sequence are nominal, 1 where they differ: by how much two hashes differ means nothing.
 
 #include <algorithm>
 #include <bit>
@@ -37,7 +37,8 @@ constexpr unsigned importance(Parameter parameter) {
     case Parameter::kLoop:
     case Parameter::kCompute:
     case Parameter::kCommunication: return 0;
-    case Parameter::kDataOperation: return 2;
+    case Parameter::kDataOperation:
+    case Parameter::kSequence: return 2;
     default: return 1;
   }
 }
@@ -46,6 +47,7 @@ constexpr unsigned importance(Parameter parameter) {
 inline double difference(const SignatureVector& a, const SignatureVector& b, Parameter parameter) {
   if (parameter == Parameter::kDataOperation)
     return std::popcount(a[parameter].exact ^ b[parameter].exact);
+  if (parameter == Parameter::kSequence) return a[parameter].exact == b[parameter].exact ? 0 : 1;
   double value = std::abs(a[parameter].mean - b[parameter].mean);
   // Four packed levels of nesting, scaled so that the outer two stand before the point.
   if (parameter == Parameter::kLoop) value = std::ldexp(value, -32);
@@ -56,6 +58,7 @@ inline double difference(const SignatureVector& a, const SignatureVector& b, Par
 inline double distance(const SignatureVector& a, const SignatureVector& b, Distance metric,
                        SignatureFormat format) {
   double groups[3] = {0, 0, 0};
+  if ((format & kCallPathBit) != 0 && a.call_path != b.call_path) groups[2] = 1;
   for (std::size_t i = 0; i < kParameters; ++i) {
     const auto parameter = static_cast<Parameter>(i);
     if ((format & format_bit(parameter)) == 0) continue;

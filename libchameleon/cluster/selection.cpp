@@ -12,8 +12,8 @@ namespace {
 
 constexpr double kFar = std::numeric_limits<double>::infinity();
 
-Selection everything(std::size_t size) {
-  Selection all(size);
+Chosen everything(std::size_t size) {
+  Chosen all(size);
   std::iota(all.begin(), all.end(), 0);
   return all;
 }
@@ -24,7 +24,7 @@ struct Near {
   double first = kFar, second = kFar;
 };
 
-std::vector<Near> near_medoids(const Dissimilarities& items, const Selection& medoids) {
+std::vector<Near> near_medoids(const Dissimilarities& items, const Chosen& medoids) {
   std::vector<Near> all(items.size());
   for (std::size_t i = 0; i < items.size(); ++i)
     for (std::size_t m = 0; m < medoids.size(); ++m) {
@@ -47,9 +47,9 @@ double cost_of(const std::vector<Near>& near, std::span<const double> weights) {
 }
 
 /// Greedily the item that lowers the cost most.
-Selection build(const Dissimilarities& items, std::span<const double> weights, std::size_t k) {
+Chosen build(const Dissimilarities& items, std::span<const double> weights, std::size_t k) {
   const std::size_t size = items.size();
-  Selection medoids;
+  Chosen medoids;
   std::vector<double> near(size, kFar);
   std::vector<bool> chosen(size);
   while (medoids.size() < k) {
@@ -74,26 +74,26 @@ Selection build(const Dissimilarities& items, std::span<const double> weights, s
 
 }  // namespace
 
-const char* algorithm_name(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::kFarthest: return "k-farthest";
-    case Algorithm::kMedoid: return "k-medoid";
-    case Algorithm::kRandom: return "k-random";
+const char* selection_name(Selection selection) {
+  switch (selection) {
+    case Selection::kFarthest: return "k-farthest";
+    case Selection::kMedoid: return "k-medoid";
+    case Selection::kRandom: return "k-random";
   }
   return "";
 }
 
-bool algorithm_of(std::string_view name, Algorithm& algorithm) {
-  for (const Algorithm each : {Algorithm::kFarthest, Algorithm::kMedoid, Algorithm::kRandom})
-    if (name == algorithm_name(each)) return algorithm = each, true;
+bool selection_of(std::string_view name, Selection& selection) {
+  for (const Selection each : {Selection::kFarthest, Selection::kMedoid, Selection::kRandom})
+    if (name == selection_name(each)) return selection = each, true;
   return false;
 }
 
-Selection k_farthest(const Dissimilarities& items, std::size_t k, double enough) {
+Chosen k_farthest(const Dissimilarities& items, std::size_t k, double enough) {
   const std::size_t size = items.size();
   if (size == 0 || (k >= size && enough <= 0)) return everything(size);
   k = std::min(k, size);
-  Selection chosen;
+  Chosen chosen;
   std::vector<double> near(size, kFar);  // to the nearest chosen one; negative: chosen
   for (std::size_t next = 0; chosen.size() < k;) {
     chosen.push_back(next);
@@ -107,11 +107,11 @@ Selection k_farthest(const Dissimilarities& items, std::size_t k, double enough)
   return chosen;
 }
 
-Selection k_medoid(const Dissimilarities& items, std::span<const double> weights, std::size_t k) {
+Chosen k_medoid(const Dissimilarities& items, std::span<const double> weights, std::size_t k) {
   const std::size_t size = items.size();
   if (k >= size) return everything(size);
   if (k == 0) return {};
-  Selection medoids = build(items, weights, k);
+  Chosen medoids = build(items, weights, k);
   std::sort(medoids.begin(), medoids.end());
   std::vector<Near> near = near_medoids(items, medoids);
   for (double cost = cost_of(near, weights);;) {
@@ -133,7 +133,7 @@ Selection k_medoid(const Dissimilarities& items, std::span<const double> weights
       }
     }
     if (best == 0) break;
-    Selection swapped = medoids;
+    Chosen swapped = medoids;
     swapped[out] = in;
     std::sort(swapped.begin(), swapped.end());
     std::vector<Near> then = near_medoids(items, swapped);
@@ -146,8 +146,8 @@ Selection k_medoid(const Dissimilarities& items, std::span<const double> weights
   return medoids;
 }
 
-Selection k_random(std::span<const std::uint64_t> ids, std::size_t k, std::uint64_t seed) {
-  Selection order = everything(ids.size());
+Chosen k_random(std::span<const std::uint64_t> ids, std::size_t k, std::uint64_t seed) {
+  Chosen order = everything(ids.size());
   if (k >= order.size()) return order;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return combine(seed, ids[a]) < combine(seed, ids[b]);
@@ -157,7 +157,7 @@ Selection k_random(std::span<const std::uint64_t> ids, std::size_t k, std::uint6
   return order;
 }
 
-std::vector<std::size_t> nearest(const Dissimilarities& items, const Selection& chosen) {
+std::vector<std::size_t> nearest(const Dissimilarities& items, const Chosen& chosen) {
   std::vector<std::size_t> result(items.size());
   if (chosen.empty()) return result;
   for (std::size_t i = 0; i < items.size(); ++i) {

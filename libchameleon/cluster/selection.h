@@ -16,11 +16,11 @@
 
 namespace chameleon::cluster {
 
-enum class Algorithm : std::uint8_t { kFarthest, kMedoid, kRandom };  ///< CHAMELEON_CLUSTERING
+enum class Selection : std::uint8_t { kFarthest, kMedoid, kRandom };  ///< CHAMELEON_CLUSTERING
 
-const char* algorithm_name(Algorithm algorithm);  ///< k-farthest, k-medoid, k-random
-/// Reads what `algorithm_name` gives; false on anything else.
-bool algorithm_of(std::string_view name, Algorithm& algorithm);
+const char* selection_name(Selection selection);  ///< k-farthest, k-medoid, k-random
+/// Reads what `selection_name` gives; false on anything else.
+bool selection_of(std::string_view name, Selection& selection);
 
 /// A symmetric matrix with zeros on the diagonal, of `size` items.
 class Dissimilarities {
@@ -40,23 +40,23 @@ class Dissimilarities {
   std::vector<double> values_;
 };
 
-using Selection = std::vector<std::size_t>;
+using Chosen = std::vector<std::size_t>;
 
 /// Item 0, then always the one farthest from those chosen (Algorithms 5 and 7), until all are
 /// nearer than `enough`. O(n k).
-Selection k_farthest(const Dissimilarities& items, std::size_t k, double enough = 0);
+Chosen k_farthest(const Dissimilarities& items, std::size_t k, double enough = 0);
 
 /// Partitioning Around Medoids (Kaufman and Rousseeuw 1990: BUILD, then the best SWAP
 /// until none lowers the cost), where the cost is each item's distance to its
 /// nearest medoid times its weight. O(n^2 k) a step.
-Selection k_medoid(const Dissimilarities& items, std::span<const double> weights, std::size_t k);
+Chosen k_medoid(const Dissimilarities& items, std::span<const double> weights, std::size_t k);
 
 /// The k with the lowest hash of seed and id: a uniform choice whatever else is in
 /// the list, so that choosing among the chosen of parts chooses among all.
-Selection k_random(std::span<const std::uint64_t> ids, std::size_t k, std::uint64_t seed);
+Chosen k_random(std::span<const std::uint64_t> ids, std::size_t k, std::uint64_t seed);
 
 /// For each item the nearest of `chosen`, the lowest of equally near ones; a chosen one
 /// is its own.
-std::vector<std::size_t> nearest(const Dissimilarities& items, const Selection& chosen);
+std::vector<std::size_t> nearest(const Dissimilarities& items, const Chosen& chosen);
 
 }  // namespace chameleon::cluster

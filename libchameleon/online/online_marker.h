@@ -26,10 +26,13 @@ Online<World>::Online(const OnlineOptions& options, World votes, World last, Ran
                           })),
       keeper_(members_, options, votes_.size(), output, root_),
       frequency_(options.call_frequency) {
-  facts_.clustering = options.clustering ? algorithm_name(options.cluster.algorithm) : "off";
+  facts_.clustering = options.clustering ? selection_name(options.cluster.selection) : "off";
   facts_.fidelity = fidelity_name(options.fidelity);
   facts_.call_frequency = options.call_frequency;
   facts_.k = options.cluster.k;
+  if (!options.clustering) return;
+  facts_.algorithm = cluster::algorithm_name(options.cluster);
+  facts_.steps = cluster::steps_name(options.cluster.steps);
 }
 
 template <class World>
@@ -201,10 +204,11 @@ template <class World>
 void Online<World>::note_clusters() {
   facts_.clusters.clear();
   const Failure failure = attempt([&] {
+    facts_.signature_format = signature::format_text(clusters_.format);
     RankList all;
     for (const MainCluster& main : clusters_.main)
       for (const SubCluster& one : main.clusters) {
-        facts_.clusters.push_back({main.call_path, one.lead, one.ranks});
+        facts_.clusters.push_back({one.signature.call_path, one.lead, one.ranks});
         all.merge(one.ranks);
       }
     if (all != keeper_.everyone()) facts_.clusters.clear();  // without some ranks they are others

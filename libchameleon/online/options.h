@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "cluster/double_step.h"
+#include "cluster/by_signatures.h"
 #include "flush/flush.h"
 
 namespace chameleon::online {

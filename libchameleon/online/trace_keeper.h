@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "cluster/double_step.h"
+#include "cluster/by_signatures.h"
 #include "compress/append.h"
 #include "compress/merge.h"
 #include "flush/time_classes.h"

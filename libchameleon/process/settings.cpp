@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "process/settings.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <functional>
@@ -11,6 +12,7 @@ namespace chameleon::process {
 namespace {
 
 constexpr const char* kPrefix = "CHAMELEON_";
+constexpr const char* kAlgorithm = "ALGORITHM";
 
 struct Variable {
   const char* takes;
@@ -68,17 +70,26 @@ auto word(T Part::*field, std::map<std::string, std::type_identity_t<T>> words) 
 
 bool set_clustering(Settings& settings, const std::string& value) {
   settings.clustering = value != "off";
-  return value == "off" || algorithm_of(value, settings.cluster.algorithm);
+  return value == "off" || selection_of(value, settings.cluster.selection);
 }
 
-bool set_distance(Settings& settings, const std::string& value) {
-  return distance_of(value, settings.cluster.distance);
+/// Options of clustering that `read` reads, as one function for all.
+template <class T>
+auto axis(T ClusterOptions::*field, bool (*read)(std::string_view, T&)) {
+  return [field, read](Settings& settings, const std::string& value) {
+    return read(value, settings.cluster.*field);
+  };
 }
 
-bool set_k(Settings& settings, const std::string& value) {
-  const auto k = parse_size(value);
-  if (k && *k >= 1 && *k <= 65536) settings.cluster.k = static_cast<std::uint32_t>(*k);
-  return k && *k >= 1 && *k <= 65536;
+bool set_format(Settings& settings, const std::string& value) {
+  return format_of(value, settings.cluster);
+}
+
+/// Before the other variables: they change single axes of it.
+bool set_algorithm(Settings& settings, const std::string& value) {
+  const Preset* preset = find_preset(value);
+  if (preset != nullptr) settings.cluster = preset->options;
+  return preset != nullptr;
 }
 
 bool set_time_classes(Settings& settings, const std::string& value) {
@@ -153,9 +164,20 @@ const std::map<std::string, Variable>& variables() {
           return !v.empty();
         }}},
       {"CLUSTERING", {"k-farthest, k-medoid, k-random or off", set_clustering}},
-      {"K", {"a number from 1 to 65536", set_k}},
+      {kAlgorithm,
+       {"chameleon, callpath+parameter, reference, acurdion or dynamic", set_algorithm}},
+      {"FORMAT",
+       {"all, adaptive, or names of signatures (callpath, src, dest, count, tag, key, color, comp, "
+        "comm, loop, data, sequence) separated by commas, also after 'adaptive:', or each after -",
+        set_format}},
+      {"STEPS", {"double or single", axis(&ClusterOptions::steps, cluster::steps_of)}},
+      {"EQUALITY", {"exact or packed", axis(&ClusterOptions::equality, cluster::equality_of)}},
+      {"COUNT_TOLERANCE",
+       {"a share such as 5%", axis(&ClusterOptions::count_tolerance, cluster::tolerance_of)}},
+      {"K", {"a number from 1 to 65536, or all", axis(&ClusterOptions::k, cluster::k_of)}},
       {"SEED", {"a number", set_seed}},
-      {"DISTANCE", {"manhattan or euclidean", set_distance}},
+      {"DISTANCE",
+       {"manhattan or euclidean", axis(&ClusterOptions::distance, cluster::distance_of)}},
       {"FIDELITY",
        {"exact, checked or lead", word(&Settings::fidelity, {{"exact", Fidelity::kExact},
                                                              {"checked", Fidelity::kChecked},
@@ -199,28 +221,45 @@ Result<std::uint64_t> parse_size(const std::string& text) {
   return value << shift;
 }
 
-Result<Settings> parse_settings(const char* const* environment) {
-  Settings settings;
+namespace {
+
+struct Assignment {
+  std::string name;  ///< without the prefix
+  std::string value;
+};
+
+/// The variables of the tracer, in their order, but the one first that names what others change.
+std::vector<Assignment> assignments(const char* const* environment) {
+  std::vector<Assignment> list;
   for (; *environment != nullptr; ++environment) {
     const std::string entry = *environment;
-    if (entry.rfind(kPrefix, 0) != 0) continue;
     const std::size_t equals = entry.find('=');
-    if (equals == std::string::npos) continue;
-    const std::string name = entry.substr(std::strlen(kPrefix), equals - std::strlen(kPrefix));
-    const std::string value = entry.substr(equals + 1);
+    if (entry.rfind(kPrefix, 0) != 0 || equals == std::string::npos) continue;
+    const std::size_t prefix = std::strlen(kPrefix);
+    list.push_back({entry.substr(prefix, equals - prefix), entry.substr(equals + 1)});
+  }
+  std::stable_partition(list.begin(), list.end(),
+                        [](const Assignment& one) { return one.name == kAlgorithm; });
+  return list;
+}
+
+}  // namespace
+
+Result<Settings> parse_settings(const char* const* environment) {
+  Settings settings;
+  for (const auto& [name, value] : assignments(environment)) {
     const auto variable = variables().find(name);
     if (variable == variables().end()) {
-      settings.warnings.push_back("unknown variable " + entry.substr(0, equals) +
+      settings.warnings.push_back("unknown variable " + (kPrefix + name) +
                                   " (see docs/reference/environment.md)");
       continue;
     }
     if (!variable->second.set(settings, value))
-      return Error{ErrorKind::kUsage,
-                   entry.substr(0, equals) + "='" + value + "' is malformed: it takes " +
-                       variable->second.takes,
-                   0};
+      return Error{
+          ErrorKind::kUsage,
+          kPrefix + name + "='" + value + "' is malformed: it takes " + variable->second.takes, 0};
   }
-  settings.format = settings.cluster.format;
+  settings.format = fed_format(settings.cluster);
   settings.keeps_times = settings.timing != Timing::kNone;
   settings.hashes = settings.fidelity == Fidelity::kChecked;
   return settings;

@@ -12,12 +12,12 @@ namespace {
 
 /// A line of raw records for an election of leads: how, and this rank's signature.
 void raw_election(std::FILE* file, const ClusterOptions& how, const SignatureVector& signature) {
-  std::fprintf(file, "# elected %s %u %llu %u %u %llu", algorithm_name(how.algorithm), how.k,
-               static_cast<unsigned long long>(how.seed), static_cast<unsigned>(how.distance),
-               static_cast<unsigned>(how.format),
+  std::fprintf(file, "# elected %s %llu", cluster::options_text(how).c_str(),
                static_cast<unsigned long long>(signature.call_path));
   for (const SignatureVector::Summary& one : signature.parameters)
     std::fprintf(file, " %a %llu", one.mean, static_cast<unsigned long long>(one.exact));
+  for (const std::uint64_t one : signature.mixed)
+    std::fprintf(file, " %llu", static_cast<unsigned long long>(one));
   std::fputc('\n', file);
 }
 

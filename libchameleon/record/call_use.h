@@ -7,21 +7,20 @@
 #include <cstdint>
 #include <vector>
 
-#include "signature/signature.h"
+#include "signature/call_parameters.h"
 
 namespace chameleon::record {
 
 /// How one value of a call is used.
 struct ValueUse {
   std::uint8_t kind = 5;  ///< bit of Inexactness it belongs to
-  std::int8_t parameter = -1;
   bool end_point = false;
   bool root = false;
-  TypeRange range{};  ///< of a datatype, operation or communicator
 };
 
 struct CallUse {
   std::vector<ValueUse> values;
+  std::vector<SignedValue> signed_values;
   int flag = -1;  ///< value that says whether a Test or Iprobe succeeded
   bool creates = false;
 };

@@ -34,19 +34,24 @@ StreamHashes hashes_of(std::span<const ValueUse> uses, std::uint64_t symbol,
   return hashes;
 }
 
+/// Of the event with all of its values.
+std::int64_t whole_hash(std::span<const ValueUse> uses, std::uint64_t symbol,
+                        std::span<const std::int64_t> values) {
+  std::uint64_t whole = values.size();
+  for (const std::uint64_t one : hashes_of(uses, symbol, values, false))
+    whole = combine(whole, one);
+  return static_cast<std::int64_t>(whole);
+}
+
 }  // namespace
 
-EventUses::EventUses(const RecordOptions& options) : hashing_(options.hashes), places_(kCallIdEnd) {
-  for (const CallInfo& call : all_calls()) {
-    const std::vector<ValueUse>& values = call_use(call.id).values;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      if (values[i].parameter < 0) continue;
-      const auto parameter = static_cast<Parameter>(values[i].parameter);
-      if ((options.format & format_bit(parameter)) != 0)
-        places_[call.id].push_back(
-            {static_cast<std::uint8_t>(i), parameter, values[i].end_point, values[i].range});
-    }
-  }
+EventUses::EventUses(const RecordOptions& options)
+    : hashing_(options.hashes),
+      sequence_((options.format & kSequenceBit) != 0),
+      places_(kCallIdEnd) {
+  for (const CallInfo& call : all_calls())
+    for (const SignedValue& value : call_use(call.id).signed_values)
+      if ((options.format & format_bit(value.parameter)) != 0) places_[call.id].push_back(value);
 }
 
 void EventUses::learn(const EventTable& table) {
@@ -69,15 +74,15 @@ void EventUses::learn(const EventTable& table, const EventTable::Entry& entry) {
   use.counted_only = call.flag >= 0 && static_cast<std::size_t>(call.flag) < values.size() &&
                      values[static_cast<std::size_t>(call.flag)] == 0;
   use.first = static_cast<std::uint32_t>(values_.size());
-  for (const SignedPlace& place : places_[entry.call]) {
+  for (const SignedValue& place : places_[entry.call]) {
     // How many polls there are is chance: nothing of an unsuccessful one is signed.
     if (place.at >= values.size() || use.counted_only) break;
     std::int64_t value = values[place.at];
-    const bool special = place.end_point && EndPoint{EndPointForm::kBoth, value}.special() != 0;
-    if (place.end_point) value = packed_relative(value);
     if (place.parameter == Parameter::kDataOperation) value = type_bit(place.range, value);
-    values_.push_back({place.parameter, special, value});
+    values_.push_back({place.parameter, place.end_point, value});
   }
+  if (sequence_ && !use.counted_only)
+    values_.push_back({Parameter::kSequence, false, whole_hash(call.values, use.symbol, values)});
   use.end = static_cast<std::uint32_t>(values_.size());
   if (hashing_) hashes_.push_back(hashes_of(call.values, use.symbol, values, use.counted_only));
   uses_.push_back(use);

@@ -11,15 +11,16 @@
 #include "flush/flush.h"
 #include "record/event_table.h"
 #include "record/options.h"
-#include "signature/signature.h"
+#include "signature/call_parameters.h"
 
 namespace chameleon::record {
 
 class EventUses {
  public:
-  struct SignedValue {
+  /// One value of a distinct event.
+  struct Value {
     Parameter parameter{};
-    bool special = false;  ///< a partner that is no rank
+    bool end_point = false;  ///< `value` is a partner as recorded
     std::int64_t value = 0;
   };
   struct Use {
@@ -37,26 +38,18 @@ class EventUses {
 
   const Use& operator[](std::uint32_t event) const { return uses_[event]; }
   /// What enters the signatures in use, from a `Use`'s `first` to its `end`.
-  const SignedValue& value(std::uint32_t at) const { return values_[at]; }
+  const Value& value(std::uint32_t at) const { return values_[at]; }
   /// By kind of inexactness; 0: nothing. Only where options ask for hashes.
   const StreamHashes& hashes(std::uint32_t event) const { return hashes_[event]; }
 
  private:
-  /// Where a call has a value that is part of a signature in use.
-  struct SignedPlace {
-    std::uint8_t at = 0;
-    Parameter parameter{};
-    bool end_point = false;
-    TypeRange range{};  ///< of kDataOperation
-  };
-
   void learn(const EventTable& table, const EventTable::Entry& entry);
 
-  bool hashing_;
-  std::vector<std::vector<SignedPlace>> places_;  ///< by call
-  std::uint32_t generation_ = 0;                  ///< of the table that the rest is of
+  bool hashing_, sequence_;
+  std::vector<std::vector<signature::SignedValue>> places_;  ///< by call, of signatures in use
+  std::uint32_t generation_ = 0;                             ///< of the table that the rest is of
   std::vector<Use> uses_;
-  std::vector<SignedValue> values_;
+  std::vector<Value> values_;
   std::vector<StreamHashes> hashes_;
 };
 

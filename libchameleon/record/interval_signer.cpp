@@ -23,9 +23,9 @@ void IntervalSigner::sign(const IntervalLog& log) {
     creates = creates || use.creates;
     if (ordered && !use.counted_only) signature_.call(use.symbol);
     for (std::uint32_t i = use.first; i < use.end; ++i) {
-      const EventUses::SignedValue& value = uses_.value(i);
-      if (value.special) [[unlikely]]
-        signature_.add_special(value.parameter, value.value);
+      const EventUses::Value& value = uses_.value(i);
+      if (value.end_point)
+        signature_.add_end_point(value.parameter, value.value);
       else
         signature_.add(value.parameter, value.value);
     }

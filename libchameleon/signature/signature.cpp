@@ -69,6 +69,11 @@ IntervalTotals IntervalSignature::take_totals() {
 
 void IntervalTotals::append(const IntervalTotals& next) {
   call_path = combine(call_path, next.call_path);
+  for (std::size_t i = 0; i < std::size(mixed); ++i)
+    if (next.parameters[i].count != 0)
+      mixed[i] = parameters[i].count == 0
+                     ? next.mixed[i]
+                     : combine(mixed[i], combine(next.mixed[i], next.parameters[i].count));
   for (std::size_t i = 0; i < kParameters; ++i) {
     ParameterTotal& total = parameters[i];
     const ParameterTotal& more = next.parameters[i];
@@ -105,9 +110,12 @@ SignatureVector IntervalTotals::signature() const {
         summary = {mean / 1000, combine(mix(microseconds), total.count)};
         break;
       }
+      case Parameter::kSequence: summary = {0, combine(total.hash, total.count)}; break;
       default: summary = {mean, combine(total.hash, total.count)};
     }
   }
+  for (std::size_t i = 0; i < std::size(mixed); ++i)
+    if (parameters[i].count != 0) signature.mixed[i] = combine(mixed[i], parameters[i].count);
   return signature;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Signatures of an interval: the Call-Path signature, and ten of parameters
-/// (with it the eleven of ACURDION, dissertation section 4.1), each an average
-/// and an exact hash that tells equal ranks from merely near ones.
+/// Signatures of an interval: the Call-Path signature, ten of parameters (with it the eleven of
+/// ACURDION, dissertation section 4.1), each an average and an exact hash that tells equal ranks
+/// from merely near ones, and one of the whole sequence of events (section 3.4).
 ///
 /// The ordered Call-Path form is over the *distinct* symbols (stack signatures) in
 /// order of first occurrence, and the set of distinct forward transitions between
@@ -36,8 +36,9 @@ enum class Parameter : std::uint8_t {
   kCommunication,  ///< microseconds inside it
   kLoop,           ///< a `loop_signature`
   kDataOperation,  ///< datatypes, operations, communicators: a set of `type_bit`s, no average
+  kSequence,       ///< all values of all events in order, times aside; no average
 };
-inline constexpr std::size_t kParameters = 10;
+inline constexpr std::size_t kParameters = 11;
 
 /// What a bit of kDataOperation stands for.
 enum class TypeRange : std::uint8_t { kDatatype, kOperation, kCommunicator };
@@ -54,8 +55,9 @@ inline constexpr SignatureFormat kCallPathBit = 1 << kParameters;
 constexpr SignatureFormat format_bit(Parameter parameter) {
   return static_cast<SignatureFormat>(1U << static_cast<unsigned>(parameter));
 }
+inline constexpr SignatureFormat kSequenceBit = format_bit(Parameter::kSequence);
 /// ACURDION's (section 4.1): all eleven.
-inline constexpr SignatureFormat kAllSignatures = 2 * kCallPathBit - 1;
+inline constexpr SignatureFormat kAllSignatures = (2 * kCallPathBit - 1) & ~kSequenceBit;
 /// Chameleon's (section 5.1): times would make clusters irreproducible.
 inline constexpr SignatureFormat kDefaultFormat =
     kCallPathBit | format_bit(Parameter::kSource) | format_bit(Parameter::kDestination);
@@ -69,6 +71,9 @@ struct SignatureVector {
   };
   std::uint64_t call_path = 0;
   Summary parameters[kParameters];
+  /// Of SRC and DEST: hashes in which a partner that is rank 0 goes by that name, and others are
+  /// relative. So workers that all talk to rank 0 are alike.
+  std::uint64_t mixed[2] = {};
 
   const Summary& operator[](Parameter parameter) const {
     return parameters[static_cast<std::size_t>(parameter)];
@@ -92,6 +97,7 @@ struct ParameterTotal {
 struct IntervalTotals {
   std::uint64_t call_path = 0;
   ParameterTotal parameters[kParameters];
+  std::uint64_t mixed[2] = {};  ///< see `SignatureVector`
 
   ParameterTotal& operator[](Parameter parameter) {
     return parameters[static_cast<std::size_t>(parameter)];
@@ -130,20 +136,22 @@ class IntervalSignature {
       return;
     }
     total.sum += value;
-    total.hash = (std::rotl(total.hash, 29) ^ mix(bits)) * 0x9ddfea08eb382d69ULL;
+    total.hash = in_order(total.hash, mix(bits));
   }
-  /// A partner that is no rank, as MPI_PROC_NULL: it is hashed, and in no average.
-  void add_special(Parameter parameter, std::int64_t value) {
-    add(parameter, value);
-    totals_[parameter].sum -= value;
-    ++totals_[parameter].special;
-  }
-  /// A partner as recorded (end_point.h).
+  /// A partner as recorded (end_point.h), of kSource or kDestination. One that is no rank, as
+  /// MPI_PROC_NULL, is hashed, and in no average.
   void add_end_point(Parameter parameter, std::int64_t packed) {
-    if (EndPoint{EndPointForm::kBoth, packed}.special() != 0)
-      add_special(parameter, packed_relative(packed));
-    else
-      add(parameter, packed_relative(packed));
+    const EndPoint partner{EndPointForm::kBoth, packed};
+    add(parameter, packed_relative(packed));
+    ParameterTotal& total = totals_[parameter];
+    if (partner.special() != 0) {
+      total.sum -= packed_relative(packed);
+      ++total.special;
+    }
+    const bool root = partner.special() == 0 && packed_absolute(packed) == 0;
+    std::uint64_t& mixed = totals_.mixed[static_cast<std::size_t>(parameter)];
+    mixed = in_order(mixed,
+                     root ? kRankZero : mix(static_cast<std::uint64_t>(packed_relative(packed))));
   }
 
   /// What the interval comes to; the next one starts empty. `call_path` is 0 in the XOR form.
@@ -174,6 +182,11 @@ class IntervalSignature {
     void added(std::uint32_t epoch);
   };
   void step(std::uint64_t symbol);
+
+  static constexpr std::uint64_t kRankZero = 0x5bd1e995a3c59ac3;
+  static std::uint64_t in_order(std::uint64_t hash, std::uint64_t value) {
+    return (std::rotl(hash, 29) ^ value) * 0x9ddfea08eb382d69ULL;
+  }
 
   CallPathForm form_;
   std::vector<Entry> entries_{Entry{}};

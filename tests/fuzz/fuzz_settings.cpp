@@ -103,7 +103,10 @@ bool names_a_variable(const std::string& message) {
 /// What docs/reference/environment.md says.
 void check(const Settings& settings) {
   if (settings.buffer < 65536 || settings.memory < 65536) broken("a size below 64K was accepted");
-  if (settings.cluster.k < 1 || settings.cluster.k > 65536) broken("a K that is out of range");
+  if (settings.cluster.k > 65536) broken("a K that is out of range");
+  if (!(settings.cluster.count_tolerance >= 0) || settings.cluster.count_tolerance >= 1)
+    broken("a tolerance that is no share");
+  if (settings.cluster.format == 0) broken("a format without signatures");
   if (settings.call_frequency < 1 || settings.flush_every < 1) broken("a number of markers of 0");
   if (!(settings.marker_timeout > 0) || settings.marker_timeout > 1e9) broken("a time-out");
   if (!(settings.budget >= 0) || settings.budget >= 1) broken("a budget that is no share");
@@ -119,9 +122,7 @@ bool same(const Settings& a, const Settings& b) {
          a.time_classes == b.time_classes && a.all_events == b.all_events &&
          a.exclude == b.exclude && a.buffer == b.buffer && a.raw == b.raw &&
          a.counter == b.counter && a.memory == b.memory && a.verbose == b.verbose &&
-         a.clustering == b.clustering && a.cluster.k == b.cluster.k &&
-         a.cluster.seed == b.cluster.seed && a.cluster.algorithm == b.cluster.algorithm &&
-         a.cluster.distance == b.cluster.distance && a.fidelity == b.fidelity &&
+         a.clustering == b.clustering && a.cluster == b.cluster && a.fidelity == b.fidelity &&
          a.signature == b.signature && a.call_frequency == b.call_frequency &&
          a.flush_every == b.flush_every && a.marker_timeout == b.marker_timeout &&
          a.budget == b.budget && a.warnings == b.warnings;

@@ -151,6 +151,43 @@ def settings(online):
 
 
 @test
+def algorithms(online):
+    """Every paper's clustering, and every axis: nothing is lost, and the clusters are those that
+    virtual ranks make of the same signatures (`verify` compares them)."""
+    for name in ("taskfarm", "wavefront", "bucketsort") if online.all else ("wavefront",):
+        program = online.example(name, "--iterations", 6)
+        for algorithm in ("chameleon", "callpath+parameter", "reference", "acurdion", "dynamic"):
+            what, _, facts, _ = online.exact(4, program, ALGORITHM=algorithm)
+            expect(facts["algorithm"] == algorithm, f"{what}: algorithm {facts['algorithm']}")
+    # Of four ranks in a row the two in the middle are alike.
+    program = online.example("wavefront", "--iterations", 6)
+    leads = {}
+    for key, variables in {"all": {"K": "all"}, "single": {"STEPS": "single", "K": 2},
+                           "packed": {"EQUALITY": "packed"}, "near": {"COUNT_TOLERANCE": "5%"},
+                           "fixed": {"FORMAT": "callpath,count"},
+                           "adaptive": {"FORMAT": "adaptive:-comp,-comm"}}.items():
+        what, _, facts, _ = online.exact(8, program, **variables)
+        leads[key] = len(facts["clusters"])
+        expect(key == "near" or facts["algorithm"] == ("dynamic" if key == "all" else "custom"),
+               f"{what}: algorithm {facts['algorithm']}")
+        if key == "adaptive":
+            expect("comp" not in facts["signature_format"], f"{what}: {facts['signature_format']}")
+        expect(facts["steps"] == variables.get("STEPS", "double"), f"{what}: {facts['steps']}")
+    expect(leads["single"] == 2, f"leads {leads}")
+    expect(leads["all"] >= leads["fixed"], f"leads {leads}")
+
+
+@test
+def workers(online):
+    """Workers who all talk to rank 0, and do one task each, are one cluster."""
+    for ranks in (4, 7):
+        program = online.example("taskfarm", "--iterations", 6, "--size", ranks - 1)
+        what, _, facts, _ = online.exact(ranks, program)
+        found = [one["ranks"] for one in facts["clusters"]]
+        expect(found == ["0", f"1-{ranks - 1}"], f"{what}: {found}")
+
+
+@test
 def full_log(online):
     # Intervals of 12 time steps, of which the smallest buffer does not hold the events, which
     # take at least 32 bytes.

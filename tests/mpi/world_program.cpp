@@ -11,7 +11,7 @@
 #include <set>
 #include <string>
 
-#include "cluster/double_step.h"
+#include "cluster/by_signatures.h"
 #include "support/tiny_scheme.h"
 #include "world/mpi_world.h"
 #include "world/virtual_world.h"
@@ -98,35 +98,45 @@ void compare(std::size_t piece_bytes, std::uint32_t size) {
   check(world.traffic().depth == reference.traffic().depth, "depths differ");
 }
 
-// Random signatures of one to seven Call-Paths, on all ranks by all algorithms.
+// Random signatures of one to seven Call-Paths, on all ranks by all selections and presets.
 void clusterings(std::uint32_t size) {
   MPI_Comm comm;
   MPI_Comm_dup(MPI_COMM_WORLD, &comm);
   MpiWorld world(comm, 60);
   VirtualWorld reference(size, true);
   std::uint64_t round = 0;
-  for (const Algorithm algorithm : {Algorithm::kFarthest, Algorithm::kMedoid, Algorithm::kRandom})
+  const auto clusters_agree = [&](const ClusterOptions& options, std::uint64_t round) {
+    const auto signature = [&](std::uint32_t rank) {
+      SignatureVector result;
+      const std::uint64_t random = combine(round, rank);
+      result.call_path = mix(random % (1 + round % 7));
+      for (std::size_t i = 0; i < kParameters; ++i) {
+        const std::uint64_t value = mix(random + i) % 20;
+        result.parameters[i] = {static_cast<double>(value) / 3, value};
+      }
+      for (std::uint64_t& mixed : result.mixed) mixed = mix(random + 77) % 20;
+      return result;
+    };
+    const Clustering mine = cluster::cluster(world, world.generate(signature), options);
+    const Clustering expected = cluster::cluster(reference, reference.generate(signature), options);
+    check(mine == expected, "clusterings differ");
+    check(mine.find(size - 1) != nullptr, "a rank is in no cluster");
+  };
+  for (const Selection selection : {Selection::kFarthest, Selection::kMedoid, Selection::kRandom})
     for (const Distance metric : {Distance::kManhattan, Distance::kEuclidean})
       for (const std::uint32_t k : {1U, 3U, 9U})
-        for (int repeat = 0; repeat < 5; ++repeat, ++round) {
-          const auto signature = [&](std::uint32_t rank) {
-            SignatureVector result;
-            const std::uint64_t random = combine(round, rank);
-            result.call_path = mix(random % (1 + round % 7));
-            for (std::size_t i = 0; i < kParameters; ++i) {
-              const std::uint64_t value = mix(random + i) % 20;
-              result.parameters[i] = {static_cast<double>(value) / 3, value};
-            }
-            return result;
-          };
-          const SignatureFormat format = round % 2 == 0 ? kDefaultFormat : kAllSignatures;
-          const ClusterOptions options{algorithm, k, 1 + round, metric, format};
-          const Clustering mine = cluster::cluster(world, world.generate(signature), options);
-          const Clustering expected =
-              cluster::cluster(reference, reference.generate(signature), options);
-          check(mine == expected, "clusterings differ");
-          check(mine.find(size - 1) != nullptr, "a rank is in no cluster");
-        }
+        for (int repeat = 0; repeat < 5; ++repeat, ++round)
+          clusters_agree(
+              {selection, k, 1 + round, metric, round % 2 == 0 ? kDefaultFormat : kAllSignatures},
+              round);
+  for (const Preset& preset : presets())
+    for (const Steps steps : {Steps::kDouble, Steps::kSingle})
+      for (const Equality equality : {Equality::kExact, Equality::kPacked}) {
+        ClusterOptions options = preset.options;
+        options.steps = steps;
+        options.equality = equality;
+        clusters_agree(options, 1000 + size);
+      }
   for (; round < 120; ++round) {
     const std::uint64_t kinds = 1 + round % 6;
     const auto work = [&](std::uint32_t rank) { return example::work_of(rank, round, kinds); };

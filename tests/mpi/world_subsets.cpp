@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/hash.h"
-#include "cluster/double_step.h"
+#include "cluster/by_signatures.h"
 #include "world/mpi_subset.h"
 #include "world/several_roots.h"
 #include "world/virtual_subset.h"

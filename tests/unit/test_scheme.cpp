@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "cluster/double_step.h"
+#include "cluster/by_signatures.h"
 #include "support/tiny_scheme.h"
 #include "world/virtual_subset.h"
 #include "world/virtual_world.h"
@@ -86,11 +86,12 @@ TEST_CASE("a scheme's options and the scheme that they name are the same") {
     SignatureVector signature;
     signature.call_path = rank % 4;
     signature.parameters[0] = {static_cast<double>(mix(rank) % 9), mix(rank) % 9};
+    signature.mixed[0] = mix(rank) % 9;
     return signature;
   });
-  const ClusterOptions options{Algorithm::kMedoid, 7};
+  const ClusterOptions options{Selection::kMedoid, 7};
   CHECK(cluster::cluster(world, signatures, options) ==
-        cluster::cluster(world, signatures, DoubleStep(options)));
+        cluster::cluster(world, signatures, BySignatures(options)));
   CHECK(cluster::cluster(world, signatures, options) !=
         cluster::cluster(world, signatures, ClusterOptions()));
 }

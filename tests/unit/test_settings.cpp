@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <catch2/catch.hpp>
+#include <sstream>
 
 #include "process/settings.h"
 
@@ -52,7 +53,7 @@ TEST_CASE("what markers and clustering take") {
   const auto none = parse({});
   REQUIRE(none);
   CHECK(none->clustering);
-  CHECK(none->cluster.algorithm == Algorithm::kFarthest);
+  CHECK(none->cluster.selection == Selection::kFarthest);
   CHECK(none->cluster.k == 9);
   CHECK(none->fidelity == Fidelity::kExact);
   CHECK(none->call_frequency == 1);
@@ -69,7 +70,7 @@ TEST_CASE("what markers and clustering take") {
                                "CHAMELEON_FLUSH_EVERY=1K", "CHAMELEON_MARKER_TIMEOUT=0.5"});
   REQUIRE(settings);
   CHECK(settings->clustering);
-  CHECK(settings->cluster.algorithm == Algorithm::kMedoid);
+  CHECK(settings->cluster.selection == Selection::kMedoid);
   CHECK(settings->cluster.k == 4);
   CHECK(settings->cluster.seed == 7);
   CHECK(settings->cluster.distance == Distance::kEuclidean);
@@ -84,6 +85,60 @@ TEST_CASE("what markers and clustering take") {
   CHECK_FALSE(off->clustering);
 }
 
+TEST_CASE("a paper's clustering is a point on axes that other variables move") {
+  CHECK(parse({"CHAMELEON_ALGORITHM=chameleon"})->cluster == ClusterOptions());
+  const auto dynamic = parse({"CHAMELEON_ALGORITHM=dynamic"});
+  CHECK(dynamic->cluster.k == kUnbounded);
+  CHECK(dynamic->format == kDefaultFormat);
+  const auto acurdion = parse({"CHAMELEON_ALGORITHM=acurdion"});
+  CHECK(acurdion->cluster.adaptive);
+  CHECK(acurdion->cluster.k == 9);
+  CHECK(acurdion->format == kAllSignatures);
+  const auto parameters = parse({"CHAMELEON_ALGORITHM=callpath+parameter"});
+  CHECK(parameters->cluster.count_tolerance == 0.05);
+  CHECK(format_text(parameters->cluster) == "callpath,src,dest,count,tag,key,color,data");
+  CHECK(parse({"CHAMELEON_ALGORITHM=reference"})->format == (kCallPathBit | kSequenceBit));
+  // Whatever comes first in the environment.
+  const auto moved =
+      parse({"CHAMELEON_K=4", "CHAMELEON_STEPS=single", "CHAMELEON_EQUALITY=packed",
+             "CHAMELEON_COUNT_TOLERANCE=2.5%", "CHAMELEON_FORMAT=adaptive:-comp,-comm",
+             "CHAMELEON_ALGORITHM=dynamic"});
+  REQUIRE(moved);
+  CHECK(moved->cluster.k == 4);
+  CHECK(moved->cluster.steps == Steps::kSingle);
+  CHECK(moved->cluster.equality == Equality::kPacked);
+  CHECK(moved->cluster.count_tolerance == 0.025);
+  CHECK(moved->cluster.adaptive);
+  CHECK(format_text(moved->cluster) == "adaptive:callpath,src,dest,count,tag,key,color,loop,data");
+  CHECK(parse({"CHAMELEON_K=all"})->cluster.k == kUnbounded);
+  CHECK(parse({"CHAMELEON_FORMAT=adaptive"})->cluster.format == kAllSignatures);
+  CHECK(parse({"CHAMELEON_FORMAT=callpath", "CHAMELEON_EQUALITY=packed"})->format ==
+        (kDefaultFormat | format_bit(Parameter::kCount) | format_bit(Parameter::kDataOperation)));
+}
+
+TEST_CASE("the options of a clustering are written and read as text") {
+  for (const Preset& one : presets()) {
+    ClusterOptions options = one.options;
+    options.seed = 17;
+    CHECK(std::string(algorithm_name(options)) == one.name);
+    options.distance = Distance::kEuclidean;
+    std::istringstream words(options_text(options) + " 5");
+    ClusterOptions read;
+    REQUIRE(options_of(words, read));
+    CHECK(read == options);
+    int next = 0;
+    CHECK(((words >> next) && next == 5));
+    options.steps = Steps::kSingle;
+    CHECK(std::string(algorithm_name(options)) == "custom");
+  }
+  for (const char* bad : {"", "k-farthest", "k-farthest 0 1 manhattan src double exact 0",
+                          "k-farthest 9 1 manhattan nothing double exact 0"}) {
+    std::istringstream words(bad);
+    ClusterOptions read;
+    CHECK_FALSE(options_of(words, read));
+  }
+}
+
 TEST_CASE("calls are excluded by name or glob, with or without MPI_") {
   const auto settings = parse({"CHAMELEON_EXCLUDE=MPI_Test*,Iprobe"});
   REQUIRE(settings);
@@ -92,16 +147,21 @@ TEST_CASE("calls are excluded by name or glob, with or without MPI_") {
 }
 
 TEST_CASE("a malformed variable is named, with what it takes") {
-  const auto variable =
-      GENERATE(as<std::string>{}, "CHAMELEON_ENABLE=yes",
-               "CHAMELEON_ENABLE=", "CHAMELEON_OUTPUT=", "CHAMELEON_TIMING=Full",
-               "CHAMELEON_EVENTS=", "CHAMELEON_EXCLUDE=", "CHAMELEON_EXCLUDE=Send,,Recv",
-               "CHAMELEON_BUFFER=8X", "CHAMELEON_BUFFER=65535", "CHAMELEON_BUFFER=-1",
-               "CHAMELEON_RAW=", "CHAMELEON_CLUSTERING=on", "CHAMELEON_K=0", "CHAMELEON_K=65537",
-               "CHAMELEON_SEED=x", "CHAMELEON_DISTANCE=", "CHAMELEON_FIDELITY=exactly",
-               "CHAMELEON_SIGNATURE=and", "CHAMELEON_CALL_FREQUENCY=0", "CHAMELEON_FLUSH_EVERY=0",
-               "CHAMELEON_MARKER_TIMEOUT=0", "CHAMELEON_MARKER_TIMEOUT=1s", "CHAMELEON_VERBOSE=3",
-               "CHAMELEON_VERBOSE=-1", "CHAMELEON_VERBOSE=");
+  const auto variable = GENERATE(
+      as<std::string>{}, "CHAMELEON_ENABLE=yes",
+      "CHAMELEON_ENABLE=", "CHAMELEON_OUTPUT=", "CHAMELEON_TIMING=Full",
+      "CHAMELEON_EVENTS=", "CHAMELEON_EXCLUDE=", "CHAMELEON_EXCLUDE=Send,,Recv",
+      "CHAMELEON_BUFFER=8X", "CHAMELEON_BUFFER=65535", "CHAMELEON_BUFFER=-1",
+      "CHAMELEON_RAW=", "CHAMELEON_CLUSTERING=on", "CHAMELEON_K=0", "CHAMELEON_K=65537",
+      "CHAMELEON_K=", "CHAMELEON_ALGORITHM=none", "CHAMELEON_FORMAT=", "CHAMELEON_FORMAT=src,",
+      "CHAMELEON_FORMAT=adaptive:", "CHAMELEON_FORMAT=adaptive,src", "CHAMELEON_FORMAT=-src,dest",
+      "CHAMELEON_FORMAT=SRC", "CHAMELEON_STEPS=triple",
+      "CHAMELEON_EQUALITY=", "CHAMELEON_COUNT_TOLERANCE=100%", "CHAMELEON_COUNT_TOLERANCE=-1%",
+      "CHAMELEON_COUNT_TOLERANCE=", "CHAMELEON_SEED=x",
+      "CHAMELEON_DISTANCE=", "CHAMELEON_FIDELITY=exactly", "CHAMELEON_SIGNATURE=and",
+      "CHAMELEON_CALL_FREQUENCY=0", "CHAMELEON_FLUSH_EVERY=0", "CHAMELEON_MARKER_TIMEOUT=0",
+      "CHAMELEON_MARKER_TIMEOUT=1s", "CHAMELEON_VERBOSE=3", "CHAMELEON_VERBOSE=-1",
+      "CHAMELEON_VERBOSE=");
   const auto settings = parse({variable.c_str()});
   REQUIRE_FALSE(settings);
   CHECK(settings.error().kind == ErrorKind::kUsage);

@@ -61,7 +61,7 @@ ONLINE_FACTS = (
     Fact("call_frequency", "markers", "last", "1.1", False,
          "every how many markers one is acted on"),
     Fact("k", "leads", "last", "1.1", False,
-         "most leads that were wanted"),
+         "most leads that were wanted; 0: one for every behaviour"),
     Fact("markers", "markers", "last", "1.1", False,
          "seen by rank 0"),
     Fact("acted", "markers", "last", "1.1", False,
@@ -80,5 +80,11 @@ ONLINE_FACTS = (
          "how often leads were elected"),
     Fact("merge_bytes", "bytes", "last", "1.1", False,
          "sent between ranks for merging, by all of them"),
+    Fact("algorithm", "", "last", "1.5", True,
+         "the paper's clustering that was used: chameleon, callpath+parameter, reference, acurdion, dynamic; custom: another"),
+    Fact("signature_format", "", "last", "1.5", True,
+         "the signatures that the last election used"),
+    Fact("steps", "", "last", "1.5", True,
+         "double: first by Call-Path, then by the other signatures; single: by all"),
 )
 # end of generated
