@@ -53,4 +53,24 @@ inline Partner resolve(const EndPoint& end, const Communicator* comm) {
   return partner;
 }
 
+/// An end-point in the readings in which ranks are compared.
+struct PartnerReadings {
+  std::int64_t packed = 0;    ///< both at once, as the tracer recorded it (end_point.h)
+  std::int64_t relative = 0;  ///< the distance
+  std::int64_t mixed = 0;     ///< that, but rank 0 goes by its name: beyond all distances
+};
+
+inline PartnerReadings readings(const EndPoint& end, const Communicator* comm) {
+  constexpr std::int64_t kRankZero = std::int64_t{1} << 40;
+  const Partner partner = resolve(end, comm);
+  const CommPlace place = place_in(comm);
+  std::int64_t packed = end.value;
+  if (const std::int32_t special = end.special(); special != 0)
+    packed = pack_special(static_cast<SpecialRank>(special));
+  else if (partner.special == 0 && place.size > 0)
+    packed = pack_rank(partner.rank, place.self, place.size);
+  const bool zero = packed_absolute(packed) == 0;
+  return {packed, packed_relative(packed), zero ? kRankZero : packed_relative(packed)};
+}
+
 }  // namespace chameleon::analysis

@@ -51,6 +51,7 @@ int run_command(int argc, char** argv) {
   chameleon::tools::add_export_command(app, status);
   chameleon::tools::add_predict_command(app, status);
   chameleon::tools::add_matrix_command(app, status);
+  chameleon::tools::add_cluster_command(app, status);
   chameleon::tools::add_compare_command(app, status);
   chameleon::tools::add_pairs_command(app, status);
   chameleon::tools::add_phases_command(app, status);

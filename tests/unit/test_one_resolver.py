@@ -14,7 +14,10 @@ FOLDERS = ("analysis", "replay", "tools")
 RULES = {
     # EndPoint::rank, which takes the place in the communicator.
     r"\.rank\((?=[^();]*,)": {"analysis/partner.h"},
-    r"\bpacked_(relative|absolute)\b": {"tools/value_text.cpp"},  # the text of progressions
+    r"\bpacked_(relative|absolute)\b": {
+        "analysis/partner.h",
+        "tools/value_text.cpp",         # the text of progressions
+    },
     r"\b(Communicators|Datatypes|Requests) \w+[;({]": {"analysis/follow.h"},
     r"\bTimeEntry\b|\b(?:node|from|leaf)\)?(?:\.|->)times\b(?!\()": {"analysis/stream_times.cpp"},
     r"\bRankView::make\b": {

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/rank_signatures.h"
+
+#include "base/hash.h"
+#include "compress/fold.h"
+#include "format/codec.h"
+#include "signature/call_parameters.h"
+
+namespace chameleon::analysis {
+namespace {
+
+/// What of a call enters signatures, as the tracer has it.
+struct CallUse {
+  std::vector<signature::SignedValue> values;
+  int flag = -1;
+};
+
+std::vector<CallUse> uses_of(const FollowPlan& plan) {
+  std::vector<CallUse> uses(plan.described.size());
+  for (std::size_t id = 0; id < uses.size(); ++id) {
+    const CallInfo* const call = find_call(static_cast<CallId>(id));
+    if (call == nullptr || plan.described[id] == nullptr) continue;
+    uses[id].flag = signature::success_flag(*call);
+    signature::for_each_signed(
+        *call, [&](const signature::SignedValue& value) { uses[id].values.push_back(value); });
+  }
+  return uses;
+}
+
+/// One rank's events, signed as they come.
+class Signer {
+ public:
+  explicit Signer(const std::vector<CallUse>& uses) : uses_(uses) {}
+
+  void add(const Follower& follower, const FollowedEvent& event);
+  RankSignature take();
+
+ private:
+  std::uint64_t hash_of(const FollowedEvent& event) const;
+
+  const std::vector<CallUse>& uses_;
+  IntervalSignature signature_;
+  Folder folder_;
+  RankSignature rank_;
+  std::uint64_t compute_ns_ = 0, communication_ns_ = 0, timed_ = 0;
+};
+
+/// Of the event with all of its values, partners relative.
+std::uint64_t Signer::hash_of(const FollowedEvent& event) const {
+  std::uint64_t hash = Node::event_symbol(event.view.node->call, event.view.node->path);
+  for (std::size_t i = 0; i < event.view.values.size(); ++i) {
+    const bool partner =
+        i < event.call->fields.size() && event.call->fields[i].stored == FieldKind::kEndPoint;
+    const std::int64_t value =
+        partner ? readings(event.view.end_point(i), event.comm).relative : event.view.values[i];
+    hash = combine(hash, static_cast<std::uint64_t>(value));
+  }
+  return hash;
+}
+
+void Signer::add(const Follower& follower, const FollowedEvent& event) {
+  const Node& node = *event.view.node;
+  const std::span<const std::int64_t> values = event.view.values;
+  ++rank_.events;
+  rank_.parameters += values.size();
+  const EventTimes times = follower.times(event);
+  folder_.push({node.call, node.path, 0, 0, values});
+  compute_ns_ += times.compute;
+  communication_ns_ += times.communication;
+  if (event.call == nullptr || node.call >= uses_.size()) return;
+  const CallUse& use = uses_[node.call];
+  if (use.flag >= 0 && values[static_cast<std::size_t>(use.flag)] == 0) return;
+  ++timed_;
+  signature_.call(Node::event_symbol(node.call, node.path));
+  for (const signature::SignedValue& value : use.values) {
+    if (value.at >= values.size()) continue;
+    if (value.end_point)
+      signature_.add_end_point(value.parameter,
+                               readings(event.view.end_point(value.at), event.comm).packed);
+    else if (value.parameter == Parameter::kDataOperation)
+      signature_.add(value.parameter, signature::type_bit(value.range, values[value.at]));
+    else
+      signature_.add(value.parameter, values[value.at]);
+  }
+  signature_.add(Parameter::kSequence, static_cast<std::int64_t>(hash_of(event)));
+}
+
+RankSignature Signer::take() {
+  signature::IntervalTotals totals = signature_.take_totals();
+  const auto time = [&](std::uint64_t ns) {
+    return signature::ParameterTotal{static_cast<std::int64_t>(ns), timed_, 0};
+  };
+  if (compute_ns_ + communication_ns_ != 0) {
+    totals[Parameter::kCompute] = time(compute_ns_);
+    totals[Parameter::kCommunication] = time(communication_ns_);
+  }
+  Trace alone;
+  alone.nodes = folder_.take();
+  totals[Parameter::kLoop] = signature::loop_total(alone.nodes);
+  rank_.trace_bytes = encode_trace(alone).size();
+  rank_.signature = totals.signature();
+  return rank_;
+}
+
+}  // namespace
+
+Result<std::vector<RankSignature>> rank_signatures(const FollowPlan& plan) {
+  const Trace& trace = *plan.trace;
+  const std::vector<CallUse> uses = uses_of(plan);
+  std::vector<RankSignature> all;
+  for (std::uint32_t rank = 0; rank < trace.world_size; ++rank) {
+    Result<Follower> follower =
+        trace.threads > 1 ? Follower::of_stream(plan, rank) : Follower::of_rank(plan, rank);
+    if (!follower) return follower.error();
+    Signer signer(uses);
+    FollowedEvent event;
+    while (follower->next(event)) signer.add(*follower, event);
+    all.push_back(signer.take());
+  }
+  return all;
+}
+
+}  // namespace chameleon::analysis

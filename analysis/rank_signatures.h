@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The signatures of each rank's whole run, from a trace: what the tracer would have made of the
+/// run as one interval. Of a rank with several threads the first is taken, as the tracer does.
+/// O(events) time; memory of one rank's folded events, and of 240 bytes a rank.
+
+#include <vector>
+
+#include "analysis/follow.h"
+#include "signature/signature.h"
+
+namespace chameleon::analysis {
+
+struct RankSignature {
+  SignatureVector signature;
+  std::uint64_t events = 0;
+  std::uint64_t parameters = 0;   ///< of its events, as they were recorded
+  std::uint64_t trace_bytes = 0;  ///< of its folded events, encoded and not compressed
+};
+
+/// Of all ranks. Times are those that the trace has; without any, of no signature.
+/// Error: the trace is damaged, or lacks ranks or events.
+Result<std::vector<RankSignature>> rank_signatures(const FollowPlan& plan);
+
+}  // namespace chameleon::analysis
