@@ -4,11 +4,11 @@
 /// What all ranks tell each other at an acted-on marker: 16 bytes, summed up a
 /// tree. How many ranks' Call-Path signature changed against their previous
 /// interval (Algorithm 6, lines 7 to 13), how many have reached finalize, how
-/// many have a fault, whether ranks spend more than the tool's budget, and a sum of phase hashes.
-/// Counts saturate, so that a sum
-/// over any number of ranks is never mistaken for zero; `combine` is associative
-/// and commutative, so that every tree gives the same vote. Cost: O(1), no
-/// allocation; may be sent as two 64-bit unsigned integers.
+/// many have a fault, whether ranks spend more than the tool's budget, whether one finds that the
+/// last flush is long ago, and a sum of phase hashes. Counts saturate, so that a sum over any
+/// number of ranks is never mistaken for zero; `combine` is associative and commutative, so that
+/// every tree gives the same vote. Cost: O(1), no allocation; may be sent as two 64-bit unsigned
+/// integers.
 
 #include <cstdint>
 #include <type_traits>
@@ -21,13 +21,15 @@ class Vote {
  public:
   static constexpr std::uint32_t kMostRanks = 0xffffff;  ///< changed and finalizing: 24 bits
   static constexpr std::uint32_t kMostFaults = 0xff;     ///< 8 bits
-  static constexpr std::uint32_t kMostCosts = 0xf;       ///< 4 bits each
+  static constexpr std::uint32_t kMostCosts = 0x3;       ///< 2 bits each
+  static constexpr std::uint32_t kMostDue = 0xf;         ///< 4 bits
 
   constexpr Vote() = default;
   constexpr Vote(std::uint32_t changed, std::uint32_t finalizing, std::uint32_t faults,
                  std::uint64_t phase = 0, std::uint32_t dear_events = 0,
-                 std::uint32_t cheap_markers = 0)
-      : counts_(pack(changed, finalizing, faults, dear_events, cheap_markers)), phase_(phase) {}
+                 std::uint32_t cheap_markers = 0, std::uint32_t due = 0)
+      : counts_(pack(changed, finalizing, faults, dear_events, cheap_markers, due)),
+        phase_(phase) {}
 
   /// Ranks whose Call-Path signature is not that of their previous interval.
   constexpr std::uint32_t changed() const { return counts_ & kMostRanks; }
@@ -38,7 +40,9 @@ class Vote {
   /// Ranks that are over the tool's budget because of their events.
   constexpr std::uint32_t dear_events() const { return (counts_ >> 56) & kMostCosts; }
   /// Ranks that are not over it because of markers: who waits for others is, but never all.
-  constexpr std::uint32_t cheap_markers() const { return (counts_ >> 60) & kMostCosts; }
+  constexpr std::uint32_t cheap_markers() const { return (counts_ >> 58) & kMostCosts; }
+  /// Ranks for which the last flush is long ago.
+  constexpr std::uint32_t due() const { return (counts_ >> 60) & kMostDue; }
   /// Sum over ranks of a hash of each rank's signature: the same phase, the same sum.
   constexpr std::uint64_t phase() const { return phase_; }
 
@@ -49,7 +53,7 @@ class Vote {
     mine = Vote(mine.changed() + theirs.changed(), mine.finalizing() + theirs.finalizing(),
                 mine.faults() + theirs.faults(), mine.phase_ + theirs.phase_,
                 mine.dear_events() + theirs.dear_events(),
-                mine.cheap_markers() + theirs.cheap_markers());
+                mine.cheap_markers() + theirs.cheap_markers(), mine.due() + theirs.due());
   }
 
  private:
@@ -58,10 +62,10 @@ class Vote {
   }
   static constexpr std::uint64_t pack(std::uint64_t changed, std::uint64_t finalizing,
                                       std::uint64_t faults, std::uint64_t dear_events,
-                                      std::uint64_t cheap_markers) {
+                                      std::uint64_t cheap_markers, std::uint64_t due) {
     return at_most(changed, kMostRanks) | at_most(finalizing, kMostRanks) << 24 |
            at_most(faults, kMostFaults) << 48 | at_most(dear_events, kMostCosts) << 56 |
-           at_most(cheap_markers, kMostCosts) << 60;
+           at_most(cheap_markers, kMostCosts) << 58 | at_most(due, kMostDue) << 60;
   }
 
   std::uint64_t counts_ = 0;

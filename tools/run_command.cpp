@@ -21,7 +21,7 @@ struct Options {
   int ranks = 0;
   std::string launcher;
   std::string output;
-  std::string fidelity, algorithm, clustering, format, steps, k, every, timing;
+  std::string fidelity, algorithm, clustering, format, steps, k, every, flush_seconds, timing;
   std::vector<std::string> settings;
   std::vector<std::string> application;
 };
@@ -68,6 +68,7 @@ std::vector<std::string> environment(const Options& options, const std::string& 
   set("CHAMELEON_STEPS", options.steps);
   set("CHAMELEON_K", options.k);
   set("CHAMELEON_CALL_FREQUENCY", options.every);
+  set("CHAMELEON_FLUSH_SECONDS", options.flush_seconds);
   set("CHAMELEON_TIMING", options.timing);
   if (!tracer.empty()) {
     const std::string others = setting(options, "LD_PRELOAD");
@@ -148,6 +149,8 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
   verb->add_option("-k", options->k, "Most leads wanted, or all (CHAMELEON_K)");
   verb->add_option("--every", options->every,
                    "Act on every n-th marker (CHAMELEON_CALL_FREQUENCY)");
+  verb->add_option("--flush-seconds", options->flush_seconds,
+                   "Most seconds between flushes where markers come (CHAMELEON_FLUSH_SECONDS)");
   verb->add_option("--env", options->settings, "NAME=VALUE for the application; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

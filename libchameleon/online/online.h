@@ -127,7 +127,8 @@ class Online {
     std::uint64_t intervals = 0;    ///< since not all are recorded
   } counts_;
   Ends ends_;
-  bool regained_ = false;  ///< the frequency has just changed: intervals cannot be compared
+  std::uint64_t flushed_ns_ = 0;  ///< when the last flush began
+  bool regained_ = false;         ///< the frequency has just changed: intervals cannot be compared
   bool gave_up_ = false;
   bool finalizing_ = false;  ///< in `finish`
   bool said_fault_ = false;

@@ -98,10 +98,13 @@ Vote Online<World>::own_vote(Member& member) const {
     if (std::exchange(member.threads, interval.threads) != interval.threads)
       changed = changed || machine_.acted() != 0;
     if (options_.budget > 0) member.spent = member.rank->budget().spent();
+    // By the rank's own clock. That one rank finds so is enough: all flush at the same marker.
+    const bool due = member.rank->elapsed_ns() >=
+                     flushed_ns_ + static_cast<std::uint64_t>(1e9 * options_.flush_seconds);
     const Governor::Cause cause = member.rank->budget().governor().over(member.spent);
-    vote =
-        Vote(changed ? 1 : 0, 0, 0, mix(interval.signature.call_path),
-             cause == Governor::Cause::kEvents ? 1 : 0, cause == Governor::Cause::kMarkers ? 0 : 1);
+    vote = Vote(changed ? 1 : 0, 0, 0, mix(interval.signature.call_path),
+                cause == Governor::Cause::kEvents ? 1 : 0,
+                cause == Governor::Cause::kMarkers ? 0 : 1, due ? 1 : 0);
   });
   if (!member.interval.left_out) member.previous = member.interval.signature.call_path;
   return vote;
@@ -110,7 +113,8 @@ Vote Online<World>::own_vote(Member& member) const {
 template <class World>
 Decision Online<World>::decide(const Vote& vote) {
   regained_ = false;
-  const Decision decision = machine_.step(vote, counts_.since_flush + 1 >= options_.flush_every);
+  const bool flush_due = counts_.since_flush + 1 >= options_.flush_every || vote.due() > 0;
+  const Decision decision = machine_.step(vote, flush_due);
   ++counts_.since_flush;
   votes_.map(members_, [&](std::uint32_t, Member& member) {
     if (!member.rank->ends()) member.rank->reached(Stage::kDecided, frequency_.seen());
@@ -227,6 +231,7 @@ template <class World>
 template <class Keeps>
 void Online<World>::merge(const Clustering& clustering, Keeps keeps) {
   counts_.since_flush = 0;
+  flushed_ns_ = elapsed_ns();
   ++facts_.flushes;  // what is left on SIGTERM from here on comes after this one
   keeper_.flush(present(), clustering, keeper_.take_shares(present(), keeps),
                 [&] { return facts(); });

@@ -16,6 +16,7 @@ struct OnlineOptions {
   Fidelity fidelity = Fidelity::kExact;
   std::uint64_t call_frequency = 1;  ///< every n-th marker is acted on
   std::uint64_t flush_every = 100;   ///< acted-on markers
+  double flush_seconds = 30;         ///< between flushes, where markers come
   bool keeps_times = true;
   std::uint32_t time_classes = 16;  ///< most groups of ranks with times of their own
   double marker_timeout = 60;       ///< seconds

@@ -114,13 +114,15 @@ auto at_least_one(std::uint64_t Settings::*field) {
   };
 }
 
-bool set_timeout(Settings& settings, const std::string& value) {
-  double seconds = 0;
-  const char* end = value.data() + value.size();
-  const auto [rest, error] = std::from_chars(value.data(), end, seconds);
-  if (error != std::errc() || rest != end || !(seconds > 0) || seconds > 1e9) return false;
-  settings.marker_timeout = seconds;
-  return true;
+auto seconds_of(double Settings::*field) {
+  return [field](Settings& settings, const std::string& value) {
+    double seconds = 0;
+    const char* end = value.data() + value.size();
+    const auto [rest, error] = std::from_chars(value.data(), end, seconds);
+    if (error != std::errc() || rest != end || !(seconds > 0) || seconds > 1e9) return false;
+    settings.*field = seconds;
+    return true;
+  };
 }
 
 /// A share above 0 and below 1, as such or in percent.
@@ -189,7 +191,8 @@ const std::map<std::string, Variable>& variables() {
        {"a number of markers from 1 on", at_least_one(&Settings::call_frequency)}},
       {"FLUSH_EVERY", {"a number of markers from 1 on", at_least_one(&Settings::flush_every)}},
       {"BUDGET", {"a share of the run time such as 1%", set_budget}},
-      {"MARKER_TIMEOUT", {"seconds above 0", set_timeout}},
+      {"MARKER_TIMEOUT", {"seconds above 0", seconds_of(&Settings::marker_timeout)}},
+      {"FLUSH_SECONDS", {"seconds above 0", seconds_of(&Settings::flush_seconds)}},
       {"VERBOSE",
        {"0, 1 or 2",
         [](Settings& s, const std::string& v) {

@@ -65,6 +65,14 @@ def phases(online):
 
 
 @test
+def flush_by_time(online):
+    # 1.5 s in L: without a flush by time there are those of C and of the end.
+    what, _, facts, _ = online.exact(2, online.program("loop", 30, 50), FLUSH_SECONDS=0.4,
+                                     FIDELITY="exact")
+    expect(facts["count_flush"] >= 4, f"{what}: {facts['count_flush']} flushes")
+
+
+@test
 def alternation_is_durable(online):
     program = online.example("phases", "--iterations", 30, "--pattern", "alternate")
     what, _, facts, _ = online.exact(2, program, FLUSH_EVERY=5)

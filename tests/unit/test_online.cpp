@@ -80,7 +80,8 @@ class ScriptedRank final : public Rank {
     trace.facts[static_cast<std::uint32_t>(rank_)].events = whole_.size();
     return trace;
   }
-  std::uint64_t elapsed_ns() override { return 0; }
+  std::uint64_t elapsed_ns() override { return elapsed_ns_; }
+  void compute(std::uint64_t seconds) { elapsed_ns_ += seconds * 1'000'000'000; }
   std::int64_t clock_ns() override { return 0; }
   void compared(const ClockSample&) override { ++comparisons_; }
   Budget& budget() override { return budget_; }
@@ -105,6 +106,7 @@ class ScriptedRank final : public Rank {
   NoBudget budget_;
   Failure failure_ = Failure::kNone;
   bool ends_ = false;
+  std::uint64_t elapsed_ns_ = 0;
   Stage stage_ = Stage::kVote;
   std::size_t dropped_ = 0;
   int elections_ = 0, comparisons_ = 0;
@@ -305,6 +307,25 @@ TEST_CASE("markers that stop in L: what leads held is merged for their clusters,
     for (std::size_t at = static_cast<std::size_t>(2 * before); at < whole.size(); ++at)
       CHECK(found[at].path == whole[at].path);
   }
+}
+
+TEST_CASE("where the last flush is long ago by one rank's clock, all ranks flush") {
+  const bool steady = GENERATE(true, false);
+  Job job(4);
+  std::vector<int> writes;
+  for (int i = 0; i < 12; ++i) {
+    job.ranks[2]->compute(8);
+    steady ? job.step({1, 2}) : job.step({1, static_cast<std::uint64_t>(2 + i)});
+    writes.push_back(job.output.writes);
+  }
+  // C is a flush too. After it, and without it from the start on, 32 s are the first beyond 30.
+  if (steady)
+    CHECK(writes == std::vector<int>{0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3});
+  else
+    CHECK(writes == std::vector<int>{0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3});
+  job.end();
+  for (int rank = 0; rank < 4; ++rank)
+    CHECK(same(expand(job.output.trace, rank), job.ranks[static_cast<std::size_t>(rank)]->whole()));
 }
 
 TEST_CASE("without markers there is one merge, at the end") {

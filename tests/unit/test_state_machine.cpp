@@ -264,6 +264,8 @@ TEST_CASE("votes add up in any order, and saturate", "[statemachine][vote]") {
       Vote(Vote::kMostRanks - 1, Vote::kMostRanks, 3),
       Vote(12345, 0, Vote::kMostFaults - 1, 1ull << 63, 1, 0),
       Vote(3, 0, 0, 9, Vote::kMostCosts, 1),
+      Vote(0, 0, 0, 0, 1, Vote::kMostCosts, 1),
+      Vote(0, 0, 0, 0, 0, 0, Vote::kMostDue),
   };
   const auto sum = [](Vote a, const Vote& b) {
     combine(a, b);
@@ -279,6 +281,7 @@ TEST_CASE("votes add up in any order, and saturate", "[statemachine][vote]") {
       if (a.dear_events() > 0) CHECK(sum(a, b).dear_events() > 0);
       if (a.cheap_markers() > 0) CHECK(sum(a, b).cheap_markers() > 0);
       if (a.finalizing() > 0) CHECK(sum(a, b).finalizing() > 0);
+      if (a.due() > 0) CHECK(sum(a, b).due() > 0);
     }
   }
   const Vote most = sum(votes[3], votes[4]);
@@ -297,9 +300,9 @@ TEST_CASE("a million ranks' votes are counted, one by one", "[statemachine][vote
 }
 
 TEST_CASE("a vote is two 64-bit words on the wire", "[statemachine][vote]") {
-  const Vote vote(0x123456, 0x789abc, 0xde, 42, 5, 6);
+  const Vote vote(0x123456, 0x789abc, 0xde, 42, 1, 2, 6);
   std::uint64_t words[2];
   std::memcpy(words, &vote, sizeof vote);
-  CHECK(words[0] == 0x65de789abc123456u);
+  CHECK(words[0] == 0x69de789abc123456u);
   CHECK(words[1] == 42);
 }
