@@ -41,7 +41,7 @@ class Vote {
   constexpr std::uint32_t dear_events() const { return (counts_ >> 56) & kMostCosts; }
   /// Ranks that are not over it because of markers: who waits for others is, but never all.
   constexpr std::uint32_t cheap_markers() const { return (counts_ >> 58) & kMostCosts; }
-  /// Ranks for which the last flush is long ago.
+  /// Ranks for which the last flush is long ago, or which hold much since then.
   constexpr std::uint32_t due() const { return (counts_ >> 60) & kMostDue; }
   /// Sum over ranks of a hash of each rank's signature: the same phase, the same sum.
   constexpr std::uint64_t phase() const { return phase_; }

@@ -10,6 +10,7 @@
 /// Written for a world: in a job each process has its own rank, in a test one process has all.
 /// Every public method is collective.
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -57,6 +58,8 @@ class Online {
   /// Questions a rank asks in a comparison of clocks. At a flush the first answer may have
   /// waited for another rank's.
   static constexpr unsigned kManyRounds = 10, kFewRounds = 2;
+  /// Bytes that a rank may hold in any case.
+  static constexpr std::uint64_t kLeastHeld = std::uint64_t{1} << 20;
   /// Numbers of the votes at the end, in their world.
   static constexpr std::uint32_t kEnds = 0, kSums = 1;
   using Votes = typename World::template PerRank<Vote>;
@@ -77,6 +80,7 @@ class Online {
   void govern(const Vote& vote);
 
   Vote own_vote(Member& member) const;
+  bool holds_much(Member& member) const;
   void set_aside();
   void join();
   void drop();
@@ -106,6 +110,10 @@ class Online {
   bool represents() const { return machine_.state() == State::kLead && !lossless(); }
   bool keeps_in_lead(std::uint32_t rank, const Member& member) const;
   World& present() { return finalizing_ ? last_ : votes_; }
+  /// What a rank may hold before all flush: rank 0 takes in what all of them hold.
+  std::uint64_t most_held() const {
+    return std::max(kLeastHeld, options_.trace_limit / (4 * std::uint64_t{votes_.size()}));
+  }
   /// Seconds after which what all ranks do together is given up.
   double patience() const { return kFlushPatience * options_.marker_timeout; }
 

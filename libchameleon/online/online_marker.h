@@ -98,9 +98,11 @@ Vote Online<World>::own_vote(Member& member) const {
     if (std::exchange(member.threads, interval.threads) != interval.threads)
       changed = changed || machine_.acted() != 0;
     if (options_.budget > 0) member.spent = member.rank->budget().spent();
-    // By the rank's own clock. That one rank finds so is enough: all flush at the same marker.
+    // By the rank's own clock and memory. That one rank finds so is enough: all flush at the same
+    // marker.
     const bool due = member.rank->elapsed_ns() >=
-                     flushed_ns_ + static_cast<std::uint64_t>(1e9 * options_.flush_seconds);
+                         flushed_ns_ + static_cast<std::uint64_t>(1e9 * options_.flush_seconds) ||
+                     holds_much(member);
     const Governor::Cause cause = member.rank->budget().governor().over(member.spent);
     vote = Vote(changed ? 1 : 0, 0, 0, mix(interval.signature.call_path),
                 cause == Governor::Cause::kEvents ? 1 : 0,
@@ -108,6 +110,15 @@ Vote Online<World>::own_vote(Member& member) const {
   });
   if (!member.interval.left_out) member.previous = member.interval.signature.call_path;
   return vote;
+}
+
+/// Whether a rank has come to hold much since the last flush. What it had before its first marker
+/// does not count: that is the tool itself.
+template <class World>
+bool Online<World>::holds_much(Member& member) const {
+  const std::uint64_t bytes = member.rank->memory_bytes();
+  if (member.emptied_bytes == 0) member.emptied_bytes = bytes;
+  return bytes > member.emptied_bytes + most_held();
 }
 
 template <class World>
@@ -235,6 +246,9 @@ void Online<World>::merge(const Clustering& clustering, Keeps keeps) {
   ++facts_.flushes;  // what is left on SIGTERM from here on comes after this one
   keeper_.flush(present(), clustering, keeper_.take_shares(present(), keeps),
                 [&] { return facts(); });
+  present().map(members_, [](std::uint32_t, Member& member) {
+    member.emptied_bytes = member.rank->memory_bytes();
+  });
   after_flush();
 }
 

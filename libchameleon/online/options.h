@@ -20,7 +20,9 @@ struct OnlineOptions {
   bool keeps_times = true;
   std::uint32_t time_classes = 16;  ///< most groups of ranks with times of their own
   double marker_timeout = 60;       ///< seconds
-  double budget = 0;                ///< the tool's share of the run time; 0: as it comes
+  /// Bytes of values of parameters that rank 0 keeps; beyond them they become distributions.
+  std::uint64_t trace_limit = 64ULL << 20;
+  double budget = 0;  ///< the tool's share of the run time; 0: as it comes
 };
 
 }  // namespace chameleon::online

@@ -84,6 +84,8 @@ class Rank {
   virtual std::int64_t clock_ns() = 0;
   virtual void compared(const ClockSample& sample) = 0;
   virtual Budget& budget() = 0;
+  /// Allocated by the tool in the rank's process, now.
+  virtual std::uint64_t memory_bytes() const = 0;
 
   /// All events are merged; what comes now is small.
   virtual void merged() = 0;

@@ -17,8 +17,9 @@ struct Member {
   std::uint64_t previous = 0;  ///< Call-Path signature of the interval before that was recorded
   std::size_t threads = 1;     ///< with streams, at the last marker
   Governor::Spent spent;       ///< at the last marker, where there is a budget
-  bool stands_alone = false;   ///< nobody can represent it since leads were elected
-  bool keeps_history = false;  ///< nor what it did since its last share
+  std::uint64_t emptied_bytes = 0;  ///< of memory, after the last flush
+  bool stands_alone = false;        ///< nobody can represent it since leads were elected
+  bool keeps_history = false;       ///< nor what it did since its last share
 };
 
 template <class World>

@@ -10,6 +10,7 @@
 
 #include "cluster/by_signatures.h"
 #include "compress/append.h"
+#include "compress/distribution.h"
 #include "compress/merge.h"
 #include "flush/time_classes.h"
 #include "model/online_facts.h"
@@ -160,6 +161,11 @@ class TraceKeeper {
   void append_whole(Trace merged) {
     whole_ = false;
     append(online_, std::move(merged));
+    if (limit_values(online_, options_.trace_limit) > 0 && !std::exchange(said_limit_, true))
+      root_->say(
+          "values differ at each step and take more than CHAMELEON_TRACE_LIMIT=%lluM: those that "
+          "take most become distributions, which the trace declares",
+          static_cast<unsigned long long>(options_.trace_limit >> 20));
     whole_ = true;
   }
 
@@ -188,6 +194,7 @@ class TraceKeeper {
   bool whole_ = true;             ///< nothing failed in the middle of a change to it
   RankList missing_;              ///< ranks whose events did not arrive in some flush
   bool missing_unknown_ = false;  ///< it may be more than those
+  bool said_limit_ = false;
 };
 
 }  // namespace chameleon::online

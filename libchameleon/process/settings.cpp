@@ -193,6 +193,7 @@ const std::map<std::string, Variable>& variables() {
       {"BUDGET", {"a share of the run time such as 1%", set_budget}},
       {"MARKER_TIMEOUT", {"seconds above 0", seconds_of(&Settings::marker_timeout)}},
       {"FLUSH_SECONDS", {"seconds above 0", seconds_of(&Settings::flush_seconds)}},
+      {"TRACE_LIMIT", {"a size of at least 64K, such as 512M", size_of(&Settings::trace_limit)}},
       {"VERBOSE",
        {"0, 1 or 2",
         [](Settings& s, const std::string& v) {

@@ -5,6 +5,7 @@
 /// and its clock. Here is the fault boundary of markers: what fails becomes the process's fault
 /// (fault.h).
 
+#include "base/memory.h"
 #include "online/rank.h"
 #include "process/rank_budget.h"
 #include "process/rank_report.h"
@@ -29,6 +30,7 @@ class TracedRank final : public Rank {
   std::int64_t clock_ns() override;
   void compared(const ClockSample& sample) override;
   Budget& budget() override { return budget_; }
+  std::uint64_t memory_bytes() const override { return memory_use().now; }
   void merged() override;
   bool failed() const override;
   void note_failure(Failure failure) override;

@@ -75,10 +75,32 @@ void poll(const Program& run, int next, int previous) {
   MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
 }
 
+constexpr unsigned kMostNoise = 1000;
+
+/// A number below `kMostNoise` that has nothing to do with those before it.
+int noise(int rank, int step, int message) {
+  unsigned value = static_cast<unsigned>(rank) * 40503u +
+                   static_cast<unsigned>(step) * 1103515245u +
+                   static_cast<unsigned>(message) * 69069u;
+  for (int i = 0; i < 3; ++i) value = (value ^ value >> 15) * 2246822519u;
+  return static_cast<int>((value ^ value >> 13) % kMostNoise);
+}
+
+/// Messages whose lengths and tags differ each time, on each rank.
+void shift_noise(const Program& run, int step, int next, int previous) {
+  static char out[kMostNoise], in[kMostNoise];
+  for (int message = 0; message < 100; ++message) {
+    const int mine = noise(run.rank, step, message), theirs = noise(previous, step, message);
+    MPI_Sendrecv(out, mine, MPI_CHAR, next, mine, in, theirs, MPI_CHAR, previous, theirs,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
 void shift(const Program& run, int step) {
   if (run.mode == "root") return serve(run);
   const int next = (run.rank + 1) % run.ranks;
   const int previous = (run.rank + run.ranks - 1) % run.ranks;
+  if (run.mode == "noise") return shift_noise(run, step, next, previous);
   if (run.mode == "poll") return poll(run, next, previous);
   int out = run.rank + step;
   int in = -1;

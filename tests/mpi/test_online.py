@@ -73,6 +73,24 @@ def flush_by_time(online):
 
 
 @test
+def values_beyond_the_limit(online):
+    """Values that never repeat: memory stays bounded, what becomes a distribution is declared, all
+    else is exact."""
+    ranks, steps, most = (8, 3200, 64 << 20) if online.all else (3, 60, 16 << 20)
+    limit = most >> 2 if online.all else 256 << 10
+    what, path, facts, outcome = online.trace(ranks, online.program("noise", steps), lines=2,
+                                              TRACE_LIMIT=limit)
+    expect(b"CHAMELEON_TRACE_LIMIT" in outcome.stderr, f"{what}: says nothing", outcome)
+    expect(facts["tool_bytes"] < most, f"{what}: {facts['tool_bytes']} bytes of memory")
+    kinds = {one["kind"] for one in facts["inexact"]}
+    expect({"COUNT", "TAG"} >= kinds > set(), f"{what}: not exact are {facts['inexact']}")
+    expect(not facts["declarations"], f"{what}: {facts['declarations']}")
+    for strict, status in ((), 0), (("--strict",), 1):
+        outcome = online.tools.chameleon("verify", *strict, path, "--raw", path.parent / "raw")
+        expect(outcome.status == status, f"{what}: verify", outcome)
+
+
+@test
 def alternation_is_durable(online):
     program = online.example("phases", "--iterations", 30, "--pattern", "alternate")
     what, _, facts, _ = online.exact(2, program, FLUSH_EVERY=5)

@@ -81,6 +81,8 @@ class ScriptedRank final : public Rank {
     return trace;
   }
   std::uint64_t elapsed_ns() override { return elapsed_ns_; }
+  std::uint64_t memory_bytes() const override { return 1000 + bytes_; }
+  void hold(std::uint64_t bytes) { bytes_ += bytes; }
   void compute(std::uint64_t seconds) { elapsed_ns_ += seconds * 1'000'000'000; }
   std::int64_t clock_ns() override { return 0; }
   void compared(const ClockSample&) override { ++comparisons_; }
@@ -106,7 +108,7 @@ class ScriptedRank final : public Rank {
   NoBudget budget_;
   Failure failure_ = Failure::kNone;
   bool ends_ = false;
-  std::uint64_t elapsed_ns_ = 0;
+  std::uint64_t elapsed_ns_ = 0, bytes_ = 0;
   Stage stage_ = Stage::kVote;
   std::size_t dropped_ = 0;
   int elections_ = 0, comparisons_ = 0;
@@ -326,6 +328,19 @@ TEST_CASE("where the last flush is long ago by one rank's clock, all ranks flush
   job.end();
   for (int rank = 0; rank < 4; ++rank)
     CHECK(same(expand(job.output.trace, rank), job.ranks[static_cast<std::size_t>(rank)]->whole()));
+}
+
+TEST_CASE("where a rank holds much, all ranks flush") {
+  Job job(4);
+  job.options.trace_limit = 32 << 20;  // of which a rank may hold 2 MiB
+  std::vector<int> writes;
+  for (int i = 0; i < 8; ++i) {
+    job.ranks[3]->hold(600 << 10);
+    job.step({1, static_cast<std::uint64_t>(2 + i)});
+    writes.push_back(job.output.writes);
+  }
+  CHECK(writes == std::vector<int>{0, 0, 0, 0, 1, 1, 1, 1});
+  job.end();
 }
 
 TEST_CASE("without markers there is one merge, at the end") {
