@@ -57,15 +57,17 @@ class Folder {
   /// is something else.
   template <class Identity, class Symbol, class Time>
   std::size_t repeat(std::size_t available, Identity identity, Symbol symbol, Time time) {
-    if (!predicts_ || available == 0 || last_symbol_ != places_.back().symbol) return 0;
-    if (iteration_is_whole() && pending_.front().identity == identity(0) && may_repeat(pending_))
+    if (!predicts_ || at_ != last_ || available == 0 || last_symbol_ != places_.back().symbol)
+      return 0;
+    if (!pending_.empty()) {
+      if (pending_.front().identity != identity(0) || !may_repeat(pending_)) return 0;
       commit_prediction();
-    if (!pending_.empty() || (!whole_repeats_ && !has_patterns_) || available < whole_.size() ||
-        !may_repeat(whole_))
+    }
+    if ((!whole_repeats_ && !has_patterns_) || available < whole_.size() || !may_repeat(whole_))
       return 0;
     const std::size_t count = whole_.size();
     std::size_t done = 0;
-    const auto same = [&](const auto& iteration) {
+    const auto same = [&](const auto* iteration) {
       if (available - done < count) return false;
       std::size_t i = 0;
       while (i < count && iteration[i].identity == identity(done + i)) ++i;
@@ -73,34 +75,36 @@ class Folder {
     };
     // The last one is taken back where it may go on within.
     const auto over = [&] {
-      return done == available || beats_[0].identity == identity(done) ||
+      return done == available || beats_.front().identity == identity(done) ||
              is_over(symbol(done), done / count - 1);
     };
     if (beats_.empty()) {
-      if (!same(whole_)) return 0;
+      if (!same(whole_.data())) return 0;
       find_beats();
     }
     if (gathered_.empty() && (available > 4 * count || rounds_ > 2)) gather_times();
+    const Beat* const beats = beats_.data();
     if (count < kLong) {
-      while (same(beats_)) {
+      for (bool next = same(beats); next;) {
         done += count;
-        if (!over()) {
+        next = same(beats);
+        if (!next && !over()) {
           done -= count;
           break;
         }
-        count_part(0, count, [&](std::size_t i) { return time(done - count + i); });
+        count_part(beats, 0, count, [&](std::size_t i) { return time(done - count + i); });
       }
     } else {
-      for (bool more = true; more && same(beats_);) {
+      for (bool more = true; more && same(beats);) {
         const std::size_t from = done;
         do done += count;
-        while (done - from < kBatch && same(beats_));
+        while (done - from < kBatch && same(beats));
         more = over();
         if (!more) done -= count;
         // Part by part, whose times stay in the processor's nearest memory.
         for (std::size_t first = 0; first < count; first += kPart)
           for (std::size_t at = from; at < done; at += count)
-            count_part(first, std::min(count, first + kPart),
+            count_part(beats, first, std::min(count, first + kPart),
                        [&](std::size_t i) { return time(at + i); });
       }
     }
@@ -183,13 +187,13 @@ class Folder {
   void find_beats();
   /// Part of the whole iteration once more, with other times.
   template <class Time>
-  void count_part(std::size_t first, std::size_t end, Time time) {
-    const std::size_t count = keep_times_ ? beats_.size() : 0;
-    for (std::size_t i = first; i < std::min(end, count); ++i) {
-      if (i + kAhead < count) prefetch(beats_[i + kAhead].time);
+  void count_part(const Beat* beats, std::size_t first, std::size_t end, Time time) {
+    if (!keep_times_) return;
+    for (std::size_t i = first; i < end; ++i) {
+      if (i + kAhead < end) prefetch(beats[i + kAhead].time);
       const auto [compute, communication] = time(i);
-      beats_[i].time->compute.add(compute);
-      beats_[i].time->communication.add(communication);
+      beats[i].time->compute.add(compute);
+      beats[i].time->communication.add(communication);
     }
   }
   static void prefetch(const Durations* durations) {
@@ -214,7 +218,7 @@ class Folder {
   bool may_repeat(const std::vector<Pending>& events) const {
     return steps_[events.front().step].again == begins_.front() || is_settled(0);
   }
-  bool iteration_is_whole() const { return !pending_.empty() && at_ + 1 == places_.size(); }
+  bool iteration_is_whole() const { return at_ == last_ && !pending_.empty(); }
   void settle_rounds();
   void withdraw_prediction();
   void leave_prediction() {
@@ -252,6 +256,7 @@ class Folder {
   std::vector<Step> steps_;     ///< innermost loops first
   std::vector<Node*> begins_;   ///< loops by their first place, outermost first
   std::uint32_t at_ = 0;        ///< the place of the event before
+  std::uint32_t last_ = 0;      ///< the place that ends an iteration
   std::uint64_t before_ = 0;    ///< symbol before the first pending event
   std::uint64_t too_long_ = 0;  ///< shape of a loop whose iterations are not waited for
   std::vector<Pending> pending_;

@@ -22,7 +22,7 @@ void Folder::predict(Node* loop) {
   beats_.clear();
   whole_repeats_ = has_patterns_ = false;
   plan(*loop);
-  at_ = static_cast<std::uint32_t>(places_.size() - 1);
+  at_ = last_ = static_cast<std::uint32_t>(places_.size() - 1);
   places_.back().end_step = static_cast<std::uint32_t>(steps_.size());
   predicts_ = true;
 }
@@ -85,8 +85,7 @@ bool Folder::predicted(const Event& event) {
   if (pending_.empty()) before_ = last_symbol_;
   pending_.push_back(pending);
   last_symbol_ = place.symbol;
-  if (at_ + 1 != places_.size() && pending_.size() > kMostPending &&
-      pending_.size() > 2 * places_.size()) {
+  if (at_ != last_ && pending_.size() > kMostPending && pending_.size() > 2 * places_.size()) {
     too_long_ = begins_.front()->shape.hash;
     withdraw_prediction();
   }
