@@ -14,8 +14,8 @@ constexpr int kTurn = 2048;
 
 }  // namespace
 
-Result<CheckReport> check(const Trace& trace, Omissions* omissions) {
-  Simulation simulation(trace, omissions);
+Result<CheckReport> check(const Trace& trace, Omissions* omissions, Omissions* unawaited) {
+  Simulation simulation(trace, omissions, unawaited);
   if (const Status ready = simulation.prepare(); !ready) return ready.error();
   return simulation.run();
 }
@@ -84,8 +84,10 @@ Status Simulation::prepare() {
   }
   present_count_ = static_cast<std::uint32_t>(ranks_.size());
   declared_ = declared_ranks(trace_);
-  goes_on_ = omissions_ != nullptr || !trace_.complete || !declared_.empty();
-  if (omissions_ != nullptr) omissions_->assign(world, {});
+  goes_on_ =
+      omissions_ != nullptr || unawaited_ != nullptr || !trace_.complete || !declared_.empty();
+  for (Omissions* lists : {omissions_, unawaited_})
+    if (lists != nullptr) lists->assign(world, {});
   return Unit{};
 }
 
@@ -109,11 +111,13 @@ CheckReport Simulation::run() {
   report_stuck();
   report_leftovers();
   report_.ok = report_.problem_count == 0;
-  if (omissions_ != nullptr)
-    for (std::vector<Omission>& list : *omissions_) {
+  for (Omissions* lists : {omissions_, unawaited_}) {
+    if (lists == nullptr) continue;
+    for (std::vector<Omission>& list : *lists) {
       std::sort(list.begin(), list.end());
       list.erase(std::unique(list.begin(), list.end()), list.end());
     }
+  }
   return std::move(report_);
 }
 
@@ -133,6 +137,7 @@ void Simulation::run_rank(std::uint32_t rank) {
       self.has_event = true;
       self.phase = 0;
       self.pending = -1;
+      self.sending = -1;
     }
     if (!step(rank)) {
       self.blocked = true;
@@ -239,6 +244,10 @@ std::string Simulation::why_stuck(const RankState& self) const {
            " with tag " + std::to_string(self.channel.tag) + " is left for it";
   if (self.waiting_request >= 0) {
     const Request& request = self.pool[static_cast<std::size_t>(self.waiting_request)];
+    if (request.kind == Request::Kind::kSend)
+      return why + "no receive on world rank " + std::to_string(request.channel.dest) +
+             " with tag " + std::to_string(request.channel.tag) + " for the send of event " +
+             std::to_string(request.event);
     if (request.kind != Request::Kind::kCollective)
       return why + "no message from world rank " + std::to_string(request.channel.source) +
              " with tag " + std::to_string(request.channel.tag) + " for the receive of event " +
@@ -299,6 +308,7 @@ void Simulation::report_leftovers() {
     for (const Request& request : self.pool) {
       if (request.kind == Request::Kind::kFree || !request.active || request.cancelled) continue;
       if (request.omitted || (request.released && request.matched)) continue;
+      if (request.kind == Request::Kind::kSend && request.released) continue;
       if (request.kind == Request::Kind::kDone) {  // nobody waits for it: one-sided, of a file
         ++report_.open_requests;
         continue;

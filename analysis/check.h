@@ -5,10 +5,10 @@
 /// must wait: every receive must find its message (in the order of its channel:
 /// communicator, source, destination, tag; wildcards take what the run matched),
 /// every collective must be called by all of its communicator in the same order
-/// with the same call, root, op and amounts. Sends are taken as buffered, rooted
-/// collectives wait only for the data they need. What is found is named: rank,
-/// event number (from 1) and call. O(events), in memory of the messages and
-/// requests in flight; a rank in turn runs at most a few thousand events ahead.
+/// with the same call, root, op and amounts. Unless asked otherwise sends are taken
+/// as buffered, and rooted collectives wait only for the data they need. What is found is named:
+/// rank, event number (from 1) and call. O(events), in memory of the messages and requests in
+/// flight; a rank in turn runs at most a few thousand events ahead.
 ///
 /// Of an incomplete trace what its end cut off is no fault, nor is what the
 /// ranks leave open that the trace declares not to know exactly: both are named
@@ -83,7 +83,13 @@ struct Omission {
 using Omissions = std::vector<std::vector<Omission>>;
 
 /// Simulates the whole trace. Error: the trace is damaged (see `RankView`).
-Result<CheckReport> check(const Trace& trace, Omissions* omissions = nullptr);
+///
+/// With `unawaited`, sends are synchronous and collectives synchronize, which any MPI may do: a
+/// send ends when its receive is posted. In a circle a send is then not waited for, and listed
+/// there; nothing is left out for it. The rest of the trace runs to its end on any MPI if those
+/// sends that are listed are nonblocking and completed at the end.
+Result<CheckReport> check(const Trace& trace, Omissions* omissions = nullptr,
+                          Omissions* unawaited = nullptr);
 
 /// Why a replay would not run to its end unless operations are left out, in one
 /// line; empty if it would (what an incomplete trace cuts off is left out anyway).

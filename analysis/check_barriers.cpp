@@ -51,8 +51,10 @@ bool Simulation::satisfied(std::uint32_t rank, const CollectiveKey& key, const C
   if (found == instances_.end() || plan.waits == Waits::kForNobody) return true;
   Instance& instance = found->second;
   if (instance.abandoned) return true;
-  if (plan.waits == Waits::kForRoot && (instance.root_came || instance.root < 0)) return true;
-  if (plan.waits == Waits::kRootForAll && instance.root != static_cast<std::int64_t>(rank))
+  const bool early = unawaited_ == nullptr;
+  if (early && plan.waits == Waits::kForRoot && (instance.root_came || instance.root < 0))
+    return true;
+  if (early && plan.waits == Waits::kRootForAll && instance.root != static_cast<std::int64_t>(rank))
     return true;
   if (plan.waits == Waits::kForLower &&
       instance.lower.all_before(instance.local.find(static_cast<std::int64_t>(rank))))

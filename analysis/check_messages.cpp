@@ -43,8 +43,55 @@ bool Simulation::send_part(std::uint32_t rank, const CallPlan& plan, Request* re
     request->capacity = at.send_bytes;
     if (request->persistent) return true;
   }
-  deliver(rank, key, at.send_bytes, 0);
+  MessageRun message{at.send_bytes, 1, at.number, 0, self.call()};
+  if (unawaited_ != nullptr && !plan.buffered && present(key.dest)) {
+    RankState& sender = state(rank);
+    if (request == nullptr) {
+      sender.sending = sender.allocate();
+      request = &sender.pool[static_cast<std::size_t>(sender.sending)];
+      *request = {};
+      request->kind = Request::Kind::kSend;
+      request->active = true;
+      request->event = at.number;
+      request->call = self.call();
+      request->channel = key;
+    }
+    request->awaits = true;
+    message.request = request - sender.pool.data();
+  }
+  deliver(key, message);
   return true;
+}
+
+/// Whether the receive of this event's own send is posted, or need not be.
+bool Simulation::sent(std::uint32_t rank) {
+  RankState& self = state(rank);
+  if (self.sending < 0) return true;
+  const auto place = static_cast<std::uint32_t>(self.sending);
+  Request& request = self.pool[place];
+  if (request.awaits && !request.matched) {
+    self.waiting_request = self.sending;
+    return false;
+  }
+  if (request.matched)
+    self.release(place);
+  else
+    request.released = true;
+  return true;
+}
+
+/// The receive of a message is posted: who sent it need not wait longer.
+void Simulation::received(const ChannelKey& key, const MessageRun& message) {
+  if (message.request < 0) return;
+  RankState& sender = state(key.source);
+  const auto place = static_cast<std::uint32_t>(message.request);
+  Request& request = sender.pool[place];
+  if (request.kind != Request::Kind::kSend || request.event != message.event) return;
+  request.matched = true;
+  if (request.released)
+    sender.release(place);
+  else if (sender.blocked && sender.waiting_request == message.request)
+    wake(key.source);
 }
 
 bool Simulation::send_event(std::uint32_t rank, const CallPlan& plan) {
@@ -52,12 +99,17 @@ bool Simulation::send_event(std::uint32_t rank, const CallPlan& plan) {
   if (!self.at.took_place()) return true;
   if (plan.action == Action::kSendrecv) {
     if (self.phase == 0) send_part(rank, plan, nullptr);
-    self.phase = 1;
-    return receive_event(rank, plan);
+    if (self.phase < 2 && !receive_event(rank, plan)) {
+      self.phase = 1;
+      return false;
+    }
+    self.phase = 2;
+    return sent(rank);
   }
   if (plan.request < 0) {
-    send_part(rank, plan, nullptr);
-    return true;
+    if (self.phase == 0) send_part(rank, plan, nullptr);
+    self.phase = 1;
+    return sent(rank);
   }
   Request* request = nullptr;
   if (self.at.posted != nullptr) {
@@ -69,8 +121,8 @@ bool Simulation::send_event(std::uint32_t rank, const CallPlan& plan) {
   return true;
 }
 
-void Simulation::deliver(std::uint32_t from, const ChannelKey& key, Value bytes,
-                         std::uint32_t part) {
+void Simulation::deliver(const ChannelKey& key, const MessageRun& message) {
+  const Value bytes = message.bytes;
   ++report_.messages;
   if (bytes != kUnknownSize) report_.bytes += static_cast<std::uint64_t>(bytes);
   if (!present(key.dest)) return;
@@ -83,6 +135,7 @@ void Simulation::deliver(std::uint32_t from, const ChannelKey& key, Value bytes,
     Request& request = to.pool[place];
     request.matched = true;
     request.received = bytes;
+    received(key, message);
     if (request.released) {
       judge_size(key.dest, request, bytes, 0);
       to.release(place);
@@ -91,17 +144,18 @@ void Simulation::deliver(std::uint32_t from, const ChannelKey& key, Value bytes,
     }
     return;
   }
-  const RankState& sender = state(from);
   // Each of them by itself if it may have to be left out.
-  if (omissions_ == nullptr && !channel.messages.empty() && channel.messages.back().bytes == bytes)
+  if (omissions_ == nullptr && unawaited_ == nullptr && !channel.messages.empty() &&
+      channel.messages.back().bytes == bytes)
     ++channel.messages.back().count;
   else
-    channel.messages.push({bytes, 1, sender.at.number, part, sender.call()});
+    channel.messages.push(message);
   if (awaited) wake(key.dest);
 }
 
-Simulation::Value Simulation::take(Channel& channel) {
+Simulation::Value Simulation::take(const ChannelKey& key, Channel& channel) {
   MessageRun& run = channel.messages.front();
+  received(key, run);
   const Value bytes = run.bytes;
   if (--run.count == 0) channel.messages.pop();
   return bytes;
@@ -204,7 +258,7 @@ void Simulation::post(std::uint32_t rank, std::uint32_t place) {
     channel.posted.push(place);
   } else {
     request.matched = true;
-    request.received = take(channel);
+    request.received = take(request.channel, channel);
   }
 }
 
@@ -226,7 +280,7 @@ bool Simulation::complete_wildcard(std::uint32_t rank, std::uint32_t place,
   Value bytes = kUnknownSize;
   Channel& channel = channels_[key];
   if (!channel.messages.empty()) {
-    bytes = take(channel);
+    bytes = take(key, channel);
   } else if (!steal(self, key, bytes)) {
     self.waiting_channel = true;
     self.waiting_wildcard = true;
@@ -276,7 +330,7 @@ bool Simulation::probe(std::uint32_t rank, const CallPlan& plan) {
     return false;
   }
   if (plan.action == Action::kMatchedProbe && self.at.value(plan.message) >= 0)
-    self.messages[self.at.value(plan.message)] = take(channel);
+    self.messages[self.at.value(plan.message)] = take(request.channel, channel);
   return true;
 }
 

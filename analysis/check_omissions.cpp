@@ -39,16 +39,21 @@ Simulation::Stall Simulation::stall_of(const RankState& self, Hopeless& known) c
     return stall;
   }
   const ChannelKey& key = self.waiting_channel ? self.channel : request->channel;
+  stall.send = !self.waiting_channel && request->kind == Request::Kind::kSend;
+  if (stall.send) {
+    stall.hopeless = present(key.dest) && ranks_[static_cast<std::size_t>(index_[key.dest])].done;
+    return stall;
+  }
   stall.declared = declared(self.rank) || declared(key.source);
   stall.hopeless = present(key.source) && ranks_[static_cast<std::size_t>(index_[key.source])].done;
   return stall;
 }
 
 // Everybody is done or waits. What can never come is left out on every rank at
-// once; in a circle one wait is: of declared ranks, for a message, early.
+// once; in a circle one wait is: for a send, else of declared ranks, for a message, early.
 bool Simulation::resolve_stall() {
   std::vector<std::pair<std::uint32_t, Stall>> hopeless;
-  using Order = std::tuple<bool, bool, std::uint64_t, std::uint32_t>;
+  using Order = std::tuple<bool, bool, bool, std::uint64_t, std::uint32_t>;
   std::optional<Order> best;
   std::uint32_t choice = 0;
   Stall chosen;
@@ -58,7 +63,7 @@ bool Simulation::resolve_stall() {
     const std::uint32_t rank = self.rank;
     const Stall stall = stall_of(self, known);
     if (stall.hopeless) hopeless.emplace_back(rank, stall);
-    const Order order{!stall.declared, stall.collective, self.at.number, rank};
+    const Order order{!stall.send, !stall.declared, stall.collective, self.at.number, rank};
     if (best && !(order < *best)) continue;
     best = order;
     choice = rank;
@@ -73,6 +78,7 @@ bool Simulation::resolve_stall() {
 
 void Simulation::leave_out(std::uint32_t rank, const Stall& stall) {
   RankState& self = state(rank);
+  if (stall.send) return stop_awaiting(self);
   const Blame by = blame(stall.hopeless, stall.declared);
   problem("deadlock", rank, self.at.number, self.call(), why_stuck(self), by);
   if (stall.collective) {
@@ -99,6 +105,14 @@ void Simulation::leave_out(std::uint32_t rank, const Stall& stall) {
     self.skip = true;
   }
   wake(rank);
+}
+
+// The send may go on when its rank does: if it is never received it is left out at the end.
+void Simulation::stop_awaiting(RankState& self) {
+  Request& request = self.pool[static_cast<std::size_t>(self.waiting_request)];
+  request.awaits = false;
+  (*unawaited_)[self.rank].push_back({request.event, request.part});
+  wake(self.rank);
 }
 
 void Simulation::abandon(Instance& instance) {

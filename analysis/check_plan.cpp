@@ -162,9 +162,11 @@ CallPlan plan_call(const CallDescription& call) {
     const CallInfo& info = *plan.info;
     plan.name = without_large_counts(info).name + std::strlen("MPI_");
     plan.persistent = has(info, Attribute::kPersistent);
+    plan.buffered = has(info, Attribute::kBuffered | Attribute::kPartitioned);
     find_data(call, plan);
   }
   plan.action = action_of(plan);
+  if (plan.action == Action::kSendrecv && plan.request >= 0) plan.buffered = true;
   if (plan.info != nullptr && plan.action == Action::kCollective) {
     const CallMeaning& meaning = meaning_of(*plan.info);
     plan.waits = meaning.waits;

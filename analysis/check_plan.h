@@ -42,6 +42,7 @@ struct CallPlan {
   const CallInfo* info = nullptr;  ///< null: the table does not have it
   Action action = Action::kNothing;
   bool persistent = false;
+  bool buffered = false;  ///< sends, and never waits for the receive
   bool changes_communicators = false;
   bool object_is_file = false;                    ///< `object` is a file, not a window
   bool over_result = false;                       ///< members of the communicator made take part

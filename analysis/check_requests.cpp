@@ -34,6 +34,10 @@ bool Simulation::complete(std::uint32_t rank, std::uint32_t place, const Complet
     self.waiting_request = place;
     return false;
   }
+  if (request.kind == Request::Kind::kSend && request.awaits && !request.matched) {
+    self.waiting_request = place;
+    return false;
+  }
   if (request.kind != Request::Kind::kRecv) return true;
   if (request.wildcard && completion != nullptr) return complete_wildcard(rank, place, *completion);
   if (request.cancelled) return true;
@@ -63,7 +67,10 @@ bool Simulation::complete_request(std::uint32_t rank, const Completion& completi
     request.active = false;
     return true;
   }
-  self.release(place);
+  if (request.kind == Request::Kind::kSend && unawaited_ != nullptr && !request.matched)
+    request.released = true;
+  else
+    self.release(place);
   self.places[completion.posting->index] = -1;
   return true;
 }
@@ -94,9 +101,18 @@ void Simulation::start_request(std::uint32_t rank, std::uint32_t place, std::uin
   request.event = self.at.number;
   request.part = part;
   if (request.kind == Request::Kind::kSend)
-    deliver(rank, request.channel, request.capacity, part);
+    start_send(rank, place);
   else
     post(rank, place);
+}
+
+void Simulation::start_send(std::uint32_t rank, std::uint32_t place) {
+  Request& request = state(rank).pool[place];
+  const CallPlan& plan = plan_.calls[request.call];
+  request.matched = false;
+  request.awaits = unawaited_ != nullptr && !plan.buffered && present(request.channel.dest);
+  deliver(request.channel, {request.capacity, 1, request.event, request.part, state(rank).call(),
+                            request.awaits ? static_cast<Value>(place) : -1});
 }
 
 void Simulation::free_request(std::uint32_t rank) {
@@ -108,6 +124,11 @@ void Simulation::free_request(std::uint32_t rank) {
   Request& request = self.pool[place];
   const bool open = request.kind == Request::Kind::kRecv && request.active && !request.matched &&
                     !request.cancelled;
+  if (request.kind == Request::Kind::kSend && request.active && request.awaits &&
+      !request.matched) {
+    request.released = true;
+    return;
+  }
   if (open && !request.wildcard) {
     request.released = true;
     return;
@@ -126,6 +147,7 @@ void Simulation::cancel(std::uint32_t rank) {
   Request& request = self.pool[place];
   if (!request.active) return;
   if (request.kind == Request::Kind::kSend) {
+    request.awaits = false;
     channels_[request.channel].excused = true;
   } else if (request.kind == Request::Kind::kRecv) {
     request.cancelled = true;

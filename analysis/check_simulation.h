@@ -19,8 +19,8 @@ namespace chameleon::analysis {
 
 class Simulation {
  public:
-  Simulation(const Trace& trace, Omissions* omissions)
-      : trace_(trace), plan_(trace), omissions_(omissions) {}
+  Simulation(const Trace& trace, Omissions* omissions, Omissions* unawaited)
+      : trace_(trace), plan_(trace), omissions_(omissions), unawaited_(unawaited) {}
   Status prepare();
   CheckReport run();
 
@@ -41,12 +41,14 @@ class Simulation {
     bool hopeless = false;  ///< who could end it has ended
     bool declared = false;  ///< declared parts are involved
     bool collective = false;
+    bool send = false;  ///< nothing needs to be left out
   };
   using Hopeless = std::unordered_map<CollectiveKey, bool, KeyHash>;
   Stall stall_of(const RankState& self, Hopeless& known) const;
   bool hopeless(const Instance& instance) const;
   bool resolve_stall();
   void leave_out(std::uint32_t rank, const Stall& stall);
+  void stop_awaiting(RankState& self);
   void abandon(Instance& instance);
   void omit(std::uint32_t rank, std::uint64_t event, std::uint32_t part);
   void omit_all(const Instance& instance);
@@ -68,11 +70,14 @@ class Simulation {
   bool complete_wildcard(std::uint32_t rank, std::uint32_t place, const Completion& completion);
   void start(std::uint32_t rank);
   void start_request(std::uint32_t rank, std::uint32_t place, std::uint32_t part);
+  void start_send(std::uint32_t rank, std::uint32_t place);
   void free_request(std::uint32_t rank);
   void cancel(std::uint32_t rank);
-  void deliver(std::uint32_t from, const ChannelKey& key, Value bytes, std::uint32_t part);
+  void deliver(const ChannelKey& key, const MessageRun& message);
   void post(std::uint32_t rank, std::uint32_t place);
-  Value take(Channel& channel);
+  Value take(const ChannelKey& key, Channel& channel);
+  bool sent(std::uint32_t rank);
+  void received(const ChannelKey& key, const MessageRun& message);
   bool steal(RankState& state, const ChannelKey& key, Value& bytes);
   void judge_size(std::uint32_t rank, const Request& request, Value bytes, std::int64_t returned);
   std::uint32_t new_request(std::uint32_t rank, Request::Kind kind);
@@ -103,6 +108,7 @@ class Simulation {
   const Trace& trace_;
   FollowPlan plan_;
   Omissions* omissions_;
+  Omissions* unawaited_;  ///< or null: sends are buffered
   RankList declared_;
   bool goes_on_ = false;                   ///< past what holds everyone up
   std::vector<std::uint64_t> unmodelled_;  ///< by call id: how often

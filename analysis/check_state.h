@@ -88,6 +88,7 @@ struct MessageRun {
   std::uint64_t event = 0;
   std::uint32_t part = 0;  ///< see `Omission`
   std::uint16_t call = 0;
+  std::int64_t request = -1;  ///< of the source, which waits for the receive; -1: none does
 };
 
 struct Channel {
@@ -109,6 +110,7 @@ struct Request {
   bool loose = false;     ///< posted beside a wildcard: which message it gets is not told
   bool cancelled = false;
   bool omitted = false;  ///< without a counterpart: completes at once
+  bool awaits = false;   ///< a send that ends when its receive is posted
   ChannelKey channel;    ///< of a wildcard: without source and, if it is any, tag
   bool any_source = false, any_tag = false;
   std::int64_t capacity = -1;
@@ -132,6 +134,7 @@ struct RankState {
   bool skip = false;  ///< left out: it is over
   std::uint32_t phase = 0;
   std::int64_t pending = -1;  ///< its own receive, a place in `pool`
+  std::int64_t sending = -1;  ///< its own send, if it waits for the receive
   CollectiveKey collective;
 
   /// What it waits for, if blocked.

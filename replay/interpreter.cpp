@@ -117,7 +117,7 @@ void Interpreter::step(const FollowedEvent& event) {
   if (exchange) omit_partners();
   if (exchange || list) ++left_out_[event.view.node->call];
   pace_.settle();
-  if (prepare()) {
+  if (!detach_send() && prepare()) {
     const int code = plan_->entry->invoke(words_.data());
     // What failed in the traced run fails as it did.
     const bool expected = event.failed();

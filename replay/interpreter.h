@@ -35,6 +35,8 @@ class Interpreter {
 
   /// Operations not to re-issue, ascending.
   void leave_out(std::vector<Omission> omissions) { omissions_ = std::move(omissions); }
+  /// Sends not to wait for, ascending: they are nonblocking, and complete when they can.
+  void do_not_await(std::vector<Omission> sends) { unawaited_ = std::move(sends); }
   /// Where files are; without, calls on files are left out.
   void use(Files files) { files_ = std::move(files); }
   /// A failed call is left out instead of ending the job.
@@ -61,7 +63,9 @@ class Interpreter {
     MPI_Request dormant = MPI_REQUEST_NULL;  ///< of a persistent wildcard receive
     bool persistent = false;
     bool active = false;
-    bool large = false;             ///< counts of the receive are MPI_Count
+    bool unawaited = false;         ///< a send that no call waits for
+    bool large = false;             ///< counts of the arguments are MPI_Count
+    std::vector<Word> send;         ///< arguments of a persistent send
     std::vector<Word> receive;      ///< arguments of a persistent wildcard receive
     std::int64_t receive_comm = 0;  ///< id
     std::vector<Pool::Block> blocks;
@@ -97,6 +101,13 @@ class Interpreter {
   bool on_errhandler() const;
   std::uint64_t largest_attached() const;
   int find_param(std::string_view name) const;
+
+  // unawaited.cpp
+  bool is_unawaited(std::uint32_t part);
+  void send_unawaited(const Word* arguments, bool large, MPI_Comm comm);
+  bool detach_send();
+  void detach_completed();
+  void keep(RequestState orphan);
 
   // requests.cpp
   bool prepare();
@@ -142,6 +153,9 @@ class Interpreter {
   std::atomic<std::uint64_t> progress_ = 0;
   std::vector<Omission> omissions_;
   std::size_t next_omission_ = 0;  ///< of the event at hand or a later one
+  std::vector<Omission> unawaited_;
+  std::size_t next_unawaited_ = 0;  ///< likewise
+  std::size_t sweep_at_ = 64;       ///< orphans that are looked through
   bool tolerant_ = false;
 
   // The event at hand.

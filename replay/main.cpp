@@ -57,6 +57,7 @@ struct Job {
   bool lenient = false;  ///< something may have been left out
   Bytes trace;
   Bytes omissions;
+  Bytes unawaited;
   Bytes scratch;  ///< path of the folder for files
 };
 
@@ -93,12 +94,16 @@ int find_omissions(const Options& options, const Trace& trace, Job& job) {
   job.lenient = !options.no_check && (options.best_effort || !trace.complete);
   if (options.no_check) return kDone;
   if (!job.lenient && declared_ranks(trace).empty()) return kDone;
-  Omissions omissions;
-  const Result<CheckReport> report = check(trace, job.lenient ? &omissions : nullptr);
+  Omissions omissions, unawaited;
+  const Result<CheckReport> report =
+      check(trace, job.lenient ? &omissions : nullptr, job.lenient ? &unawaited : nullptr);
   if (!report) return refuse(kUnreadable, report.error().message);
   if (const std::string why = replay_refusal(trace, *report); !why.empty() && !options.best_effort)
     return refuse(kRefused, "refused: " + why);
-  if (job.lenient) job.omissions = write_omissions(omissions);
+  if (job.lenient) {
+    job.omissions = write_omissions(omissions);
+    job.unawaited = write_omissions(unawaited);
+  }
   return kDone;
 }
 
@@ -219,6 +224,7 @@ int share(const Options& options, const World& world, Job& job) {
   job.lenient = lenient != 0;
   broadcast(job.trace, world);
   broadcast(job.omissions, world);
+  broadcast(job.unawaited, world);
   broadcast(job.scratch, world);
   return kDone;
 }
@@ -240,6 +246,7 @@ Results perform(const Options& options, const World& world, const Job& job, cons
   Pace pace(trace.timing == "none" ? Compute::kNone : options.compute, options.time_scale);
   Interpreter interpreter(plan, here, std::move(ahead), calls, pace);
   interpreter.leave_out(read_omissions(job.omissions, here.rank()));
+  interpreter.do_not_await(read_omissions(job.unawaited, here.rank()));
   const std::string scratch(job.scratch.begin(), job.scratch.end());
   interpreter.use(Files(scratch));
   if (options.best_effort) interpreter.tolerate_failures();

@@ -52,7 +52,10 @@ bool Interpreter::prepare() {
   masked_.clear();
   const CallInfo& call = *plan_->info;
   find_slots();
-  if (has(call, Attribute::kCompletes)) return prepare_completion();
+  if (has(call, Attribute::kCompletes)) {
+    detach_completed();
+    return prepare_completion();
+  }
   if (has(call, Attribute::kStarts)) return start_wildcards();
   if (static_cast<CallId>(call.id) == CallId::kRequestFree) return free_active();
   if (has(call, Attribute::kRma | Attribute::kIo) || on_errhandler()) return prepare_target();
@@ -124,7 +127,8 @@ bool Interpreter::start_wildcards() {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const RequestState* state = request(slots_[i]);
     one_by_one |= state == nullptr || state->handle == MPI_REQUEST_NULL ||
-                  !state->receive.empty() || omitted(static_cast<std::uint32_t>(i));
+                  !state->receive.empty() || omitted(static_cast<std::uint32_t>(i)) ||
+                  is_unawaited(static_cast<std::uint32_t>(i));
   }
   if (!one_by_one) return true;
   for (std::size_t i = 0; i < slots_.size(); ++i) {
@@ -132,6 +136,10 @@ bool Interpreter::start_wildcards() {
     RequestState* state = request(slot);
     if (state == nullptr || state->handle == MPI_REQUEST_NULL) continue;
     if (omitted(static_cast<std::uint32_t>(i))) continue;
+    if (is_unawaited(static_cast<std::uint32_t>(i)) && !state->send.empty()) {
+      send_unawaited(state->send.data(), state->large, from_word<MPI_Comm>(state->send[5]));
+      continue;
+    }
     state->active = true;
     if (state->receive.empty()) {
       check(MPI_Start(&state->handle));
@@ -162,7 +170,7 @@ bool Interpreter::free_active() {
   sweep_orphans();
   if (state == nullptr || !state->active) return state != nullptr;
   if (state->dormant != MPI_REQUEST_NULL) check(PMPI_Request_free(&state->dormant));
-  orphans_.push_back(std::move(*state));
+  keep(std::move(*state));
   *state = {};
   return false;
 }
@@ -222,6 +230,11 @@ void Interpreter::update_requests() {
     state.active = !state.persistent;
     state.blocks = std::move(owned_);
     owned_.clear();
+    state.unawaited = is_unawaited(0);
+    if (state.persistent && has(call, Attribute::kSend) && !unawaited_.empty()) {
+      state.large = plan_->entry->widths[1] == sizeof(MPI_Count);
+      state.send.assign(words_.begin(), words_.begin() + 6);
+    }
     const bool large = static_cast<CallId>(call.id) == CallId::kRecvInitC;
     if ((large || static_cast<CallId>(call.id) == CallId::kRecvInit) && event_->posted != nullptr &&
         (event_->posted->any_source || event_->posted->any_tag)) {

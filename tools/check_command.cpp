@@ -40,7 +40,7 @@ nlohmann::ordered_json counts_of(const CheckReport::Unmatched& counts) {
 
 nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report) {
   nlohmann::ordered_json document = json_document("check");
-  document["ok"] = report.ok;
+  document["ok"] = report.ok && report.declared_count == 0;
   document["complete"] = trace.complete;
   document["ranks"] = trace.whole_ranks().size();
   document["events"] = report.events;
@@ -70,9 +70,12 @@ nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report
 }
 
 std::string verdict(const CheckReport& report) {
-  if (report.ok) return "the trace hangs together: ";
   if (report.problem_count > report.program_count) return "the trace does not hang together: ";
-  return "the program is at fault, as told above; all else hangs together: ";
+  if (!report.ok) return "the program is at fault, as told above; all else hangs together: ";
+  if (report.declared_count > 0)
+    return "the trace hangs together but for what it declares inexact, and replay needs "
+           "--best-effort: ";
+  return "the trace hangs together: ";
 }
 
 void print_text(const Trace& trace, const CheckReport& report) {
@@ -150,7 +153,7 @@ int run_check(const Options& options) {
     print_json(document_of(*trace, *report));
   else
     print_text(*trace, *report);
-  return report->ok ? kExitOk : kExitMismatch;
+  return report->ok && report->declared_count == 0 ? kExitOk : kExitMismatch;
 }
 
 }  // namespace check_verb

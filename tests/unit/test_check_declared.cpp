@@ -16,7 +16,7 @@ void declare(Trace& trace, std::uint32_t rank) {
 
 struct Checked {
   CheckReport report;
-  Omissions omissions;
+  Omissions omissions, unawaited;
 };
 
 Checked checked_with_omissions(const Trace& trace) {
@@ -24,6 +24,12 @@ Checked checked_with_omissions(const Trace& trace) {
   Result<CheckReport> report = check(trace, &checked.omissions);
   REQUIRE(report);
   checked.report = *report;
+  // With sends that wait for their receives no more is left out.
+  Omissions left_out;
+  report = check(trace, &left_out, &checked.unawaited);
+  REQUIRE(report);
+  CHECK(report->problem_count == checked.report.problem_count);
+  CHECK(left_out == checked.omissions);
   return checked;
 }
 
