@@ -38,7 +38,8 @@ Result<Efficiency> efficiency_of(const Trace& trace) {
   found.run_ns = static_cast<double>(run->end_ns);
   found.ideal_ns = static_cast<double>(ideal->end_ns);
   found.unmatched = run->unmatched;
-  for (const double ns : compute) {
+  for (const double recorded : compute) {
+    const double ns = recorded * run->stretch;
     found.compute_ns += ns;
     found.most_compute_ns = std::max(found.most_compute_ns, ns);
   }

@@ -42,12 +42,12 @@ void take_measured(const Trace& trace, Load& load) {
   if (trace.threads > 1) return;
   for (const RankLoad& rank : load.ranks) {
     const auto fact = trace.facts.find(rank.rank);
-    if (fact == trace.facts.end() || measured_compute_ns(fact->second) == 0) return;
+    if (fact == trace.facts.end() || !measured_compute_ns(fact->second)) return;
   }
   load.measured = !load.ranks.empty();
   for (RankLoad& rank : load.ranks) {
     const RankFacts& fact = trace.facts.at(rank.rank);
-    rank.compute_ns = static_cast<double>(measured_compute_ns(fact));
+    rank.compute_ns = static_cast<double>(*measured_compute_ns(fact));
     rank.call_ns = static_cast<double>(fact.call_ns);
   }
 }
@@ -60,9 +60,11 @@ std::uint64_t count_places(const std::vector<Node>& nodes) {
 
 }  // namespace
 
-std::uint64_t measured_compute_ns(const RankFacts& facts) {
+std::optional<std::uint64_t> measured_compute_ns(const RankFacts& facts) {
+  if (facts.call_ns == 0 || facts.run_ns == 0 || facts.paused != 0) return std::nullopt;
   const std::uint64_t other = facts.tool_ns + facts.call_ns;
-  return facts.call_ns == 0 || facts.paused != 0 || other > facts.run_ns ? 0 : facts.run_ns - other;
+  if (other > facts.run_ns + facts.run_ns / 100) return std::nullopt;
+  return facts.run_ns - std::min(facts.run_ns, other);
 }
 
 double Load::mean_compute_ns() const {

@@ -10,6 +10,7 @@
 /// O(nodes x ranks) time, with full timing O(events); memory O(places x ranks).
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -44,8 +45,10 @@ struct Load {
   double longest_ns = 0;  ///< the same of a stream
 };
 
-/// What a rank measured of its run outside MPI and the tool; 0: not known.
-std::uint64_t measured_compute_ns(const RankFacts& facts);
+/// What a rank measured of its run outside MPI and the tool. None where it is not known: the trace
+/// does not say what was spent in calls, not all were recorded, or what was spent exceeds the run
+/// by more than a hundredth. By less it may, for the errors of many short times; then it is 0.
+std::optional<std::uint64_t> measured_compute_ns(const RankFacts& facts);
 
 inline constexpr std::uint64_t kMostPlaceTimes = 32'000'000;
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cmath>
+
+#include "analysis/run_length.h"
 #include "analysis/timeline_pass.h"
 
 namespace chameleon::analysis {
@@ -25,6 +28,8 @@ Status Pass::prepare() {
     rank_index_[rank] = static_cast<std::int64_t>(ranks_.size()) - 1;
   }
   all_here_ = whole.size() >= trace_.world_size;
+  const double stretch = facts_.stretch;
+  for (Row& row : rows_) row.drift = stretch - 1;
   if (clocks_known(trace_)) align_clocks();
   return Unit{};
 }
@@ -58,19 +63,24 @@ void Pass::align_clocks() {
   for (Row& row : rows_) {
     const auto facts = trace_.facts.find(trace_.rank_of(row.stream));  // a rank has one clock
     if (facts == trace_.facts.end()) continue;
-    row.clock = row.nominal = static_cast<std::uint64_t>(facts->second.clock_begin_ns - first);
-    row.drift = static_cast<double>(facts->second.clock_drift_ppb) * 1e-9;
+    const auto behind = static_cast<double>(facts->second.clock_begin_ns - first);
+    row.clock = row.nominal =
+        static_cast<std::uint64_t>(std::min(behind * facts_.stretch, kMostNs));
+    const double drift = static_cast<double>(facts->second.clock_drift_ppb) * 1e-9;
+    row.drift = (1 + drift) * facts_.stretch - 1;
   }
 }
 
 std::uint64_t Pass::aligned(Row& row, std::uint64_t ns) {
   if (row.drift == 0) return ns;
-  row.owed += row.drift * static_cast<double>(ns);
-  const auto whole = static_cast<std::int64_t>(row.owed);
-  const std::int64_t sum = static_cast<std::int64_t>(ns) + whole;
-  if (sum < 0) return ns;
-  row.owed -= static_cast<double>(whole);
-  return static_cast<std::uint64_t>(sum);
+  const double owed = row.owed + row.drift * static_cast<double>(ns);
+  const double sum = static_cast<double>(ns) + owed;
+  if (!(std::abs(sum) < kMostNs)) return ns;
+  const auto whole = static_cast<std::int64_t>(owed);
+  row.owed = owed - static_cast<double>(whole);
+  const std::int64_t here = static_cast<std::int64_t>(ns) + whole;
+  if (here < 0) row.owed += static_cast<double>(here);  // later times make up for it
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(here, 0));
 }
 
 bool Pass::present(std::int64_t rank) const {
@@ -195,8 +205,7 @@ void Pass::end_event(Row& row) {
   row.nominal += row.compute + time;
   std::uint64_t end = row.begin + time;
   // A rank that is late makes up in what waits: it would have waited less.
-  if (row.waits && row.nominal < end)
-    end = std::max(row.nominal, row.begin + std::min(time, at.shortest_ns()));
+  if (row.waits && row.nominal < end) end = std::max(row.nominal, row.begin + 1);
   if (network_ == Network::kIdeal) {
     end = std::max(row.begin, row.cause > 0 ? row.cause - 1 : 0);
   } else if (row.cause > end) {
@@ -257,10 +266,43 @@ bool Pass::force_one() {
 
 }  // namespace timeline
 
+namespace {
+
+using timeline::kMostNs;
+
+/// When the last rank came to MPI_Finalize, on the timeline, which is without the tool's own work;
+/// 0: not known.
+std::uint64_t end_of_run(const Trace& trace) {
+  if (trace.timing == "none") return 0;
+  if (!trace.complete) return run_length_ns(trace);
+  const bool aligned = clocks_known(trace);
+  double first = kMostNs, last = 0;
+  for (const auto& [stream, facts] : trace.facts) {
+    if (trace.thread_of(stream) != 0) continue;
+    if (facts.run_ns <= facts.tool_ns) return 0;
+    const double begin = aligned ? static_cast<double>(facts.clock_begin_ns) : 0;
+    const double drift = aligned ? static_cast<double>(facts.clock_drift_ppb) * 1e-9 : 0;
+    first = std::min(first, begin);
+    last = std::max(last, begin + static_cast<double>(facts.run_ns - facts.tool_ns) * (1 + drift));
+  }
+  return static_cast<std::uint64_t>(std::clamp(last - first, 0.0, kMostNs));
+}
+
+}  // namespace
+
 Result<TimelineFacts> run_timeline(const Trace& trace, const RankList& ranks,
                                    const std::function<void(const TimedEvent&)>& sink,
                                    bool compares, Network network) {
-  timeline::Pass pass(trace, ranks, sink, compares, network);
+  double stretch = 1;
+  if (const std::uint64_t ends = end_of_run(trace); ends > 0 && !compares) {
+    const RankList nobody;
+    const std::function<void(const TimedEvent&)> ignore = [](const TimedEvent&) {};
+    timeline::Pass ahead(trace, nobody, ignore, compares, Network::kRecorded, 1);
+    if (const Status ready = ahead.prepare(); !ready) return ready.error();
+    const TimelineFacts first = ahead.run();
+    if (first.end_ns > 0) stretch = static_cast<double>(ends) / static_cast<double>(first.end_ns);
+  }
+  timeline::Pass pass(trace, ranks, sink, compares, network, stretch);
   if (const Status ready = pass.prepare(); !ready) return ready.error();
   return pass.run();
 }

@@ -9,15 +9,17 @@
 /// cause: a receive ends after its send began, nobody leaves a collective that
 /// waits for all before the last has come, data of a root is not there before the
 /// root (the controlled logical clock of Rabenseifner 1997, forward part). What a
-/// rank lost that way it makes up in later calls that wait, down to the shortest
-/// time seen of them, so that the whole keeps the length of the run.
+/// rank lost that way it makes up in later calls that wait, which then wait less.
+/// The whole is run twice. If the first pass ends later than the run did, or earlier, the
+/// second stretches all durations evenly, so that the timeline ends when the run did, without
+/// the tool's own work.
 ///
 /// Every rank is run until it must wait, a few thousand events at a time; where
 /// nobody can go on (a cut or inexact trace) the earliest rank goes on regardless,
 /// and is counted. Where ranks have several threads their streams are run event by event
 /// in the order of time, in which messages and collectives of threads that share a
 /// channel or communicator are numbered anew, so that they match as they could have.
-/// O(events); memory of messages in flight and O(ranks).
+/// O(events), twice; memory of messages in flight and O(ranks).
 
 #include <functional>
 #include <map>
@@ -45,6 +47,7 @@ struct TimedEvent {
 struct TimelineFacts {
   std::uint64_t events = 0;
   std::uint64_t end_ns = 0;     ///< of the last event
+  double stretch = 1;           ///< what evens the timeline out to the length of the run
   std::uint64_t moved = 0;      ///< events ended later than recorded, to follow their cause
   std::uint64_t unmatched = 0;  ///< receives and collectives whose others did not come
   std::uint64_t unmatched_collectives = 0;  ///< of those; one for each who waited

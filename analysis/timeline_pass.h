@@ -21,6 +21,8 @@ using Step = Operation::Kind;
 constexpr int kTurn = 1024;
 /// What did not match, by name.
 constexpr std::size_t kMostNamed = 10;
+/// No time of a damaged trace is beyond.
+constexpr double kMostNs = 9.2e18;
 /// Instead of a time: a message that was received, or is of a thread that has not come to it.
 constexpr std::uint64_t kReceived = UINT64_MAX, kNotSent = UINT64_MAX - 1;
 
@@ -70,7 +72,7 @@ struct Row {
   RankOperations::Present present;
   std::deque<RankOperations::Present> early;
   bool has_event = false, started = false, done = false, blocked = false, forced = false;
-  double drift = 0;           ///< what to add to a ns of this rank's clock
+  double drift = 0;           ///< what to add to a ns of this rank's clock, the stretch included
   double owed = 0;            ///< of that, less than a ns not yet added
   std::uint64_t clock = 0;    ///< end of the last event
   std::uint64_t nominal = 0;  ///< the same without what causality moved
@@ -88,19 +90,22 @@ struct Row {
 class Pass {
  public:
   Pass(const Trace& trace, const RankList& ranks,
-       const std::function<void(const TimedEvent&)>& sink, bool compares, Network network)
+       const std::function<void(const TimedEvent&)>& sink, bool compares, Network network,
+       double stretch)
       : network_(network),
         trace_(trace),
         wanted_(ranks),
         sink_(sink),
-        plan_(plan_trace(trace, compares)) {}
+        plan_(plan_trace(trace, compares)) {
+    facts_.stretch = stretch;
+  }
 
   Status prepare();
   TimelineFacts run();
 
  private:
   void align_clocks();
-  /// A duration on a rank's clock, on rank 0's.
+  /// A duration on a rank's clock, on the timeline.
   static std::uint64_t aligned(Row& row, std::uint64_t ns);
 
   Row& row(std::uint32_t stream) { return rows_[static_cast<std::size_t>(index_[stream])]; }

@@ -16,6 +16,7 @@
 
 #include "analysis/declared.h"
 #include "analysis/reissue.h"
+#include "analysis/run_length.h"
 #include "base/plain_text.h"
 #include "format/codec.h"
 #include "format/file.h"
@@ -163,8 +164,8 @@ Results total(const Trace& trace, const Interpreter& interpreter, double seconds
     if (all[at] > 0) results.left_out[call.name] += all[at];
     ++at;
   }
-  for (const auto& [rank, facts] : trace.facts)
-    results.original = std::max(results.original, static_cast<double>(facts.run_ns) * 1e-9);
+  results.original = static_cast<double>(run_length_ns(trace)) * 1e-9;
+  results.complete = trace.complete;
   return results;
 }
 
@@ -193,9 +194,8 @@ double run(Follower& here, Interpreter& interpreter, Pace& pace) {
 /// Seconds without an event after which a rank will not see another: the traced run's length,
 /// as far as it is known, and some more.
 double patience_of(const Options& options, const Trace& trace) {
-  std::uint64_t longest = trace.online.phases.empty() ? 0 : trace.online.phases.back().end_ns;
-  for (const auto& [rank, facts] : trace.facts) longest = std::max(longest, facts.run_ns);
-  return options.patience + 2e-9 * static_cast<double>(longest) * options.time_scale;
+  const auto length = static_cast<double>(run_length_ns(trace));
+  return options.patience + 2e-9 * length * options.time_scale;
 }
 
 /// Ends requests still open, once all ranks are through: what then does not complete soon never

@@ -11,21 +11,25 @@
 namespace chameleon::replay {
 
 void print_json(const Results& results) {
-  const nlohmann::ordered_json document = {{"schema", "chameleon.replay/1"},
-                                           {"events", results.events},
-                                           {"ranks", results.ranks},
-                                           {"seconds", results.seconds},
-                                           {"original_seconds", results.original},
-                                           {"left_out", results.left_out}};
+  const nlohmann::ordered_json original =
+      results.original > 0 ? nlohmann::ordered_json(results.original) : nullptr;
+  const nlohmann::ordered_json document = {
+      {"schema", "chameleon.replay/1"}, {"events", results.events},
+      {"ranks", results.ranks},         {"seconds", results.seconds},
+      {"original_seconds", original},   {"left_out", results.left_out}};
   std::puts(
       document.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace).c_str());
   std::fflush(stdout);
 }
 
 void print_text(const Results& results, bool with_scratch) {
-  std::printf("replay: %llu events on %d ranks, %.6f s (the original: %.6f s)\n",
-              static_cast<unsigned long long>(results.events), results.ranks, results.seconds,
-              results.original);
+  std::printf("replay: %llu events on %d ranks, %.6f s (",
+              static_cast<unsigned long long>(results.events), results.ranks, results.seconds);
+  if (results.original <= 0)
+    std::printf("how long the original took is not known)\n");
+  else
+    std::printf("the original%s: %.6f s)\n", results.complete ? "" : ", up to its last marker",
+                results.original);
   std::string calls;
   bool files = false;
   for (const auto& [name, count] : results.left_out) {

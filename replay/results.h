@@ -11,9 +11,10 @@ namespace chameleon::replay {
 
 struct Results {
   int ranks = 0;
-  std::uint64_t events = 0;                       ///< of all ranks
-  double seconds = 0;                             ///< of the longest rank
-  double original = 0;                            ///< s, of the longest rank in the traced run
+  std::uint64_t events = 0;  ///< of all ranks
+  double seconds = 0;        ///< of the longest rank
+  double original = 0;       ///< s, of the longest rank in the traced run; 0: not known
+  bool complete = true;      ///< the traced run reached its end
   std::map<std::string, std::uint64_t> left_out;  ///< how often, by call
 };
 

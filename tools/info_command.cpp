@@ -78,11 +78,11 @@ Summary summarize(const Trace& trace) {
     for (std::size_t i = 0; i < summary.state_ns.size(); ++i)
       summary.state_ns[i] += facts.tool_ns_in(i);
     // Of threads that wait for each other it is not known who computes.
-    const std::uint64_t compute = trace.threads > 1 ? 0 : measured_compute_ns(facts);
-    all_measured = all_measured && compute != 0;
-    summary.compute_ns += compute;
-    if (compute > summary.longest_compute_ns) {
-      summary.longest_compute_ns = compute;
+    const std::optional<std::uint64_t> compute = measured_compute_ns(facts);
+    all_measured = all_measured && trace.threads <= 1 && compute;
+    summary.compute_ns += compute.value_or(0);
+    if (compute && *compute > summary.longest_compute_ns) {
+      summary.longest_compute_ns = *compute;
       summary.slowest = rank;
     }
     summary.memory = std::max(summary.memory, facts.tool_bytes);

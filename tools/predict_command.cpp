@@ -11,6 +11,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "analysis/run_length.h"
 #include "tools/common.h"
 #include "tools/export/export.h"
 
@@ -67,12 +68,6 @@ std::string reason(const std::string& output) {
   return last;
 }
 
-double longest_run_seconds(const Trace& trace) {
-  std::uint64_t longest = 0;
-  for (const auto& [rank, facts] : trace.facts) longest = std::max(longest, facts.run_ns);
-  return static_cast<double>(longest) * 1e-9;
-}
-
 int predict_in(const Options& options, const Trace& trace, const std::string& folder) {
   const Result<ExportReport> report = export_simgrid({trace, trace.ranks, folder});
   if (!report) return fail("predict", report.error());
@@ -88,7 +83,7 @@ int predict_in(const Options& options, const Trace& trace, const std::string& fo
   const double simulated = simulated_seconds(*output);
   if (ended != 0 || simulated < 0)
     return fail("predict", "the replay fails: " + reason(*output), kExitRefused);
-  const double measured = longest_run_seconds(trace);
+  const double measured = static_cast<double>(run_length_ns(trace)) * 1e-9;
   if (options.json) {
     nlohmann::ordered_json document = json_document("predict");
     document["ranks"] = trace.world_size;

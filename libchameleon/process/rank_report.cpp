@@ -26,7 +26,7 @@ RankReport::RankReport(Recorder& recorder, const Settings& settings, int rank, i
 Trace RankReport::trace(bool lost_flush, const RankClock& clock) {
   Streams& streams = recorder_.streams();
   TimeAccount& times = recorder_.times();
-  facts_.run_ns = times.elapsed_ns();
+  facts_.run_ns = times.run_ns();
   facts_.set_clock(clock);
   facts_.tool_bytes = memory_use().most;
   facts_.paused = recorder_.paused_calls().value_or(0);

@@ -84,7 +84,12 @@ void TracedRank::compared(const ClockSample& sample) {
 }
 
 void TracedRank::merged() {
-  if (end_begun_ != 0) spent_at_marker(end_begun_, State::kFinalize);
+  TimeAccount& times = recorder_.times();
+  if (times.ended() == 0) return;
+  guarded([&] {
+    report_.add_state_time(State::kFinalize, times.ns(times.clock().now() - times.ended()));
+    budget_.watch_memory();
+  });
 }
 
 bool TracedRank::failed() const { return has_fault(); }

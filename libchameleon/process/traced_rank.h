@@ -17,7 +17,7 @@ class TracedRank final : public Rank {
   TracedRank(Recorder& recorder, RankReport& report, RankBudget& budget)
       : recorder_(recorder), report_(report), budget_(budget) {}
 
-  bool ends() const override { return end_begun_ != 0; }
+  bool ends() const override { return recorder_.times().ended() != 0; }
   ClosedInterval close_interval(bool elects) override;
   void join() override;
   void drop() override;
@@ -43,7 +43,7 @@ class TracedRank final : public Rank {
   /// that led to `state`.
   void spent_at_marker(std::uint64_t begin, State state);
   /// MPI_Finalize begins.
-  void end() { end_begun_ = recorder_.times().clock().now(); }
+  void end() { recorder_.times().end(); }
 
  private:
   void say_line(const char* line) override;
@@ -52,8 +52,7 @@ class TracedRank final : public Rank {
   RankReport& report_;
   RankBudget& budget_;
   ClockFit clock_fit_;
-  double scale_ = 0;             ///< ns a tick, in the present comparison of clocks
-  std::uint64_t end_begun_ = 0;  ///< tick
+  double scale_ = 0;  ///< ns a tick, in the present comparison of clocks
   long marker_thread_ = 0;
   bool second_thread_ = false;  ///< had a marker
 };

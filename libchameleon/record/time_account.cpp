@@ -13,6 +13,11 @@ std::uint64_t TimeAccount::elapsed_ns() {
   return static_cast<std::uint64_t>(static_cast<double>(clock_.now() - start_) * ns_per_tick());
 }
 
+std::uint64_t TimeAccount::run_ns() {
+  if (end_ == 0) return elapsed_ns();
+  return static_cast<std::uint64_t>(static_cast<double>(end_ - start_) * ns_per_tick());
+}
+
 std::uint64_t TimeAccount::spent_at_marker(std::uint64_t begin) {
   const std::uint64_t spent = clock_.now() - begin;
   marker_ticks_ += spent;

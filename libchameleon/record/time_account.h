@@ -30,6 +30,9 @@ class TimeAccount {
   const Clock& clock() const { return clock_; }
   /// The run begins.
   void start() { start_ = clock_.now(); }
+  /// MPI_Finalize begins, and the run is over.
+  void end() { end_ = clock_.now(); }
+  std::uint64_t ended() const { return end_; }
   /// Until now, since `begin`, the tool made ready.
   void spent_before(std::uint64_t begin) { other_ticks_ += clock_.now() - begin; }
   std::uint64_t started() const { return start_; }
@@ -65,6 +68,8 @@ class TimeAccount {
                                       ns_per_tick_.load(std::memory_order_relaxed));
   }
   std::uint64_t elapsed_ns();
+  /// The same up to the end, once that is there.
+  std::uint64_t run_ns();
   /// What this rank's clock shows, with a scale that `ns_per_tick` gave.
   std::int64_t local_ns(double scale) const {
     return static_cast<std::int64_t>(static_cast<double>(clock_.now() - start_) * scale);
@@ -78,6 +83,7 @@ class TimeAccount {
  private:
   Clock clock_;
   std::uint64_t start_ = 0;
+  std::uint64_t end_ = 0;           ///< 0: the run goes on
   std::uint64_t marker_ticks_ = 0;  ///< of the tool, at markers
   std::uint64_t other_ticks_ = 0;   ///< of the tool, before the first call
   std::int64_t unseen_ticks_ = 0;   ///< of `kRehearsed` calls

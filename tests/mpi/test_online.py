@@ -23,7 +23,7 @@ def test(function):
 
 
 EXAMPLES = ("stencil2d", "wavefront", "ring", "multipartition", "transpose", "spectral",
-            "multigrid", "bucketsort", "hydro", "ocean", "taskfarm", "phases")
+            "multigrid", "bucketsort", "hydro", "ocean", "taskfarm", "phases", "faulty")
 
 
 # -- the shape of Table 5.2

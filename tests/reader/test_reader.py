@@ -351,7 +351,7 @@ def main():
             compare_library(tools, path, trace, lists)
         if options.all:
             for name in ("ring", "stencil2d", "wavefront", "multipartition", "transpose",
-                         "spectral", "multigrid", "bucketsort", "hydro", "ocean", "taskfarm"):
+                         "spectral", "multigrid", "bucketsort", "hydro", "ocean", "taskfarm", "faulty"):
                 for ranks in (1, 2, 3, 8, 16):
                     for key, value in (("CLUSTERING", "off"), ("FIDELITY", "exact"),
                                        ("FIDELITY", "checked"), ("FIDELITY", "lead"),

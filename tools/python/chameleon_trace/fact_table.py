@@ -27,7 +27,7 @@ RANK_FACTS = (
     Fact("tool_l_ns", "ns", "sum", "1.1", False,
          "in the tracer at markers that led to the state L"),
     Fact("tool_f_ns", "ns", "sum", "1.1", False,
-         "in the tracer at the end of the run"),
+         "in the tracer in MPI_Finalize, after the run time"),
     Fact("clock_samples", "comparisons", "clock", "1.2", False,
          "how often the rank's clock was compared with rank 0's; 0: never, and the other facts of the clock say nothing"),
     Fact("clock_begin_ns", "ns", "clock", "1.2", False,

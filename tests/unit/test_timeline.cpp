@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <catch2/catch.hpp>
+
+#include "analysis/load.h"
+#include "analysis/run_length.h"
+#include "analysis/timeline.h"
+#include "unit/trace_builder.h"
+
+using namespace chameleon;
+using namespace chameleon::analysis;
+using chameleon::testing::TraceBuilder;
+
+namespace {
+
+enum : std::uint16_t { kInit = 1, kSend, kRecv, kFinalize };
+constexpr std::int64_t kInt = -3;
+constexpr std::uint64_t kUs = 1000;
+constexpr std::uint32_t kRanks = 6;
+constexpr int kSweeps = 20;
+
+/// Every rank works for 100 us and hands on; the first waits for nobody. Each rank knows only the
+/// mean of its waits, of which the first was long.
+Trace pipeline() {
+  TraceBuilder job(kRanks);
+  job.call(kInit, "Init", {});
+  job.call(
+      kSend, "Send",
+      {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e", "tag:tag", "comm:comm"});
+  job.call(kRecv, "Recv",
+           {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
+            "comm:comm", "status.source:source:e", "status.tag:tag", "status.bytes:count"});
+  job.call(kFinalize, "Finalize", {});
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+    const auto self = static_cast<std::int32_t>(rank);
+    job.push(rank, kInit, {}, 0, 1);
+    for (int sweep = 0; sweep < kSweeps; ++sweep) {
+      if (rank > 0)
+        job.push(rank, kRecv,
+                 {0, 1, kInt, pack_rank(self - 1, self, kRanks), 1, 0,
+                  pack_special(SpecialRank::kNone), kNotRecorded, kNotRecorded},
+                 kUs, sweep == 0 ? rank * 100 * kUs : kUs);
+      if (rank + 1 < kRanks)
+        job.push(rank, kSend, {0, 1, kInt, pack_rank(self + 1, self, kRanks), 1, 0}, 99 * kUs, kUs);
+    }
+    job.push(rank, kFinalize, {}, kUs, 1);
+  }
+  Trace trace = job.build();
+  trace.timing = "histogram";
+  return trace;
+}
+
+/// The end of each rank's last event.
+std::map<std::uint32_t, std::uint64_t> ends(const Trace& trace, TimelineFacts& facts) {
+  std::map<std::uint32_t, std::uint64_t> last;
+  const Result<TimelineFacts> run = run_timeline(trace, trace.ranks, [&](const TimedEvent& event) {
+    CHECK(event.begin_ns >= last[event.rank()]);
+    CHECK(event.end_ns >= event.begin_ns);
+    for (const std::uint64_t since : event.since_ns) CHECK(since <= event.end_ns);
+    last[event.rank()] = event.end_ns;
+  });
+  REQUIRE(run);
+  facts = *run;
+  return last;
+}
+
+}  // namespace
+
+TEST_CASE("a timeline ends when the run ended") {
+  Trace trace = pipeline();
+  for (const std::uint64_t run_us : {2100, 2700, 4000}) {
+    CAPTURE(run_us);
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+      trace.facts[rank].run_ns = (run_us + 50) * kUs;
+      trace.facts[rank].tool_ns = 50 * kUs;
+    }
+    TimelineFacts facts;
+    const auto last = ends(trace, facts);
+    CHECK(facts.end_ns == Approx(run_us * kUs).margin(100));  // ns, for what is rounded
+    for (const auto& [rank, end] : last) CHECK(end <= facts.end_ns);
+  }
+}
+
+TEST_CASE("what a pipeline moves is taken from its waits") {
+  Trace trace = pipeline();
+  TimelineFacts facts;  // without facts of the run, as it comes out
+  ends(trace, facts);
+  // The last rank can end one work of each rank before it later than the first.
+  const double least = static_cast<double>(kSweeps * 100 * kUs + (kRanks - 1) * 100 * kUs);
+  CHECK(static_cast<double>(facts.end_ns) < 1.1 * least);
+}
+
+TEST_CASE("a run that was cut ends at its last marker, and one of which nothing is known at all") {
+  Trace trace = pipeline();
+  CHECK(run_length_ns(trace) == 0);
+  trace.complete = false;
+  trace.online.phases.push_back({0, 1, 7, 0, 1234 * kUs});
+  CHECK(run_length_ns(trace) == 1234 * kUs);
+  TimelineFacts facts;
+  ends(trace, facts);
+  CHECK(facts.end_ns == Approx(1234 * kUs).margin(100));
+  trace.facts[2].run_ns = 99;
+  CHECK(run_length_ns(trace) == 99);
+}
+
+TEST_CASE("a rank whose parts exceed its run by their errors computes nothing, and is known to") {
+  RankFacts facts;
+  facts.run_ns = 1'000'000;
+  facts.call_ns = 900'000;
+  facts.tool_ns = 105'000;
+  REQUIRE(measured_compute_ns(facts));
+  CHECK(*measured_compute_ns(facts) == 0);
+  facts.tool_ns = 111'000;
+  CHECK_FALSE(measured_compute_ns(facts));
+  facts.tool_ns = 40'000;
+  CHECK(*measured_compute_ns(facts) == 60'000);
+  facts.paused = 1;
+  CHECK_FALSE(measured_compute_ns(facts));
+}
+
+TEST_CASE("one rank whose parts exceed its run does not hide the load of the others") {
+  Trace trace = pipeline();
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+    trace.facts[rank].run_ns = 3'000 * kUs;
+    trace.facts[rank].call_ns = rank == 1 ? 3'001 * kUs : 1'000 * kUs;
+  }
+  const Result<Load> load = load_of(trace);
+  REQUIRE(load);
+  CHECK(load->measured);
+  CHECK(load->ranks[1].compute_ns == 0);
+  CHECK(load->ranks[0].compute_ns == 2'000 * kUs);
+}
