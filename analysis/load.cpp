@@ -62,7 +62,7 @@ std::uint64_t count_places(const std::vector<Node>& nodes) {
 
 std::optional<std::uint64_t> measured_compute_ns(const RankFacts& facts) {
   if (facts.call_ns == 0 || facts.run_ns == 0 || facts.paused != 0) return std::nullopt;
-  const std::uint64_t other = facts.tool_ns + facts.call_ns;
+  const std::uint64_t other = facts.tool_ns + facts.call_ns + facts.waiting_ns;
   if (other > facts.run_ns + facts.run_ns / 100) return std::nullopt;
   return facts.run_ns - std::min(facts.run_ns, other);
 }

@@ -34,6 +34,7 @@ void add_doctor_command(CLI::App& app, int& status);
 void add_info_command(CLI::App& app, int& status);
 void add_print_command(CLI::App& app, int& status);
 void add_stats_command(CLI::App& app, int& status);
+void add_series_command(CLI::App& app, int& status);
 void add_verify_command(CLI::App& app, int& status);
 void add_check_command(CLI::App& app, int& status);
 void add_replay_command(CLI::App& app, int& status);

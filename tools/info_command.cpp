@@ -27,7 +27,7 @@ struct Options {
 struct Summary {
   std::uint64_t nodes = 0;
   std::set<std::uint64_t> paths;
-  std::uint64_t run_ns = 0, longest_ns = 0, tool_ns = 0, paused = 0;
+  std::uint64_t run_ns = 0, longest_ns = 0, tool_ns = 0, waiting_ns = 0, paused = 0;
   std::map<std::string, RankList> hosts;
   std::array<std::uint64_t, 4> state_ns{};  ///< tool time at markers, by the state they led to
   std::uint64_t compute_ns = 0, longest_compute_ns = 0;  ///< of all, and of `slowest`; 0: not known
@@ -50,6 +50,9 @@ struct Summary {
   }
   double tool_share() const {
     return run_ns == 0 ? 0 : static_cast<double>(tool_ns) / static_cast<double>(run_ns);
+  }
+  double waiting_share() const {
+    return run_ns == 0 ? 0 : static_cast<double>(waiting_ns) / static_cast<double>(run_ns);
   }
 };
 
@@ -74,6 +77,7 @@ Summary summarize(const Trace& trace) {
     summary.run_ns += facts.run_ns;
     summary.longest_ns = std::max(summary.longest_ns, facts.run_ns);
     summary.tool_ns += facts.tool_ns;
+    summary.waiting_ns += facts.waiting_ns;
     summary.paused += facts.paused;
     for (std::size_t i = 0; i < summary.state_ns.size(); ++i)
       summary.state_ns[i] += facts.tool_ns_in(i);
@@ -243,6 +247,8 @@ nlohmann::ordered_json info_document(const Trace& trace, const FileFacts& file) 
   document["ignored_bytes"] = file.ignored;
   document["tool_seconds"] = static_cast<double>(summary.tool_ns) * 1e-9;
   document["tool_share"] = summary.tool_share();
+  document["waiting_seconds"] = static_cast<double>(summary.waiting_ns) * 1e-9;
+  document["waiting_share"] = summary.waiting_share();
   document["tool_bytes"] = summary.memory;
   if (summary.longest_compute_ns != 0)
     document["load"] = {
@@ -313,6 +319,9 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
   if (summary.longest_ns != 0) {
     line("run time     ", duration_text(static_cast<double>(summary.longest_ns)));
     line("tool time    ", share_text(summary.tool_share()) + " of it");
+    if (summary.waiting_ns > 0)
+      line("waiting      ",
+           share_text(summary.waiting_share()) + " of it, at markers for slower ranks");
     if (summary.longest_compute_ns != 0)
       line("load balance ", share_text(summary.load_balance(trace.facts.size())) +
                                 ": longest computing " +

@@ -69,6 +69,15 @@ Times in_whole_ns(const Spent& spent) {
   return {rounded(spent.count), rounded(spent.sum_ns), spent.least_ns, spent.most_ns};
 }
 
+Took took(const IntervalTally& tally) {
+  const auto over_ranks = [](const RankExtent& extent) {
+    return OverRanks{extent.sum_ns, extent.least_ns, extent.most_ns, extent.least_rank,
+                     extent.most_rank};
+  };
+  return {over_ranks(tally.compute), over_ranks(tally.communication), over_ranks(tally.busy),
+          over_ranks(tally.waiting)};
+}
+
 /// A partner as the header says: a rank of the communicator, or below 0.
 std::int64_t value_of(const Partner& partner) {
   if (partner.special == Partner::kUnknown) return kNotKnown;
@@ -98,6 +107,7 @@ struct TraceReader::State {
   std::vector<Cluster> clusters;
   std::vector<Phase> phases;
   Markers markers;
+  std::vector<Span> series;
 
   State(std::string path_, Trace trace_)
       : path(std::move(path_)), trace(std::move(trace_)), plan(trace) {
@@ -119,6 +129,9 @@ struct TraceReader::State {
     for (const chameleon::Phase& phase : online.phases)
       phases.push_back(
           {kStates[phase.state & 3], phase.first, phase.markers, phase.changed, phase.end_ns});
+    for (const SeriesSpan& span : trace.series.spans())
+      series.push_back({span.first, span.intervals, span.end_ns, kStates[span.state & 3],
+                        span.phase, took(span.all), span.slowest, took(span.worst)});
 #define CHAMELEON_ONLINE_FACT(type, name, unit, join, since, meaning) markers.name = online.name;
 #include "chameleon/facts.inc"
   }
@@ -178,6 +191,7 @@ const std::vector<Declaration>& TraceReader::declarations() const { return state
 const std::vector<Cluster>& TraceReader::clusters() const { return state_->clusters; }
 const std::vector<Phase>& TraceReader::phases() const { return state_->phases; }
 const Markers& TraceReader::markers() const { return state_->markers; }
+const std::vector<Span>& TraceReader::series() const { return state_->series; }
 
 std::vector<RankFacts> TraceReader::facts() const {
   std::vector<RankFacts> facts;

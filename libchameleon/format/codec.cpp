@@ -8,6 +8,7 @@
 #include "format/facts_codec.h"
 #include "format/file.h"
 #include "format/node_codec.h"
+#include "format/series_codec.h"
 #include "format/times_codec.h"
 #include "model/trace.h"
 
@@ -34,6 +35,7 @@ enum Section : std::uint64_t {
   kThreads = 13,
   kFacts = 14,
   kTimes = 15,
+  kSeries = 16,
 };
 
 template <class F>
@@ -221,6 +223,8 @@ Bytes encode_trace(const Trace& trace) {
   });
   section(out, kFacts, [&](ByteWriter& w) { write_facts(w, trace); });
   section(out, kOnline, [&](ByteWriter& w) { write_online(w, trace.online); });
+  if (!trace.series.empty())
+    section(out, kSeries, [&](ByteWriter& w) { write_series(w, trace.series); });
   section(out, kDeclarations, [&](ByteWriter& w) {
     w.varint(trace.declarations.size());
     for (const Declaration& declared : trace.declarations) {
@@ -286,6 +290,7 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
       case kClocks: read_former_facts(part, trace, 2); break;
       case kFacts: read_facts(part, trace); break;
       case kOnline: read_online(part, trace.online); break;
+      case kSeries: read_series(part, trace.series); break;
       case kDeclarations: {
         const std::uint64_t count = part.count(2);
         for (std::uint64_t i = 0; i < count && part.ok(); ++i) {

@@ -15,6 +15,7 @@
 #include "model/facts.h"
 #include "model/node.h"
 #include "model/online_facts.h"
+#include "model/series.h"
 #include "model/time_table.h"
 
 namespace chameleon::inline model {
@@ -81,6 +82,7 @@ struct Trace final : CallSchema, RunFacts {
   TimeTable times;  ///< empty: those of the nodes hold, as in files before 1.4
   std::vector<Declaration> declarations;
   OnlineFacts online;
+  Series series;  ///< over markers; of a part, what it adds
 
   FieldKind field_kind(std::uint16_t call, std::size_t field) const override;
 

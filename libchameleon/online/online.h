@@ -2,7 +2,7 @@
 #pragma once
 
 /// The online trace in the making: what happens at acted-on markers and in MPI_Finalize. One vote
-/// of 16 bytes at each; then, as the state graph says, clustering, election of leads, joining or
+/// of 144 bytes at each; then, as the state graph says, clustering, election of leads, joining or
 /// dropping the interval, and flushes that rank 0 appends to the file (dissertation section 5.1,
 /// Algorithms 6 to 8; docs/design/marker.md). A rank that does not hear from the others in time
 /// gives markers up: the application goes on and the trace stays complete.
@@ -16,6 +16,8 @@
 #include <string>
 
 #include "markers/marker.h"
+#include "online/ballot.h"
+#include "online/series_keeper.h"
 #include "online/trace_keeper.h"
 #include "statemachine/state_machine.h"
 
@@ -51,6 +53,9 @@ class Online {
   /// What a rank held for others when markers stopped, if it still does.
   Share* aside(std::uint32_t rank) { return aside_ ? &flush::share_of(*aside_, rank) : nullptr; }
 
+  /// From now on; null: nobody sees them.
+  void observe(IntervalObserver* observer) { observer_ = observer; }
+
   OnlineFacts facts() const;
   State state() const { return machine_.state(); }
 
@@ -62,7 +67,7 @@ class Online {
   static constexpr std::uint64_t kLeastHeld = std::uint64_t{1} << 20;
   /// Numbers of the votes at the end, in their world.
   static constexpr std::uint32_t kEnds = 0, kSums = 1;
-  using Votes = typename World::template PerRank<Vote>;
+  using Ballots = typename World::template PerRank<Ballot>;
 
   /// Where ranks are when all are in MPI_Finalize.
   struct Ends {
@@ -74,13 +79,16 @@ class Online {
 
   // A marker, in this order.
   void vote(double patience);
-  Votes close_intervals();
+  Ballots close_intervals();
   Decision decide(const Vote& vote);
   void perform(Action action);
   void govern(const Vote& vote);
 
-  Vote own_vote(Member& member) const;
+  Ballot own_ballot(std::uint32_t rank, Member& member) const;
+  Vote own_vote(std::uint32_t rank, Member& member) const;
   bool holds_much(Member& member) const;
+  void learn_waiting(const Ballot& all);
+  void note_interval(const Ballot& all, const Decision& decision);
   void set_aside();
   void join();
   void drop();
@@ -105,6 +113,13 @@ class Online {
   void say_fault(std::uint64_t ranks);
   void say_uneven(std::uint32_t finalizing);
 
+  /// For a keeper: puts into a part of the trace what it says of markers.
+  auto said() {
+    return [this](Trace& part, bool last) {
+      part.online = facts();
+      part.series.append(series_.take(last));
+    };
+  }
   bool lossless() const { return options_.fidelity == Fidelity::kExact; }
   /// What leads hold stands for what others dropped.
   bool represents() const { return machine_.state() == State::kLead && !lossless(); }
@@ -129,6 +144,8 @@ class Online {
   /// own.
   std::optional<typename World::template PerRank<Share>> aside_;
   OnlineFacts facts_;
+  SeriesKeeper series_;  ///< used on rank 0
+  IntervalObserver* observer_ = nullptr;
   struct Counts {
     std::uint32_t votes = 0;
     std::uint64_t since_flush = 0;  ///< markers

@@ -55,7 +55,7 @@ void Online<World>::finish() {
           "declares what did not arrive",
           static_cast<long>(patience()));
   }
-  if (!keeper_.write_last([&] { return facts(); })) say_fault(1);
+  if (!keeper_.write_last(said())) say_fault(1);
 }
 
 /// What leads held for others is merged under the clusters in which they held it. If some rank
@@ -71,8 +71,7 @@ void Online<World>::flush_aside() {
       return none;
     });
   const Clustering nobody;
-  keeper_.flush(last_, ends_.apart ? nobody : clusters_, std::move(*aside_),
-                [&] { return facts(); });
+  keeper_.flush(last_, ends_.apart ? nobody : clusters_, std::move(*aside_), said());
   aside_.reset();
   heed(last_);
   if (ends_.apart) keeper_.lose();

@@ -47,15 +47,17 @@ bool Online<World>::mark() {
 template <class World>
 void Online<World>::vote(double patience) {
   std::uint32_t missing = 0;
-  const auto add = [](Vote& mine, Vote&& theirs) { combine(mine, theirs); };
-  const std::optional<Vote> vote =
+  const auto add = [](Ballot& mine, Ballot&& theirs) { combine(mine, theirs); };
+  const std::optional<Ballot> all =
       votes_.vote(close_intervals(), add, counts_.votes++, patience, missing);
-  if (vote && vote->finalizing() == votes_.size()) return;
-  if (!vote || vote->halts()) set_aside();
-  if (!vote) return give_up(missing);
-  const Decision decision = decide(*vote);
+  if (all) learn_waiting(*all);
+  if (all && all->vote.finalizing() == votes_.size()) return;
+  if (!all || all->vote.halts()) set_aside();
+  if (!all) return give_up(missing);
+  const Decision decision = decide(all->vote);
+  note_interval(*all, decision);
   perform(decision.action);
-  if (options_.budget > 0 && decision.action != Action::kStop) govern(*vote);
+  if (options_.budget > 0 && decision.action != Action::kStop) govern(all->vote);
 }
 
 /// Before markers stop: what leads hold for others must not mix with what every rank does from
@@ -69,19 +71,52 @@ void Online<World>::set_aside() {
   heed(present());
 }
 
-/// Every rank's vote about the interval that ends.
+/// Every rank's ballot about the interval that ends.
 template <class World>
-typename Online<World>::Votes Online<World>::close_intervals() {
-  return votes_.map(members_, [&](std::uint32_t, Member& member) {
-    const Vote vote = own_vote(member);
+typename Online<World>::Ballots Online<World>::close_intervals() {
+  return votes_.map(members_, [&](std::uint32_t rank, Member& member) {
+    Ballot ballot = own_ballot(rank, member);
     if (!member.rank->ends()) member.rank->reached(Stage::kVote, frequency_.seen());
-    // With a fault a rank says nothing but that.
-    return member.rank->failed() ? Vote(0, member.rank->ends() ? 1 : 0, 1) : vote;
+    // With a fault a rank says nothing of its behaviour but that.
+    if (member.rank->failed()) ballot.vote = Vote(0, member.rank->ends() ? 1 : 0, 1);
+    return ballot;
   });
 }
 
 template <class World>
-Vote Online<World>::own_vote(Member& member) const {
+Ballot Online<World>::own_ballot(std::uint32_t rank, Member& member) const {
+  member.times = member.rank->interval_times();
+  const IntervalTimes& times = member.times;
+  const IntervalTally tally{RankExtent::of(rank, times.compute),
+                            RankExtent::of(rank, times.communication),
+                            RankExtent::of(rank, times.compute + times.communication),
+                            RankExtent::of(rank, times.voting)};
+  return {own_vote(rank, member), tally};
+}
+
+/// The ballots tell what ranks spent in the vote before.
+template <class World>
+void Online<World>::learn_waiting(const Ballot& all) {
+  votes_.map(members_, [&](std::uint32_t, Member& member) {
+    member.rank->waited_beyond(all.tally.waiting.least_ns);
+  });
+  if (root_ == nullptr) return;
+  note_failure(attempt([&] { series_.complete(all.tally.waiting, votes_.size()); }));
+}
+
+template <class World>
+void Online<World>::note_interval(const Ballot& all, const Decision& decision) {
+  if (root_ == nullptr) return;
+  SeriesSpan span;
+  span.first = machine_.acted();
+  span.end_ns = elapsed_ns();
+  span.state = static_cast<std::uint8_t>(decision.state);
+  span.all = all.tally;
+  note_failure(attempt([&] { series_.begin(span, all.vote.phase()); }));
+}
+
+template <class World>
+Vote Online<World>::own_vote(std::uint32_t rank, Member& member) const {
   const bool ends = member.rank->ends();
   Vote vote(0, ends ? 1 : 0, 0);
   guarded(*member.rank, [&] {
@@ -104,6 +139,8 @@ Vote Online<World>::own_vote(Member& member) const {
                          flushed_ns_ + static_cast<std::uint64_t>(1e9 * options_.flush_seconds) ||
                      holds_much(member);
     const Governor::Cause cause = member.rank->budget().governor().over(member.spent);
+    if (observer_ != nullptr)
+      observer_->interval({rank, machine_.acted() + 1, machine_.state(), interval, member.times});
     vote = Vote(changed ? 1 : 0, 0, 0, mix(interval.signature.call_path),
                 cause == Governor::Cause::kEvents ? 1 : 0,
                 cause == Governor::Cause::kMarkers ? 0 : 1, due ? 1 : 0);
@@ -244,8 +281,7 @@ void Online<World>::merge(const Clustering& clustering, Keeps keeps) {
   counts_.since_flush = 0;
   flushed_ns_ = elapsed_ns();
   ++facts_.flushes;  // what is left on SIGTERM from here on comes after this one
-  keeper_.flush(present(), clustering, keeper_.take_shares(present(), keeps),
-                [&] { return facts(); });
+  keeper_.flush(present(), clustering, keeper_.take_shares(present(), keeps), said());
   present().map(members_, [](std::uint32_t, Member& member) {
     member.emptied_bytes = member.rank->memory_bytes();
   });

@@ -13,6 +13,7 @@
 #include "online/governor.h"
 #include "online/options.h"
 #include "signature/signature.h"
+#include "statemachine/state_machine.h"
 
 namespace chameleon::online {
 
@@ -22,6 +23,14 @@ struct ClosedInterval {
   std::size_t threads = 1;  ///< of the rank, with streams
   bool creates = false;     ///< communicators, groups or topologies
   bool left_out = false;    ///< it was not recorded, for the budget
+};
+
+/// What a rank took from one acted-on marker to the next, in ns; of several threads, the one that
+/// comes to markers.
+struct IntervalTimes {
+  std::uint64_t compute = 0;        ///< outside MPI and the tool
+  std::uint64_t communication = 0;  ///< in MPI calls
+  std::uint64_t voting = 0;         ///< in the vote that began the interval
 };
 
 /// All that happened since the rank's last share.
@@ -68,6 +77,11 @@ class Rank {
   virtual void join() = 0;
   virtual void drop() = 0;
   virtual History history() = 0;
+  /// Of the interval that a marker ends; called once for each.
+  virtual IntervalTimes interval_times() = 0;
+  /// In the vote before, `least` ns were those that voting takes by itself: what the rank spent
+  /// there beyond that it waited for slower ranks.
+  virtual void waited_beyond(std::uint64_t least) = 0;
   /// The rank's signature decides about leads.
   virtual void note_election(const ClusterOptions& how, const SignatureVector& signature) = 0;
 
@@ -102,6 +116,27 @@ class Rank {
 
  private:
   virtual void say_line(const char* line) = 0;
+};
+
+/// An interval as its rank has it, before it is joined to the trace or dropped.
+struct SeenInterval {
+  std::uint32_t rank = 0;
+  std::uint64_t marker = 0;          ///< that ends it, as it is counted where all are counted
+  State state = State::kAllTracing;  ///< that the marker before led to
+  const ClosedInterval& closed;
+  const IntervalTimes& times;
+};
+
+/// Sees every interval of every rank, whether or not the trace keeps it. What it throws is the
+/// rank's failure.
+class IntervalObserver {
+ public:
+  IntervalObserver() = default;
+  IntervalObserver(const IntervalObserver&) = delete;
+  IntervalObserver& operator=(const IntervalObserver&) = delete;
+  virtual ~IntervalObserver() = default;
+
+  virtual void interval(const SeenInterval& seen) = 0;
 };
 
 /// Who keeps the job's trace: rank 0.

@@ -14,6 +14,7 @@ namespace chameleon::online {
 struct Member {
   Rank* rank = nullptr;
   ClosedInterval interval;     ///< the last one
+  IntervalTimes times;         ///< of it
   std::uint64_t previous = 0;  ///< Call-Path signature of the interval before that was recorded
   std::size_t threads = 1;     ///< with streams, at the last marker
   Governor::Spent spent;       ///< at the last marker, where there is a budget

@@ -43,16 +43,16 @@ class TraceKeeper {
     });
   }
 
-  /// Merges shares under these clusters into the online trace. `facts()` is what the file says of
-  /// markers. Collective.
-  template <class Facts>
-  void flush(World& world, const Clustering& clustering, Shares shares, Facts facts) {
+  /// Merges shares under these clusters into the online trace. `say(part, false)` adds what the
+  /// file says of markers. Collective.
+  template <class Say>
+  void flush(World& world, const Clustering& clustering, Shares shares, Say say) {
     std::optional<TimeTable> times;
     auto merged = merged_shares(world, clustering, shares, times);
     if (output_ == nullptr) return;
     const bool done = guarded(*root_, [&] {
       if (!arrived(merged)) return;
-      merged->online = facts();
+      say(*merged, false);
       merged->complete = false;
       if (times) merged->times = std::move(*times);
       if (!missing_.empty()) merged->declarations.push_back({kLostFlushDeclaration, missing_});
@@ -101,11 +101,11 @@ class TraceKeeper {
   }
 
   /// Completes the trace at rank 0; false if the file only says what is missing.
-  template <class Facts>
-  bool write_last(Facts facts) {
+  template <class Say>
+  bool write_last(Say say) {
     if (output_ == nullptr) return true;
     const bool written = whole_ && guarded(*root_, [&] {
-                           online_.online = facts();
+                           say(online_, true);
                            online_.complete = true;
                            canonicalize(online_);
                            output_->write_last(online_);

@@ -218,23 +218,27 @@ Trace new_trace(int size) {
 
 void summarize(const Trace& trace, std::uint64_t bytes, const std::string& path) {
   std::uint64_t run = 0;
-  std::uint64_t tool = 0;
+  std::uint64_t tool = 0, waiting = 0;
   for (const auto& [rank, fact] : trace.facts) {
     run += fact.run_ns;
     tool += fact.tool_ns;
+    waiting += fact.waiting_ns;
   }
+  const auto share = [&](std::uint64_t ns) {
+    return run == 0 ? 0.0 : 100.0 * static_cast<double>(ns) / static_cast<double>(run);
+  };
   char line[512];
-  std::snprintf(
-      line, sizeof line,
-      "%s: %u ranks, markers %llu, #C %llu #L %llu #AT %llu #flush %llu, leads %zu, "
-      "%llu events, %llu bytes, tool %.2f%% of run time, %s",
-      CHAMELEON_VERSION, trace.world_size, static_cast<unsigned long long>(trace.online.markers),
-      static_cast<unsigned long long>(trace.online.count_c),
-      static_cast<unsigned long long>(trace.online.count_l),
-      static_cast<unsigned long long>(trace.online.count_at),
-      static_cast<unsigned long long>(trace.online.flushes), trace.online.clusters.size(),
-      static_cast<unsigned long long>(trace.event_count()), static_cast<unsigned long long>(bytes),
-      run == 0 ? 0.0 : 100.0 * static_cast<double>(tool) / static_cast<double>(run), path.c_str());
+  std::snprintf(line, sizeof line,
+                "%s: %u ranks, markers %llu, #C %llu #L %llu #AT %llu #flush %llu, leads %zu, "
+                "%llu events, %llu bytes, tool %.2f%% of run time, waiting at markers %.2f%%, %s",
+                CHAMELEON_VERSION, trace.world_size,
+                static_cast<unsigned long long>(trace.online.markers),
+                static_cast<unsigned long long>(trace.online.count_c),
+                static_cast<unsigned long long>(trace.online.count_l),
+                static_cast<unsigned long long>(trace.online.count_at),
+                static_cast<unsigned long long>(trace.online.flushes), trace.online.clusters.size(),
+                static_cast<unsigned long long>(trace.event_count()),
+                static_cast<unsigned long long>(bytes), share(tool), share(waiting), path.c_str());
   say_plain("%s", line);
 }
 

@@ -52,6 +52,7 @@ Trace RankReport::trace(bool lost_flush, const RankClock& clock) {
     facts.events = stream.trace.all_events();
     if (stream.thread == 0) {  // what is the rank's
       facts.tool_ns = times.ns(tool + times.spent_otherwise());
+      facts.waiting_ns = times.ns(times.waited());
     } else {
       for (std::size_t state = 0; state < 4; ++state) facts.tool_ns_in(state) = 0;
       facts.paused = facts.tool_bytes = 0;

@@ -25,6 +25,11 @@ class RankReport {
   void add_state_time(State state, std::uint64_t ns) {
     facts_.tool_ns_in(static_cast<std::size_t>(state)) += ns;
   }
+  /// Of that, so much was not the tool's.
+  void take_state_time(State state, std::uint64_t ns) {
+    std::uint64_t& sum = facts_.tool_ns_in(static_cast<std::size_t>(state));
+    sum -= std::min(sum, ns);
+  }
 
   /// A trace without events. Closes raw records.
   Trace trace(bool lost_flush, const RankClock& clock);

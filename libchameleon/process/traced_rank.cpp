@@ -4,6 +4,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "process/fault.h"
 #include "process/say.h"
 
@@ -54,6 +56,34 @@ History TracedRank::history() {
   return {streams.history(), !streams.any(&RankTrace::history_creates) && streams.count() == 1};
 }
 
+IntervalTimes TracedRank::interval_times() {
+  const auto held = recorder_.lock();
+  TimeAccount& times = recorder_.times();
+  times.ns_per_tick();
+  Stream* const own = recorder_.threaded() ? Streams::own() : nullptr;
+  const Stream& stream = own != nullptr ? *own : recorder_.streams().first();
+  const std::uint64_t computed = times.computed(stream, times.clock().now());
+  const std::uint64_t called = stream.call_ticks;
+  IntervalTimes interval;
+  interval.compute = times.ns(computed - std::min(computed, computed_));
+  interval.communication = times.ns(called - std::min(called, called_));
+  interval.voting = times.ns(voting_.ticks);
+  computed_ = computed;
+  called_ = called;
+  voting_.before = voting_.ticks;
+  return interval;
+}
+
+void TracedRank::waited_beyond(std::uint64_t least) {
+  const auto held = recorder_.lock();
+  TimeAccount& times = recorder_.times();
+  const std::uint64_t voted = times.ns(voting_.before);
+  if (voted <= least) return;
+  const double share = static_cast<double>(voted - least) / static_cast<double>(voted);
+  times.waited(static_cast<std::uint64_t>(share * static_cast<double>(voting_.before)));
+  report_.take_state_time(voting_.state, voted - least);
+}
+
 void TracedRank::note_election(const ClusterOptions& how, const SignatureVector& signature) {
   const auto held = recorder_.lock();
   if (std::FILE* const raw = recorder_.streams().first().raw) raw_election(raw, how, signature);
@@ -98,6 +128,11 @@ void TracedRank::note_failure(Failure failure) { note_fault(failure); }
 
 void TracedRank::reached(Stage stage, std::uint64_t marker) {
   budget_.set_marker(marker);
+  const std::uint64_t now = recorder_.times().clock().now();
+  if (stage == Stage::kVote)
+    voting_.begun = now;
+  else
+    voting_.ticks = now - voting_.begun;
   g_door.set(stage == Stage::kVote ? Together::kVote : Together::kDecided);
 }
 
@@ -121,6 +156,7 @@ void TracedRank::spent_at_marker(std::uint64_t begin, State state) {
     else if (Stream* const own = Streams::own())
       own->last_exit += spent;
     report_.add_state_time(state, times.ns(spent));
+    voting_.state = state;
     budget_.watch_memory();
   });
 }

@@ -22,6 +22,8 @@ class TracedRank final : public Rank {
   void join() override;
   void drop() override;
   History history() override;
+  IntervalTimes interval_times() override;
+  void waited_beyond(std::uint64_t least) override;
   void note_election(const ClusterOptions& how, const SignatureVector& signature) override;
   Share take_share(bool keeps) override;
   void complete_share(Share& share) override { record::complete_share(share); }
@@ -53,6 +55,13 @@ class TracedRank final : public Rank {
   RankBudget& budget_;
   ClockFit clock_fit_;
   double scale_ = 0;  ///< ns a tick, in the present comparison of clocks
+  struct Voting {
+    std::uint64_t begun = 0;           ///< tick
+    std::uint64_t ticks = 0;           ///< that the last one took
+    std::uint64_t before = 0;          ///< and the one before, of which the ballots tell
+    State state = State::kAllTracing;  ///< that its marker led to
+  } voting_;
+  std::uint64_t computed_ = 0, called_ = 0;  ///< ticks, up to the last marker
   long marker_thread_ = 0;
   bool second_thread_ = false;  ///< had a marker
 };

@@ -31,6 +31,12 @@ std::uint64_t TimeAccount::spent_at_calls(const Stream& stream) const {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(all, 0));
 }
 
+std::uint64_t TimeAccount::computed(const Stream& stream, std::uint64_t now) const {
+  const std::uint64_t other =
+      stream.call_ticks + spent_at_calls(stream) + marker_ticks_ + waiting_ticks_ + other_ticks_;
+  return now - start_ - std::min(now - start_, other);
+}
+
 TimeSpent TimeAccount::spent(Streams& streams) {
   ns_per_tick();
   std::uint64_t events = other_ticks_;

@@ -17,7 +17,7 @@ namespace chameleon::record {
 struct TimeSpent {
   std::uint64_t elapsed = 0;
   std::uint64_t events = 0;
-  std::uint64_t markers = 0;  ///< waiting for other ranks included
+  std::uint64_t markers = 0;  ///< waiting for other ranks in the last vote included
 };
 
 class TimeAccount {
@@ -60,6 +60,15 @@ class TimeAccount {
   /// The time since `begin` was the tool's, at a marker; gives its ticks.
   std::uint64_t spent_at_marker(std::uint64_t begin);
   bool saw_marker() const { return marker_ticks_ != 0; }
+  /// Of the time at markers, so much was not the tool's: slower ranks had not come.
+  void waited(std::uint64_t ticks) {
+    ticks = std::min(ticks, marker_ticks_);
+    marker_ticks_ -= ticks;
+    waiting_ticks_ += ticks;
+  }
+  std::uint64_t waited() const { return waiting_ticks_; }
+  /// What a stream computed so far, in ticks: what is left of the run up to `now`.
+  std::uint64_t computed(const Stream& stream, std::uint64_t now) const;
 
   /// Measured over the run so far; `ns` uses the last measurement.
   double ns_per_tick();
@@ -83,10 +92,11 @@ class TimeAccount {
  private:
   Clock clock_;
   std::uint64_t start_ = 0;
-  std::uint64_t end_ = 0;           ///< 0: the run goes on
-  std::uint64_t marker_ticks_ = 0;  ///< of the tool, at markers
-  std::uint64_t other_ticks_ = 0;   ///< of the tool, before the first call
-  std::int64_t unseen_ticks_ = 0;   ///< of `kRehearsed` calls
+  std::uint64_t end_ = 0;            ///< 0: the run goes on
+  std::uint64_t marker_ticks_ = 0;   ///< of the tool, at markers
+  std::uint64_t waiting_ticks_ = 0;  ///< at markers, for other ranks
+  std::uint64_t other_ticks_ = 0;    ///< of the tool, before the first call
+  std::int64_t unseen_ticks_ = 0;    ///< of `kRehearsed` calls
   std::atomic<double> ns_per_tick_{1};
 };
 

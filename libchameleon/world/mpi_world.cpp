@@ -305,7 +305,7 @@ void MpiWorld::drain() {
   }
 }
 
-// A vote that was lost travels as a message four bytes longer, which begins with the
+// A vote that was lost travels as a message of `kLost` bytes, which no vote has; it begins with the
 // rank that is missing.
 
 MpiWorld::SmallVote MpiWorld::begin_vote(int tag, int next_tag, double timeout, std::size_t size) {
@@ -351,8 +351,8 @@ int MpiWorld::small_receive(std::uint32_t from, std::size_t size, int tag, doubl
     if (late(polls)) return -1;
   }
   int received = -1;
-  if (PMPI_Recv(small_in_, static_cast<int>(size + 4), MPI_BYTE, static_cast<int>(from), tag, comm_,
-                &status) != MPI_SUCCESS)
+  if (PMPI_Recv(small_in_, static_cast<int>(std::max(size, kLost)), MPI_BYTE,
+                static_cast<int>(from), tag, comm_, &status) != MPI_SUCCESS)
     return -1;
   PMPI_Get_count(&status, MPI_BYTE, &received);
   return received;
@@ -397,7 +397,7 @@ bool MpiWorld::share(SmallVote& vote, void* value) {
       std::memcpy(small_out_, &vote.missing, sizeof vote.missing);
     else
       std::memcpy(small_out_, value, vote.size);
-    return vote.size + (vote.lost ? 4 : 0);
+    return vote.lost ? kLost : vote.size;
   };
   if (rank_ != 0) {
     const std::size_t size = write();
@@ -421,18 +421,18 @@ bool MpiWorld::share(SmallVote& vote, void* value) {
 /// A rank that gave an operation up does not wait in votes, but those who wait for
 /// it are told: a wait may have no end.
 bool MpiWorld::refuse(SmallVote& vote) {
-  tell_lost(vote.tag, vote.size);
+  tell_lost(vote.tag);
   return false;
 }
 
-void MpiWorld::leave_votes(std::uint32_t sequence) { tell_lost(vote_tag(sequence), kSmall); }
+void MpiWorld::leave_votes(std::uint32_t sequence) { tell_lost(vote_tag(sequence)); }
 
-/// The ranks beside this one in the tree learn that a vote on so many bytes is lost.
-void MpiWorld::tell_lost(int tag, std::size_t size) {
+/// The ranks beside this one in the tree learn that a vote is lost.
+void MpiWorld::tell_lost(int tag) {
   std::memset(small_out_, 0, sizeof small_out_);
   std::memcpy(small_out_, &rank_, sizeof rank_);
   const auto tell = [&](std::uint32_t neighbour) {
-    small_send(neighbour, size + 4, tag, PMPI_Wtime() + timeout_);
+    small_send(neighbour, kLost, tag, PMPI_Wtime() + timeout_);
   };
   walk_up(rank_, size_, tell, tell);
 }

@@ -300,7 +300,8 @@ class MpiWorld {
 
  private:
   friend class MpiSubset;
-  static constexpr std::size_t kSmall = 16;
+  /// Bytes of a vote at most, and of the message that says that one is lost.
+  static constexpr std::size_t kSmall = 144, kLost = 5;
   static constexpr int kNoTag = -1;
   static constexpr std::size_t kMostChildren = 32;  ///< in the tree
   struct Parcel {
@@ -362,7 +363,7 @@ class MpiWorld {
 
   template <class T, class C>
   bool vote_on(T& value, C combine, int tag, int next_tag, double timeout, std::uint32_t& missing) {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kSmall);
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kSmall && sizeof(T) != kLost);
     SmallVote vote = begin_vote(tag, next_tag, timeout, sizeof(T));
     if (failed_) {
       missing = rank_;
@@ -478,7 +479,7 @@ class MpiWorld {
   bool collect(SmallVote& vote, std::uint32_t child, void* theirs);
   bool share(SmallVote& vote, void* value);
   bool refuse(SmallVote& vote);
-  void tell_lost(int tag, std::size_t size);
+  void tell_lost(int tag);
 
   struct Sending;
   bool start(Sending& sending, std::uint32_t to, std::span<const std::uint8_t> bytes, int tag,
@@ -512,7 +513,7 @@ class MpiWorld {
   bool failed_ = false;
   Failure failure_ = Failure::kNone;
   Traffic traffic_;
-  std::uint8_t small_out_[kSmall + 4], small_in_[kSmall + 4];
+  std::uint8_t small_out_[kSmall], small_in_[kSmall];
 };
 
 }  // namespace chameleon::world

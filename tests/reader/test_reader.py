@@ -218,6 +218,7 @@ def compare_tables(tools, path, trace, timing=True):
             "matrix": ("source", "dest", "messages", "bytes"),
             "clusters": ("cluster", "call_path", "lead", "rank"),
             "phases": ("state", "first", "markers", "changed", "end_ns"),
+            "series": chameleon_trace.COLUMNS["series"],
             "calls": ("rank", "call", "count", "sent_bytes", *times)}
     for name, titles in same.items():
         rows, others = mine(name), theirs[name]

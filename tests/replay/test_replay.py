@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Options of chameleon-replay, and replays of traces that do not hang together by themselves
 (make_traces.cpp): a cut one runs to its end, a declared or wrong one is refused and with
---best-effort runs to its end, and what no check sees ends by the watchdog."""
+--best-effort runs to its end, sends that would wait in a circle among them, and without it what no
+check sees ends by the watchdog."""
 
 import json
 import pathlib
@@ -96,8 +97,10 @@ def test_wrong(tools, trace):
 
 
 def test_watchdog(tools, trace):
-    outcome = replay(tools, trace, "--best-effort", "--patience=2")
+    outcome = replay(tools, trace, "--patience=2")
     expect(outcome.status != 0 and b"gives up" in outcome.stderr, "hang: no watchdog", outcome)
+    outcome = replay(tools, trace, "--best-effort", "--patience=2")
+    expect(outcome.status == 0 and not left_out(outcome), "hang: sends are waited for", outcome)
 
 
 def main():

@@ -2,6 +2,7 @@
 // The way of a marker with all ranks in one process and without MPI: ranks that follow a script,
 // what state each marker leads to, and every event of every rank in the trace at the end.
 #include <catch2/catch.hpp>
+#include <map>
 #include <memory>
 
 #include "online/online.h"
@@ -63,6 +64,12 @@ class ScriptedRank final : public Rank {
     closed_.clear();
   }
   History history() override { return {last_, true}; }
+  IntervalTimes interval_times() override {
+    const std::uint64_t voting = voted;
+    voted = 0;
+    return {computed, called, voting};
+  }
+  void waited_beyond(std::uint64_t least) override { beyond.push_back(least); }
   void note_election(const ClusterOptions&, const SignatureVector&) override { ++elections_; }
   Share take_share(bool keeps) override {
     Share share;
@@ -96,6 +103,8 @@ class ScriptedRank final : public Rank {
   bool marks_from_second_thread() const override { return false; }
 
   std::string said;
+  std::uint64_t computed = 0, called = 0, voted = 0;  ///< in the next interval
+  std::vector<std::uint64_t> beyond;
   int elections() const { return elections_; }
   int comparisons() const { return comparisons_; }
 
@@ -352,4 +361,72 @@ TEST_CASE("without markers there is one merge, at the end") {
   CHECK(job.online->facts().acted == 0);
   for (int rank = 0; rank < 5; ++rank)
     CHECK(same(expand(job.output.trace, rank), job.ranks[static_cast<std::size_t>(rank)]->whole()));
+}
+
+TEST_CASE("the series says which interval took longest, on which rank, and who waited for it") {
+  const int size = 5;
+  Job job(size, GENERATE(Fidelity::kExact, Fidelity::kLead),
+          static_cast<std::uint64_t>(GENERATE(3, 100)));
+  constexpr std::uint64_t kMs = 1'000'000, kVoting = 2'000;
+  for (std::uint64_t step = 1; step <= 20; ++step) {
+    for (int rank = 0; rank < size; ++rank) {
+      ScriptedRank& one = *job.ranks[static_cast<std::size_t>(rank)];
+      one.computed = (step == 13 && rank == 3 ? 9 : 1) * kMs;
+      one.called = 100 * static_cast<std::uint64_t>(rank);
+      // Of the marker before: all but rank 3 waited for it after interval 13.
+      one.voted = kVoting + (step == 14 && rank != 3 ? 8 * kMs : 0);
+    }
+    job.step({1, 2});
+  }
+  for (const auto& rank : job.ranks) rank->voted = kVoting;
+  job.end();
+  const auto& spans = job.output.trace.series.spans();
+  REQUIRE(spans.size() == 20);
+  for (const SeriesSpan& span : spans) {
+    CAPTURE(span.first);
+    CHECK(span.intervals == 1);
+    const bool slow = span.first == 13;
+    CHECK(span.all.compute.most_ns == (slow ? 9 : 1) * kMs);
+    CHECK(span.all.compute.most_rank == (slow ? 3 : 0));
+    CHECK(span.all.compute.least_ns == kMs);
+    CHECK(span.all.compute.sum_ns == (slow ? 13 : 5) * kMs);
+    CHECK(span.all.communication.sum_ns == 1000);
+    CHECK(span.all.communication.most_rank == 4);
+    CHECK(span.all.waiting.sum_ns == (slow ? 4 * 8 * kMs : 0));
+    CHECK(span.all.waiting.least_rank == (slow ? 3 : 0));
+    CHECK(span.phase == 0);
+    CHECK(span.slowest == span.first);
+  }
+  CHECK(spans.front().state == 0);
+  CHECK(spans.back().state == 2);
+  for (const auto& rank : job.ranks) {
+    REQUIRE(rank->beyond.size() == 21);  // 20 markers and the end
+    CHECK(rank->beyond[13] == kVoting);
+  }
+}
+
+TEST_CASE("an observer sees every interval of every rank, dropped ones too") {
+  struct Counter final : IntervalObserver {
+    void interval(const SeenInterval& seen) override {
+      ++seen_by[seen.rank];
+      last = seen.marker;
+      computed += seen.times.compute;
+      signed_all = signed_all && seen.closed.signature.call_path != 0;
+    }
+    std::map<std::uint32_t, int> seen_by;
+    std::uint64_t last = 0, computed = 0;
+    bool signed_all = true;
+  } counter;
+  Job job(6, Fidelity::kLead);
+  job.online->observe(&counter);
+  for (int step = 0; step < 10; ++step) {
+    for (const auto& rank : job.ranks) rank->computed = 7;
+    job.step({1, 2});
+  }
+  CHECK(counter.seen_by.size() == 6);
+  for (const auto& [rank, count] : counter.seen_by) CHECK(count == 10);
+  CHECK(counter.last == 10);
+  CHECK(counter.computed == 6 * 10 * 7);
+  CHECK(counter.signed_all);
+  job.end();
 }

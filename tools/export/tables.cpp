@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Tables as CSV, or as JSON arrays of records: events, calls, messages, matrix,
-/// clusters, phases, each a file. pandas reads them with read_csv and read_json.
+/// clusters, phases, series, each a file. pandas reads them with read_csv and read_json.
 /// Events and messages are written as they come; the others are small.
 
 #include <array>
@@ -185,7 +185,9 @@ class Tables {
     for (const Phase& phase : request_.trace.online.phases)
       phases.row({phase.state < kStates.size() ? kStates[phase.state] : "?", phase.first,
                   phase.markers, phase.changed, phase.end_ns});
-    for (Table* table : {&events_, &messages_, &calls, &matrix, &clusters, &phases})
+    Table series(request_, "series", json_, series_columns());
+    for (const SeriesSpan& span : request_.trace.series.spans()) series.row(series_cells(span));
+    for (Table* table : {&events_, &messages_, &calls, &matrix, &clusters, &phases, &series})
       if (const Status closed = table->close(); !closed) return closed;
     return Unit{};
   }
@@ -196,6 +198,67 @@ class Tables {
     if (threads) columns.insert(columns.end(), further);
     return columns;
   }
+
+  static constexpr std::array<std::pair<const char*, RankExtent IntervalTally::*>, 4> kParts = {
+      {{"compute", &IntervalTally::compute},
+       {"call", &IntervalTally::communication},
+       {"busy", &IntervalTally::busy},
+       {"waiting", &IntervalTally::waiting}}};
+
+  static std::vector<const char*> series_columns() {
+    return {"first_marker",
+            "intervals",
+            "end_ns",
+            "state",
+            "phase",
+            "compute_ns",
+            "compute_least_ns",
+            "compute_least_rank",
+            "compute_most_ns",
+            "compute_most_rank",
+            "call_ns",
+            "call_least_ns",
+            "call_least_rank",
+            "call_most_ns",
+            "call_most_rank",
+            "busy_ns",
+            "busy_least_ns",
+            "busy_least_rank",
+            "busy_most_ns",
+            "busy_most_rank",
+            "waiting_ns",
+            "waiting_least_ns",
+            "waiting_least_rank",
+            "waiting_most_ns",
+            "waiting_most_rank",
+            "slowest_marker",
+            "slowest_compute_ns",
+            "slowest_compute_rank",
+            "slowest_call_ns",
+            "slowest_call_rank",
+            "slowest_busy_ns",
+            "slowest_busy_rank",
+            "slowest_waiting_ns",
+            "slowest_waiting_rank"};
+  }
+
+  /// Of the slowest interval what the rank took that took most.
+  static std::vector<Cell> series_cells(const SeriesSpan& span) {
+    std::vector<Cell> cells = {span.first, span.intervals, span.end_ns, kStates[span.state & 3],
+                               std::uint64_t{span.phase}};
+    for (const auto& [name, part] : kParts) {
+      const RankExtent& extent = span.all.*part;
+      cells.insert(cells.end(), {extent.sum_ns, extent.least_ns, extent.least_rank, extent.most_ns,
+                                 extent.most_rank});
+    }
+    cells.emplace_back(span.slowest);
+    for (const auto& [name, part] : kParts) {
+      cells.emplace_back((span.worst.*part).most_ns);
+      cells.emplace_back((span.worst.*part).most_rank);
+    }
+    return cells;
+  }
+
   std::uint32_t thread_of(std::uint32_t stream) const { return request_.trace.thread_of(stream); }
 
   /// Halves go down, in whichever order they were summed: the Python reader writes the same.

@@ -8,6 +8,7 @@
 #include "analysis/timeline.h"
 #include "tools/common.h"
 #include "tools/report/report.h"
+#include "tools/series.h"
 
 namespace chameleon::tools::report {
 namespace {
@@ -121,6 +122,7 @@ Result<Json> document(const Request& request) {
   json["differences"] = differences(trace, sites);
   json["tree"] = tree(trace, *statistics, sites);
   json["times"] = times(trace, *statistics);
+  json["series"] = series_rows(trace);
 
   const bool reads_events = trace.event_count() <= request.most_events;
   const CommunicationMatrix* pairs = nullptr;

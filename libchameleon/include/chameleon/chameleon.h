@@ -8,7 +8,7 @@
  * A marker is a boundary: it is not an event and is not replayed. Header-only,
  * over MPI_Pcontrol: a program with markers needs no library and behaves the
  * same untraced, where a marker costs one call that does nothing. Traced it
- * costs a reduction and a broadcast of 16 bytes over all ranks, at every
+ * costs a reduction and a broadcast of 144 bytes over all ranks, at every
  * CHAMELEON_CALL_FREQUENCY-th marker.
  *
  * Levels 0 and 1 of MPI_Pcontrol stop and resume recording on the calling rank;

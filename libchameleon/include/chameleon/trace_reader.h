@@ -127,6 +127,26 @@ struct Phase {
   std::uint64_t first_marker = 0, markers = 0, changed = 0, end_ns = 0;
 };
 
+/// A duration of each of the ranks, in ns: the sum, and the extremes with their ranks.
+struct OverRanks {
+  std::uint64_t sum_ns = 0, least_ns = 0, most_ns = 0;
+  std::uint32_t least_rank = 0, most_rank = 0;
+};
+/// What intervals between acted-on markers took: outside MPI, in it, both, and waiting at the
+/// marker that ends them for slower ranks. Times are within 1/128.
+struct Took {
+  OverRanks compute, in_call, busy, waiting;
+};
+/// One interval, or several in a row: sums over them, extremes of single ones.
+struct Span {
+  std::uint64_t first_marker = 0, intervals = 0, end_ns = 0;
+  std::string state;   ///< that the last marker led to
+  unsigned phase = 0;  ///< equal numbers, equal Call-Paths on all ranks
+  Took took;
+  std::uint64_t slowest_marker = 0;  ///< of the interval in which some rank was busy longest
+  Took slowest;
+};
+
 /// How the trace came about on line.
 struct Markers {
 /// clustering, markers, acted, flushes, ...: docs/reference/facts.md.
@@ -185,6 +205,7 @@ class __attribute__((visibility("default"))) TraceReader {
   const std::vector<Cluster>& clusters() const;  ///< of the last election
   const std::vector<Phase>& phases() const;
   const Markers& markers() const;
+  const std::vector<Span>& series() const;  ///< over markers
   std::vector<RankFacts> facts() const;
 
   /// Frames of a call path, innermost first; none if it is not known.

@@ -16,6 +16,7 @@ from .facts import RankFacts
 from .nodes import CallNode, Form, Inexact, Loop, SpecialRank, TimeEntry
 from .payload import Call, Cluster, Declaration, Field, Frame, Module, Online, Phase, Predefined
 from .rank_list import RankList
+from .series import OverRanks, Span, Took
 from .tables import COLUMNS
 from .times import PlaceTimes, StreamTimes, TimeClass, TimeTable
 from .trace import Trace, parse_trace, read_trace
@@ -25,5 +26,5 @@ __version__ = "0.1.0"
 
 __all__ = ["COLUMNS", "NOT_RECORDED", "ONLINE_FACTS", "RANK_FACTS", "RUN_FACTS", "Call", "CallNode",
            "Cluster", "Communicator", "Declaration", "Event", "Fact", "Field", "Form", "Frame", "Histogram", "Inexact", "Loop", "Module", "Online",
-           "Phase", "PlaceTimes", "Predefined", "RankFacts", "RankList", "SpecialRank", "StreamTimes",
-           "TimeClass", "TimeEntry", "TimeTable", "Trace", "TraceError", "ValueSequence", "parse_trace", "read_trace"]
+           "OverRanks", "Phase", "PlaceTimes", "Predefined", "RankFacts", "RankList", "Span", "SpecialRank", "StreamTimes",
+           "TimeClass", "TimeEntry", "TimeTable", "Took", "Trace", "TraceError", "ValueSequence", "parse_trace", "read_trace"]

@@ -10,6 +10,7 @@ from .fact_table import ONLINE_FACTS, RUN_FACTS
 from .facts import FactTable, former, read_value
 from .nodes import NodeReader
 from .rank_list import MOST_RANKS, RankList
+from .series import read_series as decode_series
 from .times import TimeTable
 from .values import ValueSequence
 from .wire import Reader
@@ -47,6 +48,7 @@ class Part:
         self.fact_table = FactTable()
         self.declarations = []
         self.online = NO_ONLINE
+        self.series = []
         self.nodes = []
         self.times = None
         reader = Reader(data)
@@ -175,7 +177,10 @@ class Part:
             result.append(Phase(STATES[state], *(reader.varint() for _ in range(4))))
         self.online = NO_ONLINE._replace(**words, clusters=tuple(clusters), phases=tuple(result))
 
+    def read_series(self, reader):
+        self.series = decode_series(reader)
+
     SECTIONS = {1: read_run, 2: read_calls, 3: read_arrays, 4: read_modules, 5: read_paths,
                 6: read_predefined, 7: read_first_facts, 8: read_declarations, 9: read_nodes,
                 10: read_online, 11: read_state_times, 12: read_clocks, 13: read_threads,
-                14: read_facts, 15: read_times}
+                14: read_facts, 15: read_times, 16: read_series}

@@ -21,6 +21,12 @@ COLUMNS = {
     "matrix": ("source", "dest", "messages", "bytes"),
     "clusters": ("cluster", "call_path", "lead", "rank"),
     "phases": ("state", "first", "markers", "changed", "end_ns"),
+    "series": ("first_marker", "intervals", "end_ns", "state", "phase",
+               *(f"{part}_{what}" for part in ("compute", "call", "busy", "waiting")
+                 for what in ("ns", "least_ns", "least_rank", "most_ns", "most_rank")),
+               "slowest_marker", *(f"slowest_{part}_{what}"
+                                   for part in ("compute", "call", "busy", "waiting")
+                                   for what in ("ns", "rank"))),
 }
 TEXT = {"call", "site", "path", "context", "call_path", "state"}
 
@@ -171,8 +177,17 @@ def _phases(trace, _):
     yield from trace.phases
 
 
+def _series(trace, _):
+    for span in trace.series:
+        took = (number for part in span.took
+                for number in (part.sum_ns, part.least_ns, part.least_rank, part.most_ns,
+                               part.most_rank))
+        slowest = (number for part in span.slowest for number in (part.most_ns, part.most_rank))
+        yield (*span[:5], *took, span.slowest_marker, *slowest)
+
+
 ROWS = {"events": _events, "calls": _calls, "messages": _messages, "matrix": _matrix,
-        "clusters": _clusters, "phases": _phases}
+        "clusters": _clusters, "phases": _phases, "series": _series}
 
 
 def rows(trace, name, ranks):
@@ -180,7 +195,7 @@ def rows(trace, name, ranks):
     sums; `messages` remembers what is sent and received."""
     if name not in ROWS:
         raise ValueError(f"no table {name!r}: there are {', '.join(ROWS)}")
-    if trace.threads > 1 and name not in ("clusters", "phases"):
+    if trace.threads > 1 and name not in ("clusters", "phases", "series"):
         raise ValueError(f"ranks of this trace have up to {trace.threads} threads, and tables follow "
                          "one thread a rank: use Trace.events(stream)")
     return ROWS[name](trace, _wanted(trace, ranks))

@@ -34,6 +34,7 @@ class Trace:
         self.threads = 1
         self.time_tables = [part.times for part, _ in parts if part.times is not None]
         self.other_facts, run_others, run = {}, {}, {}
+        self.series = []  # of Span, over markers
         declared = {}
         # Uniting what a damaged file claims must not take long.
         self._work = MOST_WORK
@@ -51,6 +52,7 @@ class Trace:
             self.threads = max(self.threads, part.threads)
             if part.online.acted or part.online.clustering:
                 self.online = part.online
+            self.series.extend(part.series * times)
             for what, ranks in part.declarations:
                 declared[what] = self._united(declared.get(what, ranks), ranks)
         for fact in RUN_FACTS:

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What travels at an acted-on marker: the vote, and beside it what the interval took, for the
+/// series. The waiting in it is that at the marker before, which was not over when that one's
+/// ballots were cast.
+
+#include <type_traits>
+
+#include "model/series.h"
+#include "statemachine/vote.h"
+
+namespace chameleon::online {
+
+struct Ballot {
+  Vote vote;
+  IntervalTally tally;
+
+  friend void combine(Ballot& mine, const Ballot& theirs) {
+    combine(mine.vote, theirs.vote);
+    mine.tally.add(theirs.tally);
+  }
+};
+
+static_assert(std::is_trivially_copyable_v<Ballot> && sizeof(Ballot) == 144);
+
+}  // namespace chameleon::online
