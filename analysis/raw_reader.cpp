@@ -118,23 +118,20 @@ Error RawReader::malformed(const std::string& what) const {
   return {ErrorKind::kCorrupt, path_ + ": line " + std::to_string(line_number_) + ": " + what, 0};
 }
 
-namespace {
-
-std::string path_of(const std::string& directory, std::uint32_t rank, std::uint32_t thread) {
+std::string RawReader::file_of(const std::string& directory, std::uint32_t rank,
+                               std::uint32_t thread) {
   return directory + "/rank." + std::to_string(rank) +
          (thread == 0 ? "" : "." + std::to_string(thread)) + ".raw";
 }
 
-}  // namespace
-
 bool RawReader::exists(const std::string& directory, std::uint32_t rank, std::uint32_t thread) {
-  return std::ifstream(path_of(directory, rank, thread)).good();
+  return std::ifstream(file_of(directory, rank, thread)).good();
 }
 
 Result<RawReader> RawReader::open(const std::string& directory, std::uint32_t rank,
                                   std::uint32_t thread) {
   RawReader reader;
-  reader.path_ = path_of(directory, rank, thread);
+  reader.path_ = file_of(directory, rank, thread);
   reader.file_.open(reader.path_);
   if (!reader.file_)
     return Error{

@@ -66,7 +66,9 @@ class RawReader {
   /// Opens `dir/rank.N.raw`, or `dir/rank.N.T.raw` of a thread but the first, and reads its head.
   static Result<RawReader> open(const std::string& directory, std::uint32_t rank,
                                 std::uint32_t thread = 0);
-  /// Whether there are records of a thread.
+  /// The file of a thread's records, and whether there is one.
+  static std::string file_of(const std::string& directory, std::uint32_t rank,
+                             std::uint32_t thread);
   static bool exists(const std::string& directory, std::uint32_t rank, std::uint32_t thread);
 
   /// The next event, false at the end.

@@ -21,10 +21,16 @@ StreamTimes::StreamTimes(const Trace& trace, std::uint32_t stream) : stream_(str
   class_ = table_->class_of(stream);
 }
 
+const Durations* StreamTimes::at(const Place& place) const {
+  return table_ == nullptr || class_ == ClassTimes::kAll ? nullptr : table_->find(place, class_);
+}
+
+double StreamTimes::spread() const {
+  return table_ == nullptr || class_ == ClassTimes::kAll ? 0 : table_->classes()[class_].spread;
+}
+
 const Durations* StreamTimes::after(const Node& node, std::uint64_t predecessor) const {
-  if (table_ != nullptr)
-    return class_ == ClassTimes::kAll ? nullptr
-                                      : table_->find({node.symbol(), predecessor}, class_);
+  if (table_ != nullptr) return at({node.symbol(), predecessor});
   for (const TimeEntry& entry : node.times)
     if (entry.predecessor == predecessor && holds(entry, stream_)) return &entry;
   return nullptr;

@@ -29,6 +29,10 @@ class StreamTimes {
   const Durations* after(const Node& node, std::uint64_t predecessor) const;
   /// The same after any; it holds as long as this. Null: no times were kept.
   const Durations* after_any(const Node& node) const;
+  /// What the trace's table of times has for the stream at a place; null: nothing.
+  const Durations* at(const Place& place) const;
+  /// How far the stream's means may be from these, relative to its own (TimeClass).
+  double spread() const;
   /// After that predecessor; if no time after it is known, after any.
   std::optional<MeanTimes> means(const Node& node, std::uint64_t predecessor) const;
 

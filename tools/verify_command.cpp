@@ -9,6 +9,7 @@
 #include "analysis/declared.h"
 #include "analysis/verify.h"
 #include "analysis/verify_clusters.h"
+#include "analysis/verify_times.h"
 #include "tools/common.h"
 #include "tools/progress.h"
 
@@ -43,8 +44,22 @@ nlohmann::ordered_json list_of(const std::vector<VerifyReport::Mismatch>& mismat
   return list;
 }
 
+nlohmann::ordered_json column_of(const TimesColumn& times) {
+  return {{"matched", times.within},
+          {"declared", times.declared},
+          {"undeclared", times.undeclared()},
+          {"total", times.total},
+          {"share", times.total == 0
+                        ? 1.0
+                        : static_cast<double>(times.within) / static_cast<double>(times.total)},
+          {"median_error", times.median},
+          {"percentile_95_error", times.percentile_95},
+          {"largest_error", times.largest},
+          {"sum_error", times.all}};
+}
+
 nlohmann::ordered_json document_of(const VerifyReport& report, const ClusterCheck& clusters,
-                                   bool ok) {
+                                   const TimesCheck& times, bool ok) {
   nlohmann::ordered_json document = json_document("verify");
   document["ok"] = ok;
   document["matches"] = report.matches();
@@ -66,6 +81,10 @@ nlohmann::ordered_json document_of(const VerifyReport& report, const ClusterChec
     column["share"] = share.total == 0
                           ? 1.0
                           : static_cast<double>(share.matched) / static_cast<double>(share.total);
+  }
+  if (times.done) {
+    document["columns"]["compute"] = column_of(times.compute);
+    document["columns"]["communication"] = column_of(times.communication);
   }
   document["mismatch_count"] = report.mismatch_count;
   document["declared_count"] = report.declared_count;
@@ -101,6 +120,30 @@ void print_columns(const VerifyReport& report) {
   std::fflush(stdout);
 }
 
+void print_times(const char* name, const TimesColumn& times) {
+  if (times.total == 0) return;
+  const double percent = static_cast<double>(times.within * 10000 / times.total) / 100.0;
+  std::printf(
+      "%-13s %3.2f %%  %llu of %llu sums as near as stated; off by %.2f %% (median), "
+      "%.2f %% (95 of 100), %.3f %% over all ranks\n",
+      name, percent, static_cast<unsigned long long>(times.within),
+      static_cast<unsigned long long>(times.total), 100 * times.median, 100 * times.percentile_95,
+      100 * times.all);
+}
+
+void print_times(const TimesCheck& check) {
+  if (!check.done) return;
+  print_times("COMPUTE", check.compute);
+  print_times("COMMUNICATION", check.communication);
+  std::fflush(stdout);
+  for (const TimesCheck::Worst& worst : check.worst)
+    std::cout << "rank " << worst.rank
+              << (worst.thread == 0 ? "" : " thread " + std::to_string(worst.thread)) << " "
+              << worst.call << " " << worst.kind << " time: raw " << duration_text(worst.raw_ns)
+              << ", trace " << duration_text(worst.trace_ns) << ", further off than the "
+              << share_text(worst.stated) << " of its class\n";
+}
+
 void print_mismatches(const std::vector<VerifyReport::Mismatch>& list, std::uint64_t count,
                       const char* label) {
   for (const VerifyReport::Mismatch& mismatch : list) {
@@ -113,8 +156,10 @@ void print_mismatches(const std::vector<VerifyReport::Mismatch>& list, std::uint
   if (count > list.size()) std::cout << label << count - list.size() << " further mismatches\n";
 }
 
-void print_text(const VerifyReport& report, const ClusterCheck& clusters, bool strict, bool ok) {
+void print_text(const VerifyReport& report, const ClusterCheck& clusters, const TimesCheck& times,
+                bool strict, bool ok) {
   print_columns(report);
+  print_times(times);
   print_mismatches(report.mismatches, report.mismatch_count - report.declared_count, "");
   if (strict) print_mismatches(report.declared_mismatches, report.declared_count, "declared: ");
   for (const Declaration& declaration : report.declarations)
@@ -161,12 +206,15 @@ int run_verify(const Options& options) {
   }
   const Result<ClusterCheck> clusters = verify_clusters(*trace, options.raw);
   if (!clusters) return fail("verify", clusters.error());
-  const bool ok = (!clusters->done || clusters->equal) &&
+  const Result<TimesCheck> times = verify_times(*trace, options.raw);
+  if (!times) return fail("verify", times.error());
+  const bool as_stated = times->matches() || (!options.strict && times->declared());
+  const bool ok = (!clusters->done || clusters->equal) && as_stated &&
                   (report->matches() || (!options.strict && report->declared()));
   if (options.json)
-    print_json(document_of(*report, *clusters, ok));
+    print_json(document_of(*report, *clusters, *times, ok));
   else
-    print_text(*report, *clusters, options.strict, ok);
+    print_text(*report, *clusters, *times, options.strict, ok);
   return ok ? kExitOk : kExitMismatch;
 }
 

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/verify_times.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <unordered_map>
+
+#include "analysis/raw_reader.h"
+#include "analysis/stream_times.h"
+
+namespace chameleon::analysis {
+namespace {
+
+constexpr double kMatters = 0.01;
+/// Of a mean in a file, by its code; and of times of a few ns, by rounding them to whole ones.
+constexpr double kCodeError = 0.02, kRounding = 2;
+
+struct RawSum {
+  double events = 0, compute_ns = 0, call_ns = 0;
+  std::string call;
+};
+using RawSums = std::unordered_map<Place, RawSum, Place::Hash>;
+
+/// The number of each call by its name.
+std::map<std::string, std::uint16_t> numbers_of(const Trace& trace) {
+  std::map<std::string, std::uint16_t> numbers;
+  for (const auto& [id, call] : trace.calls) numbers.emplace(call.name, id);
+  return numbers;
+}
+
+/// Empty if the records have no times.
+Result<RawSums> read_sums(const std::string& path,
+                          const std::map<std::string, std::uint16_t>& numbers) {
+  RawSums sums;
+  std::ifstream in(path);
+  std::string line, call;
+  std::uint64_t before = 0;
+  while (std::getline(in, line)) {
+    std::istringstream words(line);
+    std::string first, second;
+    words >> first;
+    if (first != "#") {
+      if (first.empty() || first[0] != '@')
+        call = first;
+      else
+        words >> call;
+      continue;
+    }
+    words >> second;
+    if (second != "spent") continue;
+    double compute = 0, spent = 0;
+    std::uint64_t path_signature = 0;
+    words >> compute >> spent >> std::hex >> path_signature;
+    const auto number = numbers.find(call);
+    if (!words) return Error{ErrorKind::kCorrupt, path + ": malformed '# spent' line", 0};
+    // A call that the trace does not know is found missing by its events.
+    const std::uint64_t symbol =
+        number == numbers.end() ? 0 : Node::event_symbol(number->second, path_signature);
+    RawSum& sum = sums[{symbol, before}];
+    sum.call = call;
+    sum.events += 1;
+    sum.compute_ns += compute;
+    sum.call_ns += spent;
+    before = symbol;
+  }
+  return sums;
+}
+
+class TimesComparison {
+ public:
+  explicit TimesComparison(const Trace& trace) : trace_(trace) {
+    for (const Declaration& one : trace.declarations) declared_.merge(one.ranks);
+  }
+
+  void add(std::uint32_t rank, std::uint32_t thread, const RawSums& sums) {
+    const std::uint32_t stream = trace_.stream_of(rank, thread);
+    const StreamTimes times(trace_, stream);
+    double run = 0;
+    for (const auto& [place, sum] : sums) run += sum.compute_ns + sum.call_ns;
+    for (const auto& [place, sum] : sums) {
+      const Durations* const like = times.at(place);
+      const auto compare = [&](Kind& kind, double raw, const Histogram* mean) {
+        const double said = mean == nullptr ? 0 : mean->mean() * sum.events;
+        kind.raw += raw;
+        kind.said += said;
+        if (raw < kMatters * run) return;
+        const double stated = times.spread();
+        const double error = std::abs(said - raw) / raw;
+        kind.errors.push_back(error);
+        const double allowed = stated + kCodeError * (1 + stated) + kRounding * sum.events / raw;
+        if (error <= allowed) {
+          ++kind.within;
+        } else if (declared_.contains(rank)) {
+          ++kind.declared;
+        } else if (error - allowed > furthest_) {
+          furthest_ = error - allowed;
+          worst_ = {{rank, thread, sum.call, kind.name, raw, said, stated}};
+        }
+      };
+      compare(compute_, sum.compute_ns, like == nullptr ? nullptr : &like->compute);
+      compare(communication_, sum.call_ns, like == nullptr ? nullptr : &like->communication);
+    }
+  }
+
+  TimesCheck result() {
+    TimesCheck check;
+    check.done = !compute_.errors.empty() || !communication_.errors.empty();
+    check.compute = compute_.column();
+    check.communication = communication_.column();
+    check.worst = std::move(worst_);
+    return check;
+  }
+
+ private:
+  struct Kind {
+    const char* name;
+    double raw = 0, said = 0;
+    std::uint64_t within = 0, declared = 0;
+    std::vector<double> errors = {};
+
+    TimesColumn column() {
+      TimesColumn column;
+      column.total = errors.size();
+      column.within = within;
+      column.declared = declared;
+      column.all = raw > 0 ? std::abs(said - raw) / raw : 0;
+      if (errors.empty()) return column;
+      std::sort(errors.begin(), errors.end());
+      const auto quantile = [&](double share) {
+        const auto at = static_cast<std::size_t>(share * static_cast<double>(errors.size()));
+        return errors[std::min(at, errors.size() - 1)];
+      };
+      column.median = quantile(0.5);
+      column.percentile_95 = quantile(0.95);
+      column.largest = errors.back();
+      return column;
+    }
+  };
+
+  const Trace& trace_;
+  RankList declared_;  ///< ranks of which something is declared
+  Kind compute_{"compute"}, communication_{"communication"};
+  double furthest_ = 0;
+  std::vector<TimesCheck::Worst> worst_;
+};
+
+}  // namespace
+
+Result<TimesCheck> verify_times(const Trace& trace, const std::string& raw_directory) {
+  if (!trace.complete || trace.times.empty()) return TimesCheck();
+  const auto numbers = numbers_of(trace);
+  TimesComparison comparison(trace);
+  for (std::uint32_t rank = 0; rank < trace.world_size; ++rank)
+    for (std::uint32_t thread = 0; thread < trace.threads; ++thread) {
+      if (!RawReader::exists(raw_directory, rank, thread)) continue;
+      const Result<RawSums> sums =
+          read_sums(RawReader::file_of(raw_directory, rank, thread), numbers);
+      if (!sums) return sums.error();
+      if (sums->empty()) continue;
+      comparison.add(rank, thread, *sums);
+    }
+  return comparison.result();
+}
+
+}  // namespace chameleon::analysis
