@@ -6,6 +6,8 @@ namespace {
 
 /// A fact of a rank is an entry of a map.
 constexpr std::uint64_t kStepsOfFact = 16;
+/// A class at a place has two histograms; a span of the series has 40 numbers.
+constexpr std::uint64_t kStepsOfTimes = 8, kStepsOfSpan = 16;
 
 /// Intervals but for the first of each list, which needs no memory of its own.
 std::uint64_t more_intervals(const RankList& list) {
@@ -37,13 +39,21 @@ std::uint64_t lists_of(const Trace& trace) {
   return count;
 }
 
+std::uint64_t times_of(const TimeTable& table) {
+  std::uint64_t count = 0;
+  for (const TimeClass& one : table.classes()) count += more_intervals(one.streams);
+  for (const auto& [place, classes] : table.places()) count += kStepsOfTimes * classes.size();
+  return count;
+}
+
 }  // namespace
 
-JoinCost::JoinCost(const Trace& whole) : lists_(lists_of(whole)) {}
+JoinCost::JoinCost(const Trace& whole) : lists_(lists_of(whole) + times_of(whole.times)) {}
 
 std::uint64_t JoinCost::add(const Trace& delta, std::uint64_t times) {
-  lists_ += lists_of(delta);
-  const std::uint64_t each = 1 + lists_ + kStepsOfFact * delta.facts.size();
+  lists_ += lists_of(delta) + times_of(delta.times);
+  const std::uint64_t each =
+      1 + lists_ + kStepsOfFact * delta.facts.size() + kStepsOfSpan * delta.series.spans().size();
   std::uint64_t all = 0;
   if (__builtin_mul_overflow(each, times, &all) || __builtin_add_overflow(steps_, all, &steps_))
     steps_ = UINT64_MAX;

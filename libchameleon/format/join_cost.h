@@ -25,7 +25,8 @@ class JoinCost {
   std::uint64_t add(const Trace& delta, std::uint64_t times = 1);
 
  private:
-  std::uint64_t lists_ = 0;  ///< intervals in the trace that deltas are joined to, at most
+  /// Intervals in the trace that deltas are joined to, at most, and its times.
+  std::uint64_t lists_ = 0;
   std::uint64_t steps_ = 0;
 };
 
