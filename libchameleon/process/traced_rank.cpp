@@ -68,7 +68,7 @@ IntervalTimes TracedRank::interval_times() {
   interval.compute = times.ns(computed - std::min(computed, computed_));
   interval.communication = times.ns(called - std::min(called, called_));
   interval.voting = times.ns(voting_.ticks);
-  computed_ = std::max(computed, computed_);  // the estimate of the tool's own part may go back
+  computed_ = computed;
   called_ = called;
   voting_.before = voting_.ticks;
   return interval;

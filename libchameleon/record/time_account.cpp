@@ -33,7 +33,7 @@ std::uint64_t TimeAccount::spent_at_calls(const Stream& stream) const {
 
 std::uint64_t TimeAccount::computed(const Stream& stream, std::uint64_t now) const {
   const std::uint64_t other =
-      stream.call_ticks + spent_at_calls(stream) + marker_ticks_ + waiting_ticks_ + other_ticks_;
+      stream.call_ticks + stream.tool_ticks + marker_ticks_ + waiting_ticks_ + other_ticks_;
   return now - start_ - std::min(now - start_, other);
 }
 

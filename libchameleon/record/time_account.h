@@ -67,7 +67,8 @@ class TimeAccount {
     waiting_ticks_ += ticks;
   }
   std::uint64_t waited() const { return waiting_ticks_; }
-  /// What a stream computed so far, in ticks: what is left of the run up to `now`.
+  /// What a stream computed so far, in ticks: what is left of the run up to `now`. As in the times
+  /// of events, what the stamps of calls do not see is in it.
   std::uint64_t computed(const Stream& stream, std::uint64_t now) const;
 
   /// Measured over the run so far; `ns` uses the last measurement.
