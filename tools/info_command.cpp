@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <ctime>
+#include <functional>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -32,7 +34,8 @@ struct Summary {
   std::array<std::uint64_t, 4> state_ns{};  ///< tool time at markers, by the state they led to
   std::uint64_t compute_ns = 0, longest_compute_ns = 0;  ///< of all, and of `slowest`; 0: not known
   std::uint32_t slowest = 0;
-  std::uint64_t memory = 0;  ///< of the rank that used most
+  std::uint64_t memory = 0;                                   ///< of the rank that used most
+  std::map<std::uint64_t, RankList, std::greater<>> changed;  ///< ranks, by how often
   bool clocks_known = false;
   std::int64_t first_ns = 0, last_ns = 0;  ///< ranks' starts on rank 0's clock
   std::int64_t drift_ppb = 0;              ///< the largest
@@ -79,6 +82,7 @@ Summary summarize(const Trace& trace) {
     summary.tool_ns += facts.tool_ns;
     summary.waiting_ns += facts.waiting_ns;
     summary.paused += facts.paused;
+    if (facts.changed != 0) summary.changed[facts.changed].insert(rank);
     for (std::size_t i = 0; i < summary.state_ns.size(); ++i)
       summary.state_ns[i] += facts.tool_ns_in(i);
     // Of threads that wait for each other it is not known who computes.
@@ -151,12 +155,47 @@ void add_online(const Trace& trace, const Summary& summary, nlohmann::ordered_js
                                   {"markers", phase.markers},
                                   {"changed", phase.changed},
                                   {"end_seconds", static_cast<double>(phase.end_ns) * 1e-9}});
+  document["changed"] = Json::array();
+  for (const auto& [markers, ranks] : summary.changed)
+    document["changed"].push_back({{"markers", markers}, {"ranks", ranks.to_string()}});
   document["state_seconds"] = Json::object();
   for (std::size_t i = 0; i < kStates.size(); ++i)
     document["state_seconds"][kStates[i]] = static_cast<double>(summary.state_ns[i]) * 1e-9;
 }
 
 constexpr std::size_t kMostLines = 16;
+
+/// Whose Call-Paths changed, those first that did most often.
+void print_changed(const Trace& trace, const Summary& summary) {
+  std::size_t left = kMostLines;
+  for (const auto& [markers, ranks] : summary.changed) {
+    if (left-- == 0) return;
+    std::cout << "changed      " << ranks_text(ranks) << ": at " << count_text(markers) << " of "
+              << count_text(trace.online.acted) << " acted-on markers\n";
+  }
+}
+
+/// Up to when a trace knows the run.
+std::uint64_t known_ns(const Trace& trace, const Summary& summary) {
+  if (trace.complete) return summary.longest_ns;
+  return trace.online.phases.empty() ? 0 : trace.online.phases.back().end_ns;
+}
+
+std::string complete_text(const Trace& trace, const Summary& summary) {
+  if (trace.complete) return "yes";
+  std::string text = "no: the job is still running or was killed; the trace reaches to ";
+  if (trace.online.acted == 0) return text + "its start";
+  text += "marker " + count_text(trace.online.acted) + " acted on";
+  const std::uint64_t known = known_ns(trace, summary);
+  return known == 0 ? text
+                    : text + ", " + duration_text(static_cast<double>(known)) + " after the start";
+}
+
+std::string exact_text(const Trace& trace) {
+  if (!trace.complete && trace.nodes.empty()) return "nothing is known of any rank yet";
+  return std::string(trace.times.empty() ? "" : "calls and parameters, ") + "for every rank" +
+         (trace.complete ? "" : ", as far as the trace reaches");
+}
 
 void print_online(const Trace& trace, const Summary& summary) {
   const OnlineFacts& online = trace.online;
@@ -204,6 +243,7 @@ void print_online(const Trace& trace, const Summary& summary) {
   }
   if (online.phases.size() > kMostLines)
     std::cout << "phase        " << online.phases.size() - kMostLines << " more (--json)\n";
+  print_changed(trace, summary);
   std::uint64_t all = 0;
   for (const std::uint64_t ns : summary.state_ns) all += ns;
   if (all != 0) {
@@ -234,6 +274,7 @@ nlohmann::ordered_json info_document(const Trace& trace, const FileFacts& file) 
   document["threads"] = trace.threads;
   document["streams"] = trace.ranks.size();
   document["complete"] = trace.complete;
+  document["known_seconds"] = static_cast<double>(known_ns(trace, summary)) * 1e-9;
   document["started"] = trace.started_unix;
   document["run_seconds"] = static_cast<double>(summary.longest_ns) * 1e-9;
   document["timing"] = trace.timing;
@@ -309,12 +350,7 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
   if (trace.threads > 1)
     line("threads      ", "up to " + count_text(trace.threads) + " a rank, " +
                               count_text(trace.ranks.size()) + " streams of events in all");
-  line("complete     ", trace.complete
-                            ? "yes"
-                            : "no: the job is still running or was killed; the trace reaches to " +
-                                  (trace.online.acted == 0
-                                       ? std::string("its start")
-                                       : "marker " + count_text(trace.online.acted) + " acted on"));
+  line("complete     ", complete_text(trace, summary));
   if (trace.started_unix != 0) line("started      ", time_text(trace.started_unix));
   if (summary.longest_ns != 0) {
     line("run time     ", duration_text(static_cast<double>(summary.longest_ns)));
@@ -351,9 +387,7 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
   for (const auto& [name, ranks] : summary.hosts)
     line("host         ", name + ": " + ranks_text(ranks));
   for (const std::string& fact : carried_lines(trace)) line("also says    ", fact);
-  if (trace.declarations.empty() && summary.exact())
-    line("exact        ",
-         trace.times.empty() ? "for every rank" : "calls and parameters, for every rank");
+  if (trace.declarations.empty() && summary.exact()) line("exact        ", exact_text(trace));
   std::uint32_t said = 0;  // kinds of the same ranks are one line
   for (std::size_t i = 0; i < summary.inexact.size(); ++i) {
     if (summary.inexact[i].empty() || (said & kInexactKinds[i].first) != 0) continue;

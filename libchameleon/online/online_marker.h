@@ -132,6 +132,7 @@ Vote Online<World>::own_vote(std::uint32_t rank, Member& member) const {
     // Leads were elected when the rank had no such thread.
     if (std::exchange(member.threads, interval.threads) != interval.threads)
       changed = changed || machine_.acted() != 0;
+    if (changed) member.rank->note_change();
     if (options_.budget > 0) member.spent = member.rank->budget().spent();
     // By the rank's own clock and memory. That one rank finds so is enough: all flush at the same
     // marker.

@@ -82,6 +82,8 @@ class Rank {
   /// In the vote before, `least` ns were those that voting takes by itself: what the rank spent
   /// there beyond that it waited for slower ranks.
   virtual void waited_beyond(std::uint64_t least) = 0;
+  /// The rank's vote says that its Call-Path changed.
+  virtual void note_change() = 0;
   /// The rank's signature decides about leads.
   virtual void note_election(const ClusterOptions& how, const SignatureVector& signature) = 0;
 

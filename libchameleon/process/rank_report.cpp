@@ -55,7 +55,7 @@ Trace RankReport::trace(bool lost_flush, const RankClock& clock) {
       facts.waiting_ns = times.ns(times.waited());
     } else {
       for (std::size_t state = 0; state < 4; ++state) facts.tool_ns_in(state) = 0;
-      facts.paused = facts.tool_bytes = 0;
+      facts.paused = facts.tool_bytes = facts.changed = 0;
     }
     const std::uint32_t number = trace.stream_of(rank_, stream.thread);
     trace.ranks.insert(number);

@@ -22,6 +22,8 @@ class RankReport {
   void declare(std::string what) { declared_.push_back(std::move(what)); }
   /// A call had too little stack for being recorded. Any thread.
   void count_squeezed() { squeezed_.fetch_add(1, std::memory_order_relaxed); }
+  /// The rank's Call-Path changed, at an acted-on marker.
+  void count_change() { ++facts_.changed; }
   void add_state_time(State state, std::uint64_t ns) {
     facts_.tool_ns_in(static_cast<std::size_t>(state)) += ns;
   }

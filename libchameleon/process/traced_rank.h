@@ -24,6 +24,7 @@ class TracedRank final : public Rank {
   History history() override;
   IntervalTimes interval_times() override;
   void waited_beyond(std::uint64_t least) override;
+  void note_change() override { report_.count_change(); }
   void note_election(const ClusterOptions& how, const SignatureVector& signature) override;
   Share take_share(bool keeps) override;
   void complete_share(Share& share) override { record::complete_share(share); }

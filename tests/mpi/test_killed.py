@@ -57,6 +57,28 @@ def sigkill(online):
 
 
 @test
+def known(online):
+    """A killed job's trace says up to when it knows, which flushes by time keep near the end."""
+    for step_ms, seconds, said in ((300, 5, b"as far as the trace reaches"),
+                                   (100000, 1, b"nothing is known of any rank yet")):
+        path = online.tools.fresh("known") / "t.cham"
+        job = Job(online, 2, online.program("loop", 1000, step_ms), path,
+                  CHAMELEON_FLUSH_SECONDS=1)
+        processes = job.processes()
+        time.sleep(seconds)
+        job.send(signal.SIGKILL, job.process.pid, *processes)
+        job.wait()
+        facts = online.info(path)
+        text = online.tools.chameleon("info", path)
+        expect(said in text.stdout, f"killed in steps of {step_ms} ms: info", text)
+        if step_ms < 1000:
+            expect(facts["acted"] > 4 and 1.5 < facts["known_seconds"], f"known: {facts}")
+            expect(b"s after the start" in text.stdout, "known: info", text)
+        else:
+            expect(facts["known_seconds"] == facts["events"] == 0, f"not known: {facts}")
+
+
+@test
 def sigterm(online):
     folder = online.tools.fresh("sigterm")
     program = online.program("loop", 1000000, 1)

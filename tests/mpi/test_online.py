@@ -62,6 +62,9 @@ def phases(online):
         program = online.example("phases", "--iterations", 30, "--pattern", pattern)
         what, _, facts, _ = online.exact(4, program)
         online.states(what, facts, *states)
+        if pattern == "alternate":
+            expect(facts["changed"] == [{"markers": 29, "ranks": "0-3"}],
+                   f"{what}: {facts['changed']}")
 
 
 @test

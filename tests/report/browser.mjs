@@ -49,6 +49,9 @@ async function useOverview(page, data) {
   assert.ok(text.includes(told(data.stats.events)), "the number of calls is not on the overview");
   assert.ok(text.includes(told(data.info.ranks)), "the number of ranks is not on the overview");
   assert.ok((await page.locator("#view-overview .findings li").count()) > 0, "no findings");
+  // Advice about markers only where there are some.
+  const advised = data.info.tool_share > 0.05 && data.info.acted > 0;
+  assert.equal(text.includes("CHAMELEON_CALL_FREQUENCY"), advised, "advice about markers");
   // Where one rank's times stand for many, the page must not say that their work is equal.
   const { clusters, count_l, timing } = data.info;
   if (timing === "histogram" && count_l > 0 && clusters.some((one) => /[-,]/.test(one.ranks))) {

@@ -61,10 +61,12 @@ def main():
             expect(outcome.status == 0, f"{trace}: report fails", outcome)
             pages.append(output / f"{trace.stem}.html")
 
-        for program, ranks in ((options.wavefront, 16), (options.wavefront, 64),
-                               (options.stencil, 16)):
+        for program, ranks, clustering in (
+                (options.wavefront, 16, "k-farthest"), (options.wavefront, 64, "k-farthest"),
+                (options.stencil, 16, "k-farthest"), (options.stencil, 4, "off")):
             trace = tools.folder / f"{pathlib.Path(program).name}-{ranks}.cham"
-            outcome = tools.traced(ranks, [program, "--iterations", "30"], trace, timeout=300)
+            outcome = tools.traced(ranks, [program, "--iterations", "30"], trace, timeout=300,
+                                   CHAMELEON_CLUSTERING=clustering)
             expect(trace.exists(), f"{trace}: no trace", outcome)
             page(trace)
         trace = tools.folder / "wavefront-1024.cham"

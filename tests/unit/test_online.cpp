@@ -90,6 +90,8 @@ class ScriptedRank final : public Rank {
   std::uint64_t elapsed_ns() override { return elapsed_ns_; }
   std::uint64_t memory_bytes() const override { return 1000 + bytes_; }
   void hold(std::uint64_t bytes) { bytes_ += bytes; }
+  void note_change() override { ++changes_; }
+  int changes() const { return changes_; }
   void compute(std::uint64_t seconds) { elapsed_ns_ += seconds * 1'000'000'000; }
   std::int64_t clock_ns() override { return 0; }
   void compared(const ClockSample&) override { ++comparisons_; }
@@ -120,7 +122,7 @@ class ScriptedRank final : public Rank {
   std::uint64_t elapsed_ns_ = 0, bytes_ = 0;
   Stage stage_ = Stage::kVote;
   std::size_t dropped_ = 0;
-  int elections_ = 0, comparisons_ = 0;
+  int elections_ = 0, comparisons_ = 0, changes_ = 0;
 };
 
 class KeptTrace final : public Output {
@@ -228,6 +230,17 @@ TEST_CASE("a steady run is one AT, one C and then L; a change goes back to AT") 
     CHECK(rank->comparisons() > 0);
     CHECK(rank->said.empty());
   }
+}
+
+TEST_CASE("whoever keeps all ranks in AT knows it") {
+  Job job(4);
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    job.ranks[1]->call(10 + i);
+    CHECK(job.step({1, 2}) == State::kAllTracing);
+  }
+  job.end();
+  for (int rank = 0; rank < 4; ++rank)
+    CHECK(job.ranks[static_cast<std::size_t>(rank)]->changes() == (rank == 1 ? 5 : 0));
 }
 
 TEST_CASE("in exact every event of every rank is in the trace, however often it is flushed") {

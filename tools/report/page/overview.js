@@ -39,7 +39,9 @@ function findings() {
     list.push([`${shareText(top.call_seconds / stats.call_seconds)} of the MPI time is in ${top.call} at `,
                placeLink(top.site), ". ", view("calls", "All calls"), "."]);
   if (info.tool_share > 0.05)
-    list.push([`The tool itself took ${shareText(info.tool_share)} of the run, beside waiting at markers; it is in no time on this page, but longer steps or a higher CHAMELEON_CALL_FREQUENCY would disturb less.`]);
+    list.push([`The tool itself took ${shareText(info.tool_share)} of the run` + (info.acted > 0
+      ? ", beside waiting at markers; it is in no time on this page, but longer steps or a higher CHAMELEON_CALL_FREQUENCY would disturb less."
+      : "; it is in no time on this page.")]);
   return list;
 }
 
