@@ -40,6 +40,8 @@ RANK_FACTS = (
          "most memory that the tracer had allocated; 0: not known"),
     Fact("call_ns", "ns", "sum", "1.2", False,
          "of the run time, inside recorded MPI calls; 0: not known"),
+    Fact("waiting_ns", "ns", "sum", "1.4", False,
+         "of the run time, waiting at markers for slower ranks"),
     Fact("changed", "markers", "sum", "1.4", False,
          "acted-on markers at which the rank's Call-Path had changed, which keeps all ranks in AT"),
 )
