@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // make_traces FOLDER: writes traces of four ranks that do not hang together by themselves:
 // cut.cham (incomplete, with everything in flight that can be), declared.cham (what rank 3 is
-// said to have done was another's), wrong.cham (the same, but nothing is declared), hang.cham
+// said to have done was another's), wrong.cham (the same, but nothing is declared), circle.cham
 // (what check does not see, which takes sends as buffered: all send first, and much).
 
 #include <cstdio>
@@ -172,14 +172,14 @@ Trace declared() {
   return trace;
 }
 
-Trace hang() {
+Trace circle() {
   Job job;
   for (int rank = 0; rank < 4; ++rank) {
     job.send(rank, (rank + 1) % 4, 20, kLarge);
     job.recv(rank, (rank + 3) % 4, 20, kLarge);
   }
   job.all(kFinalize, {});
-  return job.named("hang");
+  return job.named("circle");
 }
 
 }  // namespace
@@ -191,7 +191,7 @@ int main(int argc, char** argv) {
   using namespace chameleon::format;
   if (argc != 2) return 2;
   const std::string folder = std::string(argv[1]) + "/";
-  for (const Trace& trace : {cut(), declared(), borrowed().named("wrong"), hang()})
+  for (const Trace& trace : {cut(), declared(), borrowed().named("wrong"), circle()})
     if (const Status written = replace_trace_file(folder + trace.program + ".cham", trace);
         !written) {
       std::fprintf(stderr, "%s\n", written.error().message.c_str());

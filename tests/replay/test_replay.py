@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Options of chameleon-replay, and replays of traces that do not hang together by themselves
 (make_traces.cpp): a cut one runs to its end, a declared or wrong one is refused and with
---best-effort runs to its end, sends that would wait in a circle among them, and without it what no
-check sees ends by the watchdog."""
+--best-effort runs to its end, sends that would wait in a circle among them; and a rank that stands
+still ends by the watchdog."""
 
 import json
 import pathlib
@@ -96,16 +96,21 @@ def test_wrong(tools, trace):
     left_out(replay(tools, trace, "--best-effort"))
 
 
-def test_watchdog(tools, trace):
-    outcome = replay(tools, trace, "--patience=2")
-    expect(outcome.status != 0 and b"gives up" in outcome.stderr, "hang: no watchdog", outcome)
+def test_circle(tools, trace):
     outcome = replay(tools, trace, "--best-effort", "--patience=2")
-    expect(outcome.status == 0 and not left_out(outcome), "hang: sends are waited for", outcome)
+    expect(outcome.status == 0 and not left_out(outcome), "circle: sends are waited for", outcome)
+
+
+def test_watchdog(tools, program):
+    outcome = tools.run([program])
+    expect(outcome.status == 1 and outcome.stdout == b"moved\n" and
+           b"rank 3 gives up: no progress" in outcome.stderr, "no watchdog", outcome)
 
 
 def main():
     parser = harness.parser(__doc__)
     parser.add_argument("--maker", required=True, help="the program made of make_traces.cpp")
+    parser.add_argument("--stand-still", required=True, help="the program made of stand_still.cpp")
     options = parser.parse_args()
 
     def body(tools):
@@ -115,7 +120,8 @@ def main():
         test_cut(tools, tools.folder / "cut.cham")
         test_declared(tools, tools.folder / "declared.cham")
         test_wrong(tools, tools.folder / "wrong.cham")
-        test_watchdog(tools, tools.folder / "hang.cham")
+        test_circle(tools, tools.folder / "circle.cham")
+        test_watchdog(tools, options.stand_still)
 
     harness.main("replay_partial", options, body)
 
