@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <array>
 #include <utility>
 
 #include "compress/append.h"
@@ -57,10 +58,24 @@ void Tracer::pause(bool paused) {
   recorder_.pause(Pause::kProgram, paused);
 }
 
+namespace {
+
+/// UCX attaches the memory of a neighbour at the first message that is more than a few words, as a
+/// ballot is. This is done now, while there is address space.
+void attach_neighbours(MPI_Comm comm) {
+  std::array<char, 512> sent{}, received{};
+  PMPI_Reduce(sent.data(), received.data(), static_cast<int>(sent.size()), MPI_BYTE, MPI_BOR, 0,
+              comm);
+  PMPI_Bcast(received.data(), static_cast<int>(received.size()), MPI_BYTE, 0, comm);
+}
+
+}  // namespace
+
 void Tracer::start_clock() {
   TimeAccount& times = recorder_.times();
   times.start();
   online_.compare_clocks();
+  if (!kSimulated) attach_neighbours(last_);
   PMPI_Barrier(last_);
   recorder_.streams().begin(times.clock().now());
   times.spent_before(times.started());
