@@ -18,7 +18,7 @@ function(chameleon_runtime)
   set(online online/clock_fit.cpp online/governor.cpp online/rank.cpp world/mpi_world.cpp)
   set(process
     process/fault.cpp process/lifecycle.cpp process/rank_budget.cpp process/rank_report.cpp
-    process/settings.cpp process/termination.cpp process/trace_file.cpp process/traced_rank.cpp
+    process/settings.cpp process/termination.cpp process/trace_file.cpp process/rank_markers.cpp process/traced_rank.cpp
     process/tracer.cpp
     base/memory.cpp)
   set(intercept intercept/callers.cpp)

@@ -14,6 +14,7 @@
 #include "process/tracer.h"
 #include "record/call_record.h"
 #include "record/raw.h"
+#include "record/raw_file.h"
 #include "record/stack_room.h"
 
 #define CHAMELEON_EXPORT __attribute__((visibility("default")))
@@ -99,7 +100,7 @@ template <CallId C, class... P>
     const std::uint64_t path = records ? recorder.path(site) : 0;
     const std::uint64_t compute = stream.computed_until(entry), time = after - entry;
     if (records && stream.raw != nullptr) [[unlikely]]
-      recorder.write_raw_times(stream, path, compute, time);
+      write_raw_times(recorder.times(), stream, path, compute, time);
     event.make(code);
     if (!records || code != MPI_SUCCESS ||
         !recorder.append_again(stream, C, path, compute, time, event)) [[unlikely]]
@@ -157,7 +158,7 @@ template <CallId C, class... P>
     event.after(code);
     const std::uint64_t compute = begun ? 0 : stream.computed_until(entry);
     const std::uint64_t time = ends || begun ? 0 : after - before;
-    if (raw) recorder.write_raw_times(stream, path, compute, time);
+    if (raw) write_raw_times(recorder.times(), stream, path, compute, time);
     if (records)
       recorder.append(stream, C, path, compute, time, event);
     else

@@ -124,7 +124,7 @@ class Online {
   /// What leads hold stands for what others dropped.
   bool represents() const { return machine_.state() == State::kLead && !lossless(); }
   bool keeps_in_lead(std::uint32_t rank, const Member& member) const;
-  World& present() { return finalizing_ ? last_ : votes_; }
+  World& present() { return progress_.finalizing ? last_ : votes_; }
   /// What a rank may hold before all flush: rank 0 takes in what all of them hold.
   std::uint64_t most_held() const {
     return std::max(kLeastHeld, options_.trace_limit / (4 * std::uint64_t{votes_.size()}));
@@ -146,17 +146,17 @@ class Online {
   OnlineFacts facts_;
   SeriesKeeper series_;  ///< used on rank 0
   IntervalObserver* observer_ = nullptr;
-  struct Counts {
+  struct Progress {
     std::uint32_t votes = 0;
     std::uint64_t since_flush = 0;  ///< markers
+    std::uint64_t flushed_ns = 0;   ///< when the last flush began
     std::uint64_t intervals = 0;    ///< since not all are recorded
-  } counts_;
+    bool regained = false;  ///< the frequency has just changed: intervals cannot be compared
+    bool gave_up = false;
+    bool finalizing = false;  ///< in `finish`
+    bool said_fault = false;
+  } progress_;
   Ends ends_;
-  std::uint64_t flushed_ns_ = 0;  ///< when the last flush began
-  bool regained_ = false;         ///< the frequency has just changed: intervals cannot be compared
-  bool gave_up_ = false;
-  bool finalizing_ = false;  ///< in `finish`
-  bool said_fault_ = false;
 };
 
 }  // namespace chameleon::online

@@ -29,7 +29,7 @@ void Online<World>::meet() {
 
 template <class World>
 void Online<World>::finish() {
-  finalizing_ = true;
+  progress_.finalizing = true;
   compare_clocks(last_, kManyRounds);
   if (!machine_.stopped()) set_aside();
   const Decision decision = machine_.finalize();
@@ -46,7 +46,8 @@ void Online<World>::finish() {
   keeper_.collect_facts(last_);
   heed(last_);
   collect_sums();
-  if (gave_up_) votes_.drain();  // everyone has come by: what is left of lost votes is here
+  if (progress_.gave_up)
+    votes_.drain();  // everyone has come by: what is left of lost votes is here
   if (last_.failed()) {
     last_.drain();
     if (root_ != nullptr)
@@ -87,7 +88,8 @@ template <class World>
 void Online<World>::collect_sums() {
   std::uint64_t bytes = votes_.traffic().bytes + last_.traffic().bytes;
   const auto mine = last_.map(members_, [&](std::uint32_t, Member& member) {
-    return Sums{std::exchange(bytes, 0), member.rank->marks_from_second_thread() ? 1U : 0U,
+    return Sums{std::exchange(bytes, 0),
+                member.rank->marker_log().marks_from_second_thread() ? 1U : 0U,
                 member.rank->failed() ? 1U : 0U};
   });
   const auto add = [](Sums& a, Sums&& b) {
@@ -108,9 +110,9 @@ void Online<World>::collect_sums() {
 
 template <class World>
 void Online<World>::give_up(std::uint32_t missing) {
-  gave_up_ = true;
+  progress_.gave_up = true;
   machine_.stop();
-  votes_.leave_votes(counts_.votes);
+  votes_.leave_votes(progress_.votes);
   say_given_up(missing);
   perform(Action::kStop);
 }
@@ -187,7 +189,7 @@ void Online<World>::note_failure(Failure failure) {
 
 template <class World>
 void Online<World>::say_fault(std::uint64_t ranks) {
-  if (ranks == 0 || root_ == nullptr || std::exchange(said_fault_, true)) return;
+  if (ranks == 0 || root_ == nullptr || std::exchange(progress_.said_fault, true)) return;
   root_->say(
       "the tracer failed on %llu of %u ranks, most likely for lack of memory: recording stops "
       "there, the trace declares what is missing",

@@ -49,7 +49,7 @@ void Online<World>::vote(double patience) {
   std::uint32_t missing = 0;
   const auto add = [](Ballot& mine, Ballot&& theirs) { combine(mine, theirs); };
   const std::optional<Ballot> all =
-      votes_.vote(close_intervals(), add, counts_.votes++, patience, missing);
+      votes_.vote(close_intervals(), add, progress_.votes++, patience, missing);
   if (all) learn_waiting(*all);
   if (all && all->vote.finalizing() == votes_.size()) return;
   if (!all || all->vote.halts()) set_aside();
@@ -76,7 +76,7 @@ template <class World>
 typename Online<World>::Ballots Online<World>::close_intervals() {
   return votes_.map(members_, [&](std::uint32_t rank, Member& member) {
     Ballot ballot = own_ballot(rank, member);
-    if (!member.rank->ends()) member.rank->reached(Stage::kVote, frequency_.seen());
+    if (!member.rank->ends()) member.rank->marker_log().reached(Stage::kVote, frequency_.seen());
     // With a fault a rank says nothing of its behaviour but that.
     if (member.rank->failed()) ballot.vote = Vote(0, member.rank->ends() ? 1 : 0, 1);
     return ballot;
@@ -85,7 +85,7 @@ typename Online<World>::Ballots Online<World>::close_intervals() {
 
 template <class World>
 Ballot Online<World>::own_ballot(std::uint32_t rank, Member& member) const {
-  member.times = member.rank->interval_times();
+  member.times = member.rank->marker_log().interval_times();
   const IntervalTimes& times = member.times;
   const IntervalTally tally{RankExtent::of(rank, times.compute),
                             RankExtent::of(rank, times.communication),
@@ -98,7 +98,7 @@ Ballot Online<World>::own_ballot(std::uint32_t rank, Member& member) const {
 template <class World>
 void Online<World>::learn_waiting(const Ballot& all) {
   votes_.map(members_, [&](std::uint32_t, Member& member) {
-    member.rank->waited_beyond(all.tally.waiting.least_ns);
+    member.rank->marker_log().waited_beyond(all.tally.waiting.least_ns);
   });
   if (root_ == nullptr) return;
   note_failure(attempt([&] { series_.complete(all.tally.waiting, votes_.size()); }));
@@ -126,19 +126,20 @@ Vote Online<World>::own_vote(std::uint32_t rank, Member& member) const {
     const ClosedInterval& interval = member.interval;
     // What was left out, or of another length, says nothing of a change; nor are leads elected
     // by what was left out.
-    bool changed =
-        machine_.acted() != 0 && !regained_ && interval.signature.call_path != member.previous;
+    bool changed = machine_.acted() != 0 && !progress_.regained &&
+                   interval.signature.call_path != member.previous;
     if (interval.left_out) changed = machine_.recluster();
     // Leads were elected when the rank had no such thread.
     if (std::exchange(member.threads, interval.threads) != interval.threads)
       changed = changed || machine_.acted() != 0;
-    if (changed) member.rank->note_change();
+    if (changed) member.rank->marker_log().note_change();
     if (options_.budget > 0) member.spent = member.rank->budget().spent();
     // By the rank's own clock and memory. That one rank finds so is enough: all flush at the same
     // marker.
-    const bool due = member.rank->elapsed_ns() >=
-                         flushed_ns_ + static_cast<std::uint64_t>(1e9 * options_.flush_seconds) ||
-                     holds_much(member);
+    const bool due =
+        member.rank->elapsed_ns() >=
+            progress_.flushed_ns + static_cast<std::uint64_t>(1e9 * options_.flush_seconds) ||
+        holds_much(member);
     const Governor::Cause cause = member.rank->budget().governor().over(member.spent);
     if (observer_ != nullptr)
       observer_->interval({rank, machine_.acted() + 1, machine_.state(), interval, member.times});
@@ -161,12 +162,12 @@ bool Online<World>::holds_much(Member& member) const {
 
 template <class World>
 Decision Online<World>::decide(const Vote& vote) {
-  regained_ = false;
-  const bool flush_due = counts_.since_flush + 1 >= options_.flush_every || vote.due() > 0;
+  progress_.regained = false;
+  const bool flush_due = progress_.since_flush + 1 >= options_.flush_every || vote.due() > 0;
   const Decision decision = machine_.step(vote, flush_due);
-  ++counts_.since_flush;
+  ++progress_.since_flush;
   votes_.map(members_, [&](std::uint32_t, Member& member) {
-    if (!member.rank->ends()) member.rank->reached(Stage::kDecided, frequency_.seen());
+    if (!member.rank->ends()) member.rank->marker_log().reached(Stage::kDecided, frequency_.seen());
   });
   note(decision, vote);
   say_fault(vote.faults());
@@ -187,7 +188,7 @@ void Online<World>::perform(Action action) {
       flush_history();
       return elect();
     case Action::kFlushAndKeep:
-      if (counts_.since_flush > 1) flush(clusters_);  // else C left nothing
+      if (progress_.since_flush > 1) flush(clusters_);  // else C left nothing
       return join();
     case Action::kJoin: return drop();
     case Action::kJoinAndFlush: drop(); return flush(clusters_);
@@ -201,15 +202,15 @@ void Online<World>::govern(const Vote& vote) {
                                 : vote.cheap_markers() == 0 ? Governor::Cause::kMarkers
                                                             : Governor::Cause::kNone;
   std::uint64_t every = 1;
-  const std::uint64_t interval = counts_.intervals + 1;
+  const std::uint64_t interval = progress_.intervals + 1;
   votes_.map(members_, [&](std::uint32_t, Member& member) {
     Budget& budget = member.rank->budget();
     const Governor& governor = budget.governor();
     const std::uint64_t before = governor.every();
     budget.govern(cause, member.spent);
     every = governor.every();
-    regained_ = every != before;
-    if (governor.one_of() > 1) counts_.intervals = interval;
+    progress_.regained = every != before;
+    if (governor.one_of() > 1) progress_.intervals = interval;
     budget.leave_out(governor.one_of() > 1 && interval % governor.one_of() != 0);
   });
   facts_.call_frequency = options_.call_frequency * every;
@@ -242,7 +243,7 @@ bool Online<World>::keeps_in_lead(std::uint32_t rank, const Member& member) cons
 template <class World>
 void Online<World>::elect() {
   auto signatures = votes_.map(members_, [&](std::uint32_t, Member& member) {
-    member.rank->note_election(options_.cluster, member.interval.signature);
+    member.rank->marker_log().note_election(options_.cluster, member.interval.signature);
     member.stands_alone = member.interval.creates || member.interval.threads > 1;
     if (member.rank->failed()) throw std::bad_alloc();  // it has no signature
     return member.interval.signature;
@@ -279,8 +280,8 @@ void Online<World>::flush(const Clustering& clustering) {
 template <class World>
 template <class Keeps>
 void Online<World>::merge(const Clustering& clustering, Keeps keeps) {
-  counts_.since_flush = 0;
-  flushed_ns_ = elapsed_ns();
+  progress_.since_flush = 0;
+  progress_.flushed_ns = elapsed_ns();
   ++facts_.flushes;  // what is left on SIGTERM from here on comes after this one
   keeper_.flush(present(), clustering, keeper_.take_shares(present(), keeps), said());
   present().map(members_, [](std::uint32_t, Member& member) {
@@ -313,7 +314,7 @@ void Online<World>::flush_history() {
 template <class World>
 void Online<World>::after_flush() {
   heed(present());
-  if (!finalizing_) compare_clocks(votes_, kFewRounds);  // at finalize that is done
+  if (!progress_.finalizing) compare_clocks(votes_, kFewRounds);  // at finalize that is done
 }
 
 }  // namespace chameleon::online

@@ -11,6 +11,7 @@
 #include "flush/flush.h"
 #include "online/clock_fit.h"
 #include "online/governor.h"
+#include "online/marker_log.h"
 #include "online/options.h"
 #include "signature/signature.h"
 #include "statemachine/state_machine.h"
@@ -25,22 +26,11 @@ struct ClosedInterval {
   bool left_out = false;    ///< it was not recorded, for the budget
 };
 
-/// What a rank took from one acted-on marker to the next, in ns; of several threads, the one that
-/// comes to markers.
-struct IntervalTimes {
-  std::uint64_t compute = 0;        ///< outside MPI and the tool
-  std::uint64_t communication = 0;  ///< in MPI calls
-  std::uint64_t voting = 0;         ///< in the vote that began the interval
-};
-
 /// All that happened since the rank's last share.
 struct History {
   SignatureVector signature;
   bool alone = true;  ///< it may be represented by another rank's
 };
-
-/// How far a rank is in what all ranks do together.
-enum class Stage : std::uint8_t { kVote, kDecided };
 
 /// What a rank's tracing may cost, and what is done about it.
 class Budget {
@@ -77,15 +67,7 @@ class Rank {
   virtual void join() = 0;
   virtual void drop() = 0;
   virtual History history() = 0;
-  /// Of the interval that a marker ends; called once for each.
-  virtual IntervalTimes interval_times() = 0;
-  /// In the vote before, `least` ns were those that voting takes by itself: what the rank spent
-  /// there beyond that it waited for slower ranks.
-  virtual void waited_beyond(std::uint64_t least) = 0;
-  /// The rank's vote says that its Call-Path changed.
-  virtual void note_change() = 0;
-  /// The rank's signature decides about leads.
-  virtual void note_election(const ClusterOptions& how, const SignatureVector& signature) = 0;
+  virtual MarkerLog& marker_log() = 0;
 
   // -- flushes
   /// What the rank brings to a flush; it has nothing left afterwards. Throws if something was lost.
@@ -109,10 +91,6 @@ class Rank {
   // -- what goes wrong
   virtual bool failed() const = 0;
   virtual void note_failure(Failure failure) = 0;
-  /// Where the rank is, for a signal that comes now, and for people.
-  virtual void reached(Stage stage, std::uint64_t marker) = 0;
-  /// Markers came from a thread other than the first that had one.
-  virtual bool marks_from_second_thread() const = 0;
   /// One line on stderr, by printf's rules, up to 500 characters, without an allocation.
   [[gnu::format(printf, 2, 3)]] void say(const char* format, ...);
 

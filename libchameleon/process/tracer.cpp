@@ -73,21 +73,21 @@ void attach_neighbours(MPI_Comm comm) {
 
 void Tracer::start_clock() {
   TimeAccount& times = recorder_.times();
-  times.start();
+  const std::uint64_t begin = times.start();
   online_.compare_clocks();
   if (!kSimulated) attach_neighbours(last_);
   PMPI_Barrier(last_);
   recorder_.streams().begin(times.clock().now());
-  times.spent_before(times.started());
+  times.spent_before(begin);
 }
 
 void Tracer::mark() {
-  if (!traced_.takes_markers()) return;
+  if (!traced_.marker_log().takes_markers()) return;
   const std::uint64_t begin = recorder_.times().clock().now();
   if (!online_.mark()) return;
   reserve_space();
   g_door.set(Together::kNothing);
-  traced_.spent_at_marker(begin, online_.state());
+  traced_.marker_log().spent(begin, online_.state());
 }
 
 void Tracer::meet() {

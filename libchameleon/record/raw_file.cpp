@@ -66,4 +66,14 @@ std::FILE* open_raw_file(const std::string& folder, int rank, int size, std::uin
   return file;
 }
 
+void write_raw_times(TimeAccount& times, const Stream& stream, std::uint64_t path,
+                     std::uint64_t compute, std::uint64_t communication) {
+  if (stream.raw == nullptr) return;
+  times.ns_per_tick();
+  std::fprintf(stream.raw, "# spent %llu %llu %016llx\n",
+               static_cast<unsigned long long>(times.ns(compute)),
+               static_cast<unsigned long long>(times.ns(communication)),
+               static_cast<unsigned long long>(path));
+}
+
 }  // namespace chameleon::record

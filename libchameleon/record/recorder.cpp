@@ -85,16 +85,6 @@ std::optional<std::uint64_t> Recorder::paused_calls() const {
   return paused_calls_;
 }
 
-void Recorder::write_raw_times(Stream& stream, std::uint64_t path, std::uint64_t compute,
-                               std::uint64_t communication) {
-  if (stream.raw == nullptr) return;
-  times_.ns_per_tick();
-  std::fprintf(stream.raw, "# spent %llu %llu %016llx\n",
-               static_cast<unsigned long long>(times_.ns(compute)),
-               static_cast<unsigned long long>(times_.ns(communication)),
-               static_cast<unsigned long long>(path));
-}
-
 void Recorder::spill() {
   const double scale = times_.ns_per_tick();
   RankTrace& trace = streams_.present().trace;

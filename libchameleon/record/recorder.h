@@ -113,9 +113,6 @@ class Recorder {
   bool writes_raw() const { return !options_.raw.empty(); }
   /// A number for the next line of raw records, where there are threads; else 0.
   std::uint64_t next_raw_line() { return threaded_ ? ++raw_lines_ : 0; }
-  /// Behind a call's line: its call path, and ticks before it and in it.
-  void write_raw_times(Stream& stream, std::uint64_t path, std::uint64_t compute,
-                       std::uint64_t communication);
 
   // -- what is not recorded
   void pause(Pause why, bool paused);

@@ -28,14 +28,13 @@ class TimeAccount {
   explicit TimeAccount(bool counter) : clock_(counter) {}
 
   const Clock& clock() const { return clock_; }
-  /// The run begins.
-  void start() { start_ = clock_.now(); }
+  /// The run begins; gives its first tick.
+  std::uint64_t start() { return start_ = clock_.now(); }
   /// MPI_Finalize begins, and the run is over.
   void end() { end_ = clock_.now(); }
   std::uint64_t ended() const { return end_; }
   /// Until now, since `begin`, the tool made ready.
   void spent_before(std::uint64_t begin) { other_ticks_ += clock_.now() - begin; }
-  std::uint64_t started() const { return start_; }
 
   /// A call is over and recorded. What recording took after the call is measured at the first
   /// of its kind and every 16th, and after anything unusual; else it is taken to be as then.

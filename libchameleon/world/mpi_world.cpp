@@ -86,13 +86,12 @@ bool MpiWorld::wait(MPI_Request& request) {
 }
 
 bool MpiWorld::start(Sending& sending, std::uint32_t to, std::span<const std::uint8_t> bytes,
-                     int tag, bool synchronous) {
+                     int tag) {
   for (bool more = true; more && !failed_;) {
     const std::size_t size = std::min(bytes.size(), piece_bytes_);
     MPI_Request& request = sending.requests.emplace_back(MPI_REQUEST_NULL);
-    const auto post = synchronous ? PMPI_Issend : PMPI_Isend;
-    if (post(bytes.data(), static_cast<int>(size), MPI_BYTE, static_cast<int>(to), tag, comm_,
-             &request) != MPI_SUCCESS)
+    if (PMPI_Isend(bytes.data(), static_cast<int>(size), MPI_BYTE, static_cast<int>(to), tag, comm_,
+                   &request) != MPI_SUCCESS)
       failed_ = true;
     bytes = bytes.subspan(size);
     more = size == piece_bytes_;
@@ -209,68 +208,6 @@ bool MpiWorld::pass_on(std::uint32_t parent, std::span<const std::uint32_t> to, 
   return whole;
 }
 
-std::vector<MpiWorld::Parcel> MpiWorld::exchange(std::vector<Parcel> outgoing) {
-  begin_operation(2 * tree_depth(size_) + 1);
-  const int data = operation_tag();
-  begin_operation(0);
-  const int control = operation_tag();  // up and down differ in who sends
-  std::uint32_t children[kMostChildren], count = 0, arrived = 0, parent = 0;
-  walk_up(
-      rank_, size_, [&](std::uint32_t child) { children[count++] = child; },
-      [&](std::uint32_t above) { parent = above; });
-
-  std::vector<Parcel> incoming;
-  std::map<int, std::size_t> place;  // of a source in `incoming`
-  Sending sending;
-  for (const Parcel& parcel : outgoing) {
-    traffic_.count(parcel.bytes.size());
-    start(sending, parcel.rank, parcel.bytes, data, true);
-  }
-  Sending signals;
-  const auto signal = [&](std::uint32_t to) {
-    traffic_.count(0);
-    start(signals, to, {}, control, false);
-  };
-  const auto signalled = [&](std::uint32_t from) {
-    int found = 0;
-    if (PMPI_Iprobe(static_cast<int>(from), control, comm_, &found, MPI_STATUS_IGNORE) !=
-        MPI_SUCCESS)
-      failed_ = true;
-    Bytes nothing;
-    return found != 0 && receive_piece(static_cast<int>(from), control, 0, nothing);
-  };
-  bool reported = false;
-  for (unsigned polls = 0; !failed_;) {
-    int found = 0, size = 0;
-    MPI_Status status;
-    if (PMPI_Iprobe(MPI_ANY_SOURCE, data, comm_, &found, &status) != MPI_SUCCESS) failed_ = true;
-    if (found != 0) {
-      const auto [at, fresh] = place.try_emplace(status.MPI_SOURCE, incoming.size());
-      if (fresh) incoming.push_back({static_cast<std::uint32_t>(status.MPI_SOURCE), {}});
-      PMPI_Get_count(&status, MPI_BYTE, &size);
-      receive_piece(status.MPI_SOURCE, data, size, incoming[at->second].bytes);
-      polls = 0;
-      continue;
-    }
-    // One's own values have been taken, then those of all ranks below.
-    if (!reported && done(sending)) {
-      while (arrived < count && signalled(children[arrived])) ++arrived;
-      if (arrived == count) {
-        reported = true;
-        if (rank_ != 0) signal(parent);
-      }
-    }
-    if (reported && (rank_ == 0 || signalled(parent))) break;
-    if (late(polls)) failed_ = true;
-  }
-  while (count > 0 && !failed_) signal(children[--count]);
-  if (failed_ || !finish(signals)) {
-    for (Parcel& parcel : outgoing) abandon(parcel.bytes);
-    incoming.clear();
-  }
-  return incoming;
-}
-
 std::vector<MpiWorld::Parcel> MpiWorld::exchange_planned(const std::vector<Transfer>& plan,
                                                          Bytes& mine) {
   begin_operation(plan.empty() ? 0 : 1);
@@ -279,7 +216,7 @@ std::vector<MpiWorld::Parcel> MpiWorld::exchange_planned(const std::vector<Trans
   for (const Transfer& each : plan) {
     if (each.from != rank_ || each.to == rank_) continue;
     traffic_.count(mine.size());
-    start(sending, each.to, mine, operation_tag(), false);
+    start(sending, each.to, mine, operation_tag());
   }
   for (const Transfer& each : plan) {
     if (each.to != rank_ || each.from == rank_ || failed_) continue;

@@ -182,53 +182,9 @@ class MpiWorld {
   /// allocation.
   Absent absent(bool ready);
 
-  /// Values to named ranks: (to, value) becomes (from, value), in order of from and
-  /// then of sending. Sparse: synchronous sends to the ranks there is something
-  /// for, then the tree says that everyone's have arrived (Hoefler, Siebert,
-  /// Lumsdaine, PPoPP'10, with a tree for their barrier). A message a partner, and
-  /// 2 (size - 1) empty ones in all; no step is linear in size. Memory is needed: it may throw.
-  template <class T>
-  PerRank<std::vector<std::pair<std::uint32_t, T>>> route(
-      PerRank<std::vector<std::pair<std::uint32_t, T>>> outgoing) {
-    using Values = std::vector<std::pair<std::uint32_t, T>>;
-    std::vector<Parcel> parcels;
-    PerRank<Values> incoming;
-    std::stable_sort(outgoing.value.begin(), outgoing.value.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    Values mine;
-    ByteWriter writer;
-    for (std::size_t i = 0; i < outgoing.value.size(); ++i) {
-      auto& [to, value] = outgoing.value[i];
-      if (to == rank_) mine.emplace_back(rank_, std::move(value));
-      if (to == rank_ || to >= size_) continue;
-      encode_value(writer, value);
-      if (i + 1 == outgoing.value.size() || outgoing.value[i + 1].first != to)
-        parcels.push_back({to, std::exchange(writer, {}).take()});
-    }
-    parcels = exchange(std::move(parcels));
-    if (failed_) return {};
-    parcels.push_back({rank_, {}});
-    std::sort(parcels.begin(), parcels.end(),
-              [](const Parcel& a, const Parcel& b) { return a.rank < b.rank; });
-    for (const Parcel& parcel : parcels) {
-      if (parcel.rank == rank_)
-        std::move(mine.begin(), mine.end(), std::back_inserter(incoming.value));
-      ByteReader reader(parcel.bytes);
-      while (!reader.at_end()) {
-        T value{};
-        if (!decode_value(reader, value)) {
-          failed_ = true;
-          return {};
-        }
-        incoming.value.emplace_back(parcel.rank, std::move(value));
-      }
-    }
-    return incoming;
-  }
-
   /// Values to ranks by a plan that all ranks know: ascending, each pair once, all within the
   /// world. What came and from whom, in order of `from`; one's own value if the plan says so.
-  /// A message a pair, but for those to oneself, and no others: both ends know of it (see `route`).
+  /// A message a pair, but for those to oneself, and no others: both ends know of it.
   /// Memory is needed: it may throw.
   template <class T>
   PerRank<std::vector<std::pair<std::uint32_t, T>>> gather(const std::vector<Transfer>& plan,
@@ -269,14 +225,19 @@ class MpiWorld {
     return sample;
   }
 
-  /// The vote of all ranks, on all of them; nothing where that did not come, see
-  /// `small_all_reduce`. Rank 0 is the first to give up, after `timeout` seconds.
+  /// All ranks' values combined, on all of them: no allocation, messages of sizeof(T). `sequence`
+  /// numbers the votes and must be equal on all ranks. Nothing after `timeout` seconds without an
+  /// answer, `missing` being a rank that did not come (or whose world has failed), as near as one
+  /// can tell: rank 0, which is the first to give up, names the right one or, on a machine under
+  /// heavy load, one above it in the tree. Ranks that cannot be told give up after some 2.5 times
+  /// that, and a late rank finds it out at once. A lost vote does not make the world fail.
   template <class T, class C>
   std::optional<T> vote(const PerRank<T>& values, C combine, std::uint32_t sequence, double timeout,
                         std::uint32_t& missing) {
     T value = values.value;
-    const double patience = timeout + (rank_ == 0 ? 0.0 : 1.0);
-    if (!small_all_reduce(value, combine, sequence, patience, missing)) return std::nullopt;
+    const double patience = timeout + (rank_ == 0 ? 0.0 : std::min(1.0, timeout / 2));
+    if (!vote_on(value, combine, vote_tag(sequence), vote_tag(sequence + 1), patience, missing))
+      return std::nullopt;
     return value;
   }
 
@@ -284,19 +245,6 @@ class MpiWorld {
   /// waits for it in that one, however patiently, is told. A rank that comes to the vote given up
   /// only now finds it lost too, unless both happen in the same moment.
   void leave_votes(std::uint32_t sequence);
-
-  /// All ranks' values combined on all ranks, for a vote: no allocation, messages
-  /// of sizeof(T). `sequence` numbers the votes and must be equal on all ranks.
-  /// False after `timeout` seconds without an answer, `missing` being a rank that
-  /// did not (or whose world has failed), as near as one can tell: rank 0 names the right one or,
-  /// on a machine under heavy load, one above it in the tree. Ranks that cannot be told give up
-  /// after some 2.5 times that, and a late rank finds it out at once. A lost vote
-  /// does not make the world fail.
-  template <class T, class C>
-  bool small_all_reduce(T& value, C combine, std::uint32_t sequence, double timeout,
-                        std::uint32_t& missing) {
-    return vote_on(value, combine, vote_tag(sequence), vote_tag(sequence + 1), timeout, missing);
-  }
 
  private:
   friend class MpiSubset;
@@ -469,7 +417,6 @@ class MpiWorld {
   bool receive(std::uint32_t from, Bytes& bytes);
   bool pass_on(std::uint32_t parent, std::span<const std::uint32_t> to, Bytes& bytes);
   void begin_subset_operation(std::uint32_t subset, std::uint32_t operation, std::uint32_t depth);
-  std::vector<Parcel> exchange(std::vector<Parcel> outgoing);
   std::vector<Parcel> exchange_planned(const std::vector<Transfer>& plan, Bytes& mine);
   int vote_tag(std::uint32_t sequence) const {
     return static_cast<int>(sequence % static_cast<std::uint32_t>(tags_));
@@ -482,8 +429,7 @@ class MpiWorld {
   void tell_lost(int tag);
 
   struct Sending;
-  bool start(Sending& sending, std::uint32_t to, std::span<const std::uint8_t> bytes, int tag,
-             bool synchronous);
+  bool start(Sending& sending, std::uint32_t to, std::span<const std::uint8_t> bytes, int tag);
   bool done(Sending& sending);
   bool finish(Sending& sending);
   bool send_piece(std::span<const std::uint32_t> to, const std::uint8_t* data, int size);

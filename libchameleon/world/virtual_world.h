@@ -166,32 +166,6 @@ class VirtualWorld {
     return {};
   }
 
-  /// Values to named ranks: (to, value) becomes (from, value), in order of from and
-  /// then of sending. A message for each pair of ranks, and 2 (size - 1) without
-  /// content, up and down the tree, to know the end (see MpiWorld::route).
-  template <class T>
-  PerRank<std::vector<std::pair<std::uint32_t, T>>> route(
-      PerRank<std::vector<std::pair<std::uint32_t, T>>> outgoing) {
-    PerRank<std::vector<std::pair<std::uint32_t, T>>> incoming(size_);
-    for (std::uint32_t from = 0; from < size_; ++from) {
-      auto& values = outgoing[from];
-      std::stable_sort(values.begin(), values.end(),
-                       [](const auto& a, const auto& b) { return a.first < b.first; });
-      for (std::size_t first = 0, last = 0; first < values.size(); first = last) {
-        const std::uint32_t to = values[first].first;
-        ByteWriter message;
-        for (last = first; last < values.size() && values[last].first == to; ++last) {
-          if (count_bytes_ && to != from) encode_value(message, values[last].second);
-          if (to < size_) incoming[to].emplace_back(from, std::move(values[last].second));
-        }
-        if (to != from && to < size_) traffic_.count(message.bytes().size());
-      }
-    }
-    traffic_.messages += 2 * std::uint64_t{size_ - 1};
-    traffic_.depth += 2 * tree_depth(size_) + 1;
-    return incoming;
-  }
-
   /// Values to ranks by a plan that all ranks know: ascending, each pair once, all within the
   /// world. What came and from whom, in order of `from`; one's own value if the plan says so.
   /// A message a pair, but for those to oneself; one deep.

@@ -2,7 +2,7 @@
 #pragma once
 
 /// What all worlds share. A *world* is a group of ranks that can map, reduce
-/// up the fixed tree of tree.h, broadcast and route: `MpiWorld` holds one
+/// up the fixed tree of tree.h, broadcast and gather: `MpiWorld` holds one
 /// rank's value, `VirtualWorld` those of all, and either gives subsets of its
 /// ranks. Algorithms take a world as a template parameter (`TreeWorld`), never
 /// ask which rank they are, and give bit-identical results in both, because

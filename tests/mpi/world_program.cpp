@@ -30,7 +30,7 @@ int failures = 0;
 struct Results {
   std::vector<std::optional<std::string>> at_root;
   std::vector<std::string> everywhere;
-  std::vector<std::pair<std::uint32_t, std::string>> routed;  // of rank `me`
+  std::vector<std::pair<std::uint32_t, std::string>> gathered;  // of rank `me`
 };
 
 auto& mine(VirtualWorld&, std::vector<std::vector<std::pair<std::uint32_t, std::string>>>& all) {
@@ -65,16 +65,16 @@ Results run(World& world) {
       all_reduce(world, lengths, [](std::size_t& a, std::size_t&& b) { a = 3 * a + b; });
   results.everywhere.push_back(std::to_string(total));
   for (std::uint32_t round = 0; round < 3; ++round) {
-    auto outgoing = world.generate([&](std::uint32_t rank) {
-      std::vector<std::pair<std::uint32_t, std::string>> values;
-      for (std::uint32_t i = 0; i < (rank + round) % 4; ++i)
-        values.emplace_back((rank * i + round) % size,
-                            std::string(1 + 97 * i, static_cast<char>('a' + rank)));
-      return values;
+    auto values = world.generate([&](std::uint32_t rank) {
+      return std::string(1 + 97 * rank, static_cast<char>('a' + rank + round));
     });
-    auto incoming = world.route(std::move(outgoing));
+    std::vector<Transfer> plan;
+    for (std::uint32_t from = 0; from < size; ++from)
+      for (std::uint32_t to = 0; to < size; ++to)
+        if ((from * to + from + round) % 3 == 0) plan.push_back({from, to});
+    auto incoming = world.gather(plan, values);
     auto& here = mine(world, incoming);
-    results.routed.insert(results.routed.end(), here.begin(), here.end());
+    results.gathered.insert(results.gathered.end(), here.begin(), here.end());
   }
   return results;
 }
@@ -92,7 +92,7 @@ void compare(std::size_t piece_bytes, std::uint32_t size) {
     for (const auto& value : results.at_root) check(!value, "a reduction gave a value off rank 0");
   }
   check(results.everywhere == expected.everywhere, "all_reduce or broadcast differ");
-  check(results.routed == expected.routed, "routed values differ");
+  check(results.gathered == expected.gathered, "gathered values differ");
 
   check_traffic(world.traffic(), reference.traffic(), comm);
   check(world.traffic().depth == reference.traffic().depth, "depths differ");
@@ -155,6 +155,11 @@ struct Vote {
   std::uint64_t product;
   std::uint32_t sum, most;
 };
+/// This rank's value.
+template <class T>
+MpiWorld::PerRank<T> here(T value) {
+  return {value};
+}
 void combine_votes(Vote& a, Vote&& b) {
   a.product = 31 * a.product + b.product;
   a.sum += b.sum;
@@ -170,10 +175,12 @@ void votes(std::uint32_t size) {
   std::uint32_t sequence = 0;
   for (; sequence < 50; ++sequence) {
     const auto make = [&](std::uint32_t rank) { return Vote{rank + sequence, 1, rank}; };
-    Vote vote = make(me);
-    check(world.small_all_reduce(vote, combine_votes, sequence, 60, missing), "a vote was lost");
+    const std::optional<Vote> vote =
+        world.vote(world.generate(make), combine_votes, sequence, 60, missing);
+    check(vote.has_value(), "a vote was lost");
+    if (!vote) return;
     const Vote expected = all_reduce(reference, reference.generate(make), combine_votes);
-    check(vote.product == expected.product && vote.sum == size && vote.most == size - 1,
+    check(vote->product == expected.product && vote->sum == size && vote->most == size - 1,
           "a vote came out wrong");
   }
   if (size == 1) return;
@@ -185,7 +192,8 @@ void votes(std::uint32_t size) {
     Vote vote{me, 1, me};
     missing = UINT32_MAX;
     const double begin = MPI_Wtime();
-    const bool answered = world.small_all_reduce(vote, combine_votes, sequence++, 0.3, missing);
+    const bool answered =
+        world.vote(here(vote), combine_votes, sequence++, 0.2, missing).has_value();
     const double taken = MPI_Wtime() - begin;
     check(!answered || me == late, "a vote without all ranks was answered");
     // A child of rank 0 is named exactly; of others, by chance of timing, one above it.
@@ -215,14 +223,14 @@ void left_votes(std::uint32_t size) {
       Vote vote{me, 1, me};
       if (me != late) {
         if (!ahead)
-          check(!world.small_all_reduce(vote, combine_votes, sequence, 0.1, missing),
+          check(!world.vote(here(vote), combine_votes, sequence, 0.1, missing),
                 "a vote without all ranks");
         world.leave_votes(sequence + (ahead ? 0 : 1));
       }
       idle_barrier(comm);
       if (me == late) {
         const double begin = MPI_Wtime();
-        check(!world.small_all_reduce(vote, combine_votes, sequence, 1e6, missing),
+        check(!world.vote(here(vote), combine_votes, sequence, 1e6, missing),
               "a vote that the others have left");
         check(MPI_Wtime() - begin < 1, "a vote waits for ranks that have left");
         world.leave_votes(sequence + 1);
@@ -253,8 +261,8 @@ void timeout(std::uint32_t size) {
   MPI_Barrier(MPI_COMM_WORLD);
   // Who has not failed learns of it in the next vote, however patient.
   const double begin = MPI_Wtime();
-  std::uint32_t value = 1, missing = 0;
-  check(!world.small_all_reduce(value, add, 0, 1e6, missing), "a vote of a failed world");
+  std::uint32_t missing = 0;
+  check(!world.vote(here(1U), add, 0, 1e6, missing), "a vote of a failed world");
   check(MPI_Wtime() - begin < 5, "a vote waits for a failed world");
   check(missing != 1 || me == 1, "the wrong rank was named");
   MPI_Barrier(MPI_COMM_WORLD);

@@ -32,6 +32,22 @@ class NoBudget final : public Budget {
   Governor governor_{0, true};
 };
 
+class ScriptedLog final : public MarkerLog {
+ public:
+  void reached(Stage, std::uint64_t) override {}
+  IntervalTimes interval_times() override {
+    return {computed, called, std::exchange(voted, std::uint64_t{0})};
+  }
+  void waited_beyond(std::uint64_t least) override { beyond.push_back(least); }
+  void note_change() override { ++changes; }
+  void note_election(const ClusterOptions&, const SignatureVector&) override { ++elections; }
+  bool marks_from_second_thread() const override { return false; }
+
+  std::uint64_t computed = 0, called = 0, voted = 0;  ///< in the next interval
+  std::vector<std::uint64_t> beyond;
+  int changes = 0, elections = 0;
+};
+
 /// A rank whose program appends records to `open`.
 class ScriptedRank final : public Rank {
  public:
@@ -64,13 +80,7 @@ class ScriptedRank final : public Rank {
     closed_.clear();
   }
   History history() override { return {last_, true}; }
-  IntervalTimes interval_times() override {
-    const std::uint64_t voting = voted;
-    voted = 0;
-    return {computed, called, voting};
-  }
-  void waited_beyond(std::uint64_t least) override { beyond.push_back(least); }
-  void note_election(const ClusterOptions&, const SignatureVector&) override { ++elections_; }
+  ScriptedLog& marker_log() override { return log_; }
   Share take_share(bool keeps) override {
     Share share;
     share.keeps = keeps;
@@ -90,8 +100,6 @@ class ScriptedRank final : public Rank {
   std::uint64_t elapsed_ns() override { return elapsed_ns_; }
   std::uint64_t memory_bytes() const override { return 1000 + bytes_; }
   void hold(std::uint64_t bytes) { bytes_ += bytes; }
-  void note_change() override { ++changes_; }
-  int changes() const { return changes_; }
   void compute(std::uint64_t seconds) { elapsed_ns_ += seconds * 1'000'000'000; }
   std::int64_t clock_ns() override { return 0; }
   void compared(const ClockSample&) override { ++comparisons_; }
@@ -101,13 +109,8 @@ class ScriptedRank final : public Rank {
   void note_failure(Failure failure) override {
     if (failure != Failure::kNone) failure_ = failure;
   }
-  void reached(Stage stage, std::uint64_t) override { stage_ = stage; }
-  bool marks_from_second_thread() const override { return false; }
 
   std::string said;
-  std::uint64_t computed = 0, called = 0, voted = 0;  ///< in the next interval
-  std::vector<std::uint64_t> beyond;
-  int elections() const { return elections_; }
   int comparisons() const { return comparisons_; }
 
  private:
@@ -120,9 +123,9 @@ class ScriptedRank final : public Rank {
   Failure failure_ = Failure::kNone;
   bool ends_ = false;
   std::uint64_t elapsed_ns_ = 0, bytes_ = 0;
-  Stage stage_ = Stage::kVote;
   std::size_t dropped_ = 0;
-  int elections_ = 0, comparisons_ = 0, changes_ = 0;
+  ScriptedLog log_;
+  int comparisons_ = 0;
 };
 
 class KeptTrace final : public Output {
@@ -226,7 +229,7 @@ TEST_CASE("a steady run is one AT, one C and then L; a change goes back to AT") 
   CHECK(facts.acted == 9);
   CHECK(facts.clusterings == 2);
   for (const auto& rank : job.ranks) {
-    CHECK(rank->elections() == 2);
+    CHECK(rank->marker_log().elections == 2);
     CHECK(rank->comparisons() > 0);
     CHECK(rank->said.empty());
   }
@@ -240,7 +243,7 @@ TEST_CASE("whoever keeps all ranks in AT knows it") {
   }
   job.end();
   for (int rank = 0; rank < 4; ++rank)
-    CHECK(job.ranks[static_cast<std::size_t>(rank)]->changes() == (rank == 1 ? 5 : 0));
+    CHECK(job.ranks[static_cast<std::size_t>(rank)]->marker_log().changes == (rank == 1 ? 5 : 0));
 }
 
 TEST_CASE("in exact every event of every rank is in the trace, however often it is flushed") {
@@ -384,14 +387,14 @@ TEST_CASE("the series says which interval took longest, on which rank, and who w
   for (std::uint64_t step = 1; step <= 20; ++step) {
     for (int rank = 0; rank < size; ++rank) {
       ScriptedRank& one = *job.ranks[static_cast<std::size_t>(rank)];
-      one.computed = (step == 13 && rank == 3 ? 9 : 1) * kMs;
-      one.called = 100 * static_cast<std::uint64_t>(rank);
+      one.marker_log().computed = (step == 13 && rank == 3 ? 9 : 1) * kMs;
+      one.marker_log().called = 100 * static_cast<std::uint64_t>(rank);
       // Of the marker before: all but rank 3 waited for it after interval 13.
-      one.voted = kVoting + (step == 14 && rank != 3 ? 8 * kMs : 0);
+      one.marker_log().voted = kVoting + (step == 14 && rank != 3 ? 8 * kMs : 0);
     }
     job.step({1, 2});
   }
-  for (const auto& rank : job.ranks) rank->voted = kVoting;
+  for (const auto& rank : job.ranks) rank->marker_log().voted = kVoting;
   job.end();
   const auto& spans = job.output.trace.series.spans();
   REQUIRE(spans.size() == 20);
@@ -413,8 +416,8 @@ TEST_CASE("the series says which interval took longest, on which rank, and who w
   CHECK(spans.front().state == 0);
   CHECK(spans.back().state == 2);
   for (const auto& rank : job.ranks) {
-    REQUIRE(rank->beyond.size() == 21);  // 20 markers and the end
-    CHECK(rank->beyond[13] == kVoting);
+    REQUIRE(rank->marker_log().beyond.size() == 21);  // 20 markers and the end
+    CHECK(rank->marker_log().beyond[13] == kVoting);
   }
 }
 
@@ -433,7 +436,7 @@ TEST_CASE("an observer sees every interval of every rank, dropped ones too") {
   Job job(6, Fidelity::kLead);
   job.online->observe(&counter);
   for (int step = 0; step < 10; ++step) {
-    for (const auto& rank : job.ranks) rank->computed = 7;
+    for (const auto& rank : job.ranks) rank->marker_log().computed = 7;
     job.step({1, 2});
   }
   CHECK(counter.seen_by.size() == 6);

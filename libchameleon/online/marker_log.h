@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What a rank notes of its markers: when it voted, what its time between them was, and what was
+/// decided about it. The traced process gives it (process/rank_markers.h).
+
+#include <cstdint>
+
+#include "cluster/options.h"
+#include "signature/signature.h"
+
+namespace chameleon::online {
+
+/// What a rank took from one acted-on marker to the next, in ns; of several threads, the one that
+/// comes to markers.
+struct IntervalTimes {
+  std::uint64_t compute = 0;        ///< outside MPI and the tool
+  std::uint64_t communication = 0;  ///< in MPI calls
+  std::uint64_t voting = 0;         ///< in the vote that began the interval
+};
+
+/// How far a rank is in what all ranks do together.
+enum class Stage : std::uint8_t { kVote, kDecided };
+
+class MarkerLog {
+ public:
+  MarkerLog() = default;
+  MarkerLog(const MarkerLog&) = delete;
+  MarkerLog& operator=(const MarkerLog&) = delete;
+  virtual ~MarkerLog() = default;
+
+  /// Where the rank is, for a signal that comes now, and for people.
+  virtual void reached(Stage stage, std::uint64_t marker) = 0;
+  /// Of the interval that a marker ends; called once for each.
+  virtual IntervalTimes interval_times() = 0;
+  /// In the vote before, `least` ns were those that voting takes by itself: what the rank spent
+  /// there beyond that it waited for slower ranks.
+  virtual void waited_beyond(std::uint64_t least) = 0;
+  /// The rank's vote says that its Call-Path changed.
+  virtual void note_change() = 0;
+  /// The rank's signature decides about leads.
+  virtual void note_election(const ClusterOptions& how, const SignatureVector& signature) = 0;
+  /// Markers came from a thread other than the first that had one.
+  virtual bool marks_from_second_thread() const = 0;
+};
+
+}  // namespace chameleon::online

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "process/rank_markers.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "process/fault.h"
+
+namespace chameleon::process {
+namespace {
+
+/// A line of raw records for an election of leads: how, and this rank's signature.
+void raw_election(std::FILE* file, const ClusterOptions& how, const SignatureVector& signature) {
+  std::fprintf(file, "# elected %s %llu", cluster::options_text(how).c_str(),
+               static_cast<unsigned long long>(signature.call_path));
+  for (const SignatureVector::Summary& one : signature.parameters)
+    std::fprintf(file, " %a %llu", one.mean, static_cast<unsigned long long>(one.exact));
+  for (const std::uint64_t one : signature.mixed)
+    std::fprintf(file, " %llu", static_cast<unsigned long long>(one));
+  std::fputc('\n', file);
+}
+
+}  // namespace
+
+void RankMarkers::reached(Stage stage, std::uint64_t marker) {
+  budget_.set_marker(marker);
+  const std::uint64_t now = recorder_.times().clock().now();
+  if (stage == Stage::kVote)
+    voting_.begun = now;
+  else
+    voting_.ticks = now - voting_.begun;
+  g_door.set(stage == Stage::kVote ? Together::kVote : Together::kDecided);
+}
+
+IntervalTimes RankMarkers::interval_times() {
+  const auto held = recorder_.lock();
+  TimeAccount& times = recorder_.times();
+  times.ns_per_tick();
+  Stream* const own = recorder_.threaded() ? Streams::own() : nullptr;
+  const Stream& stream = own != nullptr ? *own : recorder_.streams().first();
+  const std::uint64_t computed = times.computed(stream, times.clock().now());
+  const std::uint64_t called = stream.call_ticks;
+  IntervalTimes interval;
+  interval.compute = times.ns(computed - std::min(computed, computed_));
+  interval.communication = times.ns(called - std::min(called, called_));
+  interval.voting = times.ns(voting_.ticks);
+  computed_ = computed;
+  called_ = called;
+  voting_.before = voting_.ticks;
+  return interval;
+}
+
+void RankMarkers::waited_beyond(std::uint64_t least) {
+  const auto held = recorder_.lock();
+  TimeAccount& times = recorder_.times();
+  const std::uint64_t voted = times.ns(voting_.before);
+  if (voted <= least) return;
+  const double share = static_cast<double>(voted - least) / static_cast<double>(voted);
+  times.waited(static_cast<std::uint64_t>(share * static_cast<double>(voting_.before)));
+  report_.take_state_time(voting_.state, voted - least);
+}
+
+void RankMarkers::note_election(const ClusterOptions& how, const SignatureVector& signature) {
+  const auto held = recorder_.lock();
+  if (std::FILE* const raw = recorder_.streams().first().raw) raw_election(raw, how, signature);
+}
+
+bool RankMarkers::takes_markers() {
+  const auto held = recorder_.lock();
+  const long thread = ::syscall(SYS_gettid);
+  if (marker_thread_ == 0) marker_thread_ = thread;
+  if (thread == marker_thread_) return true;
+  second_thread_ = true;
+  return false;
+}
+
+void RankMarkers::spent(std::uint64_t begin, State state) {
+  guarded([&] {
+    const auto held = recorder_.lock();
+    TimeAccount& times = recorder_.times();
+    const std::uint64_t spent = times.spent_at_marker(begin);
+    // Computation goes on as if there had been no marker.
+    if (!recorder_.threaded())
+      recorder_.streams().first().last_exit += spent;
+    else if (Stream* const own = Streams::own())
+      own->last_exit += spent;
+    report_.add_state_time(state, times.ns(spent));
+    voting_.state = state;
+    budget_.watch_memory();
+  });
+}
+
+}  // namespace chameleon::process

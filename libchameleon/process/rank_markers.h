@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What this process notes of its markers: its votes on the tracer's clock, its intervals' times,
+/// and, in raw records, its elections.
+
+#include "online/marker_log.h"
+#include "process/rank_budget.h"
+#include "process/rank_report.h"
+
+namespace chameleon::process {
+
+class RankMarkers final : public MarkerLog {
+ public:
+  RankMarkers(Recorder& recorder, RankReport& report, RankBudget& budget)
+      : recorder_(recorder), report_(report), budget_(budget) {}
+
+  void reached(Stage stage, std::uint64_t marker) override;
+  IntervalTimes interval_times() override;
+  void waited_beyond(std::uint64_t least) override;
+  void note_change() override { report_.count_change(); }
+  void note_election(const ClusterOptions& how, const SignatureVector& signature) override;
+  bool marks_from_second_thread() const override { return second_thread_; }
+
+  /// Whether this is the thread whose markers are acted on: the first that has one.
+  bool takes_markers();
+  /// The time since `begin` was the tool's, neither computation nor communication, at a marker
+  /// that led to `state`.
+  void spent(std::uint64_t begin, State state);
+
+ private:
+  Recorder& recorder_;
+  RankReport& report_;
+  RankBudget& budget_;
+  struct Voting {
+    std::uint64_t begun = 0;           ///< tick
+    std::uint64_t ticks = 0;           ///< that the last one took
+    std::uint64_t before = 0;          ///< and the one before, of which the ballots tell
+    State state = State::kAllTracing;  ///< that its marker led to
+  } voting_;
+  std::uint64_t computed_ = 0, called_ = 0;  ///< ticks, up to the last marker
+  long marker_thread_ = 0;
+  bool second_thread_ = false;  ///< had a marker
+};
+
+}  // namespace chameleon::process
