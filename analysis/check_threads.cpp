@@ -47,9 +47,9 @@ class Check {
     }
     report_.ok = report_.problem_count == 0;
     if (!report_.ok) {
-      Result<std::string> reused = reused_between_threads(trace_);
-      if (!reused) return reused.error();
-      report_.doubt = std::move(*reused);
+      Result<std::string> doubted = doubted_between_threads(trace_);
+      if (!doubted) return doubted.error();
+      report_.doubt = std::move(*doubted);
     }
     return std::move(report_);
   }

@@ -136,6 +136,61 @@ class Uses {
   std::map<std::uint64_t, Receives> receives_;
 };
 
+/// Of one rank: objects by key, who made them and whether another thread uses them. Events come
+/// stream by stream.
+class Objects {
+ public:
+  void add(const ObjectUse& use, const CallPlan& plan, std::uint32_t thread) {
+    const bool eager = completes_at_once(plan);
+    for (const std::uint64_t key : use.makes) {
+      Object& object = objects_[key];
+      object.handed = object.handed || object.posted;  // its maker did not complete it
+      object.posted = eager;
+      ++object.made;
+      object.maker = thread;
+    }
+    for (const std::uint64_t key : use.needs) {
+      Object& object = objects_[key];
+      object.used = true;
+      object.user = thread;
+    }
+    for (const std::uint64_t key : use.ends)
+      if (const auto object = objects_.find(key);
+          object != objects_.end() && object->second.made != 0 && object->second.maker == thread)
+        object->second.posted = false;
+  }
+
+  /// The first that is not told; without "thread ". Empty if there is none.
+  std::string doubt() const {
+    for (const auto& [key, object] : objects_) {
+      if (!object.used || object.made == 0) continue;
+      const std::string user = std::to_string(object.user), maker = std::to_string(object.maker);
+      if (object.handed || object.posted)
+        return user + " completes a send that thread " + maker + " posted";
+      if (orders_calls(key) && object.made > 1)
+        return user + " uses what thread " + maker + " made " + std::to_string(object.made) +
+               " times with the same id";
+    }
+    return "";
+  }
+
+ private:
+  struct Object {
+    std::uint64_t made = 0;
+    std::uint32_t maker = 0, user = 0;
+    bool used = false;    ///< by another thread
+    bool posted = false;  ///< a send that need not wait for its receive, not completed by its maker
+    bool handed = false;  ///< there was such a one that it never completed
+  };
+
+  static bool completes_at_once(const CallPlan& plan) {
+    return plan.action == Action::kSend && plan.request >= 0 && !plan.persistent &&
+           plan.info != nullptr && !has(*plan.info, Attribute::kSynchronous);
+  }
+
+  std::map<std::uint64_t, Object> objects_;
+};
+
 }  // namespace
 
 Result<std::string> shared_by_threads(const Trace& trace) {
@@ -152,18 +207,13 @@ Result<std::string> shared_by_threads(const Trace& trace) {
   return std::string();
 }
 
-Result<std::string> reused_between_threads(const Trace& trace) {
+Result<std::string> doubted_between_threads(const Trace& trace) {
   if (trace.threads <= 1) return std::string();
   const FollowPlan plan(trace);
   const ObjectRoles roles(trace, plan.calls);
   const RankList ranks = trace.whole_ranks();
   for (const std::uint32_t rank : ranks.ranks()) {
-    struct Object {
-      std::uint64_t made = 0;
-      std::uint32_t maker = 0, user = 0;
-      bool used = false;  ///< by another thread
-    };
-    std::map<std::uint64_t, Object> objects;
+    Objects objects;
     for (const std::uint32_t stream : trace.streams_of(rank)) {
       Result<Follower> follower = Follower::of_stream(plan, stream);
       if (!follower) return follower.error();
@@ -171,25 +221,11 @@ Result<std::string> reused_between_threads(const Trace& trace) {
       ObjectUse use;
       while (follower->next(event)) {
         roles.find(event.view, stream, use);
-        for (const std::uint64_t key : use.makes) {
-          if (!orders_calls(key)) continue;
-          Object& object = objects[key];
-          ++object.made;
-          object.maker = trace.thread_of(stream);
-        }
-        for (const std::uint64_t key : use.needs) {
-          if (!orders_calls(key)) continue;
-          Object& object = objects[key];
-          object.used = true;
-          object.user = trace.thread_of(stream);
-        }
+        objects.add(use, plan.calls[event.view.node->call], trace.thread_of(stream));
       }
     }
-    for (const auto& [key, object] : objects)
-      if (object.made > 1 && object.used)
-        return "rank " + std::to_string(rank) + ": thread " + std::to_string(object.user) +
-               " uses what thread " + std::to_string(object.maker) + " made " +
-               std::to_string(object.made) + " times with the same id";
+    if (const std::string doubt = objects.doubt(); !doubt.empty())
+      return "rank " + std::to_string(rank) + ": thread " + doubt;
   }
   return std::string();
 }

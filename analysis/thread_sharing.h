@@ -21,8 +21,10 @@ namespace chameleon::analysis {
 /// Error: the trace is damaged.
 Result<std::string> shared_by_threads(const Trace& trace);
 
-/// A thread that uses a communicator, window or file of another thread, which gave its id to
-/// several: "rank 1: thread 2 uses ..."; empty if there is none. Error: the trace is damaged.
-Result<std::string> reused_between_threads(const Trace& trace);
+/// Why it is not told which object a thread means: a communicator, window or file of another
+/// thread, which gave its id to several, or a send that another thread posted and that need not
+/// wait for its receive, since an MPI may give one handle to all of these that are complete. "rank
+/// 1: thread 2 uses ..."; empty if there is none. Error: the trace is damaged.
+Result<std::string> doubted_between_threads(const Trace& trace);
 
 }  // namespace chameleon::analysis

@@ -411,6 +411,22 @@ TEST_CASE("where ids were given out again what is found is in doubt") {
         (again ? "rank 0: thread 1 uses what thread 0 made 2 times with the same id" : ""));
 }
 
+TEST_CASE("which send another thread completes is in doubt, unless it waited for its receive") {
+  ThreadJob job(2, 2);
+  const bool synchronous = GENERATE(true, false);
+  const Who poster{0, 1};
+  job.event(poster, synchronous ? kIssend : kIsend,
+            {0, 1, kInt, job.at(1, poster), 1, kWorld, id(1, 0)});
+  job.recv({1, 0}, 0, 1);
+  job.compute(10).wait({0, 0}, id(1, 0));
+  job.send(poster, 1, 2);  // never received
+  job.finalize();
+  const CheckReport report = checked(job);
+  CHECK_FALSE(report.ok);
+  CHECK(report.doubt ==
+        (synchronous ? "" : "rank 0: thread 0 completes a send that thread 1 posted"));
+}
+
 TEST_CASE("a trace of some ranks is checked for what they have") {
   ThreadJob job(2, 2);
   for (int rank = 0; rank < 2; ++rank) job.dup({rank, 0}, 2);

@@ -18,6 +18,7 @@ enum ThreadCall : std::uint16_t {
   kRecv,
   kIrecv,
   kIsend,
+  kIssend,
   kWait,
   kTest,
   kWaitall,
@@ -83,6 +84,7 @@ struct ThreadJob : TraceBuilder {
     call(kSend, "Send", send);
     call(kRecv, "Recv", both(recv, status));
     call(kIsend, "Isend", both(send, request));
+    call(kIssend, "Issend", both(send, request));
     call(kIrecv, "Irecv", both(recv, request));
     call(kSendInit, "Send_init", both(send, request));
     call(kRecvInit, "Recv_init", both(recv, request));
