@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "call_sites.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <functional>
-#include <string_view>
+#include <map>
 
 namespace chameleon::tools {
 namespace {
-
-std::string_view base_name(std::string_view path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
-}
 
 std::string hexadecimal(std::uint64_t value) {
   char text[24];
@@ -20,6 +16,8 @@ std::string hexadecimal(std::uint64_t value) {
 }
 
 }  // namespace
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 bool CallSites::is_binding(const Frame& frame) const {
   const auto module = trace_.modules.find(frame.module);
@@ -33,18 +31,60 @@ const SourceLocation& CallSites::resolve(const Frame& frame) {
   return symbolizer_.resolve(module == trace_.modules.end() ? Module() : module->second, frame);
 }
 
-const Frame* CallSites::application_frame(std::uint64_t path) const {
+std::size_t CallSites::innermost(const std::vector<Frame>& frames) const {
+  for (std::size_t i = 0; i < frames.size(); ++i)
+    if (!is_binding(frames[i])) return i;
+  return 0;
+}
+
+/// Finds the paths of each function that calls MPI, and how far they agree.
+void CallSites::find_places() {
+  using Path = std::pair<std::uint64_t, std::span<const Frame>>;  ///< from its innermost frame
+  std::map<std::pair<std::uint64_t, std::string>, std::vector<Path>> functions;
+  for (const auto& [path, stack] : trace_.paths) {
+    if (stack.frames.empty()) continue;
+    const auto frames = std::span(stack.frames).subspan(innermost(stack.frames));
+    if (is_named(frames[0]))
+      functions[{frames[0].module, resolve(frames[0]).function}].emplace_back(path, frames);
+  }
+  for (const auto& [function, paths] : functions) {
+    const auto agree = [&, &all = paths](std::size_t at) {
+      return std::all_of(all.begin(), all.end(), [&](const Path& path) {
+        return at + 1 < path.second.size() && path.second[at + 1].module != 0 &&
+               path.second[at] == all.front().second[at];
+      });
+    };
+    std::size_t at = 0;
+    while (paths.size() > 1 && agree(at)) ++at;
+    for (const auto& [path, frames] : paths)
+      if (at > 0) places_[path] = at;
+  }
+  has_places_ = true;
+}
+
+std::span<const Frame> CallSites::place_frames(std::uint64_t path) {
+  if (!has_places_) find_places();
   const auto found = trace_.paths.find(path);
-  if (found == trace_.paths.end() || found->second.frames.empty()) return nullptr;
+  if (found == trace_.paths.end() || found->second.frames.empty()) return {};
   const auto& frames = found->second.frames;
-  for (const Frame& one : frames)
-    if (!is_binding(one)) return &one;
-  return &frames.front();
+  const auto wrapped = places_.find(path);
+  return std::span(frames).subspan(innermost(frames) +
+                                   (wrapped == places_.end() ? 0 : wrapped->second));
+}
+
+const Frame* CallSites::place_frame(std::uint64_t path) {
+  const auto frames = place_frames(path);
+  return frames.empty() ? nullptr : frames.data();
 }
 
 const SourceLocation* CallSites::location(std::uint64_t path) {
-  const Frame* frame = application_frame(path);
+  const Frame* frame = place_frame(path);
   return frame == nullptr ? nullptr : &resolve(*frame);
+}
+
+std::string CallSites::function_text(const std::string& function) const {
+  if (!full_) return short_function(function);
+  return function.empty() || function.find('(') != std::string::npos ? function : function + "()";
 }
 
 std::string CallSites::describe(const Frame& frame) {
@@ -54,18 +94,20 @@ std::string CallSites::describe(const Frame& frame) {
   const SourceLocation& at = resolve(frame);
   const std::string place = at.module + "+" + hexadecimal(frame.offset);
   if (at.file.empty() && (frame.module == 0 || at.function == place)) return at.function;
-  std::string function = at.function;
-  if (!full_)
-    function = short_function(function);
-  else if (!function.empty() && function.find('(') == std::string::npos)
-    function += "()";
+  const std::string function = function_text(at.function);
   if (at.file.empty()) return place + " " + function;
   return std::string(base_name(at.file)) + ":" + std::to_string(at.line) + " " + function;
 }
 
 std::string CallSites::site(std::uint64_t path) {
-  const Frame* frame = application_frame(path);
-  return frame == nullptr ? "path " + hexadecimal(path) : describe(*frame);
+  const Frame* frame = place_frame(path);
+  if (frame == nullptr) return "path " + hexadecimal(path);
+  std::string site = describe(*frame);
+  if (places_.count(path) != 0) {
+    const auto& frames = trace_.paths.find(path)->second.frames;
+    site += " through " + function_text(resolve(frames[innermost(frames)]).function);
+  }
+  return site;
 }
 
 // Of a frame without a name the symbolizer gives its place.
@@ -76,13 +118,13 @@ bool CallSites::is_named(const Frame& frame) {
 }
 
 std::string CallSites::function(std::uint64_t path) {
-  const Frame* frame = application_frame(path);
+  const Frame* frame = place_frame(path);
   if (frame == nullptr || !is_named(*frame)) return site(path);
   return short_function(resolve(*frame).function);
 }
 
 std::uint64_t CallSites::context(std::uint64_t path) {
-  const Frame* frame = application_frame(path);
+  const Frame* frame = place_frame(path);
   if (frame == nullptr) return 0;
   const std::string name = is_named(*frame) ? resolve(*frame).function : std::string();
   std::uint64_t context = combine(frame->module, std::hash<std::string>{}(name));
@@ -92,8 +134,8 @@ std::uint64_t CallSites::context(std::uint64_t path) {
   return context;
 }
 
-std::uint64_t CallSites::site_key(std::uint64_t path) const {
-  const Frame* frame = application_frame(path);
+std::uint64_t CallSites::site_key(std::uint64_t path) {
+  const Frame* frame = place_frame(path);
   return frame == nullptr ? path : combine(frame->module, frame->offset);
 }
 

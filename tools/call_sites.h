@@ -4,9 +4,16 @@
 /// Where in the program a call path was: `stencil.cpp:88 exchange()`, without
 /// debug information `stencil+0x2f1 exchange()`. Always gives something. Debug
 /// information is read once a module, when its first path is asked for.
+///
+/// A place is the innermost frame that says something. Where a program wraps MPI, all paths of the
+/// wrapper have the same innermost frame: the place is then the first frame in which they differ,
+/// and the wrapper is named after it: `matvec.c:120 matvec() through wait_all()`.
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/symbolizer.h"
@@ -20,9 +27,10 @@ class CallSites {
   /// anonymous parts, template arguments and parameters.
   explicit CallSites(const Trace& trace, bool full = false) : trace_(trace), full_(full) {}
 
-  /// The innermost frame of the application: language bindings are stepped over.
+  /// The place: language bindings are stepped over, and wrappers of the program.
   std::string site(std::uint64_t path);
-  /// The same, with the whole name of the file; null if the path is not known.
+  /// The same, without the wrapper, and with the whole name of the file; null if the path is not
+  /// known.
   const SourceLocation* location(std::uint64_t path);
   /// The function of that frame; as `site` if it has no name.
   std::string function(std::uint64_t path);
@@ -30,23 +38,35 @@ class CallSites {
   /// calls that are in it. Without names of functions all calls of a module under one caller are.
   std::uint64_t context(std::uint64_t path);
   /// A number for that frame, whoever called its function.
-  std::uint64_t site_key(std::uint64_t path) const;
+  std::uint64_t site_key(std::uint64_t path);
   /// All frames, innermost first.
   std::vector<std::string> frames(std::uint64_t path);
 
- private:
+  /// From the place outward, innermost first; empty if the path is not known.
+  std::span<const Frame> place_frames(std::uint64_t path);
   std::string describe(const Frame& frame);
   const SourceLocation& resolve(const Frame& frame);
-  bool is_binding(const Frame& frame) const;
-  const Frame* application_frame(std::uint64_t path) const;
   bool is_named(const Frame& frame);
+  /// The name of a function, shortened unless asked otherwise.
+  std::string function_text(const std::string& function) const;
+
+ private:
+  bool is_binding(const Frame& frame) const;
+  std::size_t innermost(const std::vector<Frame>& frames) const;
+  const Frame* place_frame(std::uint64_t path);
+  void find_places();
 
   const Trace& trace_;
   const bool full_;
   Symbolizer symbolizer_;
+  bool has_places_ = false;
+  std::unordered_map<std::uint64_t, std::size_t> places_;  ///< by path, if it is in a wrapper
 };
 
 /// `std::vector<int> (anonymous namespace)::f<int>(int, int)` as `f()`.
 std::string short_function(const std::string& function);
+
+/// `src/sweep.cpp` as `sweep.cpp`.
+std::string_view base_name(std::string_view path);
 
 }  // namespace chameleon::tools

@@ -9,6 +9,7 @@
 #include "analysis/place_times.h"
 #include "call_sites.h"
 #include "common.h"
+#include "loop_places.h"
 #include "rank_events.h"
 #include "times_text.h"
 #include "value_text.h"
@@ -28,7 +29,11 @@ struct Options {
 class TreePrinter {
  public:
   TreePrinter(const Trace& trace, const Options& options)
-      : trace_(trace), options_(options), text_(trace, options.all), sites_(trace, options.all) {}
+      : trace_(trace),
+        options_(options),
+        text_(trace, options.all),
+        sites_(trace, options.all),
+        places_(trace, sites_) {}
 
   Status print() {
     RankList ranks = trace_.ranks;
@@ -106,6 +111,8 @@ class TreePrinter {
     iterations.name = iterations.kind = "int";
     std::cout << style_.loop("loop " + text_.param(iterations, node.iterations, ranks) + " x")
               << difference(ranks, around) << inexact(node);
+    if (const std::string& place = places_.of(node); !place.empty())
+      std::cout << "   " << style_.faint(place);
     if (const Sums spent = sums(node); spent.all() > 0)
       std::cout << style_.faint("  compute " + duration_text(spent.compute_ns) + "  in calls " +
                                 duration_text(spent.call_ns) + " in all");
@@ -154,6 +161,7 @@ class TreePrinter {
   const Style style_;
   ValueText text_;
   CallSites sites_;
+  const LoopPlaces places_;
   std::uint64_t printed_ = 0, left_out_ = 0;
   NodeTimes times_;
   std::unordered_map<const Node*, Sums> loops_;

@@ -23,12 +23,6 @@ struct Options {
   bool no_source = false, data = false, quiet = false;
 };
 
-/// `runs/app.cham` as `app.cham`.
-std::string base_name(const std::string& path) {
-  const auto slash = path.rfind('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
-}
-
 /// `app.cham` as `app.html`.
 std::string output_name(const std::string& trace) {
   constexpr std::string_view kSuffix = ".cham";
@@ -48,7 +42,7 @@ int run_report(const Options& options) {
       input.st_dev == output.st_dev && input.st_ino == output.st_ino)
     return fail("report", path + ": this is the trace itself", kExitUsage);
   const Result<report::Json> document = report::document(
-      {*trace, file, base_name(options.trace), !options.no_source, options.events});
+      {*trace, file, std::string(base_name(options.trace)), !options.no_source, options.events});
   if (!document) return fail("report", document.error());
   if (options.data) {
     print_json(*document);

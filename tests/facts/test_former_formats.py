@@ -12,6 +12,7 @@ ranks left on SIGTERM. --write keeps what the tools at hand say: for files of a 
 import argparse
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -32,13 +33,19 @@ def output(*words):
                           timeout=60).stdout.decode()
 
 
+def printed(command, path):
+    """Without the places of loops, which former versions did not know."""
+    return [re.sub(r"^( *loop .*?)   \S.*?(?=  |$)", r"\1", line)
+            for line in output(command, "print", "--all", path).splitlines()]
+
+
 def said(command, path):
     info = json.loads(output(command, "info", "--json", path))
     trace = chameleon_trace.read_trace(path)
     online = trace.online._asdict()
     del online["clusters"], online["phases"]
     return {"info": {key: value for key, value in info.items() if key not in OF_FILE},
-            "print": output(command, "print", "--all", path).splitlines(),
+            "print": printed(command, path),
             "facts": [[fact.rank, *(getattr(fact, name) for name in NUMBERS)]
                       for fact in trace.facts()],
             "run": [trace.program, trace.tool_version, trace.mpi, trace.timing, trace.started],

@@ -41,6 +41,7 @@ class Sites {
  public:
   Sites(const Trace& trace, bool sources) : names_(trace), sources_(sources) {}
   std::size_t index(std::uint64_t path);
+  CallSites& names() { return names_; }
   void write(Json& document);
 
  private:

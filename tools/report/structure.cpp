@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tools/common.h"
+#include "tools/loop_places.h"
 #include "tools/report/report.h"
 #include "tools/value_text.h"
 
@@ -19,7 +20,11 @@ constexpr std::size_t kMostDifferences = 24;  ///< of a cluster
 class Tree {
  public:
   Tree(const Trace& trace, const Statistics& statistics, Sites& sites)
-      : trace_(trace), statistics_(statistics), sites_(sites), text_(trace, false) {}
+      : trace_(trace),
+        statistics_(statistics),
+        sites_(sites),
+        text_(trace, false),
+        places_(trace, sites.names()) {}
 
   Json nodes(const std::vector<Node>& list, const RankList& around, StatisticsRow& sum) {
     Json array = Json::array();
@@ -64,6 +69,7 @@ class Tree {
     Field iterations;
     iterations.name = iterations.kind = "int";
     one["loop"] = text_.param(iterations, node.iterations, ranks);
+    if (const std::string& place = places_.of(node); !place.empty()) one["place"] = place;
   }
 
   void event(const Node& node, const RankList& ranks, Json& one) {
@@ -82,6 +88,7 @@ class Tree {
   const Statistics& statistics_;
   Sites& sites_;
   const ValueText text_;
+  const LoopPlaces places_;
   std::uint64_t seen_ = 0;
 };
 

@@ -75,7 +75,7 @@ export function structureView() {
         make("div", { style: `padding-left:${1.3 * level + (node.body ? 0 : 1.5)}em` },
           row.button ?? null, ...titleOf(node),
           node.inexact ? make("em", { class: "inexact" }, ` not exact: ${node.inexact}`) : null)),
-      make("td", { class: "wrap" }, node.site === undefined ? "" : placeLink(node.site, node.ranks)),
+      make("td", { class: "wrap" }, node.site === undefined ? node.place ?? "" : placeLink(node.site, node.ranks)),
       make("td", { class: "wrap ranks" }, ranks === "all" ? ranks : unbroken(ranks)),
       make("td", { class: "number" }, countText(node.count)),
       make("td", { class: "number" }, timed ? timeText(node.compute) : ""),
@@ -111,10 +111,14 @@ export function structureView() {
     body.append(row.element);
   }
   if (rows.length) rows[0].element.tabIndex = 0;
-  // Loops in order of their depth are opened while there is room.
-  for (let i = 0, many = rows.length; i < rows.length; ++i) {
-    const row = rows[i];
-    if (!row.node.body || many + row.node.body.length > kOpenAtFirst) continue;
+  // Loops are opened while there is room, those with most of the time first.
+  const spent = (row) => row.node.compute + row.node.in_call;
+  const hottest = (list) => list.reduce((most, row) => (spent(row) > spent(most) ? row : most), list[0]);
+  const closed = () => rows.filter((row) => row.node.body && !row.open && !row.tooLong);
+  const hot = hottest(closed());
+  for (let row = hot, many = rows.length; row; row = hottest(closed())) {
+    row.tooLong = row !== hot && many + row.node.body.length > kOpenAtFirst;
+    if (row.tooLong) continue;
     many += row.node.body.length;
     setOpen(row, true);
   }
@@ -127,7 +131,9 @@ export function structureView() {
     make("p", {}, `${countText(data.stats.events)} calls in ${countText(data.stats.nodes)} nodes, times summed over ranks. `,
       "Arrow keys go through the rows and open loops; a place shows its source, call path and ranks."),
     make("div", { class: "controls" }, make("span", { class: "buttons" },
-      push("Open all", () => all(true)), push("Close all", () => all(false)))),
+      push("Open all", () => all(true)), push("Close all", () => all(false))),
+      hot && timed && whole > 0 ? push(`Most of the time: loop ${hot.node.loop} ×${hot.node.place ? `, ${hot.node.place}` : ""}, ` +
+          `${(100 * spent(hot) / whole).toFixed(0)} %`, () => hot.element.focus()) : null),
     make("div", { class: "table" }, make("table", { class: "tree", role: "treegrid", "aria-label": "Loops and calls" },
       make("thead", {}, make("tr", {}, heads.map((head, i) =>
         make("th", { scope: "col", class: i >= 3 && i <= 6 ? "number" : undefined }, head)))), body)),
