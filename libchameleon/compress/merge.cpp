@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "compress/commute.h"
 #include "compress/join_tables.h"
+#include "compress/loop_partners.h"
 
 namespace chameleon::compress {
 namespace {
@@ -156,6 +158,9 @@ class Merger {
       j = next_b + 1;
     }
     gap(merged, std::span(a).subspan(i), std::span(b).subspan(j), mine, theirs);
+    RankList all = mine;
+    all.merge(theirs);
+    join_commuting(merged, all, schema_);
     return merged;
   }
 
@@ -171,21 +176,20 @@ class Merger {
     return std::move(pair.front());
   }
 
-  /// Between two matches: loops that run equally often and share most of their
-  /// bodies become one; everything else stays with the ranks it came from.
+  /// Between two matches: what is one loop of the program becomes one; everything else stays with
+  /// the ranks it came from.
   void gap(std::vector<Node>& merged, std::span<Node> a, std::span<Node> b, const RankList& mine,
            const RankList& theirs) {
+    std::size_t i = 0;
     std::size_t j = 0;
-    for (Node& left : a) {
-      const std::size_t partner = left.is_loop() ? find_partner(left, b, j) : b.size();
-      if (partner < b.size()) {
-        keep(merged, b.subspan(j, partner - j), theirs);
-        merged.push_back(merge_loops(std::move(left), std::move(b[partner]), mine, theirs));
-        j = partner + 1;
-      } else {
-        keep(merged, {&left, 1}, mine);
-      }
+    for (const auto& [next_a, next_b] : loop_partners(a, b, depth_ == 0)) {
+      keep(merged, a.subspan(i, next_a - i), mine);
+      keep(merged, b.subspan(j, next_b - j), theirs);
+      merged.push_back(merge_loops(std::move(a[next_a]), std::move(b[next_b]), mine, theirs));
+      i = next_a + 1;
+      j = next_b + 1;
     }
+    keep(merged, a.subspan(i), mine);
     keep(merged, b.subspan(j), theirs);
   }
 
@@ -196,22 +200,12 @@ class Merger {
     }
   }
 
-  static std::size_t find_partner(const Node& loop, std::span<const Node> candidates,
-                                  std::size_t from) {
-    for (std::size_t j = from; j < candidates.size(); ++j) {
-      const Node& other = candidates[j];
-      if (!other.is_loop() || loop.iterations.grouped() || other.iterations.grouped()) continue;
-      if (!(loop.iterations.values() == other.iterations.values())) continue;
-      const std::size_t common = align(loop.body, other.body).size();
-      if (common > 0 && 3 * common >= std::min(loop.body.size(), other.body.size())) return j;
-    }
-    return candidates.size();
-  }
-
   Node merge_loops(Node a, Node b, const RankList& mine, const RankList& theirs) {
     const RankList left = a.ranks.empty() ? mine : a.ranks;
     const RankList right = b.ranks.empty() ? theirs : b.ranks;
+    ++depth_;
     a.body = merge_lists(std::move(a.body), std::move(b.body), left, right);
+    --depth_;
     a.shape = shape_of(a.body);
     merge_inexact(a.inexact, b.inexact);
     a.iterations.merge(std::move(b.iterations), left, right, FieldKind::kPlain);
@@ -223,6 +217,7 @@ class Merger {
   }
 
   const CallSchema& schema_;
+  std::size_t depth_ = 0;
 };
 
 void canonicalize(std::vector<Node>& nodes, const RankList& ranks, const Trace& trace) {

@@ -161,7 +161,8 @@ TEST_CASE("a run of flushes of the same loop stays one loop") {
 TEST_CASE("loops of ranks apart go on side by side") {
   std::vector<Stream> streams(8);
   for (std::size_t rank = 0; rank < 8; ++rank)
-    for (int i = 0; i < 100; ++i) streams[rank].push_back({1, rank == 0 ? 1U : 2U, {0, 1, 0}});
+    for (int i = 0; i < (rank == 0 ? 100 : 50); ++i)
+      streams[rank].push_back({1, rank == 0 ? 1U : 2U, {0, 1, 0}});
   Trace online;
   std::vector<Stream> whole;
   for (int i = 0; i < 5; ++i) {

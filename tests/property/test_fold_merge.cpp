@@ -281,3 +281,96 @@ TEST_CASE("ranks that behave alike merge into one trace of constant size") {
     CHECK(bytes <= at_four + 4);
   }
 }
+
+namespace {
+
+Trace merge_of(const std::vector<Stream>& streams) {
+  const auto ranks = static_cast<int>(streams.size());
+  std::vector<Trace> traces;
+  for (int rank = 0; rank < ranks; ++rank)
+    traces.push_back(fold_stream(streams[static_cast<std::size_t>(rank)], rank, ranks));
+  Trace merged = reduce_virtually(
+      std::move(traces), [](Trace& mine, Trace&& theirs) { merge(mine, std::move(theirs)); });
+  for (int rank = 0; rank < ranks; ++rank)
+    REQUIRE(same(expand(merged, rank), streams[static_cast<std::size_t>(rank)]));
+  return merged;
+}
+
+Record event_at(std::uint64_t path) { return {1, path, {0, 8, 0}}; }
+
+}  // namespace
+
+TEST_CASE("loops that ran equally often and share a call are one, whatever else is in them") {
+  constexpr std::size_t kRanks = 8, kOwn = 20, kIterations = 30;
+  std::vector<Stream> streams(kRanks);
+  for (std::size_t rank = 0; rank < kRanks; ++rank)
+    for (std::size_t i = 0; i < kIterations; ++i) {
+      for (std::size_t k = 0; k < kOwn; ++k) streams[rank].push_back(event_at(100 * rank + k));
+      streams[rank].push_back(event_at(7));
+    }
+  const Trace merged = merge_of(streams);
+  CHECK(merged.nodes.size() == 1);
+  CHECK(count_nodes(merged.nodes) == 1 + kRanks * kOwn + 1);
+}
+
+TEST_CASE("the time loop of ranks that share no call is one; loops that may be others are not") {
+  const auto nodes_of = [](int loops, int extra) {
+    std::vector<Stream> streams(2);
+    for (std::size_t rank = 0; rank < 2; ++rank) {
+      streams[rank].push_back(event_at(1));
+      for (int loop = 0; loop < loops; ++loop)
+        for (int i = 0; i < 30 + (rank == 1 ? extra : 0); ++i)
+          for (std::size_t k = 0; k < 3; ++k)
+            streams[rank].push_back(
+                event_at(100 * (rank + 1) + 10 * static_cast<std::size_t>(loop) + k));
+      streams[rank].push_back(event_at(2));
+    }
+    return count_nodes(merge_of(streams).nodes);
+  };
+  CHECK(nodes_of(1, 0) == 2 + 1 + 6);
+  CHECK(nodes_of(1, 1) == 2 + 2 + 6);
+  CHECK(nodes_of(2, 0) == 2 + 4 + 12);
+}
+
+TEST_CASE("loops are paired so that they share most, not with the first that will do") {
+  // Rank 0: (a x)^9 (b y)^9; rank 1: (b a z)^9 (b y w)^9.
+  std::vector<Stream> streams(2);
+  const auto repeat = [&](std::size_t rank, const std::vector<std::uint64_t>& body) {
+    for (int i = 0; i < 9; ++i)
+      for (const std::uint64_t path : body) streams[rank].push_back(event_at(path));
+  };
+  repeat(0, {1, 50}), repeat(0, {2, 60});
+  repeat(1, {2, 1, 70}), repeat(1, {2, 60, 80});
+  const Trace merged = merge_of(streams);
+  CHECK(merged.nodes.size() == 2);
+  CHECK(count_nodes(merged.nodes) == 2 + 4 + 3);
+}
+
+TEST_CASE("equal nodes of ranks apart are one, in whatever order ranks are joined") {
+  // A cube of ranks exchanges with up to 26 neighbours, a call site a direction; each rank skips
+  // those it lacks. Receives are posted in one order, sends in the other.
+  for (const int edge : {2, 3, 4}) {
+    const auto outside = [&](int at) { return at < 0 || at >= edge; };
+    std::vector<Stream> streams(static_cast<std::size_t>(edge * edge * edge));
+    for (std::size_t rank = 0; rank < streams.size(); ++rank) {
+      const int self = static_cast<int>(rank);
+      for (int step = 0; step < 5; ++step) {
+        std::vector<Record> sends;
+        for (int direction = 0; direction < 27; ++direction) {
+          const int x = self % edge + direction % 3 - 1,
+                    y = self / edge % edge + direction / 3 % 3 - 1,
+                    z = self / edge / edge + direction / 9 - 1;
+          if (direction == 13 || outside(x) || outside(y) || outside(z)) continue;
+          const std::int64_t partner = x + edge * (y + edge * z);
+          streams[rank].push_back({1, static_cast<std::uint64_t>(direction), {0, 8, partner}});
+          sends.insert(sends.begin(),
+                       {2, static_cast<std::uint64_t>(100 + direction), {0, 8, partner}});
+        }
+        streams[rank].insert(streams[rank].end(), sends.begin(), sends.end());
+        streams[rank].push_back({3, 200, {0, 1, 0}});
+      }
+    }
+    INFO(edge);
+    CHECK(count_nodes(merge_of(streams).nodes) == 1 + 2 * 26 + 1);
+  }
+}
