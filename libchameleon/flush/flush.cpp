@@ -429,10 +429,9 @@ bool unpack(const Trace& mine, Shipment& theirs) {
   trace.world_size = mine.world_size;  // tables may follow from it by a formula
   trace.calls = mine.calls;
   trace.nodes = mine.nodes;
-  std::vector<Inexact> inexact;
-  if (!decode_inexact(reader, inexact)) return false;
+  if (!decode_inexact(reader, theirs.inexact)) return false;
   clear_inexact(trace.nodes);
-  declare(trace, inexact);
+  declare(trace, theirs.inexact);
   return read_values(reader, trace);
 }
 
@@ -440,6 +439,7 @@ bool unpack(const Trace& mine, Shipment& theirs) {
 
 void join_shipments(Shipment& mine, Shipment&& theirs) {
   if (!theirs.received.empty() && !unpack(mine.trace, theirs)) return;
+  merge_inexact(mine.inexact, theirs.inexact);  // goes on with the values of both
   merge(mine.trace, std::move(theirs.trace));
 }
 

@@ -235,6 +235,34 @@ TEST_CASE("of ranks at other distances from their partners a lead's rank 0 is ra
   CHECK(kinds == (same ? 0U : kInexactSource | kInexactDest));  // nobody compared that reading
 }
 
+TEST_CASE("what values declare goes on with them, through however many ranks") {
+  // Each lead also stands for the next rank. What 4 sends goes to 2, and from there to 0.
+  auto shares = shares_of(std::vector<Stream>(6, Stream{{1, 1, {0, 8, 0}}}), 0, 4);
+  const auto shipment_of = [&](std::uint32_t lead) {
+    FlushPlan::Entry entry;
+    entry.sender = lead;
+    entry.alone = false;
+    entry.ranks = RankList::range(lead, lead + 1);
+    entry.inexact = {{RankList::single(lead + 1), kInexactAll}};
+    return prepare(entry, shares[lead]);
+  };
+  const auto received = [](const Shipment& sent) {
+    ByteWriter writer;
+    sent.encode(writer);
+    const Bytes bytes = writer.take();
+    ByteReader reader(bytes);
+    Shipment result;
+    REQUIRE(Shipment::decode(reader, result));
+    return result;
+  };
+  Shipment root = shipment_of(0), between = shipment_of(2);
+  join_shipments(between, received(shipment_of(4)));
+  join_shipments(root, received(between));
+  const std::vector<Inexact>& declared = root.trace.nodes.front().inexact;
+  for (const std::uint32_t rank : {1U, 3U, 5U}) CHECK(inexact_kinds(declared, rank) == kInexactAll);
+  for (const std::uint32_t rank : {0U, 2U, 4U}) CHECK(inexact_kinds(declared, rank) == 0);
+}
+
 TEST_CASE("a folder takes in what another has folded", "[property]") {
   for (std::uint64_t i = 0; i < 200; ++i) {
     const std::uint64_t seed = base_seed() + i;
