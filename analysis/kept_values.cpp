@@ -17,14 +17,20 @@ namespace {
 
 struct OneValue {
   KeptColumn column{};
-  std::int64_t relative = 0;
-  std::int64_t mixed = 0;  ///< the same but for partners
+  std::int64_t value = 0;     ///< of partners the distance
+  bool is_rank_zero = false;  ///< a partner that is
 };
 using EventValues = std::vector<OneValue>;
 
+/// The events of one call path.
+struct Like {
+  std::vector<EventValues> events;
+  std::vector<bool> roots;  ///< of the values, which are rank 0 in all events
+};
+
 /// All that a rank did, by what corresponds between ranks.
 struct Deeds {
-  std::unordered_map<std::uint64_t, std::vector<EventValues>> events;       ///< by symbol
+  std::unordered_map<std::uint64_t, Like> events;                           ///< by symbol
   std::unordered_map<std::uint64_t, std::vector<std::int64_t>> iterations;  ///< by loop
 };
 
@@ -47,13 +53,19 @@ EventValues values_of(const FollowedEvent& event) {
     if (!column || value.at >= event.view.values.size()) return;
     if (value.end_point) {
       const PartnerReadings partner = readings(event.view.end_point(value.at), event.comm);
-      values.push_back({*column, partner.relative, partner.mixed});
+      values.push_back({*column, partner.relative, partner.mixed != partner.relative});
     } else {
-      const std::int64_t plain = event.view.values[value.at];
-      values.push_back({*column, plain, plain});
+      values.push_back({*column, event.view.values[value.at]});
     }
   });
   return values;
+}
+
+void add_event(EventValues values, Like& like) {
+  like.roots.resize(values.size(), true);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    like.roots[i] = like.roots[i] && values[i].is_rank_zero;
+  like.events.push_back(std::move(values));
 }
 
 /// Equal for loops that hold the same calls in the same order.
@@ -87,31 +99,43 @@ Result<Deeds> deeds_of(const FollowPlan& plan, std::uint32_t rank) {
   while (follower->next(event)) {
     const Node& node = *event.view.node;
     folder.push({node.call, node.path, 0, 0, event.view.values});
-    deeds.events[node.symbol()].push_back(values_of(event));
+    add_event(values_of(event), deeds.events[node.symbol()]);
   }
   add_loops(folder.take(), deeds);
   return deeds;
 }
 
+/// Counts what a lead's trace says of others.
 class Comparison {
  public:
-  Comparison(KeptShares& shares, bool relative) : shares_(shares), relative_(relative) {}
+  /// `relative`: also partners that are always rank 0 are at the same distances.
+  Comparison(KeptShares& shares, const Deeds& lead, bool relative)
+      : shares_(shares), lead_(lead), relative_(relative) {}
 
-  /// `lead` stands for `mine`.
-  void compare(const Deeds& mine, const Deeds& lead) {
-    for (const auto& [symbol, events] : mine.events) {
-      const auto found = lead.events.find(symbol);
-      const std::size_t told = found == lead.events.end() ? 0 : found->second.size();
-      for (std::size_t i = 0; i < events.size(); ++i)
-        compare(events[i], i < told ? &found->second[i] : nullptr);
-      at(KeptColumn::kEvents).all += told > events.size() ? told - events.size() : 0;
+  /// Nothing tells equal ranks apart but partners that are taken for a root.
+  bool keeps_equal_ranks() const {
+    return relative_ || std::none_of(lead_.events.begin(), lead_.events.end(), [](const auto& one) {
+             const std::vector<bool>& roots = one.second.roots;
+             return std::find(roots.begin(), roots.end(), true) != roots.end();
+           });
+  }
+
+  void add(const Deeds& mine) {
+    static const Like kNothing;
+    for (const auto& [symbol, like] : mine.events) {
+      const auto found = lead_.events.find(symbol);
+      const Like& told = found == lead_.events.end() ? kNothing : found->second;
+      for (std::size_t i = 0; i < like.events.size(); ++i)
+        add(like.events[i], told, i < told.events.size() ? &told.events[i] : nullptr);
+      if (told.events.size() > like.events.size())
+        at(KeptColumn::kEvents).all += told.events.size() - like.events.size();
     }
-    for (const auto& [symbol, events] : lead.events)
-      if (mine.events.count(symbol) == 0) at(KeptColumn::kEvents).all += events.size();
+    for (const auto& [symbol, like] : lead_.events)
+      if (mine.events.count(symbol) == 0) at(KeptColumn::kEvents).all += like.events.size();
     for (const auto& [loop, visits] : mine.iterations) {
-      const auto found = lead.iterations.find(loop);
+      const auto found = lead_.iterations.find(loop);
       for (std::size_t i = 0; i < visits.size(); ++i)
-        count(KeptColumn::kLoop, found != lead.iterations.end() && i < found->second.size() &&
+        count(KeptColumn::kLoop, found != lead_.iterations.end() && i < found->second.size() &&
                                      found->second[i] == visits[i]);
     }
   }
@@ -122,22 +146,24 @@ class Comparison {
     ++at(column).all;
     at(column).kept += kept ? 1 : 0;
   }
-  void compare(const EventValues& mine, const EventValues* lead) {
+  void add(const EventValues& mine, const Like& told, const EventValues* lead) {
     count(KeptColumn::kEvents, lead != nullptr);
     for (std::size_t i = 0; i < mine.size(); ++i) {
-      const bool told = lead != nullptr && i < lead->size();
-      count(mine[i].column, told && (relative_ ? mine[i].relative == (*lead)[i].relative
-                                               : mine[i].mixed == (*lead)[i].mixed));
+      const bool known = lead != nullptr && i < lead->size();
+      const bool root = known && !relative_ && told.roots[i];
+      count(mine[i].column,
+            known && (root ? mine[i].is_rank_zero : mine[i].value == (*lead)[i].value));
     }
   }
 
   KeptShares& shares_;
+  const Deeds& lead_;
   bool relative_;
 };
 
 /// All of it is kept, where a rank is its own lead or like it.
 void add_whole(KeptShares& shares, const Deeds& deeds) {
-  Comparison(shares, true).compare(deeds, deeds);
+  Comparison(shares, deeds, true).add(deeds);
 }
 
 }  // namespace
@@ -154,14 +180,16 @@ Result<KeptShares> kept_values(const FollowPlan& plan, const Clustering& cluster
     for (const cluster::SubCluster& one : main.clusters) {
       const Result<Deeds> lead = deeds_of(plan, one.lead);
       if (!lead) return lead.error();
+      Comparison comparison(shares, *lead, one.same_distances);
+      const bool keeps = comparison.keeps_equal_ranks();
       for (const std::uint32_t rank : one.ranks.ranks()) {
-        if (whole[rank] == whole[one.lead]) {
+        if (rank == one.lead || (keeps && whole[rank] == whole[one.lead])) {
           add_whole(shares, *lead);
           continue;
         }
         const Result<Deeds> mine = deeds_of(plan, rank);
         if (!mine) return mine.error();
-        Comparison(shares, one.same_distances).compare(*mine, *lead);
+        comparison.add(*mine);
       }
     }
   return shares;

@@ -3,10 +3,10 @@
 
 /// What is left of a rank when its lead's trace stands for it (dissertation section 4.4, Table
 /// 4.2): the share of its parameters that are equal in the lead's events. The text has no formula.
-/// Here events of one call path correspond in their order, partners are those that the lead's
-/// give when they are read as its cluster reads them (`SubCluster`), and an event that the lead
-/// lacks counts against all of its parameters. LOOP compares the iterations of each visit of a
-/// loop, by the calls that it holds.
+/// Here events of one call path correspond in their order, and an event that the lead lacks counts
+/// against all of its parameters. Partners are those that the lead's give when they are read as
+/// its cluster reads them: where distances differ, a partner that is always rank 0 is taken for a
+/// root. LOOP compares the iterations of each visit of a loop, by the calls that it holds.
 ///
 /// O(events) of the ranks that are not like their leads, and memory of the events of two of them.
 
