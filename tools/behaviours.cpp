@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <unordered_map>
+#include <vector>
 
 #include "model/end_point.h"
 #include "mpi/event_layout.h"
@@ -186,17 +187,31 @@ void multipartition(Place p, EventSink& sink) {
   allreduce(p, sink, 34, 5);
 }
 
-// The partner is the transposed place (CG).
+// Sums over a row of ranks, by exchanges over each bit of the column or around the row.
+void sum_over_row(Place p, EventSink& sink, std::uint32_t site, std::int64_t columns, int count) {
+  const std::int64_t column = p.rank % columns, row = p.rank - column;
+  if ((columns & (columns - 1)) == 0) {
+    for (std::int64_t bit = 1; bit < columns; bit *= 2)
+      exchange(p, sink, site, row + (column ^ bit), row + (column ^ bit), count, 1);
+    return;
+  }
+  for (std::int64_t step = 1; step < columns; ++step)
+    exchange(p, sink, site, row + (column + 1) % columns, row + (column + columns - 1) % columns,
+             count, 2);
+}
+
+// Sums over rows of a grid, and the partner at the transposed place (CG).
 void transpose(Place p, EventSink& sink) {
-  const Cell2 c(p);
-  std::int64_t partner = p.rank;
-  if (c.nx == c.ny)
-    partner = c.at(c.y, c.x);
-  else if (c.ny == 2 * c.nx)
-    partner = 2 * ((c.y / 2) + c.x * c.nx) + p.rank % 2;
-  if (partner < 0 || partner >= static_cast<std::int64_t>(p.ranks)) partner = p.rank;
-  exchange(p, sink, 41, partner, partner, 500, 1);
-  allreduce(p, sink, 42, 1);
+  const std::int64_t ranks = p.ranks;
+  std::int64_t rows = 1;
+  for (std::int64_t side = 1; side * side <= ranks; ++side)
+    if (ranks % (side * side) == 0) rows = side;
+  const std::int64_t columns = ranks / rows, wide = columns / rows;
+  const std::int64_t row = p.rank / columns, column = p.rank % columns;
+  const std::int64_t partner = column / wide * columns + row * wide + column % wide;
+  sum_over_row(p, sink, 43, columns, 500);
+  exchange(p, sink, 41, partner, partner, 500, 3);
+  sum_over_row(p, sink, 44, columns, 1);
 }
 
 void spectral(Place p, EventSink& sink) {
@@ -213,13 +228,96 @@ void bucketsort(Place p, EventSink& sink) {
   if (p.rank + 1 < p.ranks) send(p, sink, 64, std::int64_t{p.rank} + 1, 1, 1);
 }
 
-// A neighbour at each coarser level; a rank drops out where the grid has no place for it.
-void multigrid(Place p, EventSink& sink) {
-  for (std::uint32_t step = 1, level = 0; step < p.ranks; step *= 2, ++level) {
-    if (p.rank % step != 0) break;
-    exchange(p, sink, 70 + level, std::int64_t{p.rank} + step, std::int64_t{p.rank} - step, 32, 1);
+// Points of a line, every second of which each coarser level keeps where it is (MG).
+struct Level {
+  std::int64_t begin, end;   // of the rank's points
+  std::int64_t left, right;  // ranks with the points beside them; -1: none
+};
+
+// Down to two points, or to where the rank has none.
+std::vector<Level> levels_of(Place p) {
+  const std::int64_t ranks = p.ranks, rank = p.rank;
+  std::int64_t points = 256;
+  while (points < 2 * ranks) points *= 2;
+  const auto owner = [&](std::int64_t point) {
+    std::int64_t found = point * ranks / points;
+    while (found + 1 < ranks && points * (found + 1) / ranks <= point) ++found;
+    return found;
+  };
+  std::vector<Level> levels;
+  std::int64_t begin = points * rank / ranks, end = points * (rank + 1) / ranks;
+  for (std::int64_t stride = 1; points / stride > 2 && begin != end; stride *= 2) {
+    levels.push_back({begin, end, begin > 0 ? owner((begin - 1) * stride) : -1,
+                      end < points / stride ? owner(end * stride) : -1});
+    begin = (begin + 1) / 2;
+    end = (end + 1) / 2;
   }
+  return levels;
+}
+
+void exchange(Place p, EventSink& sink, std::uint32_t site, const Level& level) {
+  if (level.left >= 0) exchange(p, sink, site, level.left, level.left, 1, 1);
+  if (level.right >= 0) exchange(p, sink, site + 1, level.right, level.right, 1, 1);
+}
+
+// A V-cycle: down the levels and up again.
+void multigrid(Place p, EventSink& sink) {
+  const std::vector<Level> levels = levels_of(p);
+  for (std::size_t i = 0; i < levels.size(); ++i)
+    exchange(p, sink, 100 + 4 * static_cast<std::uint32_t>(i), levels[i]);
+  for (std::size_t i = levels.size(); i-- > 0;)
+    exchange(p, sink, 102 + 4 * static_cast<std::uint32_t>(i), levels[i]);
   allreduce(p, sink, 99, 1);
+}
+
+// Eight updates of ghost points from as many places, and sums of a solver. The grid is closed in
+// the north and south, and cyclic from east to west (POP).
+void ocean(Place p, EventSink& sink) {
+  const Cell2 c(p);
+  const std::int64_t west = c.at((c.x + c.nx - 1) % c.nx, c.y), east = c.at((c.x + 1) % c.nx, c.y);
+  const std::int64_t north = c.at(c.x, c.y - 1), south = c.at(c.x, c.y + 1);
+  for (std::uint32_t update = 0; update < 8; ++update) {
+    const std::uint32_t site = 300 + 4 * update;
+    exchange(p, sink, site, east, west, 32, 1);
+    exchange(p, sink, site + 1, west, east, 32, 2);
+    exchange(p, sink, site + 2, south, north, 32, 3);
+    exchange(p, sink, site + 3, north, south, 32, 4);
+  }
+  for (std::uint32_t inner = 0; inner < 4; ++inner) allreduce(p, sink, 340, 2);
+}
+
+// Up to 26 neighbours in a cube, each with a call of its own (LULESH).
+void hydro(Place p, EventSink& sink) {
+  const auto sides = grid<3>(p.ranks);
+  const std::array<std::int64_t, 3> place = {p.rank / (sides[1] * sides[2]),
+                                             p.rank / sides[2] % sides[1], p.rank % sides[2]};
+  const auto neighbour = [&](int direction) -> std::int64_t {
+    const std::array<int, 3> offset = {direction / 9 - 1, direction / 3 % 3 - 1, direction % 3 - 1};
+    std::int64_t rank = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const std::int64_t at = place[axis] + offset[axis];
+      if (at < 0 || at >= sides[axis]) return -1;
+      rank = rank * sides[axis] + at;
+    }
+    return rank;
+  };
+  const auto points = [](int direction) {  // of a side of a block of 8 by 8 by 8
+    int count = 1;
+    for (const int offset : {direction / 9 - 1, direction / 3 % 3 - 1, direction % 3 - 1})
+      if (offset == 0) count *= 8;
+    return count;
+  };
+  constexpr int kDirections = 27, kSelf = 13;
+  for (int to = 0; to < kDirections; ++to) {
+    if (to == kSelf || neighbour(to) < 0) continue;
+    send(p, sink, 400 + static_cast<std::uint32_t>(to), neighbour(to), points(to), to);
+  }
+  for (int from = 0; from < kDirections; ++from) {
+    if (from == kSelf || neighbour(from) < 0) continue;
+    receive(p, sink, 430 + static_cast<std::uint32_t>(from), neighbour(from), points(from),
+            kDirections - 1 - from);
+  }
+  allreduce(p, sink, 460, 1);
 }
 
 // A master gives every worker a task and takes a result.
@@ -238,10 +336,12 @@ constexpr Behaviour kBehaviours[] = {
     {"stencil2d", "four neighbours", begin, stencil2d},
     {"ring", "one neighbour, cyclic", begin, ring},
     {"multipartition", "three cyclic neighbours", begin, multipartition},
-    {"transpose", "the transposed place", begin, transpose},
+    {"transpose", "sums over rows, and the transposed place", begin, transpose},
     {"spectral", "all to all", begin, spectral},
     {"bucketsort", "all to all and a chain", begin, bucketsort},
-    {"multigrid", "a neighbour at each level", begin, multigrid},
+    {"multigrid", "two neighbours at each level", begin, multigrid},
+    {"ocean", "eight updates from four neighbours", begin, ocean},
+    {"hydro", "26 neighbours", begin, hydro},
     {"taskfarm", "a master and workers", begin, taskfarm},
 };
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/cluster_study.h"
+#include "tools/cluster_axes.h"
 #include "tools/common.h"
 
 namespace chameleon::tools {
@@ -14,38 +15,9 @@ namespace cluster_verb {
 
 struct Options {
   std::string trace;
-  std::string algorithm = "chameleon", clustering, format, steps, k, equality, tolerance, distance;
-  std::uint64_t seed = 1;
+  ClusterAxes axes;
   bool compare = false, json = false;
 };
-
-/// The preset with the axes that the user moved; the option that is malformed otherwise.
-Result<cluster::ClusterOptions> wanted(const Options& options) {
-  cluster::ClusterOptions wanted = cluster::find_preset(options.algorithm)->options;
-  wanted.seed = options.seed;
-  const auto bad = [](const std::string& option, const std::string& value,
-                      const std::string& takes) {
-    return Error{ErrorKind::kUsage, option + " takes " + takes + ", not '" + value + "'", 0};
-  };
-  if (!options.clustering.empty() && !cluster::selection_of(options.clustering, wanted.selection))
-    return bad("--clustering", options.clustering, "k-farthest, k-medoid or k-random");
-  if (!options.format.empty() && !cluster::format_of(options.format, wanted))
-    return bad("--format", options.format,
-               "all, adaptive, or names of signatures separated by commas (callpath, src, dest, "
-               "count, tag, key, color, comp, comm, loop, data, sequence)");
-  if (!options.steps.empty() && !cluster::steps_of(options.steps, wanted.steps))
-    return bad("--steps", options.steps, "double or single");
-  if (!options.k.empty() && !cluster::k_of(options.k, wanted.k))
-    return bad("-k", options.k, "1 to 65536, or all");
-  if (!options.equality.empty() && !cluster::equality_of(options.equality, wanted.equality))
-    return bad("--equality", options.equality, "exact or packed");
-  if (!options.tolerance.empty() &&
-      !cluster::tolerance_of(options.tolerance, wanted.count_tolerance))
-    return bad("--count-tolerance", options.tolerance, "a share such as 5%");
-  if (!options.distance.empty() && !cluster::distance_of(options.distance, wanted.distance))
-    return bad("--distance", options.distance, "manhattan or euclidean");
-  return wanted;
-}
 
 std::string percent(const KeptShare& share) {
   char text[32];
@@ -153,7 +125,7 @@ std::string refusal(const Trace& trace) {
 }
 
 int run_cluster(const Options& options) {
-  const Result<cluster::ClusterOptions> one = wanted(options);
+  const Result<cluster::ClusterOptions> one = cluster_options(options.axes);
   if (!one) return fail("cluster", one.error().message, kExitUsage);
   int status = kExitOk;
   const std::optional<Trace> trace = load_trace("cluster", options.trace, status);
@@ -187,21 +159,8 @@ void add_cluster_command(CLI::App& app, int& status) {
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
       "cluster", "Show what a clustering of ranks would have kept, lost and cost");
-  std::vector<std::string> names;
-  for (const cluster::Preset& preset : cluster::presets()) names.push_back(preset.name);
   verb->add_option("trace", options->trace, "Trace file")->required();
-  verb->add_option("--algorithm", options->algorithm,
-                   "chameleon, callpath+parameter, reference, acurdion, dynamic")
-      ->check(CLI::IsMember(names))
-      ->capture_default_str();
-  verb->add_option("--format", options->format, "Signatures: all, adaptive[:LIST], or a list");
-  verb->add_option("--steps", options->steps, "double, single");
-  verb->add_option("-k,--leads", options->k, "Leads wanted, or all");
-  verb->add_option("--clustering", options->clustering, "k-farthest, k-medoid, k-random");
-  verb->add_option("--equality", options->equality, "exact, packed");
-  verb->add_option("--count-tolerance", options->tolerance, "Share by which COUNTs may differ");
-  verb->add_option("--distance", options->distance, "manhattan, euclidean");
-  verb->add_option("--seed", options->seed, "Of k-random")->capture_default_str();
+  add_cluster_axes(*verb, options->axes);
   verb->add_flag("--compare", options->compare, "All algorithms, a line each");
   verb->add_flag("--json", options->json, "One JSON object");
   verb->callback([options, &status] { status = run_cluster(*options); });

@@ -3,19 +3,24 @@
 /// traced job, on virtual ranks in this process. `capek` and `effort` are in simulate_capek.h.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "analysis/partner.h"
 #include "behaviours.h"
 #include "cluster/by_signatures.h"
+#include "cluster_axes.h"
 #include "common.h"
 #include "compress/append.h"
 #include "compress/fold.h"
 #include "compress/merge.h"
 #include "flush/flush.h"
 #include "format/codec.h"
+#include "signature/call_parameters.h"
 #include "simulate_capek.h"
 #include "world/virtual_world.h"
 
@@ -25,9 +30,8 @@ namespace simulate_verb {
 struct Options {
   std::string behaviour;
   std::uint32_t from = 1024, to = 1U << 20;
-  std::uint32_t steps = 20;
-  std::string clustering = "k-farthest";
-  std::uint32_t k = 9;
+  std::uint32_t iterations = 20;
+  ClusterAxes axes;
   std::string fidelity = "exact";
   std::string output;
   bool json = false;
@@ -61,6 +65,8 @@ struct Row {
   double clustering_seconds = 0;  ///< of work on the critical path
   double merging_seconds = 0;
   std::size_t call_paths = 0, leads = 0;
+  std::size_t largest = 0;  ///< most leads of a main cluster
+  SignatureFormat format = 0;
   std::uint64_t largest_node = 0;
   std::uint64_t trace_bytes = 0;
   double seconds = 0;  ///< of this process
@@ -85,15 +91,14 @@ class Simulation {
     const Clustering clusters = cluster::cluster(world, signatures, clustering_);
     row.clustering = world.traffic();
     row.clustering_seconds = world.critical_seconds();
-    row.call_paths = clusters.main.size();
-    row.leads = clusters.size();
+    describe(row, clusters);
     world.reset_traffic();
 
     // History (start-up and the first step) is everyone's; the steady steps are those of
     // leads, and of others as the fidelity says.
     Trace online = frame_;
     append(online, merged(world, Clustering(), Fidelity::kExact, true, 1));
-    append(online, merged(world, clusters, fidelity_, false, options_.steps));
+    append(online, merged(world, clusters, fidelity_, false, options_.iterations));
     row.merging = world.traffic();
     row.merging_seconds = world.critical_seconds();
     describe(online, clusters);
@@ -121,20 +126,62 @@ class Simulation {
     share.trace.nodes = folder.take();
   }
 
+  static void describe(Row& row, const Clustering& clusters) {
+    std::set<std::uint64_t> call_paths;
+    for (const MainCluster& main : clusters.main) {
+      row.largest = std::max(row.largest, main.clusters.size());
+      for (const SubCluster& one : main.clusters) call_paths.insert(one.signature.call_path);
+    }
+    row.call_paths = call_paths.size();
+    row.leads = clusters.size();
+    row.format = clusters.format;
+  }
+
+  /// The signatures of a step, as the tracer feeds them.
   SignatureVector sign(Place place, IntervalSignature& signature) const {
     Recorded step;
     behaviour_.step(place, step);
+    std::uint64_t compute = 0, communication = 0;
     for (const Recorded::Kept& one : step.events) {
-      signature.call(Node::event_symbol(one.call, one.path));
-      const auto& fields = frame_.calls.at(one.call).fields;
-      for (std::size_t i = 0; i < fields.size(); ++i) {
-        if (fields[i].stored != FieldKind::kEndPoint) continue;
-        if (fields[i].kind == "dest")
-          signature.add_end_point(Parameter::kDestination, one.values[i]);
-        if (fields[i].kind == "source") signature.add_end_point(Parameter::kSource, one.values[i]);
-      }
+      sign_event(one, signature);
+      compute += one.compute;
+      communication += one.communication;
     }
-    return signature.take();
+    signature::IntervalTotals totals = signature.take_totals();
+    const std::uint64_t events = step.events.size();
+    totals[Parameter::kCompute] = {static_cast<std::int64_t>(compute), events, 0};
+    totals[Parameter::kCommunication] = {static_cast<std::int64_t>(communication), events, 0};
+    if ((clustering_.format & format_bit(Parameter::kLoop)) != 0) {
+      Folder folder;
+      step.push_to(folder);
+      totals[Parameter::kLoop] = signature::loop_total(folder.take());
+    }
+    return totals.signature();
+  }
+
+  void sign_event(const Recorded::Kept& event, IntervalSignature& signature) const {
+    const std::uint64_t symbol = Node::event_symbol(event.call, event.path);
+    signature.call(symbol);
+    signature::for_each_signed(
+        *find_call(static_cast<CallId>(event.call)), [&](const signature::SignedValue& value) {
+          const std::int64_t given = event.values[value.at];
+          if (value.end_point)
+            signature.add_end_point(value.parameter, given);
+          else if (value.parameter == Parameter::kDataOperation)
+            signature.add(value.parameter, signature::type_bit(value.range, given));
+          else
+            signature.add(value.parameter, given);
+        });
+    std::uint64_t whole = symbol;
+    const auto& fields = frame_.calls.at(event.call).fields;
+    for (std::size_t i = 0; i < event.values.size(); ++i) {
+      const std::int64_t given = event.values[i];
+      const bool partner = fields[i].stored == FieldKind::kEndPoint;
+      const EndPoint end{EndPointForm::kBoth, given};
+      whole = combine(whole, static_cast<std::uint64_t>(
+                                 partner ? analysis::readings(end, nullptr).relative : given));
+    }
+    signature.add(Parameter::kSequence, static_cast<std::int64_t>(whole));
   }
 
   // Traces are made where they are needed, and not all held at once.
@@ -143,10 +190,11 @@ class Simulation {
     const std::uint32_t ranks = world.size();
     Share scratch;
     scratch.trace = frame_;
+    const std::vector<std::uint32_t> leads = clusters.leads();
+    const bool leads_only = fidelity != Fidelity::kExact && !leads.empty();
     auto classes = world.generate([&](std::uint32_t rank) {
       std::vector<ShareClass> mine;
-      const SubCluster* cluster = clusters.find(rank);
-      if (fidelity != Fidelity::kExact && cluster != nullptr && cluster->lead != rank) return mine;
+      if (leads_only && !std::binary_search(leads.begin(), leads.end(), rank)) return mine;
       fill(scratch, {rank, ranks}, start, steps);
       mine.push_back(classify(rank, scratch));
       return mine;
@@ -179,23 +227,23 @@ class Simulation {
     trace.timing = "histogram";
     trace.complete = true;
     OnlineFacts& online = trace.online;
-    online.clustering = options_.clustering;
+    online.clustering = selection_name(clustering_.selection);
     online.fidelity = options_.fidelity;
     online.k = clustering_.k;
     online.algorithm = cluster::algorithm_name(clustering_);
     online.steps = cluster::steps_name(clustering_.steps);
     online.signature_format = signature::format_text(clusters.format);
-    online.markers = online.acted = options_.steps + 1;
+    online.markers = online.acted = options_.iterations + 1;
     online.count_at = online.count_c = online.count_f = 1;
-    online.count_l = options_.steps - 1;
+    online.count_l = options_.iterations - 1;
     online.flushes = 2;
     online.clusterings = 1;
     const std::uint32_t ranks = trace.world_size;
     online.phases = {{0, 1, 1, 0, duration_ns(ranks, true, 1)},
                      {1, 2, 1, 0, duration_ns(ranks, true, 2)}};
-    if (options_.steps > 1)
+    if (options_.iterations > 1)
       online.phases.push_back(
-          {2, 3, options_.steps - 1, 0, duration_ns(ranks, true, options_.steps + 1)});
+          {2, 3, options_.iterations - 1, 0, duration_ns(ranks, true, options_.iterations + 1)});
     for (const MainCluster& main : clusters.main)
       for (const SubCluster& one : main.clusters)
         online.clusters.push_back({one.signature.call_path, one.lead, one.ranks});
@@ -233,7 +281,9 @@ nlohmann::ordered_json json_row(const Row& row) {
           {"clustering", traffic(row.clustering, row.clustering_seconds)},
           {"merging", traffic(row.merging, row.merging_seconds)},
           {"call_paths", row.call_paths},
+          {"most_sub_clusters", row.largest},
           {"leads", row.leads},
+          {"format", signature::format_text(row.format)},
           {"trace_bytes", row.trace_bytes},
           {"seconds", row.seconds}};
 }
@@ -247,21 +297,22 @@ int run_simulate(const Options& options) {
     return fail("simulate", "no behaviour '" + options.behaviour + "': there are " + names,
                 kExitUsage);
   }
-  ClusterOptions clustering;
-  clustering.k = options.k;
-  Fidelity fidelity = options.fidelity == "lead" ? Fidelity::kLead : Fidelity::kExact;
-  if (!selection_of(options.clustering, clustering.selection))
-    return fail("simulate", "--clustering takes k-farthest, k-medoid or k-random", kExitUsage);
+  const Result<ClusterOptions> clustering = cluster_options(options.axes);
+  if (!clustering) return fail("simulate", clustering.error().message, kExitUsage);
+  const Fidelity fidelity = options.fidelity == "lead" ? Fidelity::kLead : Fidelity::kExact;
   if (options.from == 0 || options.to < options.from || options.to > (1U << 22))
     return fail("simulate", "--from and --to take 1 to 4194304 ranks, ascending", kExitUsage);
-  if (options.steps == 0) return fail("simulate", "--steps takes at least 1", kExitUsage);
-  Simulation simulation(options, *behaviour, clustering, fidelity);
+  if (options.iterations == 0) return fail("simulate", "--iterations takes at least 1", kExitUsage);
+  Simulation simulation(options, *behaviour, *clustering, fidelity);
   auto document = json_document("simulate");
   document["behaviour"] = behaviour->name;
+  document["algorithm"] = cluster::algorithm_name(*clustering);
+  document["options"] = cluster::options_text(*clustering);
   document["rows"] = nlohmann::ordered_json::array();
   if (!options.json)
-    std::cout << behaviour->name << ": " << behaviour->shape << "; " << options.clustering << ", K "
-              << options.k << ", " << options.fidelity << "\n"
+    std::cout << behaviour->name << ": " << behaviour->shape << "; "
+              << cluster::algorithm_name(*clustering) << ", K = " << cluster::k_text(clustering->k)
+              << ", " << options.fidelity << "\n"
               << "          clustering                                      merging            "
                  "              Call-\n"
               << "   ranks  critical  messages    bytes depth  largest   critical  messages    "
@@ -289,12 +340,15 @@ int run_either(const CLI::App& verb, const Options& options, CapekSimulation cap
     return std::string();
   };
   const std::string other =
-      clusters_efforts ? given({"--steps", "--clustering", "--leads", "--fidelity", "--output"})
-                       : given({"--figure", "--table", "--seed"});
+      clusters_efforts
+          ? given({"--iterations", "--algorithm", "--format", "--steps", "--leads", "--clustering",
+                   "--equality", "--count-tolerance", "--distance", "--fidelity", "--output"})
+          : given({"--figure", "--table"});
   if (!other.empty())
     return fail("simulate", "'" + options.behaviour + "' takes no " + other, kExitUsage);
   if (!clusters_efforts) return run_simulate(options);
   capek.json = options.json;
+  capek.seed = options.axes.seed;
   if (verb.count("--from") > 0) capek.from = options.from;
   if (verb.count("--to") > 0) capek.to = options.to;
   if (options.from == 0 || options.to == 0 || options.to > (1U << 22))
@@ -319,10 +373,9 @@ void add_simulate_command(CLI::App& app, int& status) {
   verb->add_option("--from", options->from, "Ranks to begin with; doubled until --to")
       ->capture_default_str();
   verb->add_option("--to", options->to, "Most ranks")->capture_default_str();
-  verb->add_option("--steps", options->steps, "Time steps in state L")->capture_default_str();
-  verb->add_option("--clustering", options->clustering, "k-farthest, k-medoid or k-random")
+  verb->add_option("--iterations", options->iterations, "Time steps in state L")
       ->capture_default_str();
-  verb->add_option("-k,--leads", options->k, "Leads wanted")->capture_default_str();
+  add_cluster_axes(*verb, options->axes);
   verb->add_option("--fidelity", options->fidelity, "exact or lead")
       ->check(CLI::IsMember({"exact", "lead"}))
       ->capture_default_str();
@@ -334,7 +387,6 @@ void add_simulate_command(CLI::App& app, int& status) {
   verb->add_option("--table", capek->table, "effort: table 1 of Gamblin et al. 2010")
       ->check(CLI::Range(1, 1))
       ->capture_default_str();
-  verb->add_option("--seed", capek->seed, "capek, effort: of the samples")->capture_default_str();
   verb->callback([verb, options, capek, &status] { status = run_either(*verb, *options, *capek); });
 }
 
