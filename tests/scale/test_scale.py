@@ -9,14 +9,11 @@ papers say, lead at 70 % of its markers at least, and leave a trace that agrees 
 records of every rank. Prints the columns of the dissertation's Table 5.2, and what the run cost."""
 
 import json
-import pathlib
 import resource
 import shutil
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "mpi"))
-import harness  # noqa: E402
-from harness import expect  # noqa: E402
+import simulated_job
+from simulated_job import expect, harness
 
 ITERATIONS = 24
 # Distinct Call-Path signatures at any number of ranks here; others grow with it.
@@ -24,18 +21,6 @@ CALL_PATHS = {"wavefront": 9, "multipartition": 1, "bucketsort": 3, "transpose":
               "ring": 1, "ocean": 1, "hydro": 27}
 # SMPI's MPI_Sendrecv with oneself gives a process id as the status's source.
 SENDS_TO_ITSELF = {"transpose"}
-PLATFORM = """<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-  <zone id="cluster" routing="None">
-{hosts}  </zone>
-</platform>
-"""
-# A message takes a microsecond, whatever else is under way: sharing bandwidth among all messages of
-# an all-to-all is nearly all of the work otherwise.
-SETTINGS = ["smpi/simulate-computation:no", "smpi/host-speed:10Gf", "smpi/wtime:0",
-            "network/model:Constant", "network/latency-factor:1e-6", "contexts/stack-size:1024",
-            "smpi/alltoall:bruck", "smpi/alltoallv:pair"]
 HEAD = (f"{'program':<16}{'ranks':>6}{'#Iters':>8}{'#Freq':>7}{'#Calls':>8}{'#C':>4}{'#L':>5}"
         f"{'#AT':>5}{'#flush':>8}{'paths':>7}{'leads':>7}{'events':>10}{'bytes':>9}"
         f"{'run s':>8}{'MiB':>7}{'verify s':>10}")
@@ -63,21 +48,10 @@ def verify(tools, options, name, trace, raw):
 def run(tools, options, name):
     where = f"{name}, {options.ranks} ranks"
     folder = tools.fresh(name)
-    hosts = "".join(f'    <host id="node-{i}" speed="10Gf"/>\n' for i in range(options.ranks))
-    (folder / "platform.xml").write_text(PLATFORM.format(hosts=hosts))
-    (folder / "hosts").write_text("".join(f"node-{i}\n" for i in range(options.ranks)))
     trace, raw = folder / "trace.cham", folder / "raw"
-    raw.mkdir()
     before, _ = cost()
-    outcome = tools.run(
-        [options.smpirun, "-np", options.ranks, "-platform", folder / "platform.xml", "-hostfile",
-         folder / "hosts", "--log=root.threshold:warning", *[f"--cfg={s}" for s in SETTINGS],
-         options.programs / f"scale_{name}.so", "--iterations", ITERATIONS],
-        cwd=folder, timeout=options.timeout, CHAMELEON_OUTPUT=trace, CHAMELEON_RAW=raw)
+    simulated_job.run(tools, options, name, options.ranks, folder, "--iterations", ITERATIONS)
     seconds, mebibytes = cost()
-    expect(outcome.status == 0 and f"{name}: verified".encode() in outcome.stdout,
-           f"{where}: fails", outcome)
-    expect(outcome.stderr.count(b"chameleon: ") == 1, f"{where}: more than the summary", outcome)
 
     said = tools.chameleon("info", trace, "--json", timeout=options.timeout)
     expect(said.status == 0, f"{where}: info fails", said)
@@ -104,16 +78,11 @@ def run(tools, options, name):
 
 
 def main():
-    arguments = harness.parser(__doc__)
-    arguments.add_argument("--smpirun", required=True)
-    arguments.add_argument("--programs", required=True, type=pathlib.Path)
+    arguments = simulated_job.parser(__doc__)
     arguments.add_argument("--ranks", required=True, type=int)
-    arguments.add_argument("--timeout", type=float, default=1800, help="seconds a program")
     arguments.add_argument("names", nargs="+")
     options = arguments.parse_args()
-    # A file each for the raw records of every rank.
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    simulated_job.raise_limits()
 
     def body(tools):
         print(HEAD)
