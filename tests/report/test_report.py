@@ -89,7 +89,8 @@ def same_as_verbs(tools, trace, data):
             expect(near(sum(data["load"][key]) * 1e-9, stats[of_tree]),
                    f"{name}: {key} of the ranks is not {of_tree}")
     if data["load"]["measured"]:  # whole times of each rank, from the clock and not the events
-        of_ranks = data["info"]["load"]
+        # On a busy machine a short run may be all communication: then there is nothing to balance.
+        of_ranks = data["info"].get("load", {"longest_compute_seconds": 0})
         expect(near(data["load"]["most_compute"] * 1e-9, of_ranks["longest_compute_seconds"]),
                f"{name}: longest computing is not that of info")
         if data["info"]["timing"] == "full":
