@@ -117,9 +117,10 @@ class FoldedSum {
 
 class Summation {
  public:
-  explicit Summation(const Trace& trace) : trace_(trace), plan_(plan_trace(trace)) {
+  Summation(const Trace& trace, const RankList& streams)
+      : trace_(trace), plan_(plan_trace(trace)), streams_(streams) {
     plan_.reads_twice = false;  // what receives matched does not matter
-    fold(trace.nodes, trace.ranks);
+    fold(trace.nodes, streams);
   }
 
   SentBytes result() {
@@ -135,7 +136,8 @@ class Summation {
  private:
   void fold(const std::vector<Node>& nodes, const RankList& around) {
     for (const Node& node : nodes) {
-      const RankList& ranks = node.ranks.empty() ? around : node.ranks;
+      const RankList ranks = node.ranks.empty() ? around : node.ranks.intersection(around);
+      if (ranks.empty()) continue;
       if (node.is_loop()) {
         fold(node.body, ranks);
         continue;
@@ -163,7 +165,7 @@ class Summation {
       return;
     }
     while (at->next())
-      if (left_.contains(at->event().node)) count(*at);
+      if (left_.contains(at->event().node) && streams_.contains(at->stream())) count(*at);
   }
 
   void count(const RankOperations& at) {
@@ -184,6 +186,7 @@ class Summation {
 
   const Trace& trace_;
   TracePlan plan_;
+  const RankList& streams_;
   SentBytes sent_;
   std::set<const Node*> left_;
   RankList ranks_;  ///< streams with events that are walked to
@@ -191,6 +194,8 @@ class Summation {
 
 }  // namespace
 
-SentBytes sent_bytes(const Trace& trace) { return Summation(trace).result(); }
+SentBytes sent_bytes(const Trace& trace, const RankList& streams) {
+  return Summation(trace, streams).result();
+}
 
 }  // namespace chameleon::analysis

@@ -15,12 +15,13 @@
 namespace chameleon::analysis {
 
 struct SentBytes {
-  std::map<const Node*, std::uint64_t> bytes;  ///< of all ranks
+  std::map<const Node*, std::uint64_t> bytes;
   bool complete = true;                        ///< false: a lower bound
 };
 
 inline constexpr std::uint64_t kMostWalked = 50'000'000;
 
-SentBytes sent_bytes(const Trace& trace);
+/// By the streams in `streams`.
+SentBytes sent_bytes(const Trace& trace, const RankList& streams);
 
 }  // namespace chameleon::analysis

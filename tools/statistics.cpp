@@ -5,12 +5,12 @@
 
 #include "tools/call_sites.h"
 #include "tools/common.h"
+#include "tools/times_text.h"
 
 namespace chameleon::tools {
 namespace {
 
-/// How often an event was executed, over all ranks: every execution left a
-/// value of what it returned.
+/// How often these ranks executed an event: every execution left a value of what it returned.
 std::uint64_t executions(const Node& node, const RankList& ranks) {
   std::uint64_t count = 0;
   if (!node.params.empty())
@@ -40,6 +40,15 @@ double Statistics::given_up_share(std::size_t kind) const {
                           : static_cast<double>(given_up[kind]) / static_cast<double>(total.count);
 }
 
+std::vector<Declaration> Statistics::declarations(const Trace& trace) const {
+  const RankList ranks = trace.ranks_of(streams);
+  if (ranks == trace.whole_ranks()) return trace.declarations;
+  std::vector<Declaration> concern;
+  for (const Declaration& declaration : trace.declarations)
+    if (!declaration.ranks.intersection(ranks).empty()) concern.push_back(declaration);
+  return concern;
+}
+
 void Statistics::give_up(const Node& node, const RankList& ranks,
                          const std::vector<Inexact>& inexact) {
   for (std::size_t i = 0; i < kInexactKinds.size() && !inexact.empty(); ++i) {
@@ -54,8 +63,9 @@ void Statistics::give_up(const Node& node, const RankList& ranks,
 void Statistics::add(const Trace& trace, const SentBytes& sent, const std::vector<Node>& list,
                      const RankList& around, const std::vector<Inexact>& declared_around) {
   for (const Node& node : list) {
+    const RankList ranks = node.ranks.empty() ? around : node.ranks.intersection(around);
+    if (ranks.empty()) continue;
     ++node_count;
-    const RankList& ranks = node.ranks.empty() ? around : node.ranks;
     std::vector<Inexact> inexact = declared_around;
     merge_inexact(inexact, node.inexact);
     if (node.is_loop()) {
@@ -85,14 +95,15 @@ void Statistics::add(const Trace& trace, const SentBytes& sent, const std::vecto
   }
 }
 
-Result<Statistics> Statistics::make(const Trace& trace) {
+Result<Statistics> Statistics::make(const Trace& trace, const RankList& streams) {
   Statistics statistics;
-  Result<NodeTimes> times = NodeTimes::make(trace, trace.ranks);
+  statistics.streams = streams.intersection(trace.ranks);
+  Result<NodeTimes> times = NodeTimes::make(trace, statistics.streams);
   if (!times) return times.error();
   statistics.times = std::move(*times);
-  const SentBytes sent = sent_bytes(trace);
+  const SentBytes sent = sent_bytes(trace, statistics.streams);
   statistics.bytes_complete = sent.complete;
-  statistics.add(trace, sent, trace.nodes, trace.ranks, {});
+  statistics.add(trace, sent, trace.nodes, statistics.streams, {});
   return statistics;
 }
 
@@ -113,6 +124,8 @@ nlohmann::ordered_json statistics_document(const Trace& trace, const FileFacts& 
   Json document = json_document("stats");
   document["ranks"] = trace.world_size;
   document["by"] = by;
+  document["of_ranks"] = trace.ranks_of(statistics.streams).to_string();
+  if (!trace.times.empty()) document["times_of"] = times_of_json(trace, statistics.streams);
   document["timing"] = trace.timing;
   document["events"] = statistics.total.count;
   document["nodes"] = statistics.node_count;
@@ -138,7 +151,7 @@ nlohmann::ordered_json statistics_document(const Trace& trace, const FileFacts& 
       document["rows"].push_back(facts(row));
   }
   document["declarations"] = Json::array();
-  for (const Declaration& declaration : trace.declarations)
+  for (const Declaration& declaration : statistics.declarations(trace))
     document["declarations"].push_back(
         {{"what", declaration.what}, {"ranks", declaration.ranks.to_string()}});
   return document;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Counts, times and bytes of each call and each call path, over all ranks: what
+/// Counts, times and bytes of each call and each call path, over some ranks: what
 /// `chameleon stats` prints and `chameleon report` shows. Times are those of
 /// place_times.h. O(nodes x ranks), with full timing O(events).
 
@@ -34,8 +34,8 @@ struct StatisticsRow {
 };
 
 struct Statistics {
-  /// Error: the trace is damaged.
-  static Result<Statistics> make(const Trace& trace);
+  /// Of the streams in `streams`. Error: the trace is damaged.
+  static Result<Statistics> make(const Trace& trace, const RankList& streams);
 
   std::map<std::string, StatisticsRow> calls;
   std::map<std::pair<std::uint64_t, std::string>, StatisticsRow> paths;
@@ -44,11 +44,14 @@ struct Statistics {
   StatisticsRow total;
   std::uint64_t node_count = 0;
   bool bytes_complete = true;  ///< false: bytes are a lower bound
+  RankList streams;            ///< whose these are
   /// Events of ranks declared inexact in them, by kind.
   std::array<std::uint64_t, kInexactKinds.size()> given_up{};
 
   bool exact() const;
   double given_up_share(std::size_t kind) const;
+  /// Those of the trace that concern these ranks.
+  std::vector<Declaration> declarations(const Trace& trace) const;
 
  private:
   void add(const Trace& trace, const SentBytes& sent, const std::vector<Node>& list,

@@ -11,6 +11,7 @@
 #include "call_sites.h"
 #include "common.h"
 #include "statistics.h"
+#include "times_text.h"
 
 namespace chameleon::tools {
 namespace stats_verb {
@@ -20,6 +21,7 @@ constexpr std::size_t kTopSites = 10;
 struct Options {
   std::string trace;
   std::string by = "call";
+  std::string ranks;
   bool json = false;
 };
 
@@ -30,18 +32,19 @@ std::string padded(const std::string& text, std::size_t width) {
 void print_rows(const std::vector<StatisticsRow>& rows, bool with_site, bool timed,
                 CallSites& sites, const Style& style) {
   const auto line = [&](const std::string& name, const std::string& count, const std::string& total,
-                        const std::string& mean, const std::string& bytes,
-                        const std::string& rest) {
+                        const std::string& mean, const std::string& compute,
+                        const std::string& bytes, const std::string& rest) {
     std::string text = name + std::string(name.size() < 22 ? 22 - name.size() : 1, ' ');
     text += padded(count, 15);
-    if (timed) text += padded(total, 11) + padded(mean, 11);
+    if (timed) text += padded(total, 11) + padded(mean, 11) + padded(compute, 11);
     return text + padded(bytes, 11) + "  " + rest;
   };
   const char* last = with_site ? "where" : "ranks";
-  std::cout << style.strong(line("call", "count", "total", "mean", "sent", last)) << "\n";
+  std::cout << style.strong(line("call", "count", "total", "mean", "before it", "sent", last)) << "\n";
   for (const StatisticsRow& row : rows)
     std::cout << line(row.call, count_text(row.count), duration_text(row.call_ns),
-                      duration_text(row.mean_ns()), bytes_text(static_cast<double>(row.bytes)),
+                      duration_text(row.mean_ns()), duration_text(row.compute_ns),
+                      bytes_text(static_cast<double>(row.bytes)),
                       with_site ? sites.site(row.path) : row.ranks.to_string())
               << "\n";
 }
@@ -53,11 +56,17 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
   const bool timed = trace.timing != "none";
   const StatisticsRow& total = statistics.total;
   const bool by_path = options.by == "path";
+  const RankList ranks = trace.ranks_of(statistics.streams);
+  if (!options.ranks.empty()) {
+    for (const std::string& times : times_of_lines(trace, statistics.streams))
+      std::cout << style.faint("times of " + times) << "\n";
+    std::cout << (trace.times.empty() ? "" : "\n");
+  }
   print_rows(by_path ? sorted_rows(statistics.paths) : sorted_rows(statistics.calls), by_path,
              timed, sites, style);
   std::cout << "\n"
-            << count_text(total.count) << " calls on " << count_text(trace.whole_ranks().size())
-            << " ranks in " << count_text(statistics.node_count) << " nodes and "
+            << count_text(total.count) << " calls on " << count_text(ranks.size())
+            << (ranks.size() == 1 ? " rank in " : " ranks in ") << count_text(statistics.node_count) << " nodes and "
             << bytes_text(static_cast<double>(file.bytes));
   if (total.count != 0) {
     char text[64];
@@ -72,15 +81,18 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
     std::cout << "; in MPI " << duration_text(total.call_ns) << ", between calls "
               << duration_text(total.compute_ns) << ", summed over ranks";
   std::cout << "\n";
-  if (trace.declarations.empty() && statistics.exact()) std::cout << "exact for every rank\n";
+  const std::vector<Declaration> declarations = statistics.declarations(trace);
+  if (declarations.empty() && statistics.exact())
+    std::cout << (ranks.size() == 1 ? "exact\n" : "exact for every rank\n");
   if (!statistics.exact()) {
-    std::cout << "given up, of the events of all ranks:";
+    std::cout << "given up, of the events of " << (options.ranks.empty() ? "all" : "these")
+              << " ranks:";
     for (std::size_t i = 0; i < kInexactKinds.size(); ++i)
       std::cout << (i == 0 ? " " : ", ") << kInexactKinds[i].second << " "
                 << share_text(statistics.given_up_share(i));
     std::cout << "\n";
   }
-  for (const Declaration& declaration : trace.declarations)
+  for (const Declaration& declaration : declarations)
     std::cout << "not exact: " << declaration.what << ": " << ranks_text(declaration.ranks) << "\n";
   if (by_path) return;
   std::vector<StatisticsRow> top = sorted_rows(statistics.paths);
@@ -94,7 +106,11 @@ int stats(const Options& options) {
   FileFacts file;
   const std::optional<Trace> trace = load_trace("stats", options.trace, status, &file);
   if (!trace) return status;
-  const Result<Statistics> statistics = Statistics::make(*trace);
+  const Result<RankList> ranks = wanted_ranks(*trace, options.ranks);
+  if (!ranks) return fail("stats", ranks.error());
+  RankList streams;
+  for (const std::uint32_t stream : streams_by_rank(*trace, *ranks)) streams.insert(stream);
+  const Result<Statistics> statistics = Statistics::make(*trace, streams);
   if (!statistics) return fail("stats", statistics.error());
   if (options.json)
     print_json(statistics_document(*trace, file, *statistics, options.by));
@@ -112,6 +128,7 @@ void add_stats_command(CLI::App& app, int& status) {
   verb->add_option("trace", options->trace, "Trace file")->required();
   verb->add_option("--by", options->by, "Rows: call (default) or path")
       ->check(CLI::IsMember({"call", "path"}));
+  verb->add_option("--rank", options->ranks, "Only of these ranks, as 3, 0-15 or 0-56:8");
   verb->add_flag("--json", options->json, "One JSON object");
   verb->callback([options, &status] { status = stats(*options); });
 }

@@ -11,6 +11,12 @@ namespace {
 
 std::string within(double spread) { return "within " + share_text(spread); }
 
+std::string of_class_text(const Trace& trace, const TimeClass& one) {
+  return one.streams.size() == 1
+             ? "its own"
+             : "those of " + streams_text(trace, one.streams) + ", " + within(one.spread);
+}
+
 }  // namespace
 
 std::string times_text(const Trace& trace) {
@@ -40,13 +46,28 @@ std::string times_of_rank_text(const Trace& trace, std::uint32_t rank) {
   for (const std::uint32_t stream : trace.streams_of(rank)) {
     const std::uint32_t number = trace.times.class_of(stream);
     if (number == ClassTimes::kAll) continue;
-    const TimeClass& mine = trace.times.classes()[number];
     text += text.empty() ? "" : "; ";
-    text += mine.streams.size() == 1
-                ? "its own"
-                : "those of " + streams_text(trace, mine.streams) + ", " + within(mine.spread);
+    text += of_class_text(trace, trace.times.classes()[number]);
   }
   return text.empty() ? "not known" : text;
+}
+
+std::vector<std::string> times_of_lines(const Trace& trace, const RankList& streams) {
+  std::vector<std::string> lines;
+  for (const TimeClass& one : trace.times.classes())
+    if (const RankList mine = one.streams.intersection(streams); !mine.empty())
+      lines.push_back(streams_text(trace, mine) + ": " + of_class_text(trace, one));
+  return lines;
+}
+
+nlohmann::ordered_json times_of_json(const Trace& trace, const RankList& streams) {
+  nlohmann::ordered_json classes = nlohmann::ordered_json::array();
+  for (const TimeClass& one : trace.times.classes())
+    if (const RankList mine = one.streams.intersection(streams); !mine.empty())
+      classes.push_back({{"ranks", mine.to_string()},
+                         {"of", one.streams.to_string()},
+                         {"spread", one.spread}});
+  return classes;
 }
 
 nlohmann::ordered_json time_classes_json(const Trace& trace) {

@@ -18,6 +18,11 @@ std::string times_text(const Trace& trace);
 std::vector<std::string> time_class_lines(const Trace& trace);
 /// "those of ranks 0-3, within 3 %", or "its own"; empty where a trace has no classes.
 std::string times_of_rank_text(const Trace& trace, std::uint32_t rank);
+/// A line for each class that these streams have the times of: "rank 3: its own", "ranks 0-1: those
+/// of ranks 0-7, within 3 %".
+std::vector<std::string> times_of_lines(const Trace& trace, const RankList& streams);
+/// `[{"ranks": "0-1", "of": "0-7", "spread": 0.03}]`, of streams.
+nlohmann::ordered_json times_of_json(const Trace& trace, const RankList& streams);
 /// `[{"ranks": "0-3", "spread": 0.03}]`, of streams.
 nlohmann::ordered_json time_classes_json(const Trace& trace);
 

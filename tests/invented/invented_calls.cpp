@@ -191,7 +191,7 @@ void check_volumes(const Trace& trace) {
   check(told == "Xcast 0 40; Ixcast 80 0; Start 120 0; Xmax 120 120; Xdeal 24 60; Xsend 28; ",
         "volumes: " + told);
   std::map<std::string, std::uint64_t> sums;
-  const SentBytes sent = sent_bytes(trace);
+  const SentBytes sent = sent_bytes(trace, trace.ranks);
   for (const auto& [node, bytes] : sent.bytes) sums[trace.calls.at(node->call).name] += bytes;
   check(sent.complete &&
             sums ==

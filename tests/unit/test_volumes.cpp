@@ -223,7 +223,7 @@ TEST_CASE("failed calls, partners that are nobody and roots are summed as they a
     job.push(self, kSendInit, {0, 5, kInt, to, 1, 0, 0});
   }
   const Trace trace = job.build();
-  const SentBytes sent = sent_bytes(trace);
+  const SentBytes sent = sent_bytes(trace, trace.ranks);
   std::map<std::uint16_t, std::uint64_t> sums;
   for (const auto& [node, bytes] : sent.bytes) sums[node->call] += bytes;
   CHECK(sent.complete);

@@ -96,7 +96,7 @@ void Sites::write(Json& document) {
 
 Result<Json> document(const Request& request) {
   const Trace& trace = request.trace;
-  Result<Statistics> statistics = Statistics::make(trace);
+  Result<Statistics> statistics = Statistics::make(trace, trace.ranks);
   if (!statistics) return statistics.error();
   Result<Load> shares = load_of(trace);
   if (!shares) return shares.error();
