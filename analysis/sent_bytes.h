@@ -16,7 +16,7 @@ namespace chameleon::analysis {
 
 struct SentBytes {
   std::map<const Node*, std::uint64_t> bytes;
-  bool complete = true;                        ///< false: a lower bound
+  bool complete = true;  ///< false: a lower bound
 };
 
 inline constexpr std::uint64_t kMostWalked = 50'000'000;

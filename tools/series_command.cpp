@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "tools/call_sites.h"
 #include "tools/common.h"
 #include "tools/series.h"
 
@@ -64,6 +65,42 @@ void print_text(const Trace& trace, const Options& options) {
   }
 }
 
+std::string place_text(const Trace& trace, CallSites& sites, const SlowPlace& place) {
+  const auto call = trace.calls.find(place.call);
+  return (call == trace.calls.end() ? std::to_string(place.call) : call->second.name) + "  " +
+         sites.site(place.path) + " (" + duration_text(place.all_ns) + " there in the run)";
+}
+
+void print_slow(const Trace& trace, const std::vector<SlowSteps>& slow) {
+  if (slow.empty()) return;
+  const Style style;
+  CallSites sites(trace);
+  std::cout << "\n" << style.strong("slow steps") << "\n";
+  for (const SlowSteps& one : slow) {
+    const bool several = one.last > one.first;
+    std::cout << (several ? "markers " : "marker ") << one.first
+              << (several ? "-" + std::to_string(one.last) : "") << ": ";
+    switch (one.whose) {
+      case SlowSteps::Whose::kOne:
+        std::cout << style.hot(ranks_text(one.ranks)) << " computes "
+                  << duration_text(one.compute_ns) << ", " << duration_text(one.lost_ns)
+                  << " longer than the mean";
+        break;
+      case SlowSteps::Whose::kMoves:
+        std::cout << "in turn " << style.hot(ranks_text(one.ranks)) << " compute "
+                  << duration_text(one.lost_ns) << " longer than the mean";
+        break;
+      case SlowSteps::Whose::kAll:
+        std::cout << style.hot("no rank alone") << ", " << duration_text(one.lost_ns)
+                  << " longer than other steps; a rank computes " << duration_text(one.compute_ns);
+    }
+    std::cout << "\n";
+    if (one.computes)
+      std::cout << "  computes before " << place_text(trace, sites, *one.computes) << "\n";
+    if (one.waits) std::cout << "  waits in " << place_text(trace, sites, *one.waits) << "\n";
+  }
+}
+
 void print_csv(const Trace& trace) {
   std::cout << "first,intervals,end_seconds,state,phase";
   for (const char* part : {"compute", "in_calls", "busy", "waiting"})
@@ -88,13 +125,20 @@ int series(const Options& options) {
   int status = kExitOk;
   const std::optional<Trace> trace = load_trace("series", options.trace, status);
   if (!trace) return status;
+  Result<std::vector<SlowSteps>> slow = std::vector<SlowSteps>();
+  if (!options.csv) slow = slow_steps(*trace);
+  if (!slow) return fail("series", slow.error());
   if (options.json) {
+    CallSites sites(*trace);
     nlohmann::ordered_json document = json_document("series");
     document["ranks"] = trace->world_size;
     document["intervals"] = 0;
     for (const SeriesSpan& span : trace->series.spans())
       document["intervals"] = document["intervals"].get<std::uint64_t>() + span.intervals;
     document["spans"] = series_rows(*trace);
+    document["slow"] = slow_rows(*trace, *slow, [&](nlohmann::ordered_json& place, auto path) {
+      place["path"] = sites.frames(path);
+    });
     print_json(document);
   } else if (options.csv) {
     print_csv(*trace);
@@ -102,6 +146,7 @@ int series(const Options& options) {
     std::cout << "no series: the run had no markers, or an earlier version traced it\n";
   } else {
     print_text(*trace, options);
+    print_slow(*trace, *slow);
   }
   return kExitOk;
 }

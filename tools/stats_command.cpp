@@ -40,7 +40,8 @@ void print_rows(const std::vector<StatisticsRow>& rows, bool with_site, bool tim
     return text + padded(bytes, 11) + "  " + rest;
   };
   const char* last = with_site ? "where" : "ranks";
-  std::cout << style.strong(line("call", "count", "total", "mean", "before it", "sent", last)) << "\n";
+  std::cout << style.strong(line("call", "count", "total", "mean", "before it", "sent", last))
+            << "\n";
   for (const StatisticsRow& row : rows)
     std::cout << line(row.call, count_text(row.count), duration_text(row.call_ns),
                       duration_text(row.mean_ns()), duration_text(row.compute_ns),
@@ -66,8 +67,8 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
              timed, sites, style);
   std::cout << "\n"
             << count_text(total.count) << " calls on " << count_text(ranks.size())
-            << (ranks.size() == 1 ? " rank in " : " ranks in ") << count_text(statistics.node_count) << " nodes and "
-            << bytes_text(static_cast<double>(file.bytes));
+            << (ranks.size() == 1 ? " rank in " : " ranks in ") << count_text(statistics.node_count)
+            << " nodes and " << bytes_text(static_cast<double>(file.bytes));
   if (total.count != 0) {
     char text[64];
     std::snprintf(text, sizeof text, ": %.3g calls a node, %.3g bytes a call",

@@ -64,9 +64,8 @@ nlohmann::ordered_json times_of_json(const Trace& trace, const RankList& streams
   nlohmann::ordered_json classes = nlohmann::ordered_json::array();
   for (const TimeClass& one : trace.times.classes())
     if (const RankList mine = one.streams.intersection(streams); !mine.empty())
-      classes.push_back({{"ranks", mine.to_string()},
-                         {"of", one.streams.to_string()},
-                         {"spread", one.spread}});
+      classes.push_back(
+          {{"ranks", mine.to_string()}, {"of", one.streams.to_string()}, {"spread", one.spread}});
   return classes;
 }
 
