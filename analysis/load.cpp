@@ -40,11 +40,16 @@ PlaceLoad load_of(const Place& place, const std::vector<RankLoad>& ranks) {
 /// each other it is not known who computes.
 void take_measured(const Trace& trace, Load& load) {
   if (trace.threads > 1) return;
+  std::uint64_t most = 0;
   for (const RankLoad& rank : load.ranks) {
     const auto fact = trace.facts.find(rank.rank);
-    if (fact == trace.facts.end() || !measured_compute_ns(fact->second)) return;
+    if (fact == trace.facts.end()) return;
+    const std::optional<std::uint64_t> compute = measured_compute_ns(fact->second);
+    if (!compute) return;
+    most = std::max(most, *compute);
   }
-  load.measured = !load.ranks.empty();
+  load.measured = most > 0;  // else nothing but errors of the parts is left of the run
+  if (!load.measured) return;
   for (RankLoad& rank : load.ranks) {
     const RankFacts& fact = trace.facts.at(rank.rank);
     rank.compute_ns = static_cast<double>(*measured_compute_ns(fact));

@@ -69,6 +69,60 @@ def check_rank(where, spans, steps, rank, us, raw, tables):
            f"{where}: {longest:.0f} ns in the series, raw {true}")
 
 
+def check_slow(where, slow, steps, whose, ranks, path_has):
+    """The stretch of most of these time steps; it names whose fault they are, and the call site."""
+    first, last = steps[0] + 1, steps[-1] + 1  # the marker at the end of step s is the (s + 1)-th
+    longest = max((one for one in slow if one["first"] <= last and one["last"] >= first),
+                  key=lambda one: min(one["last"], last) - max(one["first"], first), default=None)
+    expect(longest is not None, f"{where}: no slow steps among {slow}")
+    expect(abs(longest["first"] - first) <= 2 and abs(longest["last"] - last) <= 2,
+           f"{where}: markers {first} to {last}, in {longest}")
+    expect(longest["whose"] == whose and longest["ranks"] == ranks, f"{where}: {longest}")
+    expect("computes" in longest and path_has in site_of(longest["computes"]),
+           f"{where}: not in {path_has}: {longest}")
+    return longest
+
+
+def site_of(place):
+    """The first frame of the program itself."""
+    return next((frame for frame in place["path"] if "faulty" in frame), "")
+
+
+def check_place(where, place, rank, raw, stats, us):
+    """What a rank computed at a place, and `stats` has for it, is what its records say."""
+    rows = [row for row in stats["rows"] if row["call"] == place["call"] and
+            row["path"] == place["path"]]
+    true = max((ns for (call, _), ns in raw_sites(raw, rank).items() if call == place["call"]),
+               key=lambda ns: -abs(ns - 1e9 * rows[0]["compute_seconds"]))
+    expect(len(rows) == 1 and abs(1e9 * rows[0]["compute_seconds"] - true) <= NEAR * true,
+           f"{where}: stats of rank {rank}: {rows}, raw {true} ns")
+    expect(true >= (1 - NEAR) * us * 1000, f"{where}: {true} ns at {place}")
+    expect(stats["of_ranks"] == str(rank) and
+           [one["ranks"] for one in stats["times_of"]] == [str(rank)],
+           f"{where}: stats of {stats['of_ranks']}, times of {stats['times_of']}")
+
+
+def check_blame(tools, where, trace, raw, us, ranks):
+    """The slow steps of the series, and the places of `stats --by path --rank`."""
+    def document(*words):
+        outcome = tools.chameleon(*words, "--json", trace)
+        expect(outcome.status == 0, f"{where}: {words}", outcome)
+        return json.loads(outcome.stdout)
+
+    slow = document("series")["slow"]
+    for name, steps, rank, function in (("slow", SLOW, 3, "pass_on"), ("late", LATE, 1, "exchange")):
+        one = check_slow(f"{where}, {name}", slow, steps, "one", str(rank), function)
+        planted = len(steps) * us * 1e-6
+        expect((1 - NEAR) * planted <= one["compute_seconds"], f"{where}, {name}: {one}")
+        expect(one["computes"]["seconds"] >= (1 - NEAR) * planted, f"{where}, {name}: {one}")
+        check_place(f"{where}, {name}", one["computes"], rank, raw,
+                    document("stats", "--by", "path", "--rank", rank), len(steps) * us)
+    check_slow(f"{where}, serial", slow, SERIAL, "all", f"0-{ranks - 1}", "pass_on")
+    report = document("report")
+    expect([one["ranks"] for one in report["slow"]] == [one["ranks"] for one in slow],
+           f"{where}: report: {report['slow']}")
+
+
 def main():
     arguments = harness.parser_of_ranks(__doc__)
     arguments.add_argument("--fidelity", default="exact,checked,lead")
@@ -98,6 +152,7 @@ def main():
             least = [spans[step + 1]["compute"]["least"] for step in SERIAL]
             expect(sum(seconds < 0.9e-6 * us / 4 for seconds in least) <= 2,
                    f"{where}, serial: {least}")
+            check_blame(tools, where, trace, raw, us, ranks)
             outcome = tools.chameleon("verify", "--json", "--raw", raw, trace)
             columns = json.loads(outcome.stdout)["columns"]
             for name in ("compute", "communication"):

@@ -81,6 +81,17 @@ def check_stats(tools, trace, truth):
         rows = document(tools, "stats", "--by", by, trace)["rows"]
         same({row["call"]: (row["count"], row["compute_seconds"] * 1e9, row["call_seconds"] * 1e9)
               for row in rows}, over_ranks(truth), f"stats --by {by}")
+        for ranks in ("0", "3", "1,3", "0-2"):
+            data = document(tools, "stats", "--by", by, "--rank", ranks, trace)
+            of = {rank for one in ranks.split(",")
+                  for rank in range(int(one[0]), int(one[-1]) + 1)}
+            expect(data["of_ranks"] == ranks, f"stats --rank {ranks}: of {data['of_ranks']}")
+            same({row["call"]: (row["count"], row["compute_seconds"] * 1e9,
+                                row["call_seconds"] * 1e9) for row in data["rows"]},
+                 over_ranks({at: sums for at, sums in truth.items() if at[0] in of}),
+                 f"stats --by {by} --rank {ranks}")
+    outcome = tools.chameleon("stats", "--rank", "9", trace)
+    expect(outcome.status == 2, "stats of a rank that is not there", outcome)
 
 
 def check_report(tools, trace, truth):

@@ -123,6 +123,11 @@ Result<Json> document(const Request& request) {
   json["tree"] = tree(trace, *statistics, sites);
   json["times"] = times(trace, *statistics);
   json["series"] = series_rows(trace);
+  const Result<std::vector<SlowSteps>> slow = slow_steps(trace);
+  if (!slow) return slow.error();
+  json["slow"] = slow_rows(trace, *slow, [&](Json& place, std::uint64_t path) {
+    place["site"] = sites.index(path);
+  });
 
   const bool reads_events = trace.event_count() <= request.most_events;
   const CommunicationMatrix* pairs = nullptr;
