@@ -70,6 +70,22 @@ std::map<std::uint32_t, double> fast_lengths(const std::vector<Step>& steps) {
   return fast;
 }
 
+/// A few steps that are unlike those before and after them do not end a stretch: what the rank
+/// computed in them is not known.
+void close_gap(std::vector<Step>& steps, std::size_t last) {
+  std::size_t next = last + 1, begin = last, end;
+  while (next < steps.size() && !steps[next].same(steps[last])) ++next;
+  if (next == last + 1 || next == steps.size()) return;
+  while (begin > 0 && steps[begin - 1].same(steps[last])) --begin;
+  for (end = next; end < steps.size() && steps[end].same(steps[last]);) ++end;
+  if (2 * (next - last - 1) > std::min(last + 1 - begin, end - next)) return;
+  for (std::size_t i = last + 1; i < next; ++i) {
+    steps[i].label = Step::Label::kRank;
+    steps[i].rank = steps[last].rank;
+    steps[i].most = steps[i].compute;
+  }
+}
+
 void label(std::vector<Step>& steps) {
   const std::map<std::uint32_t, double> fast = fast_lengths(steps);
   for (Step& step : steps) {
@@ -79,13 +95,10 @@ void label(std::vector<Step>& steps) {
     else if (step.length > kSlow * step.base)
       step.label = Step::Label::kAll;
   }
-  // One interval that is unlike both its neighbours does not end a stretch.
-  for (std::size_t i = 1; i + 1 < steps.size(); ++i)
-    if (steps[i].intervals == 1 && steps[i - 1].label != Step::Label::kNone &&
-        steps[i - 1].same(steps[i + 1]) && !steps[i].same(steps[i - 1])) {
-      steps[i].label = steps[i - 1].label;
-      steps[i].rank = steps[i - 1].rank;
-    }
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    if (steps[i].label == Step::Label::kRank &&
+        (i + 1 == steps.size() || !steps[i + 1].same(steps[i])))
+      close_gap(steps, i);
 }
 
 SlowSteps stretch_of(const Step& step) {

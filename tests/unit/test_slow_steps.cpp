@@ -75,16 +75,18 @@ TEST_CASE("slow steps name the rank and the markers") {
   CHECK(slow[0].lost_ns == Approx(30.0 * kMs).margin(1));  // 5 ms less the mean of 2 ms
 }
 
-TEST_CASE("one step unlike its neighbours does not end a stretch of slow ones") {
+TEST_CASE("a few steps unlike their neighbours do not end a stretch of slow ones") {
   Run run;
   run.steps(20, kEven, 2 * kMs);
   run.steps(5, {5 * kMs, kMs, kMs, kMs}, 6 * kMs);
   run.steps(1, {kMs, 9 * kMs, kMs, kMs}, 10 * kMs);
+  run.steps(1, kEven, 2 * kMs);
   run.steps(4, {5 * kMs, kMs, kMs, kMs}, 6 * kMs);
   const std::vector<SlowSteps> slow = run.slow();
   REQUIRE(slow.size() == 1);
   CHECK(slow[0].ranks == RankList::single(0));
-  CHECK(slow[0].intervals() == 10U);
+  CHECK(slow[0].intervals() == 11U);
+  CHECK(slow[0].lost_ns == Approx(27.0 * kMs).margin(1));  // 9 times 5 ms less the mean of 2 ms
 }
 
 TEST_CASE("an imbalance that moves is one stretch of several ranks") {
