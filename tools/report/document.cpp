@@ -125,9 +125,8 @@ Result<Json> document(const Request& request) {
   json["series"] = series_rows(trace);
   const Result<std::vector<SlowSteps>> slow = slow_steps(trace);
   if (!slow) return slow.error();
-  json["slow"] = slow_rows(trace, *slow, [&](Json& place, std::uint64_t path) {
-    place["site"] = sites.index(path);
-  });
+  json["slow"] = slow_rows(
+      trace, *slow, [&](Json& place, std::uint64_t path) { place["site"] = sites.index(path); });
 
   const bool reads_events = trace.event_count() <= request.most_events;
   const CommunicationMatrix* pairs = nullptr;
