@@ -57,6 +57,7 @@ inline Partner resolve(const EndPoint& end, const Communicator* comm) {
 struct PartnerReadings {
   std::int64_t packed = 0;    ///< both at once, as the tracer recorded it (end_point.h)
   std::int64_t relative = 0;  ///< the distance
+  std::int64_t absolute = 0;  ///< the rank
   std::int64_t mixed = 0;     ///< that, but rank 0 goes by its name: beyond all distances
 };
 
@@ -69,8 +70,8 @@ inline PartnerReadings readings(const EndPoint& end, const Communicator* comm) {
     packed = pack_special(static_cast<SpecialRank>(special));
   else if (partner.special == 0 && place.size > 0)
     packed = pack_rank(partner.rank, place.self, place.size);
-  const bool zero = packed_absolute(packed) == 0;
-  return {packed, packed_relative(packed), zero ? kRankZero : packed_relative(packed)};
+  const std::int64_t absolute = packed_absolute(packed), relative = packed_relative(packed);
+  return {packed, relative, absolute, absolute == 0 ? kRankZero : relative};
 }
 
 }  // namespace chameleon::analysis

@@ -45,14 +45,15 @@ class Signer {
   std::uint64_t compute_ns_ = 0, communication_ns_ = 0, timed_ = 0;
 };
 
-/// Of the event with all of its values, partners relative.
+/// Of the event with all of its values: roots as ranks, other partners relative.
 std::uint64_t Signer::hash_of(const FollowedEvent& event) const {
   std::uint64_t hash = Node::event_symbol(event.view.node->call, event.view.node->path);
   for (std::size_t i = 0; i < event.view.values.size(); ++i) {
-    const bool partner =
-        i < event.call->fields.size() && event.call->fields[i].stored == FieldKind::kEndPoint;
-    const std::int64_t value =
-        partner ? readings(event.view.end_point(i), event.comm).relative : event.view.values[i];
+    std::int64_t value = event.view.values[i];
+    if (i < event.call->fields.size() && event.call->fields[i].stored == FieldKind::kEndPoint) {
+      const PartnerReadings partner = readings(event.view.end_point(i), event.comm);
+      value = event.call->fields[i].kind == "root" ? partner.absolute : partner.relative;
+    }
     hash = combine(hash, static_cast<std::uint64_t>(value));
   }
   return hash;
@@ -98,7 +99,9 @@ RankSignature Signer::take() {
   alone.nodes = folder_.take();
   totals[Parameter::kLoop] = signature::loop_total(alone.nodes);
   rank_.trace_bytes = encode_trace(alone).size();
-  rank_.signature = totals.signature();
+  signature::IntervalTotals history;  // of one interval
+  history.append(totals);
+  rank_.signature = history.signature();
   return rank_;
 }
 
