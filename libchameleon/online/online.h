@@ -93,7 +93,10 @@ class Online {
   void join();
   void drop();
   void elect();
+  Clustering cluster_histories(bool elects);
   void flush_history();
+  void merge_histories(const Clustering& clusters);
+  void merge_runs();
   void flush(const Clustering& clustering);
   void flush_aside();
   template <class Keeps>

@@ -36,12 +36,10 @@ void Online<World>::finish() {
   if (decision.state == State::kFinalize && ends_.most_acted != 0) note(decision, Vote());
   if (ends_.aside) flush_aside();
   join();
-  if (ends_.most_acted == 0) {
-    keeper_.merge_everything(last_);
-    heed(last_);
-  } else {
+  if (ends_.most_acted == 0)
+    merge_runs();
+  else
     flush_history();
-  }
   last_.map(members_, [](std::uint32_t, Member& member) { member.rank->merged(); });
   keeper_.collect_facts(last_);
   heed(last_);
@@ -57,6 +55,21 @@ void Online<World>::finish() {
           static_cast<long>(patience()));
   }
   if (!keeper_.write_last(said())) say_fault(1);
+}
+
+/// Without markers the whole run is the one interval: chapters 3 and 4 cluster it here. Chameleon's
+/// own clustering is of what markers part.
+template <class World>
+void Online<World>::merge_runs() {
+  const bool elects = options_.clustering && facts_.algorithm != cluster::presets().front().name;
+  if (elects) {
+    clusters_ = cluster_histories(true);
+    ++facts_.clusterings;
+    note_clusters();
+  }
+  if (elects && !lossless()) return merge_histories(clusters_);
+  keeper_.merge_everything(last_);
+  heed(last_);
 }
 
 /// What leads held for others is merged under the clusters in which they held it. If some rank

@@ -290,23 +290,33 @@ void Online<World>::merge(const Clustering& clustering, Keeps keeps) {
   after_flush();
 }
 
+/// Clusters by all that ranks did since their last share. `elects`: and leads for what follows.
+template <class World>
+Clustering Online<World>::cluster_histories(bool elects) {
+  auto signatures = present().map(members_, [&](std::uint32_t, Member& member) {
+    const History mine = member.rank->history();
+    member.keeps_history = !mine.alone;
+    if (elects) member.rank->marker_log().note_election(options_.cluster, mine.signature);
+    if (member.rank->failed()) throw std::bad_alloc();  // it has no signature
+    return mine.signature;
+  });
+  Clustering clusters = cluster::cluster(present(), std::move(signatures), options_.cluster);
+  heed(present());
+  return clusters;
+}
+
 /// Start-up and intervals of all tracing may differ between ranks that behave alike now: they are
 /// merged under clusters of their own.
 template <class World>
 void Online<World>::flush_history() {
-  Clustering history;  // nobody is represented by anybody
-  if (!lossless()) {
-    auto signatures = present().map(members_, [](std::uint32_t, Member& member) {
-      const History mine = member.rank->history();
-      member.keeps_history = !mine.alone;
-      if (member.rank->failed()) throw std::bad_alloc();  // it has no signature
-      return mine.signature;
-    });
-    history = cluster::cluster(present(), std::move(signatures), options_.cluster);
-    heed(present());
-  }
-  merge(history, [&](std::uint32_t rank, const Member& member) {
-    const SubCluster* mine = history.find(rank);
+  // If nothing may be lost, nobody is represented by anybody.
+  merge_histories(lossless() ? Clustering() : cluster_histories(false));
+}
+
+template <class World>
+void Online<World>::merge_histories(const Clustering& clusters) {
+  merge(clusters, [&](std::uint32_t rank, const Member& member) {
+    const SubCluster* mine = clusters.find(rank);
     return mine == nullptr || mine->lead == rank || member.keeps_history;
   });
 }

@@ -81,6 +81,7 @@ class ScriptedRank final : public Rank {
   }
   History history() override { return {last_, true}; }
   ScriptedLog& marker_log() override { return log_; }
+  const ScriptedLog& scripted_log() const { return log_; }
   Share take_share(bool keeps) override {
     Share share;
     share.keeps = keeps;
@@ -171,9 +172,11 @@ struct JobIn {
   explicit JobIn(int size, Fidelity fidelity = Fidelity::kExact, std::uint64_t flush_every = 100)
       : JobIn(World(static_cast<std::uint32_t>(size)), fidelity, flush_every) {}
 
-  JobIn(const World& world, Fidelity fidelity, std::uint64_t flush_every = 100)
+  JobIn(const World& world, Fidelity fidelity, std::uint64_t flush_every = 100,
+        const ClusterOptions& clusters = {})
       : output(static_cast<int>(world.size())) {
     const auto size = static_cast<int>(world.size());
+    options.cluster = clusters;
     options.fidelity = fidelity;
     options.flush_every = flush_every;
     std::vector<Rank*> pointers;
@@ -377,6 +380,27 @@ TEST_CASE("without markers there is one merge, at the end") {
   CHECK(job.online->facts().acted == 0);
   for (int rank = 0; rank < 5; ++rank)
     CHECK(same(expand(job.output.trace, rank), job.ranks[static_cast<std::size_t>(rank)]->whole()));
+}
+
+TEST_CASE("without markers all algorithms but Chameleon's cluster whole runs, at the end") {
+  const Fidelity fidelity = GENERATE(Fidelity::kExact, Fidelity::kLead);
+  const std::string algorithm = GENERATE("chameleon", "dynamic", "callpath+parameter");
+  Job job(VirtualWorld(5), fidelity, 100, find_preset(algorithm)->options);
+  for (int rank = 0; rank < 5; ++rank)
+    for (int i = 0; i < 6; ++i) job.ranks[static_cast<std::size_t>(rank)]->call(rank < 2 ? 1 : 2);
+  job.end();
+  const bool clusters = algorithm != "chameleon";
+  const OnlineFacts facts = job.online->facts();
+  CHECK(facts.clusterings == (clusters ? 1 : 0));
+  REQUIRE(facts.clusters.size() == (clusters ? 2 : 0));
+  if (clusters) CHECK(facts.clusters[1].ranks == RankList::range(2, 4));
+  for (int rank = 0; rank < 5; ++rank) {
+    const ScriptedRank& one = *job.ranks[static_cast<std::size_t>(rank)];
+    CHECK(one.scripted_log().elections == (clusters ? 1 : 0));
+    CHECK(same(expand(job.output.trace, rank), one.whole()));  // relative partners
+  }
+  const bool represents = clusters && fidelity == Fidelity::kLead;
+  CHECK(job.output.trace.nodes.front().inexact.empty() == !represents);
 }
 
 TEST_CASE("the series says which interval took longest, on which rank, and who waited for it") {

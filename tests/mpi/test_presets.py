@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Every clustering of the papers on every example: nothing is lost, ranks find over MPI what one
+process finds over virtual ranks, and `chameleon cluster` finds it again from the trace.
+
+    test_presets.py --tools TOOLS.json --examples FOLDER [--only NAME] [--all]"""
+
+import json
+
+from harness import expect
+from online_jobs import run_chosen
+
+TESTS = []
+EXAMPLES = ("stencil2d", "wavefront", "ring", "multipartition", "transpose", "spectral",
+            "multigrid", "bucketsort", "hydro", "ocean", "taskfarm", "phases", "faulty")
+ALGORITHMS = ("chameleon", "callpath+parameter", "reference", "acurdion", "dynamic")
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+@test
+def markers(online):
+    """100 % in every column, at any number of ranks."""
+    for ranks in (4, 9, 16, 64) if online.all else (4, 9):
+        for name in EXAMPLES:
+            program = online.example(name, "--iterations", 5)
+            for algorithm in ALGORITHMS:
+                what, path, facts, _ = online.trace(ranks, program, ALGORITHM=algorithm)
+                expect(facts["algorithm"] == algorithm, f"{what}: {facts['algorithm']}")
+                outcome = online.tools.chameleon("verify", "--strict", "--json", path, "--raw",
+                                                 path.parent / "raw")
+                expect(outcome.status == 0, f"{what}: verify", outcome)
+                said = json.loads(outcome.stdout)
+                for column, one in said["columns"].items():
+                    expect(one["matched"] == one["total"], f"{what}: {column} {one}")
+                expect((facts["count_c"] == 0) == ("clusters" not in said), f"{what}: not compared")
+                expect(said.get("clusters", {"equal": True})["equal"], f"{what}: other clusters")
+
+
+@test
+def whole_runs(online):
+    """Without markers they cluster in MPI_Finalize, and chameleon does not."""
+    few = ("wavefront", "transpose", "spectral", "multigrid", "taskfarm")
+    for name in EXAMPLES if online.all else few:
+        program = online.example(name, "--iterations", 5)
+        for algorithm in ALGORITHMS:
+            variables = {"ALGORITHM": algorithm, "CALL_FREQUENCY": 1000}
+            arguments = ["--algorithm", algorithm]
+            if algorithm == "acurdion":  # a trace has times within an error
+                variables["FORMAT"] = "adaptive:-comp,-comm"
+                arguments = ["--format", variables["FORMAT"]]
+            what, path, facts, _ = online.exact(9, program, **variables)
+            expect(facts["acted"] == 0, f"{what}: {facts['acted']} markers acted on")
+            if algorithm == "chameleon":
+                expect(not facts["clusters"], f"{what}: {facts['clusters']}")
+                continue
+            outcome = online.tools.chameleon("cluster", "--json", path, *arguments)
+            expect(outcome.status == 0, f"{what}: cluster", outcome)
+            study = json.loads(outcome.stdout)["algorithms"][0]
+            found = [{key: one[key] for key in ("call_path", "lead", "ranks")}
+                     for one in study["clusters"]]
+            expect(facts["clusters"] == found, f"{what}: {facts['clusters']}, not {found}")
+            expect(facts["signature_format"] == study["format"], f"{what}: {study['format']}")
+
+
+@test
+def leads_of_whole_runs(online):
+    """With leads' traces only, what others did is declared."""
+    for fidelity in ("checked", "lead"):
+        what, path, facts, _ = online.trace(
+            9, online.example("multipartition", "--iterations", 5), ALGORITHM="dynamic", K=2,
+            STEPS="single", CALL_FREQUENCY=1000, FIDELITY=fidelity)
+        expect(len(facts["clusters"]) == 2 and facts["inexact"], f"{what}: {facts}")
+        outcome = online.tools.chameleon("verify", path, "--raw", path.parent / "raw")
+        expect(outcome.status == 0, f"{what}: something inexact is not declared", outcome)
+
+
+if __name__ == "__main__":
+    run_chosen("test_presets", __doc__, TESTS)
