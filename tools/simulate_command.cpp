@@ -175,11 +175,12 @@ class Simulation {
     std::uint64_t whole = symbol;
     const auto& fields = frame_.calls.at(event.call).fields;
     for (std::size_t i = 0; i < event.values.size(); ++i) {
-      const std::int64_t given = event.values[i];
-      const bool partner = fields[i].stored == FieldKind::kEndPoint;
-      const EndPoint end{EndPointForm::kBoth, given};
-      whole = combine(whole, static_cast<std::uint64_t>(
-                                 partner ? analysis::readings(end, nullptr).relative : given));
+      std::int64_t value = event.values[i];
+      if (fields[i].stored == FieldKind::kEndPoint) {
+        const auto partner = analysis::readings({EndPointForm::kBoth, value}, nullptr);
+        value = fields[i].kind == "root" ? partner.absolute : partner.relative;
+      }
+      whole = combine(whole, static_cast<std::uint64_t>(value));
     }
     signature.add(Parameter::kSequence, static_cast<std::int64_t>(whole));
   }
