@@ -10,7 +10,9 @@
 /// Not synchronised: programs with threads hold the tracer's lock. Cost of a further stream: some
 /// 100 KiB and a 32nd part of CHAMELEON_BUFFER; to one-threaded programs nothing.
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -39,10 +41,31 @@ struct RequestFacts {
   std::int64_t bytes = 0;  ///< posted
 };
 
-/// What recording took after a call, of a kind.
+/// What recording took after a call, of a kind. It is measured at the first calls, of which the
+/// shortest counts, and then at every 16th: an interrupt in a sample is that call's, hardly the
+/// next ones'.
 struct Epilogue {
-  std::uint32_t calls = 0;
+  static constexpr unsigned kFirst = 4, kEvery = 16;
+
+  /// Whether to measure this call.
+  bool due() {
+    if (left == 0) return true;
+    --left;
+    return false;
+  }
+  void learn(std::uint64_t spent) {
+    std::uint64_t most = ticks == 0 || samples == 0 ? 1U << 20 : 2 * std::uint64_t{ticks};
+    if (samples < kFirst) {
+      if (samples++ != 0) most = ticks;
+    } else {
+      left = kEvery - 1;
+    }
+    ticks = static_cast<std::uint32_t>(std::min(spent, most));
+  }
+
   std::uint32_t ticks = 0;
+  std::uint16_t left = 0;     ///< calls until one is measured
+  std::uint16_t samples = 0;  ///< of the first
 };
 
 struct Stream {
@@ -63,8 +86,9 @@ struct Stream {
   std::array<Epilogue, kCallIdEnd> epilogues{};
   bool unusual = false;  ///< the present call's recording took long
   std::uint64_t last_exit = 0;
-  std::uint64_t tool_ticks = 0;  ///< but for markers
-  std::uint64_t call_ticks = 0;  ///< in MPI
+  std::uint64_t assumed_ticks = 0;  ///< of what recording the last call took, not measured
+  std::uint64_t tool_ticks = 0;     ///< but for markers
+  std::uint64_t call_ticks = 0;     ///< in MPI
   std::FILE* raw = nullptr;
 };
 

@@ -36,22 +36,23 @@ class TimeAccount {
   /// Until now, since `begin`, the tool made ready.
   void spent_before(std::uint64_t begin) { other_ticks_ += clock_.now() - begin; }
 
-  /// A call is over and recorded. What recording took after the call is measured at the first
-  /// of its kind and every 16th, and after anything unusual; else it is taken to be as then.
+  /// A call is over and recorded. What recording took after the call is measured at the first ones
+  /// of its kind and every 16th, and after anything unusual; else it is taken to be as then. Where
+  /// the next call shows that it took less, the rest is not the tool's.
   [[gnu::always_inline]] void leave(Stream& stream, CallId call, std::uint64_t entry,
                                     std::uint64_t before, std::uint64_t after) {
     Epilogue& epilogue = stream.epilogues[static_cast<std::size_t>(call)];
-    std::uint64_t spent = epilogue.ticks;
-    if (stream.unusual || epilogue.calls++ % 16 == 0) {
+    const std::uint64_t too_much = std::min<std::uint64_t>(
+        stream.last_exit - std::min(stream.last_exit, entry), stream.assumed_ticks);
+    std::uint64_t spent = stream.assumed_ticks = epilogue.ticks;
+    if (stream.unusual || epilogue.due()) {
       spent = clock_.now() - after;
-      // An interrupt in the sample is that call's, hardly the next ones'.
-      if (!stream.unusual)
-        epilogue.ticks = static_cast<std::uint32_t>(
-            std::min<std::uint64_t>(spent, epilogue.ticks == 0 ? 1U << 20 : 2 * epilogue.ticks));
+      stream.assumed_ticks = 0;
+      if (!stream.unusual) epilogue.learn(spent);
       stream.unusual = false;
     }
     stream.last_exit = after + spent;
-    stream.tool_ticks += (before - entry) + spent;
+    stream.tool_ticks += (before - entry) + spent - too_much;
     stream.call_ticks += after - before;
   }
   /// What recording `kRehearsed` calls takes beside what their stamps see.
