@@ -2,6 +2,7 @@
 // The MPI functions the application calls. Each passes on to PMPI and gives its
 // result; what is recorded around that is decided by the table. Compiled once for
 // each shard of the generated list, to use all processors.
+#include <algorithm>
 #include <cstdarg>
 #include <optional>
 #include <type_traits>
@@ -163,7 +164,9 @@ template <CallId C, class... P>
       recorder.append(stream, C, path, compute, time, event);
     else
       recorder.count_paused();
-    recorder.times().leave(stream, C, entry, before, after);
+    // Up to here it is all MPI_Init, in which the program computes nothing.
+    const std::uint64_t since = begun ? std::min(stream.last_exit, entry) : entry;
+    recorder.times().leave(stream, C, since, before, after);
   } catch (...) {
     fault_caught();
   }

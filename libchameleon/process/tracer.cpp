@@ -77,8 +77,8 @@ void Tracer::start_clock() {
   online_.compare_clocks();
   if (!kSimulated) attach_neighbours(last_);
   PMPI_Barrier(last_);
-  recorder_.streams().begin(times.clock().now());
   times.spent_before(begin);
+  recorder_.streams().begin(times.clock().now());
 }
 
 void Tracer::mark() {

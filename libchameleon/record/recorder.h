@@ -201,8 +201,8 @@ void Recorder::measure_unseen(CallId call, Record record) {
   threaded_ = threaded;
   pauses_.fetch_or(pauses);
   streams_.set_present(streams_.first());
-  streams_.first().last_exit = clock.now();
   times_.spent_before(begin);
+  streams_.first().last_exit = clock.now();
 }
 
 }  // namespace chameleon::record

@@ -18,21 +18,46 @@ from harness import expect  # noqa: E402
 
 STEPS = 40
 SLOW, LATE, SERIAL = range(10, 20), range(20, 30), range(30, 40)
+FAULT_US = 20000  # far above what a rank loses to others on its core
 NEAR = 0.1
-US = 20000  # of each fault, far above what a rank loses to others on its core
+BESIDE = 100_000  # ns at a marker between a reading of the clock and the next
 
 
-def raw_sites(folder, rank):
-    """Compute ns by call and path."""
-    sums, name = collections.Counter(), None
+def raw_spent(folder, rank):
+    """(call, path, ns computed before it) of each call."""
+    name = None
     with open(folder / f"rank.{rank}.raw", encoding="utf-8", errors="replace") as lines:
         for line in lines:
             words = line.split()
             if words[:2] == ["#", "spent"]:
-                sums[name, words[4]] += int(words[2])
+                yield name, words[4], int(words[2])
             elif words[0] != "#":
                 name = words[words[0].startswith("@")]
+
+
+def raw_sites(folder, rank):
+    """Compute ns by call and path."""
+    sums = collections.Counter()
+    for name, path, compute in raw_spent(folder, rank):
+        sums[name, path] += compute
     return sums
+
+
+def raw_steps(folder, rank):
+    """(least, most) ns that the rank computed in each time step. A step ends with an MPI_Allreduce,
+    and the marker behind it: what the first call of a step has before it may be of either."""
+    steps, begins, least, edge = [], True, 0, 0
+    for name, _, compute in raw_spent(folder, rank):
+        if begins:
+            if steps:
+                steps[-1][1] += compute
+            least, edge = 0, compute
+        else:
+            least += compute
+        begins = name == "Allreduce"
+        if begins:
+            steps.append([least, least + edge])
+    return steps
 
 
 def traced_sites(folder, rank):
@@ -45,23 +70,41 @@ def traced_sites(folder, rank):
     return sums
 
 
-def check_rank(where, spans, steps, rank, us, raw, tables):
-    """Over these time steps one rank computes longest, at one site. Where there are more ranks than
-    cores another rank may lose its core for as long: that is as true, and rare."""
+def check_series(where, spans, truth):
+    """Whom the series blames for a time step computed longest in it, and as long as it says; where
+    there are more ranks than cores that may be one that lost its core."""
+    for step in range(STEPS):
+        compute = spans[step + 1]["compute"]
+        for name in ("most", "least"):
+            ns = 1e9 * compute[name]
+            low, high = truth[compute[f"{name}_rank"]][step]
+            expect((1 - NEAR) * low - BESIDE <= ns <= (1 + NEAR) * high + BESIDE,
+                   f"{where}: step {step}: {name} of rank {compute[f'{name}_rank']} is {ns:.0f} ns, "
+                   f"raw {low} to {high}")
+        for rank, of_rank in truth.items():
+            low, high = of_rank[step]
+            expect(1e9 * compute["most"] >= (1 - NEAR) * low - BESIDE and
+                   1e9 * compute["least"] <= (1 + NEAR) * high + BESIDE,
+                   f"{where}: step {step}: rank {rank} computed {low} to {high} ns: {compute}")
+
+
+def check_rank(where, spans, truth, steps, rank, raw, tables):
+    """Over these time steps one rank computes longest, at one site. A step in which the raw records
+    have another rank compute about as long, since it lost its core, says nothing of that."""
+    alone = [step for step in steps if all(of[step][1] < (1 - NEAR) * truth[rank][step][0]
+                                           for other, of in truth.items() if other != rank)]
+    expect(len(alone) > len(steps) / 2, f"{where}: the machine has no time for this test: {alone}")
     # The marker at the end of step s, counted from 0, is the (s + 1)-th.
-    blamed = [span["compute"]["most"] for span in (spans[step + 1] for step in steps)
-              if span["compute"]["most_rank"] == rank]
-    expect(len(blamed) >= 0.8 * len(steps), f"{where}: rank {rank} is blamed for {len(blamed)} steps")
-    others = [span for marker, span in spans.items() if marker - 1 not in steps]
-    expect(sum(span["compute"]["most_rank"] == rank and
-               span["compute"]["most"] > 0.8e-6 * us for span in others) <= len(others) // 6,
-           f"{where}: the series blames rank {rank} for other time steps too")
+    for step in alone:
+        expect(spans[step + 1]["compute"]["most_rank"] == rank,
+               f"{where}: step {step} is blamed on {spans[step + 1]['compute']}")
+    blamed = [spans[step + 1]["compute"]["most"] for step in alone]
     (call, _), true = max(raw_sites(raw, rank).items(), key=lambda item: item[1])
     (said_call, _), said = max(traced_sites(tables, rank).items(), key=lambda item: item[1])
     expect(call == said_call and abs(said - true) <= NEAR * true,
            f"{where}: rank {rank} computes {said} ns before {said_call}, raw {true} before {call}")
     longest = 1e9 * sum(blamed)
-    expect((1 - NEAR) * len(blamed) * us * 1000 <= longest <= (1 + NEAR) * true,
+    expect((1 - NEAR) * len(blamed) * FAULT_US * 1000 <= longest <= (1 + NEAR) * true,
            f"{where}: {longest:.0f} ns in the series, raw {true}")
 
 
@@ -125,13 +168,12 @@ def main():
     options = arguments.parse_args()
 
     def check(tools, options, ranks):
-        us = US
         for fidelity in options.fidelity.split(","):
             folder = tools.fresh(f"n{ranks}.{fidelity}")
             raw, tables, trace = folder / "raw", folder / "tables", folder / "trace.cham"
             raw.mkdir()
             program = [options.program, "--iterations", str(STEPS)]
-            for fault in (f"slow:3:10-19:{us}", f"late:1:20-29:{us}", f"serial:30-39:{us // 4}"):
+            for fault in (f"slow:3:10-19:{FAULT_US}", f"late:1:20-29:{FAULT_US}", f"serial:30-39:{FAULT_US // 4}"):
                 program += ["--fault", fault]
             outcome = tools.traced(ranks, program, trace, raw=raw, cwd=folder,
                                    CHAMELEON_FIDELITY=fidelity)
@@ -143,12 +185,13 @@ def main():
             expect(sorted(spans) == list(range(1, STEPS + 1)), f"{where}: intervals {list(spans)}")
             outcome = tools.chameleon("export", "--quiet", "--csv", tables, trace)
             expect(outcome.status == 0, f"{where}: no tables", outcome)
-            check_rank(f"{where}, slow", spans, SLOW, 3, us, raw, tables)
-            check_rank(f"{where}, late", spans, LATE, 1, us, raw, tables)
+            truth = {rank: raw_steps(raw, rank) for rank in range(ranks)}
+            check_series(where, spans, truth)
+            check_rank(f"{where}, slow", spans, truth, SLOW, 3, raw, tables)
+            check_rank(f"{where}, late", spans, truth, LATE, 1, raw, tables)
             least = [spans[step + 1]["compute"]["least"] for step in SERIAL]
-            expect(sum(seconds < 0.9e-6 * us / 4 for seconds in least) <= 2,
-                   f"{where}, serial: {least}")
-            check_blame(tools, where, trace, raw, us, ranks)
+            expect(min(least) >= 0.9e-6 * FAULT_US / 4, f"{where}, serial: {least}")
+            check_blame(tools, where, trace, raw, FAULT_US, ranks)
             outcome = tools.chameleon("verify", "--json", "--raw", raw, trace)
             columns = json.loads(outcome.stdout)["columns"]
             for name in ("compute", "communication"):
