@@ -14,25 +14,40 @@ constexpr double kNotThere = -1;
 struct Place {
   std::uint16_t call = 0;
   std::uint64_t path = 0;
-  std::vector<double> compute_ns;  ///< by index of the rank
+  std::vector<double> compute_ns, call_ns;  ///< by index of the rank
+
+  void add(std::size_t rank, const PlaceTime& time) {
+    compute_ns[rank] = std::max(compute_ns[rank], 0.0) + time.compute_ns();
+    call_ns[rank] = std::max(call_ns[rank], 0.0) + time.call_ns();
+  }
 };
+
+PlaceShare share_of(const std::vector<double>& times, const std::vector<RankLoad>& ranks) {
+  PlaceShare share;
+  std::size_t there = 0;
+  for (const double ns : times) {
+    if (ns == kNotThere) continue;
+    share.least_ns = there == 0 ? ns : std::min(share.least_ns, ns);
+    share.most_ns = std::max(share.most_ns, ns);
+    share.sum_ns += ns;
+    ++there;
+  }
+  if (there != 0) share.mean_ns = share.sum_ns / static_cast<double>(there);
+  const double half = (share.mean_ns + share.most_ns) / 2;
+  for (std::size_t i = 0; i < times.size(); ++i)
+    if (times[i] != kNotThere && times[i] >= half) share.slowest.insert(ranks[i].rank);
+  return share;
+}
 
 PlaceLoad load_of(const Place& place, const std::vector<RankLoad>& ranks) {
   PlaceLoad load;
   load.call = place.call;
   load.path = place.path;
-  for (const double ns : place.compute_ns) {
-    if (ns == kNotThere) continue;
-    load.least_ns = load.ranks == 0 ? ns : std::min(load.least_ns, ns);
-    load.most_ns = std::max(load.most_ns, ns);
-    load.sum_ns += ns;
-    ++load.ranks;
-  }
-  if (load.ranks != 0) load.mean_ns = load.sum_ns / static_cast<double>(load.ranks);
-  const double half = (load.mean_ns + load.most_ns) / 2;
-  for (std::size_t i = 0; i < place.compute_ns.size(); ++i)
-    if (place.compute_ns[i] != kNotThere && place.compute_ns[i] >= half)
-      load.slowest.insert(ranks[i].rank);
+  load.ranks =
+      place.compute_ns.size() - static_cast<std::uint64_t>(std::count(
+                                    place.compute_ns.begin(), place.compute_ns.end(), kNotThere));
+  load.compute = share_of(place.compute_ns, ranks);
+  load.in_call = share_of(place.call_ns, ranks);
   return load;
 }
 
@@ -97,7 +112,7 @@ Result<Load> load_of(const Trace& trace) {
     index[rank] = load.ranks.size();
     load.ranks.push_back({rank, 0, 0, 0});
   });
-  load.places_left_out = count_places(trace.nodes) * load.ranks.size() > kMostPlaceTimes;
+  load.places_left_out = 2 * count_places(trace.nodes) * load.ranks.size() > kMostPlaceTimes;
   std::unordered_map<std::uint64_t, Place> places;  // by symbol
   std::unordered_map<std::uint32_t, double> longest;
   const Status read = each_place_time(trace, trace.ranks, [&](const PlaceTime& time) {
@@ -113,9 +128,9 @@ Result<Load> load_of(const Trace& trace) {
       place.call = time.node.call;
       place.path = time.node.path;
       place.compute_ns.resize(load.ranks.size(), kNotThere);
+      place.call_ns.resize(load.ranks.size(), kNotThere);
     }
-    double& ns = place.compute_ns[at];
-    ns = std::max(ns, 0.0) + time.compute_ns();
+    place.add(at, time);
   });
   if (!read) return read.error();
   take_measured(trace, load);
@@ -123,7 +138,8 @@ Result<Load> load_of(const Trace& trace) {
   if (trace.threads <= 1) load.longest_ns = load.run_ns();
   for (const auto& [symbol, place] : places) load.places.push_back(load_of(place, load.ranks));
   std::sort(load.places.begin(), load.places.end(), [](const PlaceLoad& a, const PlaceLoad& b) {
-    const double da = a.most_ns - a.mean_ns, db = b.most_ns - b.mean_ns;
+    const double da = a.compute.most_ns - a.compute.mean_ns;
+    const double db = b.compute.most_ns - b.compute.mean_ns;
     return da != db ? da > db : std::pair(a.path, a.call) < std::pair(b.path, b.call);
   });
   return load;

@@ -23,18 +23,23 @@ struct RankLoad {
   double events = 0, compute_ns = 0, call_ns = 0;  ///< of all its threads
 };
 
-/// Computing before the calls of one place, over the ranks that come there.
+/// A kind of time over the ranks that come to a place.
+struct PlaceShare {
+  double sum_ns = 0, mean_ns = 0, least_ns = 0, most_ns = 0;  ///< a rank
+  RankList slowest;  ///< nearer to the longest than to the mean
+};
+
 struct PlaceLoad {
   std::uint16_t call = 0;
   std::uint64_t path = 0;
-  double sum_ns = 0, mean_ns = 0, least_ns = 0, most_ns = 0;  ///< a rank
   std::uint64_t ranks = 0;
-  RankList slowest;  ///< nearer to the longest than to the mean
+  PlaceShare compute;  ///< before the calls
+  PlaceShare in_call;
 };
 
 struct Load {
   std::vector<RankLoad> ranks;    ///< ascending
-  std::vector<PlaceLoad> places;  ///< largest difference of longest and mean first
+  std::vector<PlaceLoad> places;  ///< largest difference of longest and mean computing first
   bool measured = false;          ///< the times in `ranks` are what each rank measured
   bool places_left_out = false;   ///< there would be more than kMostPlaceTimes numbers
 

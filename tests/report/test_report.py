@@ -97,6 +97,14 @@ def same_as_verbs(tools, trace, data):
             in_call = sum(data["load"]["in_call"]) * 1e-9
             expect(0.9 * in_call < stats["call_seconds"] < 1.1 * in_call,
                    f"{name}: {in_call} s in MPI by the ranks, {stats['call_seconds']} by the events")
+    series = document(tools, trace, "series")
+    expect(data["series"] == series["spans"] and len(data["slow"]) == len(series["slow"]),
+           f"{name}: series differs")
+    for row in data["paths"]:  # ranks at a place add up to its sums
+        for part, seconds in (("compute", "compute_seconds"), ("in_call", "call_seconds")):
+            longest = row[f"{part}_longest"]
+            expect(longest["most"] >= longest["mean"] - 1 and
+                   longest["mean"] * 1e-9 <= row[seconds] + 1e-9, f"{name}: longest: {row}")
     matrix = document(tools, trace, "matrix")
     pairs = {(p["source"], p["dest"]): (p["messages"], p["bytes"]) for p in matrix["pairs"]}
     cells = data["matrix"]["cells"]

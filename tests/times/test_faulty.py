@@ -160,6 +160,13 @@ def check_blame(tools, where, trace, raw, us, ranks):
     report = document("report")
     expect([one["ranks"] for one in report["slow"]] == [one["ranks"] for one in slow],
            f"{where}: report: {report['slow']}")
+    for one in report["slow"]:
+        if one["whose"] != "one" or "computes" not in one:
+            continue
+        place = next(row for row in report["paths"] if row["call"] == one["computes"]["call"] and
+                     row["site"] == one["computes"]["site"])
+        expect(place["compute_longest"]["ranks"] == one["ranks"],
+               f"{where}: report: longest at {place}, but {one}")
 
 
 def main():

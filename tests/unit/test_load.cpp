@@ -58,8 +58,9 @@ TEST_CASE("places by how much the slowest ranks are behind the mean") {
   Job job(4);
   for (std::uint32_t rank = 0; rank < 4; ++rank)
     for (int step = 0; step < 5; ++step) {
-      job.push(rank, kReduce, {1, 0}, 2 * kMs);                      // shared evenly
-      job.push(rank, kBarrier, {0}, rank % 2 == 0 ? 9 * kMs : kMs);  // by the even ranks
+      job.push(rank, kReduce, {1, 0}, 2 * kMs);                     // shared evenly
+      job.push(rank, kBarrier, {0}, rank % 2 == 0 ? 9 * kMs : kMs,  // by the even ranks
+               rank % 2 == 0 ? 3 * kMs : 7 * kMs);
     }
   const Result<Load> load = load_of(job.build());
   REQUIRE(load);
@@ -69,15 +70,19 @@ TEST_CASE("places by how much the slowest ranks are behind the mean") {
 
   const PlaceLoad& uneven = place(*load, kBarrier);
   CHECK(uneven.ranks == 4);
-  CHECK(uneven.sum_ns == Approx(5.0 * 20 * kMs));
-  CHECK(uneven.mean_ns == Approx(5.0 * 5 * kMs));
-  CHECK(uneven.least_ns == Approx(5.0 * kMs));
-  CHECK(uneven.most_ns == Approx(5.0 * 9 * kMs));
-  CHECK(uneven.slowest.ranks() == std::vector<std::uint32_t>{0, 2});
+  CHECK(uneven.compute.sum_ns == Approx(5.0 * 20 * kMs));
+  CHECK(uneven.compute.mean_ns == Approx(5.0 * 5 * kMs));
+  CHECK(uneven.compute.least_ns == Approx(5.0 * kMs));
+  CHECK(uneven.compute.most_ns == Approx(5.0 * 9 * kMs));
+  CHECK(uneven.compute.slowest.ranks() == std::vector<std::uint32_t>{0, 2});
+
+  CHECK(uneven.in_call.sum_ns == Approx(5.0 * (2 * 3 + 2 * 7) * kMs));
+  CHECK(uneven.in_call.most_ns == Approx(5.0 * 7 * kMs));
+  CHECK(uneven.in_call.slowest.ranks() == std::vector<std::uint32_t>{1, 3});
 
   const PlaceLoad& even = place(*load, kReduce);
-  CHECK(even.least_ns == Approx(even.most_ns));
-  CHECK(even.slowest.size() == 4);
+  CHECK(even.compute.least_ns == Approx(even.compute.most_ns));
+  CHECK(even.compute.slowest.size() == 4);
 }
 
 TEST_CASE("a place that some ranks never come to is shared among the others") {
@@ -90,9 +95,9 @@ TEST_CASE("a place that some ranks never come to is shared among the others") {
   REQUIRE(load);
   const PlaceLoad& some = place(*load, kReduce);
   CHECK(some.ranks == 2);
-  CHECK(some.mean_ns == Approx(2.0 * kMs));
-  CHECK(some.least_ns == Approx(1.0 * kMs));
-  CHECK(some.slowest.ranks() == std::vector<std::uint32_t>{2});
+  CHECK(some.compute.mean_ns == Approx(2.0 * kMs));
+  CHECK(some.compute.least_ns == Approx(1.0 * kMs));
+  CHECK(some.compute.slowest.ranks() == std::vector<std::uint32_t>{2});
   CHECK(place(*load, kFinalize).ranks == 3);
   CHECK(load->ranks[1].compute_ns == Approx(1.0 * kMs));
 }

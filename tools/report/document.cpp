@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fstream>
 
 #include "analysis/check_plan.h"
@@ -29,6 +30,36 @@ std::vector<std::string> lines_of(const std::string& path) {
   file.seekg(0);
   for (std::string line; std::getline(file, line);) lines.push_back(line.substr(0, kMostLine));
   return lines;
+}
+
+/// The ranks that take longest at a place.
+Json longest_json(const PlaceShare& share) {
+  return {{"ranks", share.slowest.to_string()},
+          {"most", std::llround(share.most_ns)},
+          {"mean", std::llround(share.mean_ns)}};
+}
+
+Json paths(const Trace& trace, const Statistics& statistics, const Load& load, Sites& sites) {
+  std::map<std::pair<std::uint64_t, std::string>, const PlaceLoad*> places;
+  for (const PlaceLoad& place : load.places)
+    if (const auto call = trace.calls.find(place.call); call != trace.calls.end())
+      places[{place.path, call->second.name}] = &place;
+  Json rows = Json::array();
+  for (const StatisticsRow& row : sorted_rows(statistics.paths)) {
+    Json one = {{"call", row.call},
+                {"site", sites.index(row.path)},
+                {"count", row.count},
+                {"compute_seconds", row.compute_ns * 1e-9},
+                {"call_seconds", row.call_ns * 1e-9},
+                {"sent_bytes", row.bytes},
+                {"ranks", row.ranks.to_string()}};
+    if (const auto place = places.find({row.path, row.call}); place != places.end()) {
+      one["compute_longest"] = longest_json(place->second->compute);
+      one["in_call_longest"] = longest_json(place->second->in_call);
+    }
+    rows.push_back(std::move(one));
+  }
+  return rows;
 }
 
 }  // namespace
@@ -106,15 +137,7 @@ Result<Json> document(const Request& request) {
   json["trace"] = request.name;
   json["info"] = info_document(trace, request.file);
   json["stats"] = statistics_document(trace, request.file, *statistics, "call");
-  json["paths"] = Json::array();
-  for (const StatisticsRow& row : sorted_rows(statistics->paths))
-    json["paths"].push_back({{"call", row.call},
-                             {"site", sites.index(row.path)},
-                             {"count", row.count},
-                             {"compute_seconds", row.compute_ns * 1e-9},
-                             {"call_seconds", row.call_ns * 1e-9},
-                             {"sent_bytes", row.bytes},
-                             {"ranks", row.ranks.to_string()}});
+  json["paths"] = paths(trace, *statistics, *shares, sites);
   json["kinds"] = Json::object();
   for (const auto& [id, call] : trace.calls) json["kinds"][call.name] = call_kind(call);
   json["timing_text"] = timeline_text(trace);

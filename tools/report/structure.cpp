@@ -178,11 +178,11 @@ Json load(const Trace& trace, const Load& load, Sites& sites) {
                {"most_compute", std::llround(load.most_compute_ns())},
                {"run", std::llround(load.run_ns())}};
   Json rank = Json::array(), compute = rank, most = rank, in_call = rank, events = rank,
-       tool = rank;
+       waiting = rank, tool = rank;
   for (std::size_t first = 0; first < load.ranks.size(); first += of) {
     const std::size_t end = std::min(first + of, load.ranks.size());
     const auto n = static_cast<double>(end - first);
-    double computed = 0, longest = 0, called = 0, count = 0, own = 0;
+    double computed = 0, longest = 0, called = 0, count = 0, waited = 0, own = 0;
     for (std::size_t i = first; i < end; ++i) {
       const RankLoad& one = load.ranks[i];
       computed += one.compute_ns / n;
@@ -190,14 +190,17 @@ Json load(const Trace& trace, const Load& load, Sites& sites) {
       called += one.call_ns / n;
       count += one.events / n;
       for (const std::uint32_t stream : trace.streams_of(one.rank))
-        if (const auto facts = trace.facts.find(stream); facts != trace.facts.end())
+        if (const auto facts = trace.facts.find(stream); facts != trace.facts.end()) {
+          waited += static_cast<double>(facts->second.waiting_ns) / n;
           own += static_cast<double>(facts->second.tool_ns) / n;
+        }
     }
     rank.push_back(load.ranks[first].rank);
     compute.push_back(std::llround(computed));
     most.push_back(std::llround(longest));
     in_call.push_back(std::llround(called));
     events.push_back(std::llround(count));
+    waiting.push_back(std::llround(waited));
     tool.push_back(std::llround(own));
   }
   json["rank"] = std::move(rank);
@@ -205,22 +208,24 @@ Json load(const Trace& trace, const Load& load, Sites& sites) {
   if (of > 1) json["compute_longest"] = std::move(most);
   json["in_call"] = std::move(in_call);
   json["events"] = std::move(events);
+  json["waiting"] = std::move(waiting);  // at markers, for slower ranks
   json["tool"] = std::move(tool);
   json["places_left_out"] = load.places_left_out;
   json["places"] = Json::array();
   for (const PlaceLoad& place : load.places) {
     if (json["places"].size() == kMostPlaces) break;
-    if (place.most_ns <= 0) continue;
+    const PlaceShare& compute = place.compute;
+    if (compute.most_ns <= 0) continue;
     const auto call = trace.calls.find(place.call);
     json["places"].push_back(
         {{"call", call == trace.calls.end() ? std::to_string(place.call) : call->second.name},
          {"site", sites.index(place.path)},
          {"ranks", place.ranks},
-         {"sum", std::llround(place.sum_ns)},
-         {"mean", std::llround(place.mean_ns)},
-         {"least", std::llround(place.least_ns)},
-         {"most", std::llround(place.most_ns)},
-         {"slowest", place.most_ns > place.least_ns ? place.slowest.to_string() : ""}});
+         {"sum", std::llround(compute.sum_ns)},
+         {"mean", std::llround(compute.mean_ns)},
+         {"least", std::llround(compute.least_ns)},
+         {"most", std::llround(compute.most_ns)},
+         {"slowest", compute.most_ns > compute.least_ns ? compute.slowest.to_string() : ""}});
   }
   return json;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The calls that cost most, as `chameleon stats` counts them.
-import { data, placeLink, share, timed } from "./data.js";
+import { data, longestText, placeLink, share, timed } from "./data.js";
 import { make, table } from "./dom.js";
 import { bytesText, countText, listText, timeText } from "./text.js";
 
@@ -16,6 +16,11 @@ export function callsView() {
         text: (row) => timeText((row.call_seconds * 1e9) / Math.max(row.count, 1)) },
       { title: "computing before", number: true, value: (row) => row.compute_seconds,
         text: (row) => timeText(row.compute_seconds * 1e9) }] : []),
+    ...(timed && rows === paths ? [
+      { title: "longest in call", value: (row) => row.in_call_longest?.most ?? 0, number: true,
+        text: (row) => longestText(row.in_call_longest) },
+      { title: "longest before", value: (row) => row.compute_longest?.most ?? 0, number: true,
+        text: (row) => longestText(row.compute_longest) }] : []),
     { title: "sent", number: true, value: (row) => row.sent_bytes, text: (row) => bytesText(row.sent_bytes) },
     { title: "ranks", value: (row) => row.ranks, text: (row) => listText(row.ranks), class: "wrap" },
   ];

@@ -18,6 +18,12 @@ export const kTimesShared = measured
   ? "Of ranks that behaved alike the times at a place are those of one of them; how long a rank computed in all, and was in MPI, it measured itself. CHAMELEON_TIMING=full or CHAMELEON_CLUSTERING=off keeps every rank's at every place."
   : "Of ranks that behaved alike the times are those of one of them: whether they share work evenly is not known. CHAMELEON_TIMING=full or CHAMELEON_CLUSTERING=off keeps those of each.";
 
+// The ranks that take longest at a call of a place, "rank 3: 40 ms": where they stand out.
+export function longestText(part) {
+  if (!part || !(part.most > 1.1 * part.mean)) return "";
+  return `${ranksText(part.ranks)}: ${timeText(part.most)}`;
+}
+
 export function siteText(site) {
   return data.frames[data.sites[site].site];
 }

@@ -1,9 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How work is shared among ranks.
-import { data, kTimesShared, placeLink, share, timed, timesShared } from "./data.js";
+import { data, kTimesShared, placeLink, share, timeClasses, timed, timesShared } from "./data.js";
 import { asTable, card, make, note, table } from "./dom.js";
 import { chart } from "./picture.js";
-import { countText, listText, shareText, timeText } from "./text.js";
+import { slowTable } from "./series.js";
+import { countText, listText, parseRanks, shareText, timeText } from "./text.js";
+
+// What ranks of a class are like: where each rank has its own times there is nothing to say.
+function classTable() {
+  const { info, load } = data;
+  if (!timeClasses || info.streams > info.ranks || load.ranks_per_point > 1) return [];
+  if (timeClasses.every((one) => /^\d+$/.test(one.ranks))) return [note("Each rank has its own times at every place.")];
+  const at = new Map(load.rank.map((rank, i) => [rank, i]));
+  const rows = timeClasses.map(({ ranks, spread }) => {
+    const list = parseRanks(ranks).map((rank) => at.get(rank)).filter((i) => i !== undefined);
+    const mean = (values) => list.reduce((sum, i) => sum + values[i], 0) / Math.max(list.length, 1);
+    return { ranks, spread, count: list.length, compute: mean(load.compute), in_call: mean(load.in_call) };
+  });
+  return [
+    make("h2", {}, "Classes of ranks with like times"),
+    note("At a place the ranks of a class have the mean of all of them. Within: how far a rank may be from it, at places of at least 1 % of its time."),
+    table("Classes", [
+      { title: "ranks", value: (row) => row.ranks, text: (row) => listText(row.ranks), class: "wrap" },
+      { title: "how many", number: true, value: (row) => row.count, text: (row) => countText(row.count) },
+      { title: "within", number: true, value: (row) => row.spread, text: (row) => (row.count > 1 ? shareText(row.spread) : "its own") },
+      { title: "computing, a rank", number: true, value: (row) => row.compute, text: (row) => timeText(row.compute) },
+      { title: "in MPI, a rank", number: true, value: (row) => row.in_call, text: (row) => timeText(row.in_call) },
+    ], rows, { shown: 20 }),
+  ];
+}
 
 export function loadView() {
   const { load } = data;
@@ -14,12 +39,14 @@ export function loadView() {
   const series = [
     { label: "computing", colour: "compute", values: load.compute },
     { label: "in MPI", colour: "wait", values: load.in_call }];
+  if (load.waiting.some((ns) => ns > 0))
+    series.push({ label: "waiting at markers", colour: "collective", values: load.waiting });
   if (load.tool.some((ns) => ns > 0))
     series.push({ label: "in the tool", colour: "other", values: load.tool });
   if (load.compute_longest)
     series.push({ label: "computing, longest", colour: "send", values: load.compute_longest });
   const rows = load.rank.map((rank, i) => ({ rank, compute: load.compute[i],
-    in_call: load.in_call[i], tool: load.tool[i], events: load.events[i] }));
+    in_call: load.in_call[i], waiting: load.waiting[i], tool: load.tool[i], events: load.events[i] }));
   const most = load.places.length ? load.places[0].most - load.places[0].mean : 0;
   return [
     make("div", { class: "cards" },
@@ -28,6 +55,7 @@ export function loadView() {
       card("Communication efficiency", shareText(communication), "longest computing / run"),
       card("Longest computing", timeText(load.most_compute), `mean ${timeText(load.mean_compute)}`)),
     timesShared ? note(kTimesShared) : null,
+    ...(data.series.length > 0 ? [make("h2", {}, "Slow time steps"), ...slowTable()] : []),
     make("h2", {}, "Time by rank"),
     of > 1 ? note(`Each point is the mean of ${of} ranks.`) : null,
     chart({ label: "Computing and MPI time of each rank", x: load.rank, series,
@@ -36,9 +64,11 @@ export function loadView() {
       { title: of > 1 ? `first of ${of} ranks` : "rank", number: true, value: (row) => row.rank },
       { title: "computing", number: true, value: (row) => row.compute, text: (row) => timeText(row.compute) },
       { title: "in MPI", number: true, value: (row) => row.in_call, text: (row) => timeText(row.in_call) },
+      { title: "waiting at markers", number: true, value: (row) => row.waiting, text: (row) => timeText(row.waiting) },
       { title: "in the tool", number: true, value: (row) => row.tool, text: (row) => timeText(row.tool) },
       { title: "calls", number: true, value: (row) => row.events, text: (row) => countText(row.events) },
     ], rows)),
+    ...classTable(),
     make("h2", {}, "Where ranks compute for different times"),
     note("Computing is told by the call it came before. The longest less the mean is what perfect balance at that place would save."),
     load.places_left_out

@@ -2,6 +2,7 @@
 // What ran, what stands out, what is exact and what is declared.
 import { bytesAtLeast, data, kTimesShared, measured, placeLink, timeClasses, timed, timesShared } from "./data.js";
 import { card, make, note } from "./dom.js";
+import { slowWords } from "./series.js";
 import { bytesText, countText, parseRanks, ranksText, shareText, timeText } from "./text.js";
 
 function runNs() {
@@ -22,6 +23,9 @@ function findings() {
   const whole = stats.compute_seconds + stats.call_seconds;
   if (whole > 0)
     list.push([`${shareText(stats.call_seconds / whole)} of the ranks' time is in MPI, ${shareText(stats.compute_seconds / whole)} between calls.`]);
+  const slow = [...data.slow].sort((a, b) => b.lost_seconds - a.lost_seconds).slice(0, 3);
+  for (const one of slow.sort((a, b) => a.first - b.first)) list.push(slowWords(one));
+  if (data.slow.length > 0) list.push([view("load", "All slow steps"), ", ", view("timeline", "when they were"), "."]);
   const balance = load.most_compute > 0 ? load.mean_compute / load.most_compute : 1;
   const worst = load.places[0];
   if (balance < 0.85 && worst && load.most_compute - load.mean_compute > 0.05 * load.run)

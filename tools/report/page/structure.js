@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program as loops of calls. Rows are made when the loop around them is opened.
-import { data, kindOf, placeLink, timed } from "./data.js";
+import { data, kindOf, longestText, placeLink, timed } from "./data.js";
 import { make, note, push } from "./dom.js";
 import { bytesText, countText, listNote, listText, timeText } from "./text.js";
 
@@ -28,6 +28,8 @@ function unbroken(ranks) {
 }
 
 export function structureView() {
+  // Of the whole place: a node may be one of several there.
+  const longest = new Map(data.paths.map((row) => [`${row.site} ${row.call}`, row.compute_longest]));
   const whole = data.stats.compute_seconds * 1e9 + data.stats.call_seconds * 1e9;
   const body = make("tbody");
   const rows = [];  // {element, node, level, open, parent}
@@ -69,6 +71,7 @@ export function structureView() {
     // Only what differs from the line around it is worth reading; the dialog says all.
     const around = parent ? parent.node.ranks : data.info.traced_ranks;
     const ranks = node.ranks === around ? (parent ? "" : "all") : node.ranks;
+    const slowest = longestText(longest.get(`${node.site} ${node.call}`));
     row.element = make("tr", { tabindex: "-1", "aria-level": level + 1,
                                "aria-expanded": node.body ? "false" : undefined },
       make("th", { scope: "row", class: "node" },
@@ -78,7 +81,8 @@ export function structureView() {
       make("td", { class: "wrap" }, node.site === undefined ? node.place ?? "" : placeLink(node.site, node.ranks)),
       make("td", { class: "wrap ranks" }, ranks === "all" ? ranks : unbroken(ranks)),
       make("td", { class: "number" }, countText(node.count)),
-      make("td", { class: "number" }, timed ? timeText(node.compute) : ""),
+      make("td", { class: "number" }, timed ? timeText(node.compute) : "",
+        slowest ? make("div", { class: "note" }, slowest) : null),
       make("td", { class: "number" }, timed ? timeText(node.in_call) : ""),
       make("td", { class: "number" }, node.sent > 0 ? bytesText(node.sent) : ""),
       make("td", { class: "stackcell" }, timed ? bar(node, whole) : ""));
@@ -138,6 +142,7 @@ export function structureView() {
       make("thead", {}, make("tr", {}, heads.map((head, i) =>
         make("th", { scope: "col", class: i >= 3 && i <= 6 ? "number" : undefined }, head)))), body)),
     data.tree.left_out > 0 ? note(`${countText(data.tree.left_out)} more nodes are not on this page (chameleon print shows them).`) : null,
+    timed ? note("Below computing before stand the ranks that compute longest at that place, where they stand out.") : null,
     note("Ranks stand where not all of the enclosing loop take part. -> is a destination, <- a source, +1 one rank up from the caller. ",
          listNote(rows.map((row) => row.node.ranks))),
   ].filter(Boolean);

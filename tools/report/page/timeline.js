@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // When ranks were in MPI: all ranks in cells, and some ranks call by call in a part of the run.
-import { data, siteText } from "./data.js";
+import { data, siteText, timeClasses } from "./data.js";
 import { asTable, make, note, pick, push, table, tick } from "./dom.js";
 import { canvas, ink, kindColour, legend, ticks } from "./picture.js";
+import { seriesBand } from "./series.js";
 import { bytesText, countText, shareText, timeText } from "./text.js";
 
 const kKindNames = ["send", "receive", "wait", "collective", "other"];
@@ -292,7 +293,11 @@ export function timelineView() {
       (timeline.unmatched > 0 ? `${countText(timeline.unmatched)} receives or collectives are without their others.` : "")),
     legend([...Object.entries(kKindWords).map(([kind, words]) => [`var(--${kind})`, words]),
             ["var(--computefaint)", "computing"]]),
+    ...seriesBand(timeline.end),
     make("h2", {}, "All ranks"),
+    data.info.timing === "histogram" && data.series.length > 1
+      ? note("Calls have the mean of all steps" + (timeClasses?.some((one) => !/^\d+$/.test(one.ranks)) ? " and of ranks with like times" : "") +
+             ": which steps were slow is in the band above.") : null,
     ...overviewPicture(overview, detail),
     make("h2", {}, detail.whole ? (detail.tracks.length < data.info.streams ? `Call by call: ${detail.tracks.length} of the ${lanesWord(detail.tracks)}` : "Call by call") : `Call by call: ${detail.tracks.length} ${lanesWord(detail.tracks)}, ${timeText(detail.begin)} to ${timeText(detail.end)}`),
     detail.whole ? null : note("The frame above is the part shown here. Drag across it to look closer."),
