@@ -145,12 +145,34 @@ class Symbolizer::DebugInfo {
   static void find_caller(Dwarf_Die* inlined, SourceLocation& location) {
     Dwarf_Die* scopes = nullptr;
     const int count = dwarf_getscopes_die(inlined, &scopes);
+    Dwarf_Die* outermost = inlined;
     for (int i = 1; i < count; ++i) {
-      if (dwarf_tag(&scopes[i]) != DW_TAG_subprogram) continue;
+      const int tag = dwarf_tag(&scopes[i]);
+      if (tag == DW_TAG_inlined_subroutine) outermost = &scopes[i];
+      if (tag != DW_TAG_subprogram) continue;
       location.inlined_in = function_name(&scopes[i]);
+      find_call(outermost, location);
       break;
     }
     std::free(scopes);
+  }
+
+  /// The line in the function around it that calls what was inlined.
+  static void find_call(Dwarf_Die* inlined, SourceLocation& location) {
+    Dwarf_Attribute attribute;
+    Dwarf_Word file = 0, line = 0;
+    Dwarf_Die unit;
+    Dwarf_Files* files = nullptr;
+    std::size_t count = 0;
+    if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) != 0 ||
+        dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) != 0 ||
+        dwarf_diecu(inlined, &unit, nullptr, nullptr) == nullptr ||
+        dwarf_getsrcfiles(&unit, &files, &count) != 0)
+      return;
+    const char* const name = dwarf_filesrc(files, file, nullptr, nullptr);
+    if (name == nullptr) return;
+    location.outer_file = name;
+    location.outer_line = static_cast<int>(line);
   }
 
   Dwfl* session_ = nullptr;

@@ -24,6 +24,8 @@ struct SourceLocation {
   int line = 0;            ///< 0 if not known
   std::string module;      ///< base name of the executable or library
   std::string inlined_in;  ///< the function `function` was inlined in, or empty
+  std::string outer_file;  ///< where that one calls what was inlined; empty if not known
+  int outer_line = 0;
 };
 
 class Symbolizer {

@@ -50,19 +50,37 @@ LoopPlaces::Function LoopPlaces::next_function(const Common& common) {
   return function;
 }
 
-/// `sweep.cpp:40-58 sweep()`: the lines of those calls that stand in the function itself.
+/// Whether all these calls stand in one function that was inlined.
+bool LoopPlaces::in_one_inlined(const Common& common) {
+  const auto at = [&](const Frames& path) -> const SourceLocation& {
+    return sites_.resolve(path[common.outer]);
+  };
+  const SourceLocation& first = at(*common.paths.begin());
+  return !first.inlined_in.empty() &&
+         std::all_of(common.paths.begin(), common.paths.end(), [&](const Frames& path) {
+           return !at(path).inlined_in.empty() && at(path).function == first.function;
+         });
+}
+
+/// `sweep.cpp:40-58 sweep()`: the lines of those calls that stand in the function itself, or that
+/// call what was inlined in it.
 std::string LoopPlaces::lines_text(const Common& common, const Function& function) {
-  std::string file;
+  const bool inlined = in_one_inlined(common);
+  std::string name = function.second, file;
   int first = 0, last = 0;
   for (const Frames& path : common.paths) {
     const SourceLocation& at = sites_.resolve(path[common.outer]);
-    if (at.function != function.second || at.file.empty()) continue;
-    if (file.empty()) file = at.file;
-    if (at.file != file) continue;
-    first = first == 0 ? at.line : std::min(first, at.line);
-    last = std::max(last, at.line);
+    const bool outside = !inlined && !at.inlined_in.empty();
+    const std::string& here = outside ? at.outer_file : at.file;
+    const int line = outside ? at.outer_line : at.line;
+    if (inlined) name = at.function;
+    if (here.empty()) continue;
+    if (file.empty()) file = here;
+    if (here != file) continue;
+    first = first == 0 ? line : std::min(first, line);
+    last = std::max(last, line);
   }
-  const std::string name = sites_.function_text(function.second);
+  name = sites_.function_text(name);
   if (file.empty()) return name;
   return std::string(base_name(file)) + ":" + std::to_string(first) +
          (last > first ? "-" + std::to_string(last) : "") + " " + name;

@@ -59,6 +59,7 @@ class LoopPlaces {
   Common common_of(const Node& loop);
   Function function_of(const Frame& frame);
   Function next_function(const Common& common);
+  bool in_one_inlined(const Common& common);
   std::string lines_text(const Common& common, const Function& function);
   void tell_apart();
 
