@@ -54,7 +54,7 @@ void InstanceOrder::completed(PatternInstance&& instance) {
 
 void InstanceOrder::drain() {
   while (waiting_ > 0 && (blocking_ == 0 || waiting_ > kMostWaiting)) {
-    Waiting* next = ready_.empty() ? forced() : std::get<2>(*ready_.begin());
+    Waiting* next = ready_.empty() ? forced() : std::get<Waiting*>(*ready_.begin());
     if (next == nullptr) return;
     put_out(*next);
   }

@@ -44,7 +44,7 @@ class InstanceOrder {
     std::size_t behind = 0;  ///< streams in which others come first
     bool out = false;
   };
-  using Key = std::tuple<std::uint64_t, std::uint32_t, Waiting*>;
+  using Key = std::tuple<std::uint64_t, std::uint32_t, std::uint64_t, Waiting*>;
   struct Stream {
     std::deque<std::shared_ptr<Waiting>> queue;  ///< null: not complete
     std::uint64_t first = 0;                     ///< ordinal of the front
@@ -53,7 +53,8 @@ class InstanceOrder {
   };
 
   static Key key(Waiting& waiting) {
-    return {waiting.instance.begin_ns, waiting.instance.segments.front().stream, &waiting};
+    const Segment& first = waiting.instance.segments.front();
+    return {waiting.instance.begin_ns, first.stream, first.ordinal, &waiting};
   }
   Stream& at(std::uint32_t stream);
   void drain();
