@@ -13,6 +13,7 @@ from online_jobs import run_chosen
 TESTS = []
 EXAMPLES = ("stencil2d", "wavefront", "ring", "multipartition", "transpose", "spectral",
             "multigrid", "bucketsort", "hydro", "ocean", "taskfarm", "phases", "faulty")
+FEW = ("wavefront", "transpose", "spectral", "multigrid", "taskfarm")
 ALGORITHMS = ("chameleon", "callpath+parameter", "reference", "acurdion", "dynamic")
 
 
@@ -24,8 +25,8 @@ def test(function):
 @test
 def markers(online):
     """100 % in every column, at any number of ranks."""
-    for ranks in (4, 9, 16, 64) if online.all else (4, 9):
-        for name in EXAMPLES:
+    for ranks in (4, 9, 16, 64) if online.all else (4,):
+        for name in EXAMPLES if online.all else FEW:
             program = online.example(name, "--iterations", 5)
             for algorithm in ALGORITHMS:
                 what, path, facts, _ = online.trace(ranks, program, ALGORITHM=algorithm)
@@ -43,8 +44,7 @@ def markers(online):
 @test
 def whole_runs(online):
     """Without markers they cluster in MPI_Finalize, and chameleon does not."""
-    few = ("wavefront", "transpose", "spectral", "multigrid", "taskfarm")
-    for name in EXAMPLES if online.all else few:
+    for name in EXAMPLES if online.all else FEW[:2]:
         program = online.example(name, "--iterations", 5)
         for algorithm in ALGORITHMS:
             variables = {"ALGORITHM": algorithm, "CALL_FREQUENCY": 1000}
