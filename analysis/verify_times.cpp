@@ -71,12 +71,17 @@ Result<RawSums> read_sums(const std::string& path,
 
 class TimesComparison {
  public:
-  explicit TimesComparison(const Trace& trace)
-      : trace_(trace), declared_(!trace.declarations.empty()) {}
+  explicit TimesComparison(const Trace& trace) : trace_(trace) {
+    for (const Declaration& one : trace.declarations) {
+      named_.merge(one.ranks);
+      failed_ = failed_ || is_failure(one);
+    }
+  }
 
   void add(std::uint32_t rank, std::uint32_t thread, const RawSums& sums) {
     const std::uint32_t stream = trace_.stream_of(rank, thread);
     const StreamTimes times(trace_, stream);
+    const bool declared = failed_ || named_.contains(rank);
     double run = 0;
     for (const auto& [place, sum] : sums) run += sum.compute_ns + sum.call_ns;
     for (const auto& [place, sum] : sums) {
@@ -92,7 +97,7 @@ class TimesComparison {
         const double allowed = stated + kCodeError * (1 + stated) + kRounding * sum.events / raw;
         if (error <= allowed) {
           ++kind.within;
-        } else if (declared_) {
+        } else if (declared) {
           ++kind.declared;
         } else if (error - allowed > furthest_) {
           furthest_ = error - allowed;
@@ -139,9 +144,16 @@ class TimesComparison {
     }
   };
 
+  /// A rank that fails may take with it what others send through it, and on rank 0 the times that
+  /// they had since the flush before.
+  static bool is_failure(const Declaration& one) {
+    return one.what == kNoMemoryDeclaration || one.what == kFailedDeclaration ||
+           one.what == kLostFlushDeclaration || one.what == kLostWordsDeclaration;
+  }
+
   const Trace& trace_;
-  /// Something is: a rank that fails may take with it what others send through it.
-  bool declared_;
+  RankList named_;       ///< by declarations
+  bool failed_ = false;  ///< some rank did
   Kind compute_{"compute"}, communication_{"communication"};
   double furthest_ = 0;
   std::vector<TimesCheck::Worst> worst_;

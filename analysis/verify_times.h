@@ -23,7 +23,7 @@ namespace chameleon::analysis {
 struct TimesColumn {
   std::uint64_t total = 0;     ///< places of streams that take at least a hundredth
   std::uint64_t within = 0;    ///< of these, as near as the trace states
-  std::uint64_t declared = 0;  ///< the others, where the trace declares something
+  std::uint64_t declared = 0;  ///< the others, of ranks that a declaration concerns
   double median = 0, percentile_95 = 0, largest = 0;  ///< error of a sum, relative to the records
   double all = 0;  ///< of the sum over all streams and places, large and small
 

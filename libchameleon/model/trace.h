@@ -48,6 +48,15 @@ inline constexpr const char* kPausedDeclaration =
 inline constexpr const char* kLostFlushDeclaration =
     "a flush failed: the events of its intervals are missing";
 
+inline constexpr const char* kNoMemoryDeclaration =
+    "the tracer ran out of memory: calls from then on are missing";
+
+inline constexpr const char* kFailedDeclaration =
+    "the tracer failed: calls from then on are missing";
+
+inline constexpr const char* kLostWordsDeclaration =
+    "what these ranks say of themselves was lost: calls may be missing";
+
 /// An object every MPI program has from the start: its symbolic id is -2 minus
 /// its place in the list of its kind.
 struct Predefined {

@@ -180,7 +180,7 @@ class TraceKeeper {
       if (!ranks.empty()) online_.declarations.push_back({what, ranks});
     };
     declare(kLostFlushDeclaration, missing_unknown_ ? everyone() : missing_);
-    declare("what these ranks say of themselves was lost: calls may be missing", silent);
+    declare(kLostWordsDeclaration, silent);
   }
 
   Members<World>& members_;

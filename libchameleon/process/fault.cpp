@@ -55,9 +55,7 @@ void note_fault(Failure failure) {
 void fault_caught() { note_fault(failure_caught()); }
 
 const char* fault_declaration(Failure failure) {
-  return failure == Failure::kMemory
-             ? "the tracer ran out of memory: calls from then on are missing"
-             : "the tracer failed: calls from then on are missing";
+  return failure == Failure::kMemory ? kNoMemoryDeclaration : kFailedDeclaration;
 }
 
 }  // namespace chameleon::process

@@ -68,7 +68,9 @@ TEST_CASE("times within what their class states match") {
   CHECK(check->communication.total == 4);
 }
 
-TEST_CASE("a time further off than stated is a mismatch, unless the trace declares something") {
+TEST_CASE(
+    "a time further off than stated is a mismatch, unless the trace declares something of its "
+    "rank") {
   const Records records;
   Trace trace = trace_of(0.3);
   const Result<TimesCheck> check = verify_times(trace, records.path());
@@ -80,6 +82,8 @@ TEST_CASE("a time further off than stated is a mismatch, unless the trace declar
   REQUIRE(check->worst.size() == 1);
   CHECK(check->worst[0].rank == 0);
   CHECK(check->worst[0].call == "Send");
+  trace.declarations.push_back({"something of another rank", RankList::single(1)});
+  CHECK_FALSE(verify_times(trace, records.path())->declared());
   trace.declarations.push_back({"something", RankList::single(0)});
   const Result<TimesCheck> declared = verify_times(trace, records.path());
   REQUIRE(declared);
@@ -98,6 +102,16 @@ TEST_CASE("a place without times in the trace is as wrong as can be") {
   const Result<TimesCheck> unknown = verify_times(other, records.path());
   REQUIRE(unknown);
   CHECK(unknown->communication.largest == 1);
+}
+
+TEST_CASE("a rank that fails may take times of others with it") {
+  const Records records;
+  for (const char* what : {kNoMemoryDeclaration, kFailedDeclaration, kLostFlushDeclaration,
+                           kLostWordsDeclaration, kPausedDeclaration}) {
+    Trace trace = trace_of(0.3);
+    trace.declarations.push_back({what, RankList::single(1)});
+    CHECK(verify_times(trace, records.path())->declared() == (what != kPausedDeclaration));
+  }
 }
 
 TEST_CASE("what has no times, or is not complete, is not compared") {
