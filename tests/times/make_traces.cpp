@@ -3,11 +3,15 @@
 // each what every rank spent, once.csv and again.csv: rank, call, count, ns computed before it, ns
 // in it. One call comes after different predecessors on different ranks differently often, and
 // takes long after one and short after the other. In the second run, the times of rank 3 after that
-// one are just far enough from those of the others for a distribution of their own.
+// one are just far enough from those of the others for a distribution of their own. classes.cham
+// and apart.cham are the same runs with a table of times, as tracers write it: in the one all ranks
+// are a class, in the other rank 3 is one of its own. There rank r waited r + 1 ms at markers.
 
 #include <cstdio>
 #include <map>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "format/file.h"
 #include "unit/trace_builder.h"
@@ -45,12 +49,41 @@ struct Job : testing::TraceBuilder {
     ++sums.count;
     sums.compute += compute;
     sums.call += in_call;
+    const std::uint64_t symbol = Node::event_symbol(call, 100U + call);
+    Durations& times = accounts[rank][{symbol, before[rank]}];
+    times.compute.add(compute);
+    times.communication.add(in_call);
+    before[rank] = symbol;
+  }
+
+  /// Of classes of ranks.
+  TimeTable table(const std::vector<RankList>& classes) const {
+    TimeTable table;
+    for (const RankList& ranks : classes) {
+      const std::uint32_t number = table.add_class({ranks, 0});
+      ranks.for_each([&](std::uint32_t rank) {
+        for (const auto& [place, times] : accounts[rank]) table.add(place, number, times);
+      });
+    }
+    return table;
   }
 
   std::map<std::pair<std::uint32_t, Call>, Sums> truth;
+
+ private:
+  std::unordered_map<Place, Durations, Place::Hash> accounts[kRanks];
+  std::uint64_t before[kRanks] = {};
 };
 
-bool write(const std::string& stem, bool apart) {
+void forget_times(std::vector<Node>& nodes) {
+  for (Node& node : nodes) {
+    node.times.clear();
+    forget_times(node.body);
+  }
+}
+
+/// With `classes`, times are in a table and not at the nodes.
+bool write(const std::string& stem, bool apart, const std::vector<RankList>& classes = {}) {
   Job job;
   for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
     job.event(rank, kInit, 0, 300 * kUs);
@@ -67,6 +100,12 @@ bool write(const std::string& stem, bool apart) {
   Trace trace = job.build();
   trace.program = "sweeps";
   trace.timing = "histogram";
+  if (!classes.empty()) {
+    forget_times(trace.nodes);
+    trace.times = job.table(classes);
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank)
+      trace.facts[rank].waiting_ns = (rank + 1) * 1000 * kUs;
+  }
   if (const Status written = format::replace_trace_file(stem + ".cham", trace); !written) {
     std::fprintf(stderr, "%s\n", written.error().message.c_str());
     return false;
@@ -86,6 +125,10 @@ bool write(const std::string& stem, bool apart) {
 
 int main(int argc, char** argv) {
   const std::string folder = argc > 1 ? argv[1] : ".";
-  return chameleon::write(folder + "/once", false) && chameleon::write(folder + "/again", true) ? 0
-                                                                                                : 1;
+  using chameleon::RankList;
+  const bool written =
+      chameleon::write(folder + "/once", false) && chameleon::write(folder + "/again", true) &&
+      chameleon::write(folder + "/classes", false, {RankList::range(0, 3)}) &&
+      chameleon::write(folder + "/apart", true, {RankList::range(0, 2), RankList::single(3)});
+  return written ? 0 : 1;
 }

@@ -17,6 +17,8 @@ constexpr const char* kNote =
     "compute time is given to the frames that the calls before and after it share";
 
 /// Frames outermost first, and the time in them.
+constexpr const char* kWaiting = "(waiting at markers)";
+
 using Stacks = std::map<std::vector<std::string>, double>;
 
 Result<Stacks> stacks_of(const ExportRequest& request, ExportReport& report) {
@@ -48,6 +50,12 @@ Result<Stacks> stacks_of(const ExportRequest& request, ExportReport& report) {
     stacks[functions(frames, std::min(shared, frames.size()))] += time.compute_ns();
   });
   if (!walked) return walked.error();
+  // A rank that waits at a marker would have waited at its next communication.
+  double waiting = 0;
+  for (const std::uint32_t lane : request.lanes())
+    if (const auto facts = trace.facts.find(lane); facts != trace.facts.end())
+      waiting += static_cast<double>(facts->second.waiting_ns);
+  if (waiting > 0) stacks[{kWaiting}] += waiting;
   report.events = static_cast<std::uint64_t>(std::llround(events));
   report.timing = trace.timing == "none" ? "no times recorded" : "sums over the ranks";
   report.notes.push_back(kNote);
