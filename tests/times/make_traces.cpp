@@ -82,6 +82,30 @@ void forget_times(std::vector<Node>& nodes) {
   }
 }
 
+/// Two intervals: rank r computes r + 1 ms, is in calls for 2 ms and waits for (r + 1) / 2 ms.
+Series series() {
+  Series series;
+  for (std::uint64_t marker = 1; marker <= 2; ++marker) {
+    SeriesSpan span;
+    span.first = span.slowest = marker;
+    span.end_ns = marker * 10 * 1000 * kUs;
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+      IntervalTally one;
+      one.compute = RankExtent::of(rank, (rank + 1) * 1000 * kUs);
+      one.communication = RankExtent::of(rank, 2000 * kUs);
+      one.busy = RankExtent::of(rank, (rank + 3) * 1000 * kUs);
+      one.waiting = RankExtent::of(rank, (rank + 1) * 500 * kUs);
+      if (rank == 0)
+        span.all = one;
+      else
+        span.all.add(one);
+    }
+    span.worst = span.all;
+    series.add(span);
+  }
+  return series;
+}
+
 /// With `classes`, times are in a table and not at the nodes.
 bool write(const std::string& stem, bool apart, const std::vector<RankList>& classes = {}) {
   Job job;
@@ -103,6 +127,7 @@ bool write(const std::string& stem, bool apart, const std::vector<RankList>& cla
   if (!classes.empty()) {
     forget_times(trace.nodes);
     trace.times = job.table(classes);
+    trace.series = series();
     for (std::uint32_t rank = 0; rank < kRanks; ++rank)
       trace.facts[rank].waiting_ns = (rank + 1) * 1000 * kUs;
   }

@@ -138,6 +138,17 @@ def check_export(tools, trace, truth, folder):
             sums[1] += int(row["compute_ns"])
             sums[2] += int(row["call_ns"])
     same(found, truth, "export: events.csv", rounding=0.5)
+    outcome = tools.chameleon("export", trace, "--chrome", folder / "chrome.json")
+    expect(outcome.status == 0, "export --chrome fails", outcome)
+    steps = [(event["ts"], event["args"]) for event in json.loads(
+        (folder / "chrome.json").read_text())["traceEvents"] if event["ph"] == "C"]
+    # In us, of a rank on average; codes of the file are within 1/128.
+    wanted = [(0, 2500, 2000, 1250), (5750, 2500, 2000, 1250), (11500, 0, 0, 0)] if coded else []
+    expect(len(steps) == len(wanted), f"chrome: time steps {steps}")
+    for (at, args), numbers in zip(steps, wanted):
+        found = (at, args["computing"], args["in MPI"], args["waiting at the marker"])
+        expect(all(abs(a - b) <= b / 100 for a, b in zip(found, numbers)),
+               f"chrome: a time step {found}, in truth {numbers}")
     stacks = folder / "folded.txt"
     outcome = tools.chameleon("export", trace, "--folded", stacks)
     expect(outcome.status == 0, "export --folded fails", outcome)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Chrome's trace events as JSON, which Perfetto and chrome://tracing read: a
-/// track a rank (or thread of it), a slice a call, an arrow a message. Times are microseconds with
+/// track a rank (or thread of it), a slice a call, an arrow a message, and a counter of what the
+/// time steps between markers took. Times are microseconds with
 /// three decimals, so nanoseconds are exact. Events are written as they come, so that memory does
 /// not grow with them.
 
+#include <algorithm>
 #include <cstdio>
 
 #include "tools/export/export.h"
@@ -38,6 +40,7 @@ class Chrome {
             << ",\n{\"ph\":\"M\",\"name\":\"thread_sort_index\"" << of
             << "\"sort_index\":" << std::to_string(threads ? place++ : lane) << "}}";
     }
+    series();
   }
 
   void event(const TimedEvent& event) {
@@ -58,6 +61,31 @@ class Chrome {
   }
 
  private:
+  /// A counter of what time steps took, a rank on average: which of them were slow, and what ranks
+  /// waited at markers, the means of calls do not tell. On the timeline, which is without the
+  /// tool's work, a step is as long as that.
+  void series() {
+    const double ranks = std::max<double>(request_.trace.world_size, 1);
+    double at = 0;
+    const auto count = [&](double compute, double in_mpi, double waiting) {
+      char text[240];
+      std::snprintf(text, sizeof text,
+                    ",\n{\"ph\":\"C\",\"name\":\"time step (us)\",\"pid\":0,\"ts\":%.3f,\"args\":{"
+                    "\"computing\":%.3f,\"in MPI\":%.3f,\"waiting at the marker\":%.3f}}",
+                    at / 1e3, compute / 1e3, in_mpi / 1e3, waiting / 1e3);
+      file_ << text;
+    };
+    for (const SeriesSpan& span : request_.trace.series.spans()) {
+      const double instances = ranks * static_cast<double>(span.intervals);
+      const auto mean = [&](const RankExtent& extent) {
+        return static_cast<double>(extent.sum_ns) / instances;
+      };
+      count(mean(span.all.compute), mean(span.all.communication), mean(span.all.waiting));
+      at += (mean(span.all.busy) + mean(span.all.waiting)) * static_cast<double>(span.intervals);
+    }
+    if (at > 0) count(0, 0, 0);
+  }
+
   /// The call's, in JSON.
   const std::string& name_of(const RankOperations& at) {
     const auto [entry, fresh] = calls_.try_emplace(at.event().node->call);
