@@ -20,6 +20,7 @@
 #include "compress/merge.h"
 #include "flush/flush.h"
 #include "format/codec.h"
+#include "online/ballot.h"
 #include "signature/call_parameters.h"
 #include "simulate_capek.h"
 #include "world/virtual_world.h"
@@ -34,6 +35,7 @@ struct Options {
   ClusterAxes axes;
   std::string fidelity = "exact";
   std::string output;
+  bool merge = true;
   bool json = false;
 };
 
@@ -61,13 +63,13 @@ class Recorded final : public EventSink {
 
 struct Row {
   std::uint32_t ranks = 0;
-  Traffic clustering, merging;
-  double clustering_seconds = 0;  ///< of work on the critical path
+  Traffic vote, clustering, merging;
+  double vote_seconds = 0;  ///< of work on the critical path
+  double clustering_seconds = 0;
   double merging_seconds = 0;
   std::size_t call_paths = 0, leads = 0;
   std::size_t largest = 0;  ///< most leads of a main cluster
   SignatureFormat format = 0;
-  std::uint64_t largest_node = 0;
   std::uint64_t trace_bytes = 0;
   double seconds = 0;  ///< of this process
 };
@@ -84,6 +86,10 @@ class Simulation {
     Row row;
     row.ranks = ranks;
     VirtualWorld world(ranks, true, true);
+    vote(world);
+    row.vote = world.traffic();
+    row.vote_seconds = world.critical_seconds();
+    world.reset_traffic();
     IntervalSignature signature;
     const auto signatures = world.generate([&](std::uint32_t rank) {
       return sign({rank, ranks}, signature);
@@ -93,7 +99,26 @@ class Simulation {
     row.clustering_seconds = world.critical_seconds();
     describe(row, clusters);
     world.reset_traffic();
+    if (options_.merge) merge_all(world, clusters, row);
+    row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return row;
+  }
 
+  const Trace& last() const { return last_; }
+
+ private:
+  /// About a step that all ranks repeat.
+  static void vote(VirtualWorld& world) {
+    const auto ballots = world.generate([](std::uint32_t rank) {
+      const RankExtent extent = RankExtent::of(rank, rank);
+      return Ballot{Vote(0, 0, 0, mix(1)), {extent, extent, extent, extent}};
+    });
+    const auto add = [](Ballot& mine, Ballot&& theirs) { combine(mine, theirs); };
+    std::uint32_t missing = 0;
+    world.vote(ballots, add, 0, 0, missing);
+  }
+
+  void merge_all(VirtualWorld& world, const Clustering& clusters, Row& row) {
     // History (start-up and the first step) is everyone's; the steady steps are those of
     // leads, and of others as the fidelity says.
     Trace online = frame_;
@@ -104,14 +129,9 @@ class Simulation {
     describe(online, clusters);
     canonicalize(online);
     row.trace_bytes = encode_trace(online).size();
-    row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     last_ = std::move(online);
-    return row;
   }
 
-  const Trace& last() const { return last_; }
-
- private:
   /// The fold of a rank's events, in place of what `share` held. A step is the same each
   /// time: its events are made once.
   void fill(Share& share, Place place, bool start, std::uint32_t steps) const {
@@ -258,19 +278,24 @@ class Simulation {
   Trace last_;
 };
 
-void print_row(const Row& row) {
-  std::printf(
-      "%8u  %6.3f s %9llu %8s %5u %8s   %6.3f s %9llu %8s %5u   %5zu %5zu %10s  %6.1f s\n",
-      row.ranks, row.clustering_seconds, static_cast<unsigned long long>(row.clustering.messages),
-      bytes_text(static_cast<double>(row.clustering.bytes)).c_str(), row.clustering.depth,
-      bytes_text(static_cast<double>(row.clustering.largest)).c_str(), row.merging_seconds,
-      static_cast<unsigned long long>(row.merging.messages),
-      bytes_text(static_cast<double>(row.merging.bytes)).c_str(), row.merging.depth, row.call_paths,
-      row.leads, bytes_text(static_cast<double>(row.trace_bytes)).c_str(), row.seconds);
+void print_row(const Row& row, bool merged) {
+  const auto bytes = [](std::uint64_t number) { return bytes_text(static_cast<double>(number)); };
+  const Traffic& clustering = row.clustering;
+  std::printf("%8u  %6.3f s %9llu %8s %5u %8s   ", row.ranks, row.clustering_seconds,
+              static_cast<unsigned long long>(clustering.messages), bytes(clustering.bytes).c_str(),
+              clustering.depth, bytes(clustering.largest).c_str());
+  if (merged)
+    std::printf("%6.3f s %9llu %8s %5u", row.merging_seconds,
+                static_cast<unsigned long long>(row.merging.messages),
+                bytes(row.merging.bytes).c_str(), row.merging.depth);
+  else
+    std::printf("%8s %9s %8s %5s", "-", "-", "-", "-");
+  std::printf("   %5zu %5zu %10s  %6.1f s\n", row.call_paths, row.leads,
+              merged ? bytes(row.trace_bytes).c_str() : "-", row.seconds);
   std::fflush(stdout);
 }
 
-nlohmann::ordered_json json_row(const Row& row) {
+nlohmann::ordered_json json_row(const Row& row, bool merged) {
   const auto traffic = [](const Traffic& t, double seconds) {
     return nlohmann::ordered_json{{"critical_seconds", seconds},
                                   {"messages", t.messages},
@@ -278,15 +303,17 @@ nlohmann::ordered_json json_row(const Row& row) {
                                   {"largest_message", t.largest},
                                   {"depth", t.depth}};
   };
-  return {{"ranks", row.ranks},
-          {"clustering", traffic(row.clustering, row.clustering_seconds)},
-          {"merging", traffic(row.merging, row.merging_seconds)},
-          {"call_paths", row.call_paths},
-          {"most_sub_clusters", row.largest},
-          {"leads", row.leads},
-          {"format", signature::format_text(row.format)},
-          {"trace_bytes", row.trace_bytes},
-          {"seconds", row.seconds}};
+  nlohmann::ordered_json json = {{"ranks", row.ranks},
+                                 {"vote", traffic(row.vote, row.vote_seconds)},
+                                 {"clustering", traffic(row.clustering, row.clustering_seconds)}};
+  if (merged) json["merging"] = traffic(row.merging, row.merging_seconds);
+  json["call_paths"] = row.call_paths;
+  json["most_sub_clusters"] = row.largest;
+  json["leads"] = row.leads;
+  json["format"] = signature::format_text(row.format);
+  if (merged) json["trace_bytes"] = row.trace_bytes;
+  json["seconds"] = row.seconds;
+  return json;
 }
 
 int run_simulate(const Options& options) {
@@ -303,6 +330,8 @@ int run_simulate(const Options& options) {
   const Fidelity fidelity = options.fidelity == "lead" ? Fidelity::kLead : Fidelity::kExact;
   if (options.from == 0 || options.to < options.from || options.to > (1U << 22))
     return fail("simulate", "--from and --to take 1 to 4194304 ranks, ascending", kExitUsage);
+  if (!options.merge && !options.output.empty())
+    return fail("simulate", "with --no-merge there is no trace to write", kExitUsage);
   if (options.iterations == 0) return fail("simulate", "--iterations takes at least 1", kExitUsage);
   Simulation simulation(options, *behaviour, *clustering, fidelity);
   auto document = json_document("simulate");
@@ -321,9 +350,9 @@ int run_simulate(const Options& options) {
   for (std::uint64_t ranks = options.from; ranks <= options.to; ranks *= 2) {
     const Row row = simulation.run(static_cast<std::uint32_t>(ranks));
     if (options.json)
-      document["rows"].push_back(json_row(row));
+      document["rows"].push_back(json_row(row, options.merge));
     else
-      print_row(row);
+      print_row(row, options.merge);
   }
   if (options.json) print_json(document);
   if (options.output.empty()) return kExitOk;
@@ -341,10 +370,10 @@ int run_either(const CLI::App& verb, const Options& options, CapekSimulation cap
     return std::string();
   };
   const std::string other =
-      clusters_efforts
-          ? given({"--iterations", "--algorithm", "--format", "--steps", "--leads", "--clustering",
-                   "--equality", "--count-tolerance", "--distance", "--fidelity", "--output"})
-          : given({"--figure", "--table"});
+      clusters_efforts ? given({"--iterations", "--algorithm", "--format", "--steps", "--leads",
+                                "--clustering", "--equality", "--count-tolerance", "--distance",
+                                "--fidelity", "--output", "--no-merge"})
+                       : given({"--figure", "--table"});
   if (!other.empty())
     return fail("simulate", "'" + options.behaviour + "' takes no " + other, kExitUsage);
   if (!clusters_efforts) return run_simulate(options);
@@ -380,6 +409,7 @@ void add_simulate_command(CLI::App& app, int& status) {
   verb->add_option("--fidelity", options->fidelity, "exact or lead")
       ->check(CLI::IsMember({"exact", "lead"}))
       ->capture_default_str();
+  verb->add_flag("!--no-merge", options->merge, "Vote and cluster only");
   verb->add_option("-o,--output", options->output, "Write the largest job's trace");
   verb->add_flag("--json", options->json, "One JSON object");
   verb->add_option("--figure", capek->figure, "capek: figure 4 to 9 of Gamblin et al. 2010")

@@ -101,6 +101,7 @@ using namespace compress;
 using namespace flush;
 using namespace format;
 using namespace mpi;
+using namespace online;
 using namespace signature;
 using namespace statistics;
 using namespace world;

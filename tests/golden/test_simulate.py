@@ -51,9 +51,24 @@ def main():
             # distances to the transposed place. Both grow as the root of the number of ranks.
             growth = (1024 / 64) ** 0.5 if name == "transpose" else 1.5
             assert sizes[2] < growth * sizes[0], f"{name}: {sizes}"
+        # A vote and a clustering, without the merge that takes a trace of each of 65,536 ranks.
+        for name, algorithm, most in (("transpose", "chameleon", 1 << 16),
+                                      ("wavefront", "acurdion", 1 << 16),
+                                      ("wavefront", "dynamic", 1 << 12)):
+            job = run(chameleon, "simulate", name, "--algorithm", algorithm, "--no-merge",
+                      "--from", 65536, "--to", 65536, "--json")
+            row = json.loads(job.stdout)["rows"][0]
+            where = f"{name}, {algorithm}: {row}"
+            assert "merging" not in row and "trace_bytes" not in row, where
+            assert row["vote"]["largest_message"] == 144, where
+            assert row["vote"]["messages"] == 2 * 65535, where
+            # A node takes in at most as many messages as the tree has levels.
+            assert 16 * row["clustering"]["largest_message"] < 1 << 20, where
+            assert row["clustering"]["largest_message"] <= most, where
         for arguments in (["nothing"], ["ring", "--from", "0"], ["ring", "--clustering", "off"],
                           ["ring", "--iterations", "0"], ["ring", "--steps", "three"],
-                          ["ring", "-k", "0"], ["ring", "--algorithm", "best"]):
+                          ["ring", "-k", "0"], ["ring", "--no-merge", "-o", "x.cham"],
+                          ["ring", "--algorithm", "best"]):
             job = run(chameleon, "simulate", *arguments)
             assert job.returncode == 2 and len(job.stderr.splitlines()) == 1, (arguments, job)
     print("ok")
