@@ -325,6 +325,7 @@ nlohmann::ordered_json info_document(const Trace& trace, const FileFacts& file) 
       document["inexact"].push_back(
           {{"kind", kInexactKinds[i].second}, {"ranks", summary.inexact[i].to_string()}});
   document["facts"] = facts_json(trace);
+  if (!trace.totals.empty()) document["totals"] = totals_json(trace);
   return document;
 }
 

@@ -76,4 +76,18 @@ nlohmann::ordered_json time_classes_json(const Trace& trace) {
   return classes;
 }
 
+nlohmann::ordered_json totals_json(const Trace& trace) {
+  using Json = nlohmann::ordered_json;
+  Json totals = Json::array();
+  for (const PhaseTotals::Entry& entry : trace.totals.entries())
+    for (const auto& [phase, spent] : entry.phases) {
+      Json& row = totals.emplace_back(Json{{"ranks", entry.ranks.to_string()}, {"phase", nullptr}});
+      if (phase != PhaseTotals::kNoPhase) row["phase"] = phase;
+      for (std::size_t i = 0; i < kSpentTimes.size(); ++i)
+        row[std::string(kSpentTimeNames[i]) + "_seconds"] =
+            1e-9 * static_cast<double>(spent.*kSpentTimes[i]);
+    }
+  return totals;
+}
+
 }  // namespace chameleon::tools

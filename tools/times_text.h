@@ -25,5 +25,8 @@ std::vector<std::string> times_of_lines(const Trace& trace, const RankList& stre
 nlohmann::ordered_json times_of_json(const Trace& trace, const RankList& streams);
 /// `[{"ranks": "0-3", "spread": 0.03}]`, of streams.
 nlohmann::ordered_json time_classes_json(const Trace& trace);
+/// `[{"ranks": "0", "phase": 1, "compute_seconds": 0.5, ...}]`; the phase is null after the last
+/// marker.
+nlohmann::ordered_json totals_json(const Trace& trace);
 
 }  // namespace chameleon::tools

@@ -193,6 +193,16 @@ const std::vector<Phase>& TraceReader::phases() const { return state_->phases; }
 const Markers& TraceReader::markers() const { return state_->markers; }
 const std::vector<Span>& TraceReader::series() const { return state_->series; }
 
+std::vector<Total> TraceReader::totals() const {
+  std::vector<Total> totals;
+  for (const PhaseTotals::Entry& entry : state_->trace.totals.entries())
+    for (const auto& [phase, spent] : entry.phases)
+      totals.push_back(
+          {ranks_of(entry.ranks), phase == PhaseTotals::kNoPhase ? -1 : static_cast<int>(phase),
+           spent.compute, spent.point_to_point, spent.collective, spent.waiting, spent.tool});
+  return totals;
+}
+
 std::vector<RankFacts> TraceReader::facts() const {
   std::vector<RankFacts> facts;
   for (const auto& [rank, from] : state_->trace.facts) {

@@ -17,6 +17,7 @@ void join_tables(Trace& trace, Trace& other) {
   trace.facts.merge(other.facts);
   for (const auto& [rank, fact] : other.facts) join(trace.facts[rank], fact);  // those in both
   trace.times.supersede(std::move(other.times));
+  trace.totals.supersede(std::move(other.totals));
   if (other.declarations.empty()) return;
   std::map<std::string, std::size_t> declared;
   for (const Declaration& mine : trace.declarations) declared.emplace(mine.what, declared.size());

@@ -10,6 +10,7 @@
 #include "format/node_codec.h"
 #include "format/series_codec.h"
 #include "format/times_codec.h"
+#include "format/totals_codec.h"
 #include "model/trace.h"
 
 namespace chameleon::format {
@@ -36,6 +37,7 @@ enum Section : std::uint64_t {
   kFacts = 14,
   kTimes = 15,
   kSeries = 16,
+  kTotals = 17,
 };
 
 template <class F>
@@ -225,6 +227,8 @@ Bytes encode_trace(const Trace& trace) {
   section(out, kOnline, [&](ByteWriter& w) { write_online(w, trace.online); });
   if (!trace.series.empty())
     section(out, kSeries, [&](ByteWriter& w) { write_series(w, trace.series); });
+  if (!trace.totals.empty())
+    section(out, kTotals, [&](ByteWriter& w) { write_totals(w, trace.totals); });
   section(out, kDeclarations, [&](ByteWriter& w) {
     w.varint(trace.declarations.size());
     for (const Declaration& declared : trace.declarations) {
@@ -291,6 +295,7 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
       case kFacts: read_facts(part, trace); break;
       case kOnline: read_online(part, trace.online); break;
       case kSeries: read_series(part, trace.series); break;
+      case kTotals: read_totals(part, trace.totals); break;
       case kDeclarations: {
         const std::uint64_t count = part.count(2);
         for (std::uint64_t i = 0; i < count && part.ok(); ++i) {

@@ -52,8 +52,9 @@ JoinCost::JoinCost(const Trace& whole) : lists_(lists_of(whole) + times_of(whole
 
 std::uint64_t JoinCost::add(const Trace& delta, std::uint64_t times) {
   lists_ += lists_of(delta) + times_of(delta.times);
-  const std::uint64_t each =
-      1 + lists_ + kStepsOfFact * delta.facts.size() + kStepsOfSpan * delta.series.spans().size();
+  const std::uint64_t each = 1 + lists_ +
+                             kStepsOfFact * (delta.facts.size() + delta.totals.entries().size()) +
+                             kStepsOfSpan * delta.series.spans().size();
   std::uint64_t all = 0;
   if (__builtin_mul_overflow(each, times, &all) || __builtin_add_overflow(steps_, all, &steps_))
     steps_ = UINT64_MAX;

@@ -148,6 +148,7 @@ class Writer {
     means();
     shapes();
     bins();
+    whole();
   }
 
  private:
@@ -267,6 +268,12 @@ class Writer {
         before = bin;
       }
     });
+  }
+
+  /// Exact, where sums of places are rounded.
+  void whole() {
+    const Durations total = table_.total();
+    for (const Kind kind : kKinds) out_.varint((total.*kind).sum());
   }
 
   static std::uint64_t rounded(double ns) { return static_cast<std::uint64_t>(ns + 0.5); }

@@ -110,6 +110,7 @@ template <CallId C, class... P>
             append_anew<C, P...>(recorder, stream, path, compute, time, code, event.made(), q...);
           },
           event.args());
+    if constexpr (has(*find_call(C), Attribute::kCollective)) stream.collective_ticks += time;
     recorder.times().leave(stream, C, entry, entry, after);
   } catch (...) {
     fault_caught();
@@ -166,6 +167,7 @@ template <CallId C, class... P>
       recorder.count_paused();
     // Up to here it is all MPI_Init, in which the program computes nothing.
     const std::uint64_t since = begun ? std::min(stream.last_exit, entry) : entry;
+    if constexpr (has(call, Attribute::kCollective)) stream.collective_ticks += time;
     recorder.times().leave(stream, C, since, before, after);
   } catch (...) {
     fault_caught();

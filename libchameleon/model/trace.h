@@ -15,6 +15,7 @@
 #include "model/facts.h"
 #include "model/node.h"
 #include "model/online_facts.h"
+#include "model/phase_totals.h"
 #include "model/series.h"
 #include "model/time_table.h"
 
@@ -89,6 +90,7 @@ struct Trace final : CallSchema, RunFacts {
   FactsOfRanks facts;
   CarriedFacts carried;
   TimeTable times;  ///< empty: those of the nodes hold, as in files before 1.4
+  PhaseTotals totals;
   std::vector<Declaration> declarations;
   OnlineFacts online;
   Series series;  ///< over markers; of a part, what it adds

@@ -36,6 +36,8 @@ class MarkerLog {
   /// In the vote before, `least` ns were those that voting takes by itself: what the rank spent
   /// there beyond that it waited for slower ranks.
   virtual void waited_beyond(std::uint64_t least) = 0;
+  /// The interval that `interval_times` gave last is of this phase, by its number in the series.
+  virtual void belongs_to(std::uint32_t phase) = 0;
   /// The rank's vote says that its Call-Path changed.
   virtual void note_change() = 0;
   /// The rank's signature decides about leads.

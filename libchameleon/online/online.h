@@ -147,7 +147,7 @@ class Online {
   /// own.
   std::optional<typename World::template PerRank<Share>> aside_;
   OnlineFacts facts_;
-  SeriesKeeper series_;  ///< used on rank 0
+  SeriesKeeper series_;
   IntervalObserver* observer_ = nullptr;
   struct Progress {
     std::uint32_t votes = 0;

@@ -106,13 +106,19 @@ void Online<World>::learn_waiting(const Ballot& all) {
 
 template <class World>
 void Online<World>::note_interval(const Ballot& all, const Decision& decision) {
+  std::uint32_t phase = Series::kOtherPhase;
+  note_failure(attempt([&] { phase = series_.phase_of(all.vote.phase()); }));
+  votes_.map(members_, [&](std::uint32_t, Member& member) {
+    if (!member.rank->ends()) member.rank->marker_log().belongs_to(phase);
+  });
   if (root_ == nullptr) return;
   SeriesSpan span;
   span.first = machine_.acted();
   span.end_ns = elapsed_ns();
   span.state = static_cast<std::uint8_t>(decision.state);
   span.all = all.tally;
-  note_failure(attempt([&] { series_.begin(span, all.vote.phase()); }));
+  span.phase = phase;
+  note_failure(attempt([&] { series_.begin(span); }));
 }
 
 template <class World>

@@ -16,6 +16,16 @@ namespace chameleon::online {
 
 class SeriesKeeper {
  public:
+  /// The number of a phase, in the order in which they came, by the votes' sum of hashes. All ranks
+  /// ask, and number them alike; the rest is used on rank 0.
+  std::uint32_t phase_of(std::uint64_t hash) {
+    const auto found = std::find(phases_.begin(), phases_.end(), hash);
+    if (found != phases_.end()) return static_cast<std::uint32_t>(found - phases_.begin());
+    if (phases_.size() == Series::kOtherPhase) return Series::kOtherPhase;
+    phases_.push_back(hash);
+    return static_cast<std::uint32_t>(phases_.size() - 1);
+  }
+
   /// The interval before has become complete: all `ranks` said what they spent in its vote.
   void complete(RankExtent voting, std::uint32_t ranks) {
     if (!pending_) return;
@@ -27,12 +37,11 @@ class SeriesKeeper {
     series_.add(*std::exchange(pending_, std::nullopt));
   }
 
-  /// An interval that has just ended; `span.phase` is set here, from the votes' sum of hashes.
-  void begin(SeriesSpan span, std::uint64_t phase_hash) {
+  /// An interval that has just ended.
+  void begin(SeriesSpan span) {
     span.all.waiting = {};
     span.worst = span.all;
     span.slowest = span.first;
-    span.phase = phase_of(phase_hash);
     pending_ = span;
   }
 
@@ -43,14 +52,6 @@ class SeriesKeeper {
   }
 
  private:
-  std::uint32_t phase_of(std::uint64_t hash) {
-    const auto found = std::find(phases_.begin(), phases_.end(), hash);
-    if (found != phases_.end()) return static_cast<std::uint32_t>(found - phases_.begin());
-    if (phases_.size() == Series::kOtherPhase) return Series::kOtherPhase;
-    phases_.push_back(hash);
-    return static_cast<std::uint32_t>(phases_.size() - 1);
-  }
-
   Series series_;
   std::optional<SeriesSpan> pending_;
   std::vector<std::uint64_t> phases_;  ///< by number

@@ -172,6 +172,8 @@ class TraceKeeper {
   void accept_facts(Trace all) {
     const RankList silent = everyone().minus(all.whole_ranks());
     online_.facts = std::move(all.facts);
+    online_.totals = std::move(all.totals);
+    online_.totals.limit(online_.times);
     online_.threads = std::max(online_.threads, all.threads);
     online_.declarations = std::move(all.declarations);
     const auto declare = [&](const char* what, const RankList& ranks) {

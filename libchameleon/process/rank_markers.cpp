@@ -46,6 +46,17 @@ IntervalTimes RankMarkers::interval_times() {
   interval.compute = times.ns(computed - std::min(computed, computed_));
   interval.communication = times.ns(called - std::min(called, called_));
   interval.voting = times.ns(voting_.ticks);
+  const std::uint64_t collective = stream.collective_ticks;
+  const std::uint64_t elapsed = times.elapsed_ns();
+  spent_ = {};
+  spent_.compute = interval.compute;
+  spent_.collective =
+      std::min(times.ns(collective - std::min(collective, collective_)), interval.communication);
+  spent_.point_to_point = interval.communication - spent_.collective;
+  const std::uint64_t others = interval.compute + interval.communication;
+  spent_.tool = elapsed - elapsed_ns_ - std::min(elapsed - elapsed_ns_, others);
+  collective_ = collective;
+  elapsed_ns_ = elapsed;
   computed_ = computed;
   called_ = called;
   voting_.before = voting_.ticks;
@@ -59,7 +70,14 @@ void RankMarkers::waited_beyond(std::uint64_t least) {
   if (voted <= least) return;
   const double share = static_cast<double>(voted - least) / static_cast<double>(voted);
   times.waited(static_cast<std::uint64_t>(share * static_cast<double>(voting_.before)));
+  // The vote was in the interval that has just ended.
+  spent_.waiting = std::min(voted - least, spent_.tool);
+  spent_.tool -= spent_.waiting;
   report_.take_state_time(voting_.state, voted - least);
+}
+
+void RankMarkers::belongs_to(std::uint32_t phase) {
+  guarded([&] { report_.add_phase_time(phase, spent_); });
 }
 
 void RankMarkers::note_election(const ClusterOptions& how, const SignatureVector& signature) {

@@ -4,6 +4,7 @@
 /// What this process notes of its markers: its votes on the tracer's clock, its intervals' times,
 /// and, in raw records, its elections.
 
+#include "model/phase_totals.h"
 #include "online/marker_log.h"
 #include "process/rank_budget.h"
 #include "process/rank_report.h"
@@ -18,6 +19,7 @@ class RankMarkers final : public MarkerLog {
   void reached(Stage stage, std::uint64_t marker) override;
   IntervalTimes interval_times() override;
   void waited_beyond(std::uint64_t least) override;
+  void belongs_to(std::uint32_t phase) override;
   void note_change() override { report_.count_change(); }
   void note_election(const ClusterOptions& how, const SignatureVector& signature) override;
   bool marks_from_second_thread() const override { return second_thread_; }
@@ -38,7 +40,9 @@ class RankMarkers final : public MarkerLog {
     std::uint64_t before = 0;          ///< and the one before, of which the ballots tell
     State state = State::kAllTracing;  ///< that its marker led to
   } voting_;
-  std::uint64_t computed_ = 0, called_ = 0;  ///< ticks, up to the last marker
+  std::uint64_t computed_ = 0, called_ = 0, collective_ = 0;  ///< ticks, up to the last marker
+  std::uint64_t elapsed_ns_ = 0;                              ///< up to there
+  SpentTimes spent_;                                          ///< in the interval that it ended
   long marker_thread_ = 0;
   bool second_thread_ = false;  ///< had a marker
 };

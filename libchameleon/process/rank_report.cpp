@@ -23,6 +23,21 @@ RankReport::RankReport(Recorder& recorder, const Settings& settings, int rank, i
   facts_.processor = static_cast<std::uint32_t>(std::max(0, sched_getcpu()));
 }
 
+/// What the rank spent by phase; what is of none is left of all that it spent.
+PhaseTotals::ByPhase RankReport::phases(const RankFacts& facts, std::uint64_t collective_ns) const {
+  PhaseTotals::ByPhase phases = phases_;
+  SpentTimes all;
+  all.collective = std::min(collective_ns, facts.call_ns);
+  all.point_to_point = facts.call_ns - all.collective;
+  all.waiting = facts.waiting_ns;
+  all.tool = facts.tool_ns;
+  const std::uint64_t others = facts.call_ns + facts.waiting_ns + facts.tool_ns;
+  all.compute = facts.run_ns - std::min(facts.run_ns, others);
+  for (const auto& [phase, spent] : phases_) all = all.without(spent);
+  phases[PhaseTotals::kNoPhase] = all;
+  return phases;
+}
+
 Trace RankReport::trace(bool lost_flush, const RankClock& clock) {
   Streams& streams = recorder_.streams();
   TimeAccount& times = recorder_.times();
@@ -53,6 +68,8 @@ Trace RankReport::trace(bool lost_flush, const RankClock& clock) {
     if (stream.thread == 0) {  // what is the rank's
       facts.tool_ns = times.ns(tool + times.spent_otherwise());
       facts.waiting_ns = times.ns(times.waited());
+      if (!phases_.empty() && settings_.timing != Timing::kNone)
+        trace.totals.add(RankList::single(rank_), phases(facts, times.ns(stream.collective_ticks)));
     } else {
       for (std::size_t state = 0; state < 4; ++state) facts.tool_ns_in(state) = 0;
       facts.paused = facts.tool_bytes = facts.changed = 0;

@@ -3,6 +3,7 @@
 
 /// What this rank says of itself at the end: its facts, and what its part of the trace lacks.
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <string>
@@ -27,6 +28,10 @@ class RankReport {
   void add_state_time(State state, std::uint64_t ns) {
     facts_.tool_ns_in(static_cast<std::size_t>(state)) += ns;
   }
+  /// What the rank spent in an interval of a phase.
+  void add_phase_time(std::uint32_t phase, const SpentTimes& spent) {
+    phases_[std::min(phase, PhaseTotals::kOtherPhase)].add(spent);
+  }
   /// Of that, so much was not the tool's.
   void take_state_time(State state, std::uint64_t ns) {
     std::uint64_t& sum = facts_.tool_ns_in(static_cast<std::size_t>(state));
@@ -37,10 +42,13 @@ class RankReport {
   Trace trace(bool lost_flush, const RankClock& clock);
 
  private:
+  PhaseTotals::ByPhase phases(const RankFacts& facts, std::uint64_t collective_ns) const;
+
   Recorder& recorder_;
   const Settings& settings_;
   std::uint32_t rank_, size_;
   RankFacts facts_;
+  PhaseTotals::ByPhase phases_;
   std::vector<std::string> declared_;
   std::atomic<std::uint64_t> squeezed_{0};
 };

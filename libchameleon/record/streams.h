@@ -86,9 +86,10 @@ struct Stream {
   std::array<Epilogue, kCallIdEnd> epilogues{};
   bool unusual = false;  ///< the present call's recording took long
   std::uint64_t last_exit = 0;
-  std::uint64_t assumed_ticks = 0;  ///< of what recording the last call took, not measured
-  std::uint64_t tool_ticks = 0;     ///< but for markers
-  std::uint64_t call_ticks = 0;     ///< in MPI
+  std::uint64_t assumed_ticks = 0;     ///< of what recording the last call took, not measured
+  std::uint64_t tool_ticks = 0;        ///< but for markers
+  std::uint64_t call_ticks = 0;        ///< in MPI
+  std::uint64_t collective_ticks = 0;  ///< of these, in collective calls
   std::FILE* raw = nullptr;
 };
 

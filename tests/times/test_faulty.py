@@ -3,7 +3,7 @@
 """A default trace names the rank, the call site and the time steps of every fault that the example
 `faulty` was told to have, at every fidelity, as the raw records do within 10 %.
 
-    test_faulty.py --tools TOOLS.json --program P --ranks 8,16 [--fidelity F,...]"""
+    test_faulty.py --tools TOOLS.json --program P --nodes N --ranks 8,16 [--fidelity F,...]"""
 
 import collections
 import csv
@@ -12,25 +12,28 @@ import pathlib
 import sys
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
-sys.path.append(str(TESTS / "mpi"))
+sys.path += [str(TESTS / "mpi"), str(TESTS.parent / "tools" / "python")]
+import chameleon_trace  # noqa: E402
 import harness  # noqa: E402
 from harness import expect  # noqa: E402
 
 STEPS = 40
 SLOW, LATE, SERIAL = range(10, 20), range(20, 30), range(30, 40)
 FAULT_US = 20000  # far above what a rank loses to others on its core
+KINDS = ("compute", "point_to_point", "collective", "waiting", "tool")
+COLLECTIVE = ("Barrier", "Allreduce", "Reduce", "Bcast", "Gather", "Allgather")
 NEAR = 0.1
 BESIDE = 100_000  # ns at a marker between a reading of the clock and the next
 
 
 def raw_spent(folder, rank):
-    """(call, path, ns computed before it) of each call."""
+    """(call, path, ns computed before it, ns in it) of each call."""
     name = None
     with open(folder / f"rank.{rank}.raw", encoding="utf-8", errors="replace") as lines:
         for line in lines:
             words = line.split()
             if words[:2] == ["#", "spent"]:
-                yield name, words[4], int(words[2])
+                yield name, words[4], int(words[2]), int(words[3])
             elif words[0] != "#":
                 name = words[words[0].startswith("@")]
 
@@ -38,7 +41,7 @@ def raw_spent(folder, rank):
 def raw_sites(folder, rank):
     """Compute ns by call and path."""
     sums = collections.Counter()
-    for name, path, compute in raw_spent(folder, rank):
+    for name, path, compute, _ in raw_spent(folder, rank):
         sums[name, path] += compute
     return sums
 
@@ -47,7 +50,7 @@ def raw_steps(folder, rank):
     """(least, most) ns that the rank computed in each time step. A step ends with an MPI_Allreduce,
     and the marker behind it: what the first call of a step has before it may be of either."""
     steps, begins, least, edge = [], True, 0, 0
-    for name, _, compute in raw_spent(folder, rank):
+    for name, _, compute, _ in raw_spent(folder, rank):
         if begins:
             if steps:
                 steps[-1][1] += compute
@@ -86,6 +89,33 @@ def check_series(where, spans, truth):
             expect(1e9 * compute["most"] >= (1 - NEAR) * low - BESIDE and
                    1e9 * compute["least"] <= (1 + NEAR) * high + BESIDE,
                    f"{where}: step {step}: rank {rank} computed {low} to {high} ns: {compute}")
+
+
+def check_totals(where, trace, raw, ranks, info, lines):
+    """What the trace says of each rank over all phases is what the raw records add up to."""
+    said = collections.defaultdict(collections.Counter)
+    for total in trace.totals:
+        expect(len(total.ranks) == 1, f"{where}: totals of ranks {total.ranks}")
+        said[next(iter(total.ranks))].update(total._asdict() | {"ranks": 0, "phase": 0})
+    told = [(row["ranks"], row["phase"], *(round(1e9 * row[f"{kind}_seconds"]) for kind in KINDS))
+            for row in info["totals"]]
+    expect(told == [(str(total.ranks), *total[1:]) for total in trace.totals],
+           f"{where}: info says {told}")
+    read = [" ".join(map(str, (one, one, -1 if total.phase is None else total.phase, *total[2:])))
+            for total in trace.totals for one in total.ranks]
+    expect(lines == read, f"{where}: the C++ reader says {lines}, the Python reader {read}")
+    expect({total.phase for total in trace.totals} >= {0, 1, None}, f"{where}: phases are missing")
+    facts = {fact.rank: fact for fact in trace.facts()}
+    for rank in range(ranks):
+        true = collections.Counter()
+        for name, _, compute, call in raw_spent(raw, rank):
+            true["compute"] += compute
+            true["collective" if name in COLLECTIVE else "point_to_point"] += call
+        true["waiting"], true["tool"] = facts[rank].waiting_ns, facts[rank].tool_ns
+        for kind in KINDS:
+            beside = 2_000_000 if kind in ("compute", "tool") else 10_000
+            expect(abs(said[rank][kind] - true[kind]) <= 0.01 * true[kind] + beside,
+                   f"{where}: rank {rank}: {kind} {said[rank][kind]} ns, raw {true[kind]}")
 
 
 def check_rank(where, spans, truth, steps, rank, raw, tables):
@@ -171,6 +201,7 @@ def check_blame(tools, where, trace, raw, us, ranks):
 
 def main():
     arguments = harness.parser_of_ranks(__doc__)
+    arguments.add_argument("--nodes", required=True, help="prints what the C++ reader has")
     arguments.add_argument("--fidelity", default="exact,checked,lead")
     options = arguments.parse_args()
 
@@ -180,7 +211,8 @@ def main():
             raw, tables, trace = folder / "raw", folder / "tables", folder / "trace.cham"
             raw.mkdir()
             program = [options.program, "--iterations", str(STEPS)]
-            for fault in (f"slow:3:10-19:{FAULT_US}", f"late:1:20-29:{FAULT_US}", f"serial:30-39:{FAULT_US // 4}"):
+            for fault in (f"slow:3:10-19:{FAULT_US}", f"late:1:20-29:{FAULT_US}",
+                          f"serial:30-39:{FAULT_US // 4}"):
                 program += ["--fault", fault]
             outcome = tools.traced(ranks, program, trace, raw=raw, cwd=folder,
                                    CHAMELEON_FIDELITY=fidelity)
@@ -194,6 +226,10 @@ def main():
             expect(outcome.status == 0, f"{where}: no tables", outcome)
             truth = {rank: raw_steps(raw, rank) for rank in range(ranks)}
             check_series(where, spans, truth)
+            outcome = tools.chameleon("info", "--json", trace)
+            told = tools.run([options.nodes, trace, "totals"])
+            check_totals(where, chameleon_trace.read_trace(trace), raw, ranks,
+                         json.loads(outcome.stdout), told.stdout.decode().splitlines())
             check_rank(f"{where}, slow", spans, truth, SLOW, 3, raw, tables)
             check_rank(f"{where}, late", spans, truth, LATE, 1, raw, tables)
             least = [spans[step + 1]["compute"]["least"] for step in SERIAL]

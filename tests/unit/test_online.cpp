@@ -39,12 +39,14 @@ class ScriptedLog final : public MarkerLog {
     return {computed, called, std::exchange(voted, std::uint64_t{0})};
   }
   void waited_beyond(std::uint64_t least) override { beyond.push_back(least); }
+  void belongs_to(std::uint32_t phase) override { phases.push_back(phase); }
   void note_change() override { ++changes; }
   void note_election(const ClusterOptions&, const SignatureVector&) override { ++elections; }
   bool marks_from_second_thread() const override { return false; }
 
   std::uint64_t computed = 0, called = 0, voted = 0;  ///< in the next interval
   std::vector<std::uint64_t> beyond;
+  std::vector<std::uint32_t> phases;
   int changes = 0, elections = 0;
 };
 
@@ -441,6 +443,7 @@ TEST_CASE("the series says which interval took longest, on which rank, and who w
   CHECK(spans.back().state == 2);
   for (const auto& rank : job.ranks) {
     REQUIRE(rank->marker_log().beyond.size() == 21);  // 20 markers and the end
+    CHECK(rank->marker_log().phases == std::vector<std::uint32_t>(20, 0));
     CHECK(rank->marker_log().beyond[13] == kVoting);
   }
 }

@@ -147,6 +147,16 @@ struct Span {
   Took slowest;
 };
 
+/// What each of some ranks spent in a phase, in ns within 1/128: of one rank, or the mean of ranks
+/// with like times, in jobs of more than 16,384.
+struct Total {
+  Ranks ranks;
+  int phase = -1;  ///< as Span::phase; 14: any from there on; -1: after the last marker
+  std::uint64_t compute = 0, point_to_point = 0, collective = 0;
+  std::uint64_t waiting = 0;  ///< at markers, for slower ranks
+  std::uint64_t tool = 0;
+};
+
 /// How the trace came about on line.
 struct Markers {
 /// clustering, markers, acted, flushes, ...: docs/reference/facts.md.
@@ -207,6 +217,7 @@ class __attribute__((visibility("default"))) TraceReader {
   const Markers& markers() const;
   const std::vector<Span>& series() const;  ///< over markers
   std::vector<RankFacts> facts() const;
+  std::vector<Total> totals() const;  ///< by rank and phase; none without markers
 
   /// Frames of a call path, innermost first; none if it is not known.
   std::vector<Frame> frames(std::uint64_t path) const;

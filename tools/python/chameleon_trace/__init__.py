@@ -19,6 +19,7 @@ from .rank_list import RankList
 from .series import OverRanks, Span, Took
 from .tables import COLUMNS
 from .times import PlaceTimes, StreamTimes, TimeClass, TimeTable
+from .totals import Total
 from .trace import Trace, parse_trace, read_trace
 from .values import Histogram, ValueSequence
 
@@ -27,4 +28,4 @@ __version__ = "0.1.0"
 __all__ = ["COLUMNS", "NOT_RECORDED", "ONLINE_FACTS", "RANK_FACTS", "RUN_FACTS", "Call", "CallNode",
            "Cluster", "Communicator", "Declaration", "Event", "Fact", "Field", "Form", "Frame", "Histogram", "Inexact", "Loop", "Module", "Online",
            "OverRanks", "Phase", "PlaceTimes", "Predefined", "RankFacts", "RankList", "Span", "SpecialRank", "StreamTimes",
-           "TimeClass", "TimeEntry", "TimeTable", "Took", "Trace", "TraceError", "ValueSequence", "parse_trace", "read_trace"]
+           "TimeClass", "TimeEntry", "TimeTable", "Took", "Total", "Trace", "TraceError", "ValueSequence", "parse_trace", "read_trace"]

@@ -11,6 +11,7 @@ from .facts import FactTable, former, read_value
 from .nodes import NodeReader
 from .rank_list import MOST_RANKS, RankList
 from .series import read_series as decode_series
+from .totals import read_totals as decode_totals
 from .times import TimeTable
 from .values import ValueSequence
 from .wire import Reader
@@ -49,6 +50,7 @@ class Part:
         self.declarations = []
         self.online = NO_ONLINE
         self.series = []
+        self.totals = []
         self.nodes = []
         self.times = None
         reader = Reader(data)
@@ -180,7 +182,11 @@ class Part:
     def read_series(self, reader):
         self.series = decode_series(reader)
 
+    def read_totals(self, reader):
+        self.totals = decode_totals(reader)
+
     SECTIONS = {1: read_run, 2: read_calls, 3: read_arrays, 4: read_modules, 5: read_paths,
                 6: read_predefined, 7: read_first_facts, 8: read_declarations, 9: read_nodes,
                 10: read_online, 11: read_state_times, 12: read_clocks, 13: read_threads,
-                14: read_facts, 15: read_times, 16: read_series}
+                14: read_facts, 15: read_times, 16: read_series,
+                17: read_totals}

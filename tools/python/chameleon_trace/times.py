@@ -18,6 +18,7 @@ MOST_BINS = 16
 SHARES = 31
 BY_CLASS = 16
 POOLED_BITS = 8
+MOST_ROUNDED = 2
 SPREAD_UNITS = 1000
 
 
@@ -122,6 +123,7 @@ class _Places:
         self._means()
         self._shapes()
         self._bins()
+        self._whole()
         for place in self.places:
             if place.key in self.table.places:
                 raise corrupt("times have a place twice")
@@ -199,6 +201,24 @@ class _Places:
                 right = 1 if pooled else place.sums[kind] / total if total else 0
                 for part in parts:
                     part.sum = int(min(part.mean * part.count * right + 0.5, 1 << 63))
+
+    def _whole(self):
+        """Since 1.5: what all places add up to. Those of which only a mean is kept take what
+        rounding left."""
+        for kind in range(2):
+            if not self.reader.left():
+                return
+            rest, pooled = self.reader.varint(), []
+            for place in self.places:
+                if place.detail[kind] == POOLED:
+                    pooled += place.parts[kind]
+                else:
+                    rest -= sum(part.sum for part in place.parts[kind])
+            total = sum(part.sum for part in pooled)
+            if total > 0:
+                right = min(max(rest / total, 1 / MOST_ROUNDED), MOST_ROUNDED)
+                for part in pooled:
+                    part.sum = int(min(part.sum * right + 0.5, 1 << 63))
 
     def _each_shape(self):
         for kind in range(2):

@@ -11,6 +11,7 @@ from .events import Plan, events
 from .fact_table import RUN_FACTS
 from .facts import MOST_CARRIED, add_others, joined, joined_value
 from .payload import NO_ONLINE, Declaration
+from .rank_list import RankList
 
 MOST_BYTES = 1 << 30
 MOST_WORK = 1 << 22
@@ -35,6 +36,7 @@ class Trace:
         self.time_tables = [part.times for part, _ in parts if part.times is not None]
         self.other_facts, run_others, run = {}, {}, {}
         self.series = []  # of Span, over markers
+        self.totals = []  # of Total, by rank and phase
         declared = {}
         # Uniting what a damaged file claims must not take long.
         self._work = MOST_WORK
@@ -53,6 +55,7 @@ class Trace:
             if part.online.acted or part.online.clustering:
                 self.online = part.online
             self.series.extend(part.series * times)
+            self.totals = self._later(self.totals, part.totals)
             for what, ranks in part.declarations:
                 declared[what] = self._united(declared.get(what, ranks), ranks)
         for fact in RUN_FACTS:
@@ -71,6 +74,19 @@ class Trace:
                 raise corrupt("there are too many facts")
         except TraceError as error:
             raise error.at(self.path, None) from None
+
+    def _later(self, totals, more):
+        """Of ranks in both, the later totals hold."""
+        if not totals or not more:
+            return more or totals
+        self._work -= len(totals) + len(more)
+        if self._work < 0:
+            raise TraceError("corrupt", "corrupt trace: its totals are too many", self.path)
+        ranks = RankList.of(rank for total in more for rank in total.ranks)
+        kept = (total._replace(ranks=RankList.of(rank for rank in total.ranks if rank not in ranks))
+                for total in totals)
+        return sorted([total for total in kept if len(total.ranks)] + more,
+                      key=lambda total: next(iter(total.ranks)))
 
     def _united(self, ranks, more):
         if ranks.same_ranges(more):

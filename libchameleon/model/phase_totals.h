@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What every rank spent in each phase of the run: computing, in point-to-point and in collective
+/// calls, waiting at markers, in the tool. Phases are numbered as in the series; what lies before
+/// the first marker belongs to the first phase, what follows the last one to none, and the first
+/// ones have entries of their own. In jobs of more
+/// than `kMostByRank` ranks those with like times share one entry. Memory: 40 bytes for each entry
+/// and phase.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "model/rank_list.h"
+#include "model/time_table.h"
+
+namespace chameleon::inline model {
+
+/// In ns.
+struct SpentTimes {
+  std::uint64_t compute = 0;
+  std::uint64_t point_to_point = 0;  ///< in all calls that are not collective
+  std::uint64_t collective = 0;
+  std::uint64_t waiting = 0;  ///< at markers, for slower ranks
+  std::uint64_t tool = 0;
+
+  void add(const SpentTimes& more);
+  /// What is left without `part`, nothing being less than 0.
+  SpentTimes without(const SpentTimes& part) const;
+  bool operator==(const SpentTimes&) const = default;
+};
+using SpentTime = std::uint64_t SpentTimes::*;
+inline constexpr std::array<SpentTime, 5> kSpentTimes = {
+    &SpentTimes::compute, &SpentTimes::point_to_point, &SpentTimes::collective,
+    &SpentTimes::waiting, &SpentTimes::tool};
+inline constexpr std::array<const char*, 5> kSpentTimeNames = {"compute", "point_to_point",
+                                                               "collective", "waiting", "tool"};
+
+class PhaseTotals {
+ public:
+  static constexpr std::uint32_t kOtherPhase = 14;  ///< stands for all from it on
+  static constexpr std::uint32_t kNoPhase = 15;     ///< after the last marker
+  static constexpr std::size_t kMostByRank = 16'384;
+  using ByPhase = std::map<std::uint32_t, SpentTimes>;
+  struct Entry {
+    RankList ranks;
+    ByPhase phases;  ///< of each of them, the mean
+
+    bool operator==(const Entry&) const = default;
+  };
+
+  bool empty() const { return entries_.empty(); }
+  const std::vector<Entry>& entries() const { return entries_; }
+  RankList ranks() const;
+  void add(RankList ranks, ByPhase phases);
+  /// Of ranks in both, what `other` says holds.
+  void supersede(PhaseTotals other);
+  /// With more than `kMostByRank` entries, those of a class of times become one.
+  void limit(const TimeTable& times);
+
+  bool operator==(const PhaseTotals&) const = default;
+
+ private:
+  std::vector<Entry> entries_;
+};
+
+}  // namespace chameleon::inline model
