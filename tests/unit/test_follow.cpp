@@ -128,6 +128,28 @@ TEST_CASE("partners are ranks of the communicator and of the world") {
   }
 }
 
+TEST_CASE("a rank computes as long as its class, though its events are those of other ranks too") {
+  Job job;
+  for (std::uint32_t rank = 0; rank < 4; ++rank) job.push(rank, kFree, {-1});
+  Trace trace = job.build();
+  REQUIRE(trace.nodes.size() == 1);
+  const Place place{trace.nodes.front().symbol(), 0};
+  const std::uint32_t like = trace.times.add_class({RankList::range(0, 2), 0});
+  const std::uint32_t slow = trace.times.add_class({RankList::single(3), 0});
+  for (const std::uint32_t of : {like, slow}) {
+    Durations times;
+    times.compute.add(of == slow ? 9000 : 100);
+    times.communication.add(of == slow ? 10 : 8000);
+    trace.times.add(place, of, times);
+  }
+  for (std::uint32_t rank = 0; rank < 4; ++rank)
+    CHECK(
+        follow(trace, rank, [&](const Follower& follower, const FollowedEvent& event, std::size_t) {
+          CHECK(follower.times(event).compute == (rank == 3 ? 9000U : 100U));
+          CHECK(follower.times(event).communication == (rank == 3 ? 10U : 8000U));
+        }) == 1);
+}
+
 TEST_CASE("MPI_COMM_NULL is no communicator") {
   Job job;
   job.push(0, kSplit, {kWorld, -32766, 0, -1, job.array({})});
