@@ -6,6 +6,7 @@
 
 #include "compress/join_lists.h"
 #include "compress/join_tables.h"
+#include "compress/rotate.h"
 
 namespace chameleon::compress {
 namespace {
@@ -42,7 +43,7 @@ class Appender {
     if (node.ranks == all_) node.ranks = RankList();
     nodes_.push_back(std::move(node));
     std::size_t at = nodes_.size() - 1;
-    while (budget_ > 0 && try_fold(at)) {
+    while (budget_ > 0 && (try_fold(at) || take_first_part(at))) {
     }
   }
 
@@ -207,34 +208,48 @@ class Appender {
     return true;
   }
 
-  /// Of (p q)^n p (q p)^m, where p is events, the second loop goes on with the first:
-  /// (p q)^(n+m) p. Each p in the loop is one before where it was; the last one is bare.
+  /// Of (p q)^n p (q p)^m, the second loop goes on with the first: (p q)^(n+m) p.
   bool go_on_rotated(std::size_t tail, const RankList& ranks) {
+    const std::uint64_t whole = nodes_[picked_[tail]].shape.length;
+    std::uint64_t length = 0;
+    for (std::size_t from = tail; from > 0 && length < whole; --from) {
+      const Node& before = nodes_[picked_[from - 1]];
+      if (length > 0 && before.is_loop() && before.shape.length == whole &&
+          go_on_rotated_by(from, tail, length, ranks))
+        return true;
+      length += before.shape.length;
+    }
+    return false;
+  }
+
+  /// The same, where p is the nodes from `from` on, of `length` symbols.
+  bool go_on_rotated_by(std::size_t from, std::size_t tail, std::uint64_t length,
+                        const RankList& ranks) {
     Node& second = nodes_[picked_[tail]];
-    std::size_t from = tail;
-    while (from > 0 && tail - from < second.body.size() && !nodes_[picked_[from - 1]].is_loop())
-      --from;
-    const std::size_t count = tail - from;
-    if (from == 0 || count == 0 || count >= second.body.size()) return false;
     Node& loop = nodes_[picked_[from - 1]];
-    const std::size_t rest = second.body.size() - count;
-    if (!(ranks_at(picked_[tail]) == ranks) || !(ranks_at(picked_[from - 1]) == ranks) ||
-        !(shape_of(std::span(second.body).subspan(rest))
-              .then(shape_of(std::span(second.body).first(rest))) == loop.shape))
+    if (!(ranks_at(picked_[tail]) == ranks) || !(ranks_at(picked_[from - 1]) == ranks))
       return false;
-    const auto plain = [&](const Node& node, const RankList& enclosing) {
-      return !node.is_loop() && ranks_of(node, enclosing) == ranks &&
-             std::all_of(node.params.begin(), node.params.end(),
-                         [](const Param& param) { return param.each_has_a_value(); });
+    const std::size_t rest = run_of_length(second.body, 0, second.shape.length - length);
+    if (rest == 0 || !(shape_of(std::span(second.body).subspan(rest))
+                           .then(shape_of(std::span(second.body).first(rest))) == loop.shape))
+      return false;
+    bool plain = true;
+    const auto can_rotate = [&](const Node& node, const RankList& enclosing) {
+      plain = plain && !node.is_loop();
+      return has_last(node, enclosing, ranks);
     };
+    for (std::size_t i = from; i < tail; ++i)
+      if (!can_rotate(nodes_[picked_[i]], all_)) return false;
+    for (std::size_t i = rest; i < second.body.size(); ++i)
+      if (!can_rotate(second.body[i], ranks)) return false;
+    // Visits of loops are counted for all ranks alike.
+    if (!plain && second.iterations.grouped()) return false;
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < second.body.size(); ++i)
       order.push_back((rest + i) % second.body.size());
-    for (std::size_t i = 0; i < count; ++i)
-      if (!plain(nodes_[picked_[from + i]], all_) || !plain(second.body[rest + i], ranks))
-        return false;
     // Any two of the three p: then all have a common reading.
-    const std::size_t run = run_of_length(loop.body, 0, count);
+    const std::size_t run = run_of_length(loop.body, 0, length);
+    const std::size_t count = second.body.size() - rest;
     Joinable joinable(budget_);
     if (run == 0 || !loop.iterations.can_extend_last(second.iterations, ranks, ranks) ||
         !joinable.lists({loop.body.data(), run}, ranks, tail_from(from, tail), all_) ||
@@ -242,32 +257,80 @@ class Appender {
                         ranks) ||
         !joinable.lists(loop.body, ranks, {second.body.data(), order.size(), order.data()}, ranks))
       return false;
+    rotate(from, tail, rest, ranks);
+    return true;
+  }
 
-    std::vector<Node> taken = take(from, tail + 1, ranks);
-    Node later = std::move(taken.back());
-    taken.pop_back();
-    std::rotate(later.body.begin(), later.body.begin() + static_cast<std::ptrdiff_t>(rest),
-                later.body.end());
-    for (std::size_t i = 0; i < count; ++i) {
-      Node& bare = taken[i];
-      Node& inner = later.body[i];
-      merge_inexact(inner.inexact, bare.inexact);
-      bare.inexact = inner.inexact;
-      for (std::size_t k = 0; k < bare.params.size(); ++k) {
-        bare.params[k].append(std::move(inner.params[k]), ranks, ranks);
-        inner.params[k] = std::move(bare.params[k]);
-        bare.params[k] = inner.params[k].take_last();
-      }
-    }
+  /// Joins the second loop to the first one; what is left of p is the last of it.
+  void rotate(std::size_t from, std::size_t tail, std::size_t rest, const RankList& ranks) {
+    std::vector<Node> bare = take(from, tail + 1, ranks);
+    Node later = std::move(bare.back());
+    bare.pop_back();
+    const auto middle = later.body.begin() + static_cast<std::ptrdiff_t>(rest);
+    std::vector<Node> inner(std::make_move_iterator(middle),
+                            std::make_move_iterator(later.body.end()));
+    later.body.erase(middle, later.body.end());
+    level_lists(bare, ranks, inner, ranks);
+    for (std::size_t i = 0; i < bare.size(); ++i) rotate_values(bare[i], inner[i], ranks);
+    later.body.insert(later.body.begin(), std::make_move_iterator(inner.begin()),
+                      std::make_move_iterator(inner.end()));
     Node& first = nodes_[picked_[from - 1]];
     merge_inexact(first.inexact, later.inexact);
     join_lists(first.body, ranks, later.body, ranks);
     first.iterations.extend_last(later.iterations, ranks, ranks);
-    for (Node& node : taken) {
+    for (Node& node : bare) {
       set_ranks(node, ranks, all_);
       nodes_.push_back(std::move(node));
     }
     folded_ = nodes_.size() - 1;
+  }
+
+  /// The nodes before the one at `at` go round a loop with which it begins: p^j ((p)^k q)^n.
+  bool take_first_part(std::size_t& at) {
+    const RankList ranks = ranks_at(at);
+    std::size_t before = at;
+    while (before > 0 && at - before < reach_ && !ranks_at(before - 1).intersects(ranks)) --before;
+    if (before-- == 0 || !(ranks_at(before) == ranks)) return false;
+    const std::uint64_t end = end_symbol(nodes_[before]);
+    for (Node* loop = &nodes_[at]; has_first(*loop);) {
+      loop = &loop->body.front();
+      if (!has_first(*loop) || !(ranks_of(*loop, ranks) == ranks)) return false;
+      if (end_symbol(*loop) == end && go_on_in(*loop, at, ranks)) {
+        at = folded_;
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /// The nodes before the one at `at` become the first iterations of `loop`, which is within it.
+  bool go_on_in(Node& loop, std::size_t at, const RankList& ranks) {
+    picked_.clear();
+    Shape shape;
+    for (std::size_t i = at; i > 0 && shape.length < loop.shape.length && at - i < reach_;) {
+      if (!ranks_at(--i).intersects(ranks)) continue;
+      if (!(ranks_at(i) == ranks)) return false;
+      picked_.insert(picked_.begin(), i);
+      shape = nodes_[i].shape.then(shape);
+    }
+    if (!(shape == loop.shape)) return false;
+    const std::size_t count = picked_.size();
+    Node& first = nodes_[picked_.front()];
+    const bool goes_round = count == 1 && first.is_loop();
+    Joinable joinable(budget_);
+    if (goes_round ? !has_first(first) || !joinable.lists(first.body, ranks, loop.body, ranks)
+                   : !joinable.lists(tail_from(0, count), all_, loop.body, ranks))
+      return false;
+    const std::int64_t more = goes_round ? first.iterations.values().front() : 1;
+    std::vector<Node> taken = take(0, count, ranks);
+    if (goes_round) {
+      merge_inexact(loop.inexact, taken[0].inexact);
+      taken = std::vector<Node>(std::move(taken[0].body));
+    }
+    join_lists(taken, ranks, loop.body, ranks);
+    loop.body = std::move(taken);
+    extend_first(loop, more);
+    folded_ = at - count;
     return true;
   }
 

@@ -9,12 +9,13 @@
 /// be (a) one more iteration, or more visits' worth, of the loop before it or of a
 /// loop that ends that loop; (b) a loop whose first iteration stands bare before
 /// it; (c) the second half of a square, which becomes a loop of two; (d) a loop whose body is
-/// that of the loop before turned round, with the events that it was turned by between them.
+/// that of the loop before turned round, with what it was turned by between them; (e) a loop that
+/// begins with a loop of which the first iterations stand bare before it.
 ///
 /// Exact, always: nodes are folded only where rank sets are equal and values have
 /// a common reading; otherwise they stay side by side. Not found: squares longer
-/// than kAppendReach nodes, and loops turned round by a part with loops of its own (they fold
-/// once the pattern of cuts repeats).
+/// than kAppendReach nodes, and loops turned round by a part whose loops go round differently often
+/// on ranks of the same set.
 ///
 /// Cost: O(nodes and terms of the partial trace + kAppendReach), whatever the length
 /// of the online trace, except that a rank seen for the first time takes a pass over it.

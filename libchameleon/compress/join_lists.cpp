@@ -65,6 +65,15 @@ void wrap(std::vector<Node>& list, std::size_t at, std::size_t count, const Rank
              list.begin() + static_cast<std::ptrdiff_t>(at + count));
 }
 
+/// Makes the nodes at `i` both loops or both events.
+void level(std::vector<Node>& a, const RankList& ranks_a, std::vector<Node>& b,
+           const RankList& ranks_b, std::size_t i) {
+  if (encloses(b[i], a[i]))
+    wrap(a, i, run_of_length(a, i, b[i].shape.length), RankList(ranks_of(b[i], ranks_b)), ranks_a);
+  if (encloses(a[i], b[i]))
+    wrap(b, i, run_of_length(b, i, a[i].shape.length), RankList(ranks_of(a[i], ranks_a)), ranks_b);
+}
+
 void join_times(std::vector<TimeEntry>& times, std::vector<TimeEntry>&& later,
                 const RankList& ranks) {
   for (TimeEntry& entry : later) {
@@ -149,15 +158,20 @@ bool Joinable::events(const Node& a, const RankList& left, const Node& b, const 
   return true;
 }
 
+void level_lists(std::vector<Node>& a, const RankList& ranks_a, std::vector<Node>& b,
+                 const RankList& ranks_b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    level(a, ranks_a, b, ranks_b, i);
+    if (a[i].is_loop())
+      level_lists(a[i].body, RankList(ranks_of(a[i], ranks_a)), b[i].body,
+                  RankList(ranks_of(b[i], ranks_b)));
+  }
+}
+
 void join_lists(std::vector<Node>& a, const RankList& ranks_a, std::vector<Node>& b,
                 const RankList& ranks_b) {
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (encloses(b[i], a[i]))
-      wrap(a, i, run_of_length(a, i, b[i].shape.length), RankList(ranks_of(b[i], ranks_b)),
-           ranks_a);
-    if (encloses(a[i], b[i]))
-      wrap(b, i, run_of_length(b, i, a[i].shape.length), RankList(ranks_of(a[i], ranks_a)),
-           ranks_b);
+    level(a, ranks_a, b, ranks_b, i);
     join_nodes(a[i], b[i], ranks_of(a[i], ranks_a));
   }
 }

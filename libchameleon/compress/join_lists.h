@@ -53,6 +53,11 @@ class Joinable {
   std::int64_t& budget_;
 };
 
+/// Puts loops that are taken once around what is bare in one of the lists and in a loop in the
+/// other. Requires `Joinable::lists`.
+void level_lists(std::vector<Node>& a, const RankList& ranks_a, std::vector<Node>& b,
+                 const RankList& ranks_b);
+
 /// Appends `b`'s executions to `a`'s. Requires `Joinable::lists`.
 void join_lists(std::vector<Node>& a, const RankList& ranks_a, std::vector<Node>& b,
                 const RankList& ranks_b);

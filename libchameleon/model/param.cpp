@@ -170,25 +170,32 @@ const ValueSequence* Param::find(std::uint32_t rank, EndPointForm& form) const {
   return nullptr;
 }
 
-bool Param::each_has_a_value() const {
-  if (!groups_) return !values_.empty();
+bool Param::each_has(std::uint64_t count) const {
+  if (!groups_) return values_.size() >= count;
   return std::all_of(groups_->begin(), groups_->end(),
-                     [](const ParamGroup& group) { return !group.values.empty(); });
+                     [count](const ParamGroup& group) { return group.values.size() >= count; });
 }
 
-Param Param::take_last() {
+Param Param::take_last(std::uint64_t count) {
+  const auto take = [count](ValueSequence& values) {
+    std::vector<std::int64_t> last;
+    for (std::uint64_t i = 0; i < count; ++i) {
+      last.push_back(values.back());
+      values.drop_back();
+    }
+    ValueSequence taken;
+    for (std::size_t i = last.size(); i-- > 0;) taken.append(last[i]);
+    return taken;
+  };
   Param last;
   if (!groups_) {
-    last = Param(ValueSequence(values_.back()));
+    last = Param(take(values_));
     last.form_ = form_;
-    values_.drop_back();
     return last;
   }
   std::vector<ParamGroup> groups;
-  for (ParamGroup& group : *groups_) {
-    groups.push_back({group.ranks, group.form, ValueSequence(group.values.back())});
-    group.values.drop_back();
-  }
+  for (ParamGroup& group : *groups_)
+    groups.push_back({group.ranks, group.form, take(group.values)});
   last.set_groups(std::move(groups));
   return last;
 }

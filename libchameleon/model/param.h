@@ -74,9 +74,9 @@ class Param {
   /// Whether each rank has a last visit and one more value, and their sum is a count.
   bool can_extend_last(const Param& more, const RankList& mine, const RankList& theirs) const;
 
-  /// Removes the last value of each rank and gives it. Each must have one.
-  Param take_last();
-  bool each_has_a_value() const;
+  /// Removes the last `count` values of each rank and gives them. Each must have so many.
+  Param take_last(std::uint64_t count = 1);
+  bool each_has(std::uint64_t count) const;
 
   /// Joins across ranks: `mine` and `theirs` are disjoint. Equal sequences
   /// share a group. O(groups), with hashing.

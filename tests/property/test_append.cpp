@@ -196,6 +196,11 @@ TEST_CASE("a seam inside a loop goes unseen") {
   // (BA)^2 B and (AB)^3: the loop goes on, turned round.
   CHECK(folded({{b, a, b, a, b}, {a, b, a, b, a, b}}) == 4);
   CHECK(folded({{b, c, a, b, c, a, b, c}, {a, b, c, a, b, c}, {a, b, c, a, b, c}}) == 6);
+  // (AAB)^2 AA and (BAA)^3: it is turned round by a loop.
+  CHECK(folded({{a, a, b, a, a, b, a, a}, {b, a, a, b, a, a, b, a, a, a}}) == 6);
+  // C A^2 and (A^2 B)(A^3 B): an inner loop is cut.
+  CHECK(folded({{c, a, a}, {a, a, b, a, a, a, b}, {a, a, b}}) == 5);
+  CHECK(folded({{c, a}, {a, b, a, a, b}}) == 5);
 }
 
 TEST_CASE("the online trace of a steady run stays small, whatever the cuts") {
