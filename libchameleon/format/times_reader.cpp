@@ -222,21 +222,17 @@ class Reader {
     return in_.ok();
   }
 
-  /// Since 1.5: what all places add up to. Those of which only a mean is kept take what rounding
-  /// left.
+  /// Since 1.5: what all places add up to. Each takes its share of what rounding left.
   bool whole() {
     for (std::size_t kind = 0; kind < kKinds.size() && !in_.at_end(); ++kind) {
-      auto rest = static_cast<double>(in_.varint());
-      double pooled = 0;
+      const auto exact = static_cast<double>(in_.varint());
+      double sum = 0;
       for (const Place& one : places_)
-        for (const Parts& part : one.parts[kind])
-          (one.detail[kind] == kPooled ? pooled += static_cast<double>(part.sum)
-                                       : rest -= static_cast<double>(part.sum));
-      if (pooled <= 0) continue;
-      const double right = std::clamp(rest / pooled, 1 / kMostRounded, kMostRounded);
+        for (const Parts& part : one.parts[kind]) sum += static_cast<double>(part.sum);
+      if (sum <= 0) continue;
+      const double right = std::clamp(exact / sum, 1 - kMostRounded, 1 + kMostRounded);
       for (Place& one : places_)
-        for (Parts& part : one.parts[kind])
-          if (one.detail[kind] == kPooled) part.sum = times(part.sum, right);
+        for (Parts& part : one.parts[kind]) part.sum = times(part.sum, right);
     }
     return in_.ok();
   }
@@ -256,7 +252,7 @@ class Reader {
 
   static constexpr std::uint64_t kMostCount = std::uint64_t{1} << 48;
   static constexpr std::int64_t kMostStep = 1 << 14;
-  static constexpr double kMostRounded = 2;
+  static constexpr double kMostRounded = 1.0 / 256;
 
   ByteReader& in_;
   Trace& trace_;

@@ -18,7 +18,7 @@ MOST_BINS = 16
 SHARES = 31
 BY_CLASS = 16
 POOLED_BITS = 8
-MOST_ROUNDED = 2
+MOST_ROUNDED = 1 / 256
 SPREAD_UNITS = 1000
 
 
@@ -203,21 +203,16 @@ class _Places:
                     part.sum = int(min(part.mean * part.count * right + 0.5, 1 << 63))
 
     def _whole(self):
-        """Since 1.5: what all places add up to. Those of which only a mean is kept take what
-        rounding left."""
+        """Since 1.5: what all places add up to. Each takes its share of what rounding left."""
         for kind in range(2):
             if not self.reader.left():
                 return
-            rest, pooled = self.reader.varint(), []
-            for place in self.places:
-                if place.detail[kind] == POOLED:
-                    pooled += place.parts[kind]
-                else:
-                    rest -= sum(part.sum for part in place.parts[kind])
-            total = sum(part.sum for part in pooled)
+            exact = self.reader.varint()
+            parts = [part for place in self.places for part in place.parts[kind]]
+            total = sum(part.sum for part in parts)
             if total > 0:
-                right = min(max(rest / total, 1 / MOST_ROUNDED), MOST_ROUNDED)
-                for part in pooled:
+                right = min(max(exact / total, 1 - MOST_ROUNDED), 1 + MOST_ROUNDED)
+                for part in parts:
                     part.sum = int(min(part.sum * right + 0.5, 1 << 63))
 
     def _each_shape(self):
