@@ -28,7 +28,8 @@ double read_ns(ByteReader& reader) {
 }
 
 /// The nearest of `classes`, the first of equals.
-std::uint32_t nearest_class(const TimeVector& stream, const std::vector<TimeVector>& classes) {
+std::uint32_t nearest_class(const TimeVector& stream, const std::vector<TimeVector>& classes,
+                            const TimeDistance& distance) {
   std::uint32_t best = 0;
   double least = INFINITY;
   for (std::uint32_t i = 0; i < classes.size(); ++i) {
@@ -36,6 +37,34 @@ std::uint32_t nearest_class(const TimeVector& stream, const std::vector<TimeVect
     if (far < least) least = far, best = i;
   }
   return best;
+}
+
+/// Distances by kind.
+struct Apart {
+  double compute = 0, communication = 0;
+};
+
+Apart apart(const TimeVector& a, const TimeVector& b) {
+  Apart squares;
+  const auto add = [&](double compute, double communication) {
+    squares.compute += compute * compute;
+    squares.communication += communication * communication;
+  };
+  auto mine = a.parts.begin();
+  auto theirs = b.parts.begin();
+  while (mine != a.parts.end() || theirs != b.parts.end()) {
+    if (theirs == b.parts.end() || (mine != a.parts.end() && mine->place < theirs->place)) {
+      add(mine->compute_ns, mine->communication_ns);
+      ++mine;
+    } else if (mine == a.parts.end() || theirs->place < mine->place) {
+      add(theirs->compute_ns, theirs->communication_ns);
+      ++theirs;
+    } else {
+      add(mine->compute_ns - theirs->compute_ns, mine->communication_ns - theirs->communication_ns);
+      ++mine, ++theirs;
+    }
+  }
+  return {std::sqrt(squares.compute), std::sqrt(squares.communication)};
 }
 
 /// How far means between `least` and `most` are from `mean`, relative to themselves.
@@ -67,36 +96,35 @@ TimeVector vector_of(const Accounts& accounts) {
   return vector;
 }
 
-double distance(const TimeVector& a, const TimeVector& b) {
-  double squares = 0;
-  const auto add = [&](double compute, double communication) {
-    squares += compute * compute + communication * communication;
-  };
-  auto mine = a.parts.begin();
-  auto theirs = b.parts.begin();
-  while (mine != a.parts.end() || theirs != b.parts.end()) {
-    if (theirs == b.parts.end() || (mine != a.parts.end() && mine->place < theirs->place)) {
-      add(mine->compute_ns, mine->communication_ns);
-      ++mine;
-    } else if (mine == a.parts.end() || theirs->place < mine->place) {
-      add(theirs->compute_ns, theirs->communication_ns);
-      ++theirs;
-    } else {
-      add(mine->compute_ns - theirs->compute_ns, mine->communication_ns - theirs->communication_ns);
-      ++mine, ++theirs;
-    }
+// The first stream stands for a centre: the widest distance is at most twice that from it.
+TimeDistance::TimeDistance(const std::vector<TimeVector>& vectors) {
+  for (const TimeVector& one : vectors) longest_ns_ = std::max(longest_ns_, one.total_ns);
+  Apart spread{kStandsOut * longest_ns_, kStandsOut * longest_ns_};
+  for (const TimeVector& one : vectors) {
+    const Apart from_first = apart(vectors.front(), one);
+    spread.compute = std::max(spread.compute, from_first.compute);
+    spread.communication = std::max(spread.communication, from_first.communication);
   }
-  return std::sqrt(squares);
+  if (longest_ns_ == 0) return;
+  const double widest = std::max(spread.compute, spread.communication);
+  compute_weight_ = widest / spread.compute;
+  communication_weight_ = widest / spread.communication;
+}
+
+double TimeDistance::operator()(const TimeVector& a, const TimeVector& b) const {
+  const Apart by = apart(a, b);
+  const double plain = std::hypot(by.compute, by.communication);
+  if (plain < alike()) return plain;
+  return std::hypot(compute_weight_ * by.compute, communication_weight_ * by.communication);
 }
 
 void select_vectors(std::vector<TimeVector>& vectors, std::uint32_t most) {
-  double longest = 0;
-  for (const TimeVector& one : vectors) longest = std::max(longest, one.total_ns);
+  const TimeDistance distance(vectors);
   const cluster::Dissimilarities matrix(vectors.size(), [&](std::size_t i, std::size_t j) {
     return distance(vectors[i], vectors[j]);
   });
   std::vector<TimeVector> kept;
-  for (const std::size_t i : cluster::k_farthest(matrix, most, kAlike * longest))
+  for (const std::size_t i : cluster::k_farthest(matrix, most, distance.alike()))
     kept.push_back(std::move(vectors[i]));
   vectors = std::move(kept);
 }
@@ -154,8 +182,9 @@ ClassSums ClassSums::of(const std::vector<StreamAccounts>& streams,
   ClassSums sums;
   sums.streams_.resize(classes.size());
   if (classes.empty()) return sums;
+  const TimeDistance distance(classes);
   for (const StreamAccounts& one : streams) {
-    const std::uint32_t nearest = nearest_class(vector_of(one.accounts), classes);
+    const std::uint32_t nearest = nearest_class(vector_of(one.accounts), classes, distance);
     sums.streams_[nearest].insert(one.stream);
     sums.add(one.accounts, nearest);
   }

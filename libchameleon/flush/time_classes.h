@@ -7,8 +7,11 @@
 /// joins the nearest, and what classes have is added up over all their streams. So sums over
 /// streams are exact, and a class says how far its streams are from it.
 ///
-/// Two streams are as far apart as their times are, as vectors (Euclidean distance); no class is
-/// made for less than `kAlike` of the longest time of a stream.
+/// Two streams are as far apart as their times are, as vectors (Euclidean distance): compute times
+/// and times in calls are weighed so that both kinds spread as widely over the streams, else the
+/// waits that one slow rank causes hide what the rank computed. What spreads over less than
+/// `kStandsOut` of the longest time of a stream is taken to spread as widely as that, and no class
+/// is made for less than `kAlike` of it, without weights.
 ///
 /// Cost: 5 (P - 1) messages, O(log P) deep: two small ones to know who takes part, then of `most`
 /// vectors without places that take less than `kLeastShare` of a stream's time, twice, and of
@@ -30,6 +33,8 @@ namespace chameleon::flush {
 inline constexpr double kLeastShare = 0.001;
 /// Of the longest time of a stream: nearer ones need no class of their own.
 inline constexpr double kAlike = 0.005;
+/// Of the longest time of a stream: what times of a kind spread over at least, for their weight.
+inline constexpr double kStandsOut = 0.02;
 /// Of a stream's time, what a place takes that matters to the spread of a class.
 inline constexpr double kMatters = 0.01;
 /// Of a class's time, what a place takes for which classes are told apart.
@@ -48,7 +53,20 @@ struct TimeVector {
   static bool decode(ByteReader& reader, TimeVector& value);
 };
 TimeVector vector_of(const Accounts& accounts);
-double distance(const TimeVector& a, const TimeVector& b);
+
+/// How far streams are from each other, of such as these. O(vectors x places) to make, O(places) to
+/// use.
+class TimeDistance {
+ public:
+  explicit TimeDistance(const std::vector<TimeVector>& vectors);
+  double operator()(const TimeVector& a, const TimeVector& b) const;
+  /// Two that are nearer are alike.
+  double alike() const { return kAlike * longest_ns_; }
+
+ private:
+  double longest_ns_ = 0;
+  double compute_weight_ = 1, communication_weight_ = 1;
+};
 
 /// Leaves at most `most`, in the order they have.
 void select_vectors(std::vector<TimeVector>& vectors, std::uint32_t most);

@@ -117,6 +117,29 @@ TEST_CASE("a rank unlike all others is a class of its own, and sums are exact") 
   }
 }
 
+TEST_CASE("waits that differ by far do not hide a rank that computes a little longer") {
+  const std::uint32_t ranks = GENERATE(32U, 64U, 200U), slow = 3;
+  AllAccounts all;
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    // Ranks take turns: each waits for those before it, and then for those behind it.
+    AccountBook book;
+    const auto add = [&](std::uint16_t call, std::uint64_t compute, std::uint64_t communication) {
+      book.add(book.number_of(symbol(call)), compute, communication);
+    };
+    for (std::uint64_t i = 0; i < 100; ++i) {
+      add(1, rank == slow ? 4'000'000 : 1'000'000, 10'000);
+      add(2, 20'000'000 + 1'000 * (i % 7), rank * 2'000'000);
+      add(3, 10'000, (ranks - rank) * 2'000'000);
+    }
+    all.push_back({{rank, book.accounts()}});
+  }
+  const TimeTable table = gather(all, 16);
+  CHECK(table.classes().size() <= 16);
+  CHECK(table.classes()[table.class_of(slow)].streams == RankList::single(slow));
+  CHECK(compute_of(table, slow, 1, 3).mean() == Approx(4'000'000));
+  CHECK(compute_of(table, ranks - 1, 1, 3).mean() == Approx(1'000'000));
+}
+
 TEST_CASE("ranks without a difference are one class") {
   const AllAccounts all = job(64, {});
   const TimeTable table = gather(all, 16);
