@@ -43,7 +43,7 @@ MemoryUse memory_use() {
 }  // namespace chameleon::inline base
 
 #ifndef CHAMELEON_SMPI  // whose ranks share the program's
-// The forms for arrays and without exceptions call these.
+// The forms for arrays call these.
 void* operator new(std::size_t size) {
   for (;;) {
     if (void* block = chameleon::allocate(size)) return block;
@@ -51,6 +51,9 @@ void* operator new(std::size_t size) {
     if (handler == nullptr) throw std::bad_alloc();
     handler();
   }
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return chameleon::allocate(size);
 }
 void operator delete(void* pointer) noexcept { chameleon::release(pointer); }
 void operator delete(void* pointer, std::size_t) noexcept { chameleon::release(pointer); }
