@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <catch2/catch.hpp>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -39,8 +40,9 @@ Trace trace_of(double spread) {
 class Records {
  public:
   explicit Records(std::uint64_t receive_ns = 5000) {
-    folder_ = std::filesystem::temp_directory_path() / "chameleon_verify_times";
-    std::filesystem::create_directories(folder_);
+    std::string name = std::filesystem::temp_directory_path() / "chameleon_verify_times.XXXXXX";
+    REQUIRE(::mkdtemp(name.data()) != nullptr);
+    folder_ = name;
     for (int rank = 0; rank < 2; ++rank)
       std::ofstream(folder_ / ("rank." + std::to_string(rank) + ".raw"))
           << "# chameleon raw 1\nSend return=0\n# spent " << 1000 * (rank + 1)
