@@ -171,12 +171,16 @@ class Completion {
   /// The errors that a call gave with its statuses; none if it did not fail.
   template <class... P>
   void store_errors(CallValues<C, P...>& call) const {
+    std::int64_t& stored = call.values[Call::kValues - 1];
+    if (call.values[0] == 0) [[likely]] {
+      stored = static_cast<std::int64_t>(call.objects.intern({}));
+      return;
+    }
     Positions errors;
     const MPI_Status* const statuses = std::get<Call::kStatus>(call.args);
-    if (call.values[0] != 0)
-      for (std::size_t k = 0, count = reported(call).size(); k < count; ++k)
-        errors.push_back(error_number(statuses[k].MPI_ERROR));
-    call.values[Call::kValues - 1] = intern(call.objects, errors);
+    for (std::size_t k = 0, count = reported(call).size(); k < count; ++k)
+      errors.push_back(error_number(statuses[k].MPI_ERROR));
+    stored = intern(call.objects, errors);
   }
 
   template <class... P>
@@ -195,9 +199,8 @@ class Completion {
     if constexpr (Call::kIndex < 0) {
       if (!reports(call)) return StatusColumns::store_none(call.objects, at);
       std::size_t k = 0;
-      while (k < claimed_.size() && has_ended(call, k) &&
-             completed_silently(call.objects, k, statuses[k]))
-        ++k;
+      if (call.values[0] == 0) [[likely]]
+        while (k < claimed_.size() && completed_silently(call.objects, k, statuses[k])) ++k;
       if (k == claimed_.size()) return StatusColumns::store_none(call.objects, at);
       StatusColumns columns;
       for (; k < claimed_.size(); ++k)
