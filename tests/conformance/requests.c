@@ -6,7 +6,7 @@
 static int rank, size, left, right;
 
 static void persistent(void) {
-  int out[3], in[3];
+  int out[3] = {0}, in[3];
   MPI_Request requests[2];
   MPI_Send_init(out, 3, MPI_INT, right, 1, MPI_COMM_WORLD, &requests[0]);
   MPI_Recv_init(in, 3, MPI_INT, left, 1, MPI_COMM_WORLD, &requests[1]);
@@ -56,7 +56,7 @@ static void collectives(void) {
 
 static void partitioned(void) {
   enum { kParts = 4 };
-  double out[2 * kParts], in[2 * kParts];
+  double out[2 * kParts] = {0}, in[2 * kParts];
   MPI_Request requests[2];
   int rest[2] = {2, 3};
   MPI_Psend_init(out, kParts, 2, MPI_DOUBLE, right, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
