@@ -205,6 +205,7 @@ Result<bool> RawReader::next(RawEvent& event) {
       ++line_number_;
     }
     if (!event.line.empty() && event.line[0] != '#') break;
+    if (event.line.compare(0, 9, "# marker ") == 0) ++markers_;
   }
   if (cut_allowed_ && file_.eof()) return false;
   event.line_number = line_number_;

@@ -76,6 +76,8 @@ class RawReader {
   /// A last line without its end is no event, instead of an error: of a killed job.
   void allow_cut() { cut_allowed_ = true; }
 
+  /// Markers before the event read last, or before the end.
+  std::uint64_t markers() const { return markers_; }
   const std::string& path() const { return path_; }
   std::uint32_t world_size() const { return world_size_; }
   const std::vector<RawPredefined>& predefined() const { return predefined_; }
@@ -88,7 +90,7 @@ class RawReader {
 
   std::string path_;
   std::ifstream file_;
-  std::uint64_t line_number_ = 0;
+  std::uint64_t line_number_ = 0, markers_ = 0;
   std::string pending_;  ///< the first line behind the head
   bool has_pending_ = false;
   bool cut_allowed_ = false;

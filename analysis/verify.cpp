@@ -79,12 +79,12 @@ class RankLockstep {
     if (thread == 0) model_ = std::make_unique<RawModel>(trace_, *reader, rank_);
     Result<SeenStream> seen = SeenStream::make(plan_, rank_, thread);
     if (!seen) return seen.error();
-    const Result<Tail> tail = find_tail(plan_, directory_, rank_, thread);
-    if (!tail) return tail.error();
+    Result<std::vector<Anchor>> anchors = find_anchors(plan_, directory_, rank_, thread);
+    if (!anchors) return anchors.error();
     if (!trace_.complete) reader->allow_cut();
     streams_.push_back(std::make_unique<Lockstep>(trace_, trace_.stream_of(rank_, thread),
                                                   std::move(*reader), std::move(*seen), *model_,
-                                                  *tail, report_));
+                                                  std::move(*anchors), report_));
     return Unit{};
   }
 

@@ -19,30 +19,6 @@ const CallDescription* declared_poll(const SeenEvent& event) {
 
 }  // namespace
 
-Result<Tail> find_tail(const FollowPlan& plan, const std::string& directory, std::uint32_t rank,
-                       std::uint32_t thread) {
-  Tail tail;
-  Result<SeenStream> stream = SeenStream::make(plan, rank, thread);
-  if (!stream) return stream.error();
-  if (!plan.trace->complete || (stream->declared().at_nodes() & kInexactEvents) == 0) return tail;
-  SeenEvent event;
-  while (stream->next(event)) {
-    ++tail.seen_total;
-    tail.events = (event.kinds & kInexactEvents) != 0 ? 0 : tail.events + 1;
-  }
-  Result<RawReader> reader = RawReader::open(directory, rank, thread);
-  if (!reader) return reader.error();
-  RawEvent raw;
-  for (;;) {
-    const Result<bool> more = reader->next(raw);
-    if (!more) return more.error();
-    if (!*more) break;
-    ++tail.raw_total;
-  }
-  tail.known = true;
-  return tail;
-}
-
 Result<std::uint64_t> Lockstep::turn() {
   if (const Status read = fill(1); !read) return read.error();
   return raw_.empty() ? UINT64_MAX : raw_.front().place;
@@ -55,9 +31,9 @@ Result<bool> Lockstep::step() {
     complete_ ? drop_seen(seen_.size()) : skip_seen();
   } else if (seen_.empty()) {
     complete_ ? drop_raw(1) : skip_raw();
-  } else if (const std::uint32_t kinds = seen_.front().kinds; early(kinds)) {
+  } else if (early()) {
     drop_raw(1);
-  } else if (late(kinds)) {
+  } else if (late()) {
     drop_seen(1);
   } else if (same(raw_.front(), seen_.front())) {
     comparison_.both(raw_.front(), seen_.front(), place(), raw_number_);
@@ -77,23 +53,32 @@ Comparison::Place Lockstep::place() const {
   return ahead == declared_shift_ ? Comparison::Place::kDeclared : Comparison::Place::kOther;
 }
 
-/// At the begin of the exact tail, but the records are not there yet.
-bool Lockstep::early(std::uint32_t kinds) const {
-  return tail_.known && (kinds & kInexactEvents) == 0 && (last_.kinds & kInexactEvents) != 0 &&
-         seen_left_ == tail_.events && raw_left() > tail_.events;
+/// The trace is at an anchor, the records are not there yet.
+bool Lockstep::early() const {
+  const Anchor* const next = anchor();
+  return next != nullptr && seen_number_ > next->seen && raw_number_ <= next->raw;
 }
 
-/// The records are at the exact tail, the trace is not.
-bool Lockstep::late(std::uint32_t kinds) const {
-  return tail_.known && (kinds & kInexactEvents) != 0 && raw_left() <= tail_.events;
+/// The records are at an anchor, the trace is not.
+bool Lockstep::late() const {
+  const Anchor* const next = anchor();
+  return next != nullptr && raw_number_ > next->raw && seen_number_ <= next->seen;
 }
 
-/// Whether, after so many events, the two sides can be at the same one: the exact tail is
-/// equally long on both.
+void Lockstep::pass_anchors() {
+  while (passed_ < anchors_.size() && raw_number_ > anchors_[passed_].raw &&
+         seen_number_ > anchors_[passed_].seen)
+    ++passed_;
+}
+
+/// Whether, after so many events, the two sides can be at the same one: both are before the next
+/// anchor, or as far from it.
 bool Lockstep::in_step(std::size_t raw, std::size_t seen) const {
-  if (!tail_.known) return true;
-  const std::uint64_t records = raw_left() - raw, events = seen_left_ - seen;
-  return records == events || (records > tail_.events && events > tail_.events);
+  const Anchor* const next = anchor();
+  if (next == nullptr) return true;
+  const std::uint64_t records = raw_number_ + raw, events = seen_number_ + seen;
+  return records - next->raw == events - next->seen ||
+         (records <= next->raw && events <= next->seen);
 }
 
 Status Lockstep::fill(std::size_t wanted) {
@@ -151,7 +136,9 @@ void Lockstep::pass_one_side() {
   // Events may differ on the side of the declared ones as long as they like.
   if ((seen_.front().kinds & kInexactEvents) != 0) {
     // Whole ranks are declared where calls are missing in the trace.
-    const bool fewer = tail_.known ? raw_left() > seen_left_ : declared().rank_wide() != 0;
+    const Anchor* const next = anchor();
+    const bool fewer = next != nullptr ? next->raw - raw_number_ > next->seen - seen_number_
+                                       : declared().rank_wide() != 0;
     fewer ? drop_raw(1) : drop_seen(1);
     return;
   }
@@ -190,13 +177,14 @@ void Lockstep::skip_seen() {
 void Lockstep::pop_raw() {
   raw_.pop_front();
   ++raw_number_;
+  pass_anchors();
 }
 
 void Lockstep::pop_seen() {
   last_ = {seen_.front().kinds, declared_poll(seen_.front())};
   seen_.pop_front();
   ++seen_number_;
-  if (seen_left_ > 0) --seen_left_;
+  pass_anchors();
 }
 
 }  // namespace chameleon::analysis

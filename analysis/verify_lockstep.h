@@ -3,40 +3,29 @@
 
 /// One stream's raw records and its events of the trace, in step. Where they differ, the fewest
 /// events are taken for missing or additional after which both sides are at the same call; where
-/// the trace declares that events differ, what it says to be exact again lies equally far from the
-/// end of both. O(events); memory of what is read ahead, at most 64 events a side.
+/// the trace declares that events differ, anchors say where both are at the same event again.
+/// O(events); memory of what is read ahead, at most 64 events a side.
 
 #include <cstdint>
 #include <deque>
-#include <string>
+#include <utility>
+#include <vector>
 
+#include "analysis/verify_anchors.h"
 #include "analysis/verify_events.h"
 #include "analysis/verify_seen.h"
 
 namespace chameleon::analysis {
 
-/// Where what is exact again begins behind the last events declared to differ:
-/// counted from the end, which both sides share, it is at the same place.
-struct Tail {
-  bool known = false;
-  std::uint64_t events = 0;  ///< behind it, on either side
-  std::uint64_t raw_total = 0, seen_total = 0;
-};
-
-/// Goes through both sides of a stream once, if its events are declared to differ somewhere.
-Result<Tail> find_tail(const FollowPlan& plan, const std::string& directory, std::uint32_t rank,
-                       std::uint32_t thread);
-
 class Lockstep {
  public:
   /// `model` is of the rank, and of all of its streams.
   Lockstep(const Trace& trace, std::uint32_t stream, RawReader reader, SeenStream seen,
-           RawModel& model, Tail tail, VerifyReport& report)
+           RawModel& model, std::vector<Anchor> anchors, VerifyReport& report)
       : complete_(trace.complete),
         reader_(std::move(reader)),
         stream_(std::move(seen)),
-        tail_(tail),
-        seen_left_(tail.seen_total),
+        anchors_(std::move(anchors)),
         comparison_(trace, model, stream, report),
         report_(report) {}
 
@@ -57,9 +46,11 @@ class Lockstep {
   };
 
   Comparison::Place place() const;
-  std::uint64_t raw_left() const { return tail_.raw_total - raw_number_ + 1; }
-  bool early(std::uint32_t kinds) const;
-  bool late(std::uint32_t kinds) const;
+  /// The next anchor; null if there is none.
+  const Anchor* anchor() const { return passed_ < anchors_.size() ? &anchors_[passed_] : nullptr; }
+  bool early() const;
+  bool late() const;
+  void pass_anchors();
   bool in_step(std::size_t raw, std::size_t seen) const;
 
   Status fill(std::size_t wanted);
@@ -78,8 +69,8 @@ class Lockstep {
   bool complete_;
   RawReader reader_;
   SeenStream stream_;
-  Tail tail_;
-  std::uint64_t seen_left_;  ///< events of the trace from the one at hand, if the tail is known
+  std::vector<Anchor> anchors_;
+  std::size_t passed_ = 0;  ///< of these
   Comparison comparison_;
   VerifyReport& report_;
   std::deque<RawEvent> raw_;

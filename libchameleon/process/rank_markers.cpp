@@ -27,11 +27,19 @@ void raw_election(std::FILE* file, const ClusterOptions& how, const SignatureVec
 void RankMarkers::reached(Stage stage, std::uint64_t marker) {
   budget_.set_marker(marker);
   const std::uint64_t now = recorder_.times().clock().now();
-  if (stage == Stage::kVote)
+  if (stage == Stage::kVote) {
     voting_.begun = now;
-  else
+    note_in_raw(marker);
+  } else {
     voting_.ticks = now - voting_.begun;
+  }
   g_door.set(stage == Stage::kVote ? Together::kVote : Together::kDecided);
+}
+
+void RankMarkers::note_in_raw(std::uint64_t marker) {
+  const auto held = recorder_.lock();
+  if (std::FILE* const raw = recorder_.streams().first().raw)
+    std::fprintf(raw, "# marker %llu\n", static_cast<unsigned long long>(marker));
 }
 
 IntervalTimes RankMarkers::interval_times() {

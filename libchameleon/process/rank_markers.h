@@ -31,6 +31,8 @@ class RankMarkers final : public MarkerLog {
   void spent(std::uint64_t begin, State state);
 
  private:
+  void note_in_raw(std::uint64_t marker);
+
   Recorder& recorder_;
   RankReport& report_;
   RankBudget& budget_;

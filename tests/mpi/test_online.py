@@ -121,7 +121,8 @@ def clusters_again(online):
 
 @test
 def fidelities(online):
-    pairs = [(4, "stencil2d"), (4, "multigrid"), (7, "wavefront"), (7, "bucketsort")]
+    pairs = [(4, "stencil2d"), (4, "multigrid"), (7, "wavefront"), (7, "bucketsort"),
+             (16, "taskfarm")]
     if online.all:
         pairs = [(ranks, name) for ranks in (4, 7, 16) for name in EXAMPLES]
     for ranks, name in pairs:

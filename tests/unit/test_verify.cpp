@@ -279,6 +279,47 @@ TEST_CASE("events missing where they are declared are not looked for behind it")
   if (!wrong_after) CHECK(report.missing_events == 2 * (pack - 1));
 }
 
+TEST_CASE("what is exact between declared events is found by markers") {
+  constexpr std::uint16_t kProbe = 50, kPack = 51, kEnd = 52, kExact = 10;
+  const bool wrong = GENERATE(false, true);
+  TraceBuilder job(1);
+  for (const auto& [id, name] :
+       {std::pair(kProbe, "Probe"), std::pair(kPack, "Pack"), std::pair(kEnd, "Barrier")}) {
+    job.call(id, name, {});
+    job.call(id + kExact, name, {});
+  }
+  std::vector<std::string> lines;
+  const auto record = [&](int pairs) {
+    for (int i = 0; i < pairs; ++i) lines.insert(lines.end(), {"Probe return=0", "Pack return=0"});
+    lines.insert(lines.end(), {"Probe return=0", "Barrier return=0", "# marker 1"});
+  };
+  const auto trace = [&](int pairs, std::uint16_t plus) {
+    for (int i = 0; i < 2 * pairs; ++i)
+      job.push(0, static_cast<std::uint16_t>((i % 2 == 0 ? kProbe : kPack) + plus), {});
+    job.push(0, static_cast<std::uint16_t>(kProbe + plus), {});
+    job.push(0, static_cast<std::uint16_t>(kEnd + plus), {});
+  };
+  // Before it a lead's steps stand for the rank's, behind it a call that is declared.
+  for (const int pairs : {2, 5, 26, 2, 5, 5}) record(pairs);
+  for (const int pairs : {1, 2, 1}) trace(pairs, 0);
+  for (const int pairs : {2, wrong ? 4 : 5, 5}) trace(pairs, kExact);
+  lines.insert(lines.end(), {"Pack return=0"});
+  job.push(0, kPack, {});
+  Directory directory;
+  directory.write(0, lines, true, 1);
+  Trace made = job.build();
+  const auto declare_all = [](auto& self, std::vector<Node>& nodes) -> void {
+    for (Node& node : nodes) {
+      if (node.body.empty() && node.call < kProbe + kExact)
+        node.inexact = {{RankList::single(0), kInexactEvents}};
+      self(self, node.body);
+    }
+  };
+  declare_all(declare_all, made.nodes);
+  const VerifyReport report = verified(directory, made);
+  CHECK(report.declared() == !wrong);
+}
+
 TEST_CASE("wrong events of an exact rank are found beside declared ones") {
   Directory directory;
   std::vector<std::string> lines = kSender;
