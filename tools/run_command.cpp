@@ -2,6 +2,8 @@
 /// `chameleon run`: starts an MPI application with the tracer preloaded. The
 /// application matters more than its trace: what cannot be traced runs untraced.
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -10,6 +12,7 @@
 
 #include "common.h"
 #include "launch.h"
+#include "process/settings.h"
 #include "program_file.h"
 
 namespace chameleon::tools {
@@ -77,12 +80,49 @@ std::vector<std::string> environment(const Options& options, const std::string& 
   return settings;
 }
 
+/// What the tracer will read: this command's environment, and what its options add.
+std::vector<std::string> variables(const Options& options) {
+  std::map<std::string, std::string> found;
+  const auto add = [&found](const std::string& text) {
+    found[text.substr(0, text.find('='))] = text;
+  };
+  for (char** variable = environ; *variable != nullptr; ++variable) add(*variable);
+  for (const std::string& text : environment(options, "")) add(text);
+  std::vector<std::string> all;
+  for (auto& [name, text] : found) all.push_back(std::move(text));
+  return all;
+}
+
+/// Why the tracer could not do what is asked of it, which it would say only once the job runs.
+Status check_settings(const Options& options) {
+  const std::vector<std::string> all = variables(options);
+  std::vector<const char*> list;
+  for (const std::string& text : all) list.push_back(text.c_str());
+  list.push_back(nullptr);
+  const Result<process::Settings> settings = process::parse_settings(list.data());
+  if (!settings) return settings.error();
+  const auto folder = [](const char* what, const fs::path& path) -> Status {
+    std::error_code error;
+    if (fs::is_directory(path, error) && access(path.c_str(), W_OK) == 0) return Unit{};
+    const char* const why = fs::is_directory(path, error) ? " cannot be written to"
+                                                          : " is not a folder: create it first";
+    return Error{ErrorKind::kUsage, what + (": " + path.string()) + why, 0};
+  };
+  if (!settings->output.empty()) {
+    const fs::path parent = fs::path(settings->output).parent_path();
+    if (const Status found = folder("output", parent.empty() ? "." : parent); !found) return found;
+  }
+  return settings->raw.empty() ? Status(Unit{}) : folder("CHAMELEON_RAW", settings->raw);
+}
+
 int run(const Options& options) {
   if (options.application.empty())
     return fail("run", "no program (chameleon run -n RANKS -- PROGRAM ARGUMENTS...)", kExitUsage);
   for (const std::string& text : options.settings)
     if (text.find('=') == std::string::npos || text.front() == '=')
       return fail("run", "--env takes NAME=VALUE, not " + text, kExitUsage);
+  if (const Status checked = check_settings(options); !checked)
+    return fail("run", checked.error().message, kExitUsage);
   std::string tracer = find_tracer();
   Result<Diagnosis> diagnosis = diagnose(options.application.front(), tracer);
   if (!diagnosis) return fail("run", diagnosis.error().message, kExitUsage);

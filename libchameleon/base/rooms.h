@@ -102,6 +102,8 @@ using namespace flush;
 using namespace format;
 using namespace mpi;
 using namespace online;
+using namespace process;
+using namespace record;
 using namespace signature;
 using namespace statistics;
 using namespace world;
