@@ -118,6 +118,10 @@ class RankOperations {
   /// Recorded time of the event in ns.
   std::uint64_t compute_ns() const { return now_.times.compute; }
   std::uint64_t communication_ns() const { return now_.times.communication; }
+  /// What the rank waited before the event at markers, on average, and what it had computed by
+  /// then.
+  std::uint64_t waiting_ns() const { return now_.times.waiting; }
+  std::uint64_t ahead_ns() const { return now_.times.ahead; }
   /// The shortest communication time of this event at this place, or 1.
   std::uint64_t shortest_ns() const { return now_.times.shortest; }
   /// Calls whose effects are not told, and how often.

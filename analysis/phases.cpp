@@ -51,13 +51,19 @@ Status add_up_computing(const Trace& trace, ExecutionPhases& found) {
       trace.ranks.empty() ? 0 : trace.ranks.intervals().back().last + std::size_t{1});
   const Result<TimelineFacts> run = run_timeline(trace, ranks, [&](const TimedEvent& event) {
     std::size_t& phase = at[event.stream()];
-    const std::uint64_t begin = event.begin_ns - std::min(event.begin_ns, event.at->compute_ns());
+    const std::uint64_t gap = event.at->compute_ns() + event.wait_end_ns - event.wait_begin_ns;
+    const std::uint64_t begin = event.begin_ns - std::min(event.begin_ns, gap);
     while (phase + 1 < count && found.phases[phase].end_ns <= begin) ++phase;
-    for (std::size_t i = phase; i < count && found.phases[i].begin_ns < event.begin_ns; ++i) {
-      const std::uint64_t from = std::max(begin, found.phases[i].begin_ns);
-      const std::uint64_t to = std::min(event.begin_ns, found.phases[i].end_ns);
-      if (to > from) compute[event.rank() * count + i] += static_cast<double>(to - from);
-    }
+    const auto add = [&](std::uint64_t first, std::uint64_t last) {
+      for (std::size_t i = phase; i < count && found.phases[i].begin_ns < last; ++i) {
+        const std::uint64_t from = std::max(first, found.phases[i].begin_ns);
+        const std::uint64_t to = std::min(last, found.phases[i].end_ns);
+        if (to > from) compute[event.rank() * count + i] += static_cast<double>(to - from);
+      }
+    };
+    // Waiting parts it in two.
+    add(begin, event.wait_begin_ns);
+    add(std::max(begin, event.wait_end_ns), event.begin_ns);
   });
   if (!run) return run.error();
   for (std::size_t rank = 0; rank < width; ++rank)

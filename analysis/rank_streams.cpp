@@ -7,15 +7,27 @@
 
 namespace chameleon::analysis {
 
-EventTimes times_of(const CallDescription& call, const EventView& event, const StreamTimes& times) {
+namespace {
+
+EventTimes spent_at(const CallDescription& call, const EventView& event, const StreamTimes& times) {
   const std::size_t fields = call.fields.size();
   if (fields >= 2 && call.fields[fields - 1].kind == "time")
-    return {decode_time(event.values[fields - 2]), decode_time(event.values[fields - 1]), 1};
+    return {decode_time(event.values[fields - 2]), decode_time(event.values[fields - 1])};
   const std::optional<MeanTimes> means = times.means(*event.node, event.predecessor);
   if (!means) return {};
   return {static_cast<std::uint64_t>(means->compute_ns + 0.5),
           static_cast<std::uint64_t>(means->communication_ns + 0.5),
           std::max<std::uint64_t>(means->least_communication_ns, 1)};
+}
+
+}  // namespace
+
+EventTimes times_of(const CallDescription& call, const EventView& event, const StreamTimes& times) {
+  EventTimes spent = spent_at(call, event, times);
+  const MeanWait wait = times.wait({event.node->symbol(), event.predecessor});
+  spent.waiting = static_cast<std::uint64_t>(wait.ns + 0.5);
+  spent.ahead = std::min(static_cast<std::uint64_t>(wait.ahead_ns), spent.compute);
+  return spent;
 }
 
 Result<RankStreams> RankStreams::make(const Trace& trace, const std::vector<CallPlan>& plans,
@@ -59,7 +71,7 @@ void RankStreams::fetch(Head& head) {
   const auto call = trace_->calls.find(head.event.node->call);
   if (call == trace_->calls.end() || call->second.fields.size() != head.event.values.size()) return;
   const EventTimes times = times_of(call->second, head.event, head.times);
-  head.end += times.compute + times.communication;
+  head.end += times.compute + times.waiting + times.communication;
 }
 
 bool RankStreams::next(EventView& event) {

@@ -20,8 +20,11 @@
 namespace chameleon::analysis {
 
 /// Recorded times of an event in ns; `shortest` is the least time in the call at this place, or 1.
+/// Before it the stream waited at markers, after it had computed `ahead` of `compute`; single waits
+/// are not kept, and this is their mean.
 struct EventTimes {
   std::uint64_t compute = 0, communication = 0, shortest = 1;
+  std::uint64_t waiting = 0, ahead = 0;
 };
 EventTimes times_of(const CallDescription& call, const EventView& event, const StreamTimes& times);
 

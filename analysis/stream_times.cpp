@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/stream_times.h"
 
+#include <algorithm>
+
 namespace chameleon::analysis {
 namespace {
 
@@ -19,6 +21,33 @@ StreamTimes::StreamTimes(const Trace& trace, std::uint32_t stream) : stream_(str
   if (trace.times.empty()) return;
   table_ = &trace.times;
   class_ = table_->class_of(stream);
+  if (class_ != ClassTimes::kAll && !table_->waits().empty()) spread_waits(trace);
+}
+
+/// The class says at which places there was waiting, the stream's own facts say how much.
+void StreamTimes::spread_waits(const Trace& trace) {
+  const auto of_class = static_cast<double>(table_->waits().of_class(class_));
+  if (of_class <= 0) return;
+  const auto streams = static_cast<double>(table_->classes()[class_].streams.size());
+  double share = 1 / streams;
+  if (const auto facts = trace.facts.find(stream_); facts != trace.facts.end())
+    share = static_cast<double>(facts->second.waiting_ns) / of_class;
+  const auto all = static_cast<double>(table_->streams().size());
+  for (const auto& [place, at] : table_->waits().places()) {
+    const auto found = at.ns.find(class_);
+    const Durations* const times = table_->find(place, class_);
+    if (found == at.ns.end() || times == nullptr) continue;
+    const double those = table_->apart(place, class_) ? streams : all;
+    const double events = static_cast<double>(times->compute.count()) / those;
+    waits_[place] = {static_cast<double>(found->second) * share / std::max(events, 1.0),
+                     static_cast<double>(at.all.ahead_ns) / static_cast<double>(at.all.markers)};
+  }
+}
+
+MeanWait StreamTimes::wait(const Place& place) const {
+  if (waits_.empty()) return {};
+  const auto found = waits_.find(place);
+  return found == waits_.end() ? MeanWait{} : found->second;
 }
 
 const Durations* StreamTimes::at(const Place& place) const {

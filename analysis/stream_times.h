@@ -6,6 +6,7 @@
 /// else reads either (tests/unit/test_one_resolver.py). O(1) a look-up, or O(entries) of a node.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <unordered_map>
 
@@ -17,6 +18,12 @@ namespace chameleon::analysis {
 struct MeanTimes {
   double compute_ns = 0, communication_ns = 0;
   std::uint64_t least_communication_ns = 0;
+};
+
+/// Of one event of a stream: what it waited before it at markers, on average.
+struct MeanWait {
+  double ns = 0;
+  double ahead_ns = 0;  ///< of the compute time before the event, what came before the waiting
 };
 
 class StreamTimes {
@@ -35,12 +42,16 @@ class StreamTimes {
   double spread() const;
   /// After that predecessor; if no time after it is known, after any.
   std::optional<MeanTimes> means(const Node& node, std::uint64_t predecessor) const;
+  /// Over the run they add up to what the stream's facts say it waited.
+  MeanWait wait(const Place& place) const;
 
  private:
   Durations gather(const Node& node) const;
+  void spread_waits(const Trace& trace);
 
   const TimeTable* table_ = nullptr;  ///< null: times are the nodes'
   std::uint32_t stream_, class_ = ClassTimes::kAll;
+  std::map<Place, MeanWait> waits_;
   mutable std::unordered_map<const Node*, Durations> after_any_;  ///< once asked
 };
 

@@ -151,7 +151,9 @@ bool Pass::fetch_event(Row& row) {
   row.started = row.waits = false;
   row.next = 0;
   row.compute = aligned(row, operations.compute_ns());
-  row.begin = row.clock + row.compute;
+  row.wait = aligned(row, operations.waiting_ns());
+  row.wait_begin = row.clock + std::min(operations.ahead_ns(), row.compute);
+  row.begin = row.clock + row.compute + row.wait;
   row.cause = 0;
   row.since.assign(operations.operations().size(), row.begin);
   row.from.assign(operations.operations().size(), row.stream);
@@ -202,7 +204,7 @@ bool Pass::resume(Row& row) {
 void Pass::end_event(Row& row) {
   const RankOperations& at = row.rank->operations;
   const std::uint64_t time = std::max<std::uint64_t>(aligned(row, at.communication_ns()), 1);
-  row.nominal += row.compute + time;
+  row.nominal += row.compute + row.wait + time;
   std::uint64_t end = row.begin + time;
   // A rank that is late makes up in what waits: it would have waited less.
   if (row.waits && row.nominal < end) end = std::max(row.nominal, row.begin + 1);
@@ -221,6 +223,8 @@ void Pass::end_event(Row& row) {
   event.at = &at;
   event.begin_ns = row.begin;
   event.end_ns = end;
+  event.wait_begin_ns = row.wait_begin;
+  event.wait_end_ns = row.wait_begin + row.wait;
   event.since_ns = row.since;
   event.since_stream = row.from;
   event.sent_bytes = row.sent;

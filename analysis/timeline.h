@@ -12,7 +12,8 @@
 /// rank lost that way it makes up in later calls that wait, which then wait less.
 /// The whole is run twice. If the first pass ends later than the run did, or earlier, the
 /// second stretches all durations evenly, so that the timeline ends when the run did, without
-/// the tool's own work.
+/// the tool's own work. What ranks waited at markers is in it where they waited, as the mean of
+/// what the rank waited at that place.
 ///
 /// Every rank is run until it must wait, a few thousand events at a time; where
 /// nobody can go on (a cut or inexact trace) the earliest rank goes on regardless,
@@ -33,6 +34,8 @@ namespace chameleon::analysis {
 struct TimedEvent {
   const RankOperations* at = nullptr;  ///< the rank, with its event and operations
   std::uint64_t begin_ns = 0, end_ns = 0;
+  /// Before it the stream waited at markers for slower ranks; none: both are equal.
+  std::uint64_t wait_begin_ns = 0, wait_end_ns = 0;
   /// Of each operation: when its message was sent (receives), its collective begun by this
   /// rank (ends), else the event's begin.
   std::span<const std::uint64_t> since_ns;
@@ -42,6 +45,7 @@ struct TimedEvent {
 
   std::uint32_t rank() const { return at->rank(); }
   std::uint32_t stream() const { return at->stream(); }
+  bool waits() const { return wait_end_ns > wait_begin_ns; }
 };
 
 struct TimelineFacts {

@@ -77,9 +77,10 @@ struct Row {
   std::uint64_t clock = 0;    ///< end of the last event
   std::uint64_t nominal = 0;  ///< the same without what causality moved
   std::uint64_t compute = 0, begin = 0;
-  std::uint64_t cause = 0;  ///< earliest end so far of the present event
-  bool waits = false;       ///< the present event waits for others
-  std::size_t next = 0;     ///< operation of the event not yet dealt with
+  std::uint64_t wait_begin = 0, wait = 0;  ///< at markers, before the present event
+  std::uint64_t cause = 0;                 ///< earliest end so far of the present event
+  bool waits = false;                      ///< the present event waits for others
+  std::size_t next = 0;                    ///< operation of the event not yet dealt with
   std::vector<std::uint64_t> since;
   std::vector<std::uint32_t> from;
   std::vector<std::int64_t> sent;

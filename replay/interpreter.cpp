@@ -49,7 +49,9 @@ bool Interpreter::load(const FollowedEvent& event) {
   event_ = &event;
   const auto plan = plans_.find(event.view.node->call);
   plan_ = plan == plans_.end() ? nullptr : &plan->second;
-  pace_.owe(static_cast<double>(here_.times(event).compute));
+  const EventTimes times = here_.times(event);
+  pace_.owe(static_cast<double>(times.compute));
+  pace_.owe_idle(static_cast<double>(times.waiting));
   return plan_ != nullptr && event.call != nullptr;
 }
 

@@ -32,19 +32,25 @@ std::int64_t Pace::now() {
 
 void Pace::settle() {
   if (compute_ == Compute::kNone) return;
-  std::int64_t time = now();
+  const std::int64_t time = now();
   owed_ -= static_cast<double>(time - since_);
-  const double least = compute_ == Compute::kSleep ? kShortestSleep : 0;
-  if (owed_ <= least) return;
-  const std::int64_t begin = time;
-  const std::int64_t end = begin + static_cast<std::int64_t>(owed_);
-  if (compute_ == Compute::kSleep) {
-    if (owed_ > kWakeEarly) sleep_until(end - static_cast<std::int64_t>(kWakeEarly));
+  spend(idle_, Compute::kSleep, spend(owed_, compute_, time));
+}
+
+/// Spends what is owed from `begin` on; gives when that is done.
+std::int64_t Pace::spend(double& owed, Compute how, std::int64_t begin) {
+  std::int64_t time = begin;
+  const double least = how == Compute::kSleep ? kShortestSleep : 0;
+  if (owed <= least) return time;
+  const std::int64_t end = begin + static_cast<std::int64_t>(owed);
+  if (how == Compute::kSleep) {
+    if (owed > kWakeEarly) sleep_until(end - static_cast<std::int64_t>(kWakeEarly));
     for (time = now(); time < end; time = now()) sched_yield();
   } else {
     while (time < end) time = now();
   }
-  owed_ -= static_cast<double>(time - begin);
+  owed -= static_cast<double>(time - begin);
+  return time;
 }
 
 }  // namespace chameleon::replay

@@ -25,18 +25,23 @@ class Pace {
   void resume() { since_ = now(); }
   /// Computation begins here, and nothing is owed.
   void restart() {
-    owed_ = 0;
+    owed_ = idle_ = 0;
     resume();
   }
   /// So much computation belongs before the next call.
   void owe(double ns) { owed_ += ns * scale_; }
+  /// So much waiting at markers does, which never occupies the processor.
+  void owe_idle(double ns) { (compute_ == Compute::kSpin ? idle_ : owed_) += ns * scale_; }
   /// Spends what is owed; `resume` follows the call.
   void settle();
 
  private:
+  static std::int64_t spend(double& owed, Compute how, std::int64_t begin);
+
   Compute compute_;
   double scale_;
   double owed_ = 0;  ///< beyond what was spent, ns; negative when ahead
+  double idle_ = 0;  ///< likewise, of waiting, where computation is spun away
   std::int64_t since_ = 0;
 };
 

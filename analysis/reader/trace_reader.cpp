@@ -289,6 +289,7 @@ bool TraceReader::for_each_event(std::uint32_t stream, const std::function<bool(
     const EventTimes times = follower->times(from);
     event.compute_ns = times.compute;
     event.call_ns = times.communication;
+    event.waiting_ns = times.waiting;
     for (std::size_t i = 0; from.call != nullptr && i < event.values.size(); ++i)
       if (from.call->fields[i].stored == FieldKind::kEndPoint)
         event.values[i] = value_of(from.partner(i));

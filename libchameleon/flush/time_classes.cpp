@@ -150,7 +150,9 @@ bool TimeVector::decode(ByteReader& reader, TimeVector& value) {
   return reader.ok();
 }
 
-void ClassSums::add(const Accounts& accounts, std::uint32_t time_class) {
+void ClassSums::add(const StreamAccounts& stream, std::uint32_t time_class) {
+  const Accounts& accounts = stream.accounts;
+  for (const auto& [place, wait] : stream.waits) waits_.add(place, time_class, wait);
   const double matters = kMatters * total_of(accounts);
   const auto note = [matters](const Histogram& times, double& least, double& most) {
     if (static_cast<double>(times.sum()) < matters) return;
@@ -186,7 +188,7 @@ ClassSums ClassSums::of(const std::vector<StreamAccounts>& streams,
   for (const StreamAccounts& one : streams) {
     const std::uint32_t nearest = nearest_class(vector_of(one.accounts), classes, distance);
     sums.streams_[nearest].insert(one.stream);
-    sums.add(one.accounts, nearest);
+    sums.add(one, nearest);
   }
   return sums;
 }
@@ -198,6 +200,7 @@ void ClassSums::join(ClassSums&& other) {
     auto& mine = places_[place];
     for (auto& [time_class, sum] : theirs) join(mine[time_class], sum);
   }
+  waits_.merge(other.waits_);
 }
 
 TimeTable ClassSums::table() && {
@@ -231,8 +234,44 @@ TimeTable ClassSums::table() && {
     for (auto& [time_class, sum] : classes)
       table.add(place, apart ? numbers[time_class] : ClassTimes::kAll, std::move(sum.times));
   }
+  waits_.renumber(numbers, std::vector<double>(numbers.size(), 1));
+  table.set_waits(std::move(waits_));
   return table;
 }
+
+namespace {
+
+void write_waits(ByteWriter& writer, const MarkerWaits& waits) {
+  writer.varint(waits.places().size());
+  for (const auto& [place, at] : waits.places()) {
+    for (const std::uint64_t number : {place.symbol, place.predecessor}) writer.u64(number);
+    for (const std::uint64_t number : {at.all.markers, at.all.ahead_ns}) writer.varint(number);
+    writer.varint(at.ns.size());
+    for (const auto& [time_class, ns] : at.ns) {
+      writer.varint(time_class);
+      writer.varint(ns);
+    }
+  }
+}
+
+void read_waits(ByteReader& reader, MarkerWaits& waits) {
+  const std::uint64_t places = reader.count(19);
+  for (std::uint64_t i = 0; i < places && reader.ok(); ++i) {
+    const std::uint64_t symbol = reader.u64();
+    const Place place{symbol, reader.u64()};
+    MarkerWait wait{0, reader.varint(), 0};
+    wait.ahead_ns = reader.varint();
+    const std::uint64_t classes = reader.count(2);
+    for (std::uint64_t j = 0; j < classes && reader.ok(); ++j) {
+      const auto time_class = static_cast<std::uint32_t>(reader.varint());
+      wait.ns = reader.varint();
+      waits.add(place, time_class, wait);
+      wait = {};
+    }
+  }
+}
+
+}  // namespace
 
 void ClassSums::encode(ByteWriter& writer) const {
   writer.varint(streams_.size());
@@ -256,6 +295,7 @@ void ClassSums::encode(ByteWriter& writer) const {
       }
     }
   }
+  write_waits(writer, waits_);
 }
 
 bool ClassSums::decode(ByteReader& reader, ClassSums& value) {
@@ -283,6 +323,7 @@ bool ClassSums::decode(ByteReader& reader, ClassSums& value) {
       }
     }
   }
+  read_waits(reader, value.waits_);
   return reader.ok();
 }
 

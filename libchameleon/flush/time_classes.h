@@ -90,11 +90,12 @@ class ClassSums {
   static bool decode(ByteReader& reader, ClassSums& value);
 
  private:
-  void add(const Accounts& accounts, std::uint32_t time_class);
+  void add(const StreamAccounts& stream, std::uint32_t time_class);
   static void join(ClassSum& mine, const ClassSum& theirs);
 
   std::vector<RankList> streams_;  ///< by class
   std::map<Place, std::map<std::uint32_t, ClassSum>> places_;
+  MarkerWaits waits_;
 };
 
 /// The table at rank 0, and nothing elsewhere; nothing either if rank 0 or more than a few ranks

@@ -11,6 +11,7 @@
 #include "format/series_codec.h"
 #include "format/times_codec.h"
 #include "format/totals_codec.h"
+#include "format/waits_codec.h"
 #include "model/trace.h"
 
 namespace chameleon::format {
@@ -38,6 +39,7 @@ enum Section : std::uint64_t {
   kTimes = 15,
   kSeries = 16,
   kTotals = 17,
+  kWaits = 18,
 };
 
 template <class F>
@@ -238,6 +240,8 @@ Bytes encode_trace(const Trace& trace) {
   });
   section(out, kNodes, [&](ByteWriter& w) { write_nodes(w, trace); });
   if (!trace.times.empty()) section(out, kTimes, [&](ByteWriter& w) { write_times(w, trace); });
+  if (!trace.times.waits().empty())
+    section(out, kWaits, [&](ByteWriter& w) { write_waits(w, trace.times); });
   return out.take();
 }
 
@@ -307,6 +311,7 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
       }
       case kNodes: read_nodes(part, paths, trace); break;
       case kTimes: read_times(part, trace); break;
+      case kWaits: read_waits(part, trace.times); break;
       default: continue;  // of a newer minor version
     }
     if (!part.ok()) return corrupt("a section holds what cannot be");

@@ -21,7 +21,7 @@
 namespace chameleon::format {
 
 inline constexpr std::uint16_t kFormatMajor = 1;
-inline constexpr std::uint16_t kFormatMinor = 5;
+inline constexpr std::uint16_t kFormatMinor = 6;
 
 /// What a file is, beside the trace in it.
 struct FileFacts {

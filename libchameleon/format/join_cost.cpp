@@ -43,6 +43,7 @@ std::uint64_t times_of(const TimeTable& table) {
   std::uint64_t count = 0;
   for (const TimeClass& one : table.classes()) count += more_intervals(one.streams);
   for (const auto& [place, classes] : table.places()) count += kStepsOfTimes * classes.size();
+  for (const auto& [place, at] : table.waits().places()) count += kStepsOfTimes * at.ns.size();
   return count;
 }
 

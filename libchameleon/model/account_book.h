@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -37,10 +38,25 @@ struct Account {
 };
 using Accounts = std::vector<Account>;
 
+/// What a stream waited at markers for slower ranks, between one event and the next.
+struct MarkerWait {
+  std::uint64_t ns = 0;
+  std::uint64_t markers = 0;   ///< at which it waited
+  std::uint64_t ahead_ns = 0;  ///< computed since the event before, up to these markers
+
+  void add(const MarkerWait& other) {
+    ns += other.ns;
+    markers += other.markers;
+    ahead_ns += other.ahead_ns;
+  }
+  bool operator==(const MarkerWait&) const = default;
+};
+
 /// Of one stream, see Trace.
 struct StreamAccounts {
   std::uint32_t stream = 0;
   Accounts accounts;
+  std::map<Place, MarkerWait> waits = {};  ///< by the place of the event that came next
 };
 
 class AccountBook {
@@ -66,6 +82,8 @@ class AccountBook {
   }
 
   const Accounts& accounts() const { return accounts_; }
+  /// Of the event added last; there must be one.
+  const Place& last_place() const { return accounts_[latest_[last_][0].account].place; }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;

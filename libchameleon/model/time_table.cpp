@@ -28,6 +28,7 @@ TimeTable TimeTable::of(const std::vector<StreamAccounts>& streams) {
   for (const StreamAccounts& one : streams) {
     const std::uint32_t mine = table.add_class({RankList::single(one.stream), 0});
     for (const Account& account : one.accounts) table.add(account.place, mine, account.times);
+    for (const auto& [place, wait] : one.waits) table.waits_.add(place, mine, wait);
   }
   return table;
 }
@@ -55,6 +56,13 @@ const Durations* TimeTable::find(const Place& place, std::uint32_t time_class) c
     if (one.of == ClassTimes::kAll) of_all = &one.times;
   }
   return of_all;
+}
+
+bool TimeTable::apart(const Place& place, std::uint32_t time_class) const {
+  const auto found = places_.find(place);
+  return found != places_.end() &&
+         std::any_of(found->second.begin(), found->second.end(),
+                     [&](const ClassTimes& one) { return one.of == time_class; });
 }
 
 RankList TimeTable::streams() const {
@@ -105,6 +113,7 @@ void TimeTable::leave_out(const RankList& gone) {
     }
   }
   std::erase_if(places_, [](const auto& place) { return place.second.empty(); });
+  waits_.renumber(numbers, left);
   classes_ = std::move(kept);
 }
 
@@ -114,6 +123,11 @@ void TimeTable::supersede(TimeTable other) {
   if (streams().intersects(theirs)) leave_out(theirs);
   const auto first = static_cast<std::uint32_t>(classes_.size());
   for (TimeClass& one : other.classes_) classes_.push_back(std::move(one));
+  std::vector<std::uint32_t> numbers;
+  for (std::size_t i = 0; i < other.classes_.size(); ++i)
+    numbers.push_back(first + static_cast<std::uint32_t>(i));
+  other.waits_.renumber(numbers, std::vector<double>(numbers.size(), 1));
+  waits_.merge(other.waits_);
   for (auto& [place, times] : other.places_)
     for (ClassTimes& one : times)
       add(place, one.of == ClassTimes::kAll ? ClassTimes::kAll : one.of + first,
@@ -127,10 +141,7 @@ Accounts TimeTable::accounts_of(std::uint32_t time_class) const {
     const Durations* const times = find(place, time_class);
     if (times == nullptr) continue;
     Account& account = accounts.emplace_back(Account{place, *times});
-    const std::vector<ClassTimes>& there = places_.at(place);
-    const bool own = std::any_of(there.begin(), there.end(),
-                                 [&](const ClassTimes& one) { return one.of == time_class; });
-    if (!own) scale(account.times, share);
+    if (!apart(place, time_class)) scale(account.times, share);
   }
   return accounts;
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "model/account_book.h"
+#include "model/marker_waits.h"
 #include "model/rank_list.h"
 
 namespace chameleon::inline model {
@@ -47,9 +48,15 @@ class TimeTable {
   std::uint32_t class_of(std::uint32_t stream) const;
   /// Null: no stream of the class has been there.
   const Durations* find(const Place& place, std::uint32_t time_class) const;
+  /// Whether the class has an entry of its own at a place.
+  bool apart(const Place& place, std::uint32_t time_class) const;
   RankList streams() const;
   /// Events and ns that all accounts come to.
   Durations total() const;
+
+  /// What was waited at markers, by these classes.
+  const MarkerWaits& waits() const { return waits_; }
+  void set_waits(MarkerWaits waits) { waits_ = std::move(waits); }
 
   std::uint32_t add_class(TimeClass time_class);
   void add(const Place& place, std::uint32_t time_class, Durations times);
@@ -68,6 +75,7 @@ class TimeTable {
 
   std::vector<TimeClass> classes_;
   Places places_;
+  MarkerWaits waits_;
 };
 
 }  // namespace chameleon::inline model

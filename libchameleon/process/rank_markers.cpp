@@ -46,8 +46,7 @@ IntervalTimes RankMarkers::interval_times() {
   const auto held = recorder_.lock();
   TimeAccount& times = recorder_.times();
   times.ns_per_tick();
-  Stream* const own = recorder_.threaded() ? Streams::own() : nullptr;
-  const Stream& stream = own != nullptr ? *own : recorder_.streams().first();
+  const Stream& stream = marking();
   const std::uint64_t computed = times.computed(stream, times.clock().now());
   const std::uint64_t called = stream.call_ticks;
   IntervalTimes interval;
@@ -82,6 +81,12 @@ void RankMarkers::waited_beyond(std::uint64_t least) {
   spent_.waiting = std::min(voted - least, spent_.tool);
   spent_.tool -= spent_.waiting;
   report_.take_state_time(voting_.state, voted - least);
+  marking().trace.waited({voted - least, 1, times.ns(voting_.ahead)});
+}
+
+Stream& RankMarkers::marking() {
+  Stream* const own = recorder_.threaded() ? Streams::own() : nullptr;
+  return own != nullptr ? *own : recorder_.streams().first();
 }
 
 void RankMarkers::belongs_to(std::uint32_t phase) {
@@ -107,11 +112,10 @@ void RankMarkers::spent(std::uint64_t begin, State state) {
     const auto held = recorder_.lock();
     TimeAccount& times = recorder_.times();
     const std::uint64_t spent = times.spent_at_marker(begin);
+    Stream& stream = marking();
+    voting_.ahead = stream.computed_until(begin);
     // Computation goes on as if there had been no marker.
-    if (!recorder_.threaded())
-      recorder_.streams().first().last_exit += spent;
-    else if (Stream* const own = Streams::own())
-      own->last_exit += spent;
+    if (!recorder_.threaded() || Streams::own() != nullptr) stream.last_exit += spent;
     report_.add_state_time(state, times.ns(spent));
     voting_.state = state;
     budget_.watch_memory();

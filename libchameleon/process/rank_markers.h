@@ -32,6 +32,8 @@ class RankMarkers final : public MarkerLog {
 
  private:
   void note_in_raw(std::uint64_t marker);
+  /// The stream of the thread that has markers.
+  Stream& marking();
 
   Recorder& recorder_;
   RankReport& report_;
@@ -41,6 +43,7 @@ class RankMarkers final : public MarkerLog {
     std::uint64_t ticks = 0;           ///< that the last one took
     std::uint64_t before = 0;          ///< and the one before, of which the ballots tell
     State state = State::kAllTracing;  ///< that its marker led to
+    std::uint64_t ahead = 0;           ///< computed up to that, since the event before
   } voting_;
   std::uint64_t computed_ = 0, called_ = 0, collective_ = 0;  ///< ticks, up to the last marker
   std::uint64_t elapsed_ns_ = 0;                              ///< up to there

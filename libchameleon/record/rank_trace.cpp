@@ -120,6 +120,7 @@ void RankTrace::join(double ns_per_tick) {
   if (spilled_) partial_.append(std::exchange(folded_, {}), 0);
   close_books();
   fold_log(partial_, ns_per_tick);
+  book_.end_interval();
   history_.events += interval_.events;
 }
 
@@ -127,6 +128,7 @@ void RankTrace::drop(double ns_per_tick) {
   if (!closed_ || broken_) return;
   const Change change(broken_);
   book_.add(log_, ns_per_tick);
+  book_.end_interval();
   close_books();
   folded_.clear();
   log_.clear();

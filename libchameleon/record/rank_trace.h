@@ -70,6 +70,9 @@ class RankTrace {
   bool history_creates() const { return history_.creates; }
   /// Times of the run so far: of what was joined, dropped or spilled.
   const Accounts& accounts() const { return book_.accounts(); }
+  /// The thread waited at the marker that began the interval that was closed, or is being.
+  void waited(const MarkerWait& wait) { book_.waited(wait); }
+  const std::map<Place, MarkerWait>& waits() const { return book_.waits(); }
   /// Something failed in the middle of a change: what happened since `take` is lost.
   bool broken() const { return broken_; }
 

@@ -23,11 +23,25 @@ void StreamBook::add(const IntervalLog& log, double ns_per_tick) {
         static_cast<double>(static_cast<std::int64_t>(ticks)) * ns_per_tick));
   };
   const std::span<const IntervalLog::Record> records = log.records();
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    if (i + kAhead < records.size()) book_.prefetch(symbols_[records[i + kAhead].event()]);
-    const IntervalLog::Record& record = records[i];
+  const auto enter = [&](const IntervalLog::Record& record) {
     book_.add(symbols_[record.event()], ns(record.compute()), ns(record.communication()));
+  };
+  std::size_t i = 0;
+  if (!first_ && !records.empty()) {
+    enter(records[i++]);
+    first_ = book_.last_place();
   }
+  for (; i < records.size(); ++i) {
+    if (i + kAhead < records.size()) book_.prefetch(symbols_[records[i + kAhead].event()]);
+    enter(records[i]);
+  }
+}
+
+void StreamBook::end_interval() {
+  if (!first_) return;
+  if (wait_.ns != 0) waits_[*first_].add(wait_);
+  wait_ = {};
+  first_.reset();
 }
 
 }  // namespace chameleon::record

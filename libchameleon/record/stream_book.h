@@ -6,6 +6,8 @@
 /// new.
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include "model/account_book.h"
@@ -23,6 +25,13 @@ class StreamBook {
   void stop() { keeps_ = false; }
   const Accounts& accounts() const { return book_.accounts(); }
 
+  /// The stream waited at the marker that begins the present interval.
+  void waited(const MarkerWait& wait) { wait_.add(wait); }
+  /// The present interval is over. What was waited before it is entered for its first event; if it
+  /// had none, for that of the next.
+  void end_interval();
+  const std::map<Place, MarkerWait>& waits() const { return waits_; }
+
  private:
   void learn(const EventTable& table);
 
@@ -30,6 +39,9 @@ class StreamBook {
   AccountBook book_;
   std::vector<std::uint32_t> symbols_;  ///< by event: the number that the book knows
   std::uint32_t generation_ = 0;        ///< of the table that these are of
+  std::optional<Place> first_;          ///< of the present interval
+  MarkerWait wait_;                     ///< before it
+  std::map<Place, MarkerWait> waits_;
 };
 
 }  // namespace chameleon::record

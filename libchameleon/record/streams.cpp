@@ -128,7 +128,7 @@ std::vector<StreamAccounts> Streams::accounts() {
   std::vector<StreamAccounts> all;
   for_each([&](const Stream& stream) {
     if (!stream.trace.accounts().empty())
-      all.push_back({rank_ + size_ * stream.thread, stream.trace.accounts()});
+      all.push_back({rank_ + size_ * stream.thread, stream.trace.accounts(), stream.trace.waits()});
   });
   return all;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // dump_events TRACE: what the C++ reader says of every event, for test_reader.py to compare:
-// rank, number, call, path, inexact, times, iteration, values; an array as its elements.
+// rank, number, call, path, inexact, times, waiting, iteration, values; an array as its elements.
 #include <chameleon/trace_reader.h>
 
 #include <cinttypes>
@@ -25,9 +25,9 @@ int main(int argc, char** argv) {
       const bool good = trace->for_each_event(
           rank,
           [&](const reader::Event& event) {
-            std::printf("%u %" PRIu64 " %s %" PRIu64 " %u %" PRIu64 " %" PRIu64 " ", rank,
-                        event.number, event.call->name.c_str(), event.path, event.inexact,
-                        event.compute_ns, event.call_ns);
+            std::printf("%u %" PRIu64 " %s %" PRIu64 " %u %" PRIu64 " %" PRIu64 " %" PRIu64 " ",
+                        rank, event.number, event.call->name.c_str(), event.path, event.inexact,
+                        event.compute_ns, event.call_ns, event.waiting_ns);
             numbers(event.iteration);
             for (const std::int64_t value : event.values) {
               std::putchar(' ');

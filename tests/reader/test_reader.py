@@ -171,6 +171,7 @@ def compare_library(tools, path, trace, lists):
         for event in events:
             words = [rank, event.number, event.name, event.path, int(event.inexact),
                      event.compute_ns if whole else "", event.call_ns if whole else "",
+                     event.waiting_ns if whole else "",
                      numbers(event.iteration) if whole else ""]
             for field, value in zip(event.call.fields, event.values):
                 if value in trace.arrays:
@@ -182,7 +183,7 @@ def compare_library(tools, path, trace, lists):
             mine.append([*map(str, words), trace.site(event.path)])
     theirs = [line.split(" ") for line in outcome.stdout.decode().splitlines()]
     for row in () if whole else theirs:
-        row[5:8] = ["", "", ""]
+        row[5:9] = ["", "", "", ""]
     wrong = next(((a, b) for a, b in zip(mine, theirs) if a != b), "")
     expect(mine == theirs, f"{path.name}: the library: {len(theirs)} events, {len(mine)}; {wrong}")
     totals["library"] += len(mine)

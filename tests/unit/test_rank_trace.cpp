@@ -52,6 +52,36 @@ TEST_CASE("what comes while an interval is decided belongs to the next") {
   CHECK(events == (keep ? 1001U : 1000U));
 }
 
+TEST_CASE("what was waited before an interval is entered for its first event") {
+  RecordOptions options;
+  RankTrace trace(options);
+  const auto symbol = [](std::uint64_t path) { return Node::event_symbol(kBarrier, path); };
+  const auto marker = [&](std::uint64_t waited, bool keeps) {
+    trace.close_interval(1);
+    if (waited != 0) trace.waited({waited, 1, 0});
+    if (keeps)
+      trace.join(1);
+    else
+      trace.drop(1);
+  };
+  append(trace, 1), append(trace, 2);
+  marker(0, true);
+  append(trace, 1), append(trace, 2);
+  marker(100, true);  // known now, waited at the marker before
+  marker(20, true);   // no event in between
+  trace.spill(1);
+  append(trace, 3), append(trace, 2);
+  trace.spill(1);
+  append(trace, 1);
+  marker(3, false);
+  append(trace, 1);
+  marker(4, true);
+  const std::map<Place, MarkerWait> wanted = {{{symbol(1), symbol(2)}, {100, 1, 0}},
+                                              {{symbol(3), symbol(2)}, {23, 2, 0}},
+                                              {{symbol(1), symbol(1)}, {4, 1, 0}}};
+  CHECK(trace.waits() == wanted);
+}
+
 TEST_CASE("an interval closed before a flush and kept after it is in the next flush's books") {
   RecordOptions options;
   options.hashes = true;

@@ -254,3 +254,53 @@ TEST_CASE("a distribution with two modes keeps them in a file") {
   CHECK(times->compute.quantile(0.7) < 2'000);
   CHECK(times->compute.quantile(0.9) > 700'000);
 }
+
+TEST_CASE("waiting at markers has its place and class, and keeps them in a file") {
+  constexpr std::uint32_t kRanks = 6, kSteps = 200;
+  const Place before_send{symbol(1), symbol(3)}, before_barrier{symbol(3), symbol(2)};
+  AllAccounts all = job(kRanks, {{0, 1.5}});
+  for (std::uint32_t rank = 1; rank < kRanks; ++rank) {
+    all[rank][0].waits[before_send] = {rank * std::uint64_t{300'000}, kSteps, kSteps * 500};
+    all[rank][0].waits[before_barrier] = {rank * std::uint64_t{100'000}, 50, kSteps * 100};
+  }
+  TraceBuilder builder(kRanks);
+  for (std::uint16_t call = 1; call <= 3; ++call) {
+    builder.call(call, "C" + std::to_string(call), {});
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank) builder.push(rank, call, {});
+  }
+  Trace trace = builder.build();
+  trace.times = gather(all, 16);
+  const std::uint32_t slow = trace.times.class_of(0), fast = trace.times.class_of(1);
+  REQUIRE(slow != fast);
+  CHECK(trace.times.waits().of_class(slow) == 0);
+  CHECK(trace.times.waits().of_class(fast) == 15 * 400'000);
+  const Result<Trace> read = decode_trace(encode_trace(trace));
+  REQUIRE(read);
+  const MarkerWaits& waits = read->times.waits();
+  REQUIRE(waits.places().size() == 2);
+  for (const auto& [place, ns, markers, ahead] :
+       {std::tuple(before_send, 15 * 300'000, 5 * kSteps, 500),
+        std::tuple(before_barrier, 15 * 100'000, 5 * 50U, 400)}) {
+    const MarkerWaits::At& at = waits.places().at(place);
+    CHECK(at.ns.size() == 1);
+    CHECK(static_cast<double>(at.ns.at(fast)) == Approx(ns).epsilon(0.01));
+    CHECK(at.all.markers == markers);
+    CHECK(static_cast<double>(at.all.ahead_ns) / markers == Approx(ahead).epsilon(0.01));
+  }
+}
+
+TEST_CASE("waiting goes with the streams that a later table has") {
+  const Place place{symbol(1), symbol(3)};
+  const auto table_of = [&](std::uint64_t ns) {
+    AllAccounts all = job(4, {});
+    for (auto& streams : all) streams[0].waits[place] = {ns, 1, 0};
+    return all;
+  };
+  TimeTable table = gather(table_of(1'000), 16);
+  AllAccounts later = table_of(5'000);
+  later.resize(1);
+  table.supersede(TimeTable::of(later[0]));
+  REQUIRE(table.classes().size() == 2);
+  CHECK(table.waits().of_class(table.class_of(0)) == 5'000);
+  CHECK(table.waits().of_class(table.class_of(3)) == 3'000);
+}

@@ -3,6 +3,7 @@
 
 #include "analysis/load.h"
 #include "analysis/run_length.h"
+#include "analysis/stream_times.h"
 #include "analysis/timeline.h"
 #include "unit/trace_builder.h"
 
@@ -87,6 +88,54 @@ TEST_CASE("what a pipeline moves is taken from its waits") {
   // The last rank can end one work of each rank before it later than the first.
   const double least = static_cast<double>(kSweeps * 100 * kUs + (kRanks - 1) * 100 * kUs);
   CHECK(static_cast<double>(facts.end_ns) < 1.1 * least);
+}
+
+TEST_CASE("what a rank waited at markers lies where it waited, as long as its facts say") {
+  constexpr std::uint32_t kSteps = 10;
+  const auto symbol = [](std::uint16_t call) { return Node::event_symbol(call, 100U + call); };
+  TraceBuilder job(3);
+  job.call(kSend, "Send", {});
+  job.call(kFinalize, "Finalize", {});
+  std::vector<StreamAccounts> accounts;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    AccountBook book;
+    for (std::uint32_t i = 0; i <= kSteps; ++i) {
+      const std::uint16_t call = i < kSteps ? kSend : kFinalize;
+      job.push(rank, call, {});
+      book.add(book.number_of(symbol(call)), 10 * kUs, 2 * kUs);
+    }
+    accounts.push_back({rank, book.accounts()});
+  }
+  Trace trace = job.build();
+  trace.timing = "histogram";
+  const std::uint64_t send = symbol(kSend);
+  const Place between{send, send}, last{symbol(kFinalize), send};
+  for (const std::uint32_t rank : {1U, 2U}) {
+    accounts[rank].waits[between] = {9 * 4 * kUs, 9, 9 * 7 * kUs};
+    accounts[rank].waits[last] = {4 * kUs, 1, 7 * kUs};
+  }
+  trace.times = TimeTable::of(accounts);
+  trace.facts[1].waiting_ns = 40 * kUs;
+  trace.facts[2].waiting_ns = 80 * kUs;
+  CHECK(StreamTimes(trace, 0).wait(between).ns == 0);
+  CHECK(StreamTimes(trace, 1).wait(between).ns == Approx(4 * kUs));
+  CHECK(StreamTimes(trace, 2).wait(last).ns == Approx(8 * kUs));
+  CHECK(StreamTimes(trace, 2).wait({send, 0}).ns == 0);
+  std::map<std::uint32_t, std::uint64_t> waited, ends;
+  const Result<TimelineFacts> run = run_timeline(trace, trace.ranks, [&](const TimedEvent& event) {
+    waited[event.rank()] += event.wait_end_ns - event.wait_begin_ns;
+    if (event.waits()) {
+      CHECK(event.wait_begin_ns == ends[event.rank()] + 7 * kUs);
+      CHECK(event.begin_ns == event.wait_end_ns + 3 * kUs);
+    } else {
+      CHECK(event.begin_ns == ends[event.rank()] + 10 * kUs);
+    }
+    ends[event.rank()] = event.end_ns;
+  });
+  REQUIRE(run);
+  CHECK(waited[0] == 0);
+  CHECK(waited[1] == 40 * kUs);
+  CHECK(waited[2] == 80 * kUs);
 }
 
 TEST_CASE("a run that was cut ends at its last marker, and one of which nothing is known at all") {

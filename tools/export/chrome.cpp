@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Chrome's trace events as JSON, which Perfetto and chrome://tracing read: a
-/// track a rank (or thread of it), a slice a call, an arrow a message, and a counter of what the
-/// time steps between markers took. Times are microseconds with
-/// three decimals, so nanoseconds are exact. Events are written as they come, so that memory does
-/// not grow with them.
+/// track a rank (or thread of it), a slice a call or a wait at markers, an arrow a message, and a
+/// counter of what the time steps between markers took. Times are microseconds with three decimals,
+/// so nanoseconds are exact. Events are written as they come, so that memory does not grow with
+/// them.
 
 #include <algorithm>
 #include <cstdio>
@@ -46,6 +46,10 @@ class Chrome {
   void event(const TimedEvent& event) {
     const RankOperations& at = *event.at;
     const std::string track = ",\"pid\":0,\"tid\":" + std::to_string(event.stream());
+    if (event.waits())
+      file_ << ",\n{\"ph\":\"X\",\"cat\":\"marker\",\"name\":\"" << kWaitingAtMarkers << "\""
+            << track << ",\"ts\":" << microseconds(event.wait_begin_ns)
+            << ",\"dur\":" << microseconds(event.wait_end_ns - event.wait_begin_ns) << "}";
     file_ << ",\n{\"ph\":\"X\",\"cat\":\"mpi\",\"name\":" << name_of(at) << track
           << ",\"ts\":" << microseconds(event.begin_ns)
           << ",\"dur\":" << microseconds(event.end_ns - event.begin_ns)

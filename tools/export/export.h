@@ -45,6 +45,9 @@ struct ExportReport {
   std::vector<std::string> notes;  ///< what is left out or stands for something else
 };
 
+/// What ranks waited at markers for slower ones, as a state or function beside calls.
+inline constexpr const char* kWaitingAtMarkers = "(waiting at markers)";
+
 using Exporter = Result<ExportReport> (*)(const ExportRequest&);
 
 Result<ExportReport> export_csv(const ExportRequest& request);

@@ -103,6 +103,7 @@ class Archive {
     }
     const bool creates = at.plan().members >= 0;
     learn(at.made());
+    if (event.waits()) wait(location, event);
     walk_to(location, at.event().node->path, event.begin_ns);
     const OTF2_RegionRef region = region_of(at);
     enter(location, event.begin_ns, region);
@@ -166,6 +167,18 @@ class Archive {
   }
   void leave(Location& location, std::uint64_t ns, OTF2_RegionRef region) {
     ok(OTF2_EvtWriter_Leave(location.writer, nullptr, ns, region));
+  }
+
+  /// A region of its own inside the frames of the call before.
+  void wait(Location& location, const TimedEvent& event) {
+    const auto [entry, fresh] = definitions_.frames.try_emplace(
+        kWaitingAtMarkers, static_cast<OTF2_RegionRef>(definitions_.regions.size()));
+    if (fresh)
+      definitions_.regions.push_back(
+          {kWaitingAtMarkers, "", OTF2_REGION_ROLE_ARTIFICIAL, OTF2_PARADIGM_MEASUREMENT_SYSTEM});
+    enter(location, event.wait_begin_ns, entry->second);
+    leave(location, event.wait_end_ns, entry->second);
+    location.last = event.wait_end_ns;
   }
 
   // Leaves the frames that the next call is not in, and enters those it is.

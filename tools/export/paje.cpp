@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Paje (B. de Oliveira Stein, J. Chassin de Kergommeaux, G. Mounie: "Paje trace
-/// file format", 2010): a container a rank (or thread of it) under one of the program, MPI calls as
-/// a stack of states, messages as links. In order of time, as pj_dump wants it.
+/// file format", 2010): a container a rank (or thread of it) under one of the program, MPI calls
+/// and waiting at markers as a stack of states, messages as links. In order of time, as pj_dump
+/// wants it.
 
 #include <algorithm>
 #include <cctype>
@@ -122,6 +123,11 @@ class Paje {
 
   void event(const TimedEvent& event) {
     const std::string on = " r" + std::to_string(event.stream());
+    if (event.waits()) {
+      lines_.add(event.wait_begin_ns, "5 " + seconds(event.wait_begin_ns) + " S" + on + " " +
+                                          *calls_.insert(quoted(kWaitingAtMarkers)).first + "\n");
+      lines_.add(event.wait_end_ns, "6 " + seconds(event.wait_end_ns) + " S" + on + "\n");
+    }
     const std::string& call = *calls_.insert(call_name(event.at->call().name)).first;
     lines_.add(event.begin_ns, "5 " + seconds(event.begin_ns) + " S" + on + " " + call + "\n");
     const auto operations = event.at->operations();

@@ -2,8 +2,8 @@
 /// Paraver (BSC, "Paraver trace-file generation", 2001): FILE.prv with states,
 /// events and communications in order of time, FILE.pcf with their names, FILE.row
 /// with those of the tasks. A rank is a task, on a processor of its own, of as many
-/// threads as it has. Event types are ours: 91000001 the MPI call, 91000002 where it is
-/// called.
+/// threads as it has. Waiting at markers is synchronization outside calls. Event types are ours:
+/// 91000001 the MPI call, 91000002 where it is called.
 
 #include <cstdio>
 #include <ctime>
@@ -21,11 +21,12 @@ struct State {
   int value;
   const char* name;
 };
+constexpr int kRunning = 1, kSynchronization = 5;
 constexpr State kStateNames[] = {{0, "Idle"},
-                                 {1, "Running"},
+                                 {kRunning, "Running"},
                                  {3, "Waiting a message"},
                                  {4, "Blocking Send"},
-                                 {5, "Synchronization"},
+                                 {kSynchronization, "Synchronization"},
                                  {6, "Test/Probe"},
                                  {8, "Wait/WaitAll"},
                                  {10, "Immediate Send"},
@@ -45,7 +46,7 @@ int state_of(const CallPlan& plan) {
     case Action::kCompleteAll:
     case Action::kCompleteAny:
     case Action::kCompleteSome: return plan.flag >= 0 ? 6 : 8;
-    case Action::kCollective: return plan.movement.moves() ? 13 : 5;
+    case Action::kCollective: return plan.movement.moves() ? 13 : kSynchronization;
     default: return 15;
   }
 }
@@ -67,7 +68,15 @@ class Paraver {
     const RankOperations& at = *event.at;
     const std::string object = objects_[at.stream()];
     std::uint64_t& last = last_[at.stream()];
-    if (event.begin_ns > last) state(object, last, event.begin_ns, 1);
+    const auto runs = [&](std::uint64_t from, std::uint64_t to) {
+      if (to > from) state(object, from, to, kRunning);
+    };
+    if (event.waits()) {
+      runs(last, event.wait_begin_ns);
+      state(object, event.wait_begin_ns, event.wait_end_ns, kSynchronization);
+      last = event.wait_end_ns;
+    }
+    runs(last, event.begin_ns);
     state(object, event.begin_ns, event.end_ns, state_of(at.plan()));
     last = event.end_ns;
     const std::uint64_t path = at.event().node->path;

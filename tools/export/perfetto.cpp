@@ -103,6 +103,7 @@ class Perfetto {
   void event(const TimedEvent& event) {
     const RankOperations& at = *event.at;
     fresh_.clear();
+    if (event.waits()) wait(event);
     start_event(kSliceBegin, at.stream());
     event_.number(event_field::kCategoryIid, categories_.iid("mpi", fresh_));
     event_.number(event_field::kNameIid,
@@ -117,6 +118,14 @@ class Perfetto {
   }
 
  private:
+  void wait(const TimedEvent& event) {
+    start_event(kSliceBegin, event.stream());
+    event_.number(event_field::kCategoryIid, categories_.iid("marker", fresh_));
+    event_.number(event_field::kNameIid, event_names_.iid(kWaitingAtMarkers, fresh_));
+    write_event(event.wait_begin_ns, kNeedsState);
+    start_event(kSliceEnd, event.stream());
+    write_event(event.wait_end_ns, 0);
+  }
   void start_event(std::uint64_t type, std::uint32_t lane) {
     event_.clear();
     event_.number(event_field::kType, type);

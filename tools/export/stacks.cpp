@@ -17,8 +17,6 @@ constexpr const char* kNote =
     "compute time is given to the frames that the calls before and after it share";
 
 /// Frames outermost first, and the time in them.
-constexpr const char* kWaiting = "(waiting at markers)";
-
 using Stacks = std::map<std::vector<std::string>, double>;
 
 Result<Stacks> stacks_of(const ExportRequest& request, ExportReport& report) {
@@ -55,7 +53,7 @@ Result<Stacks> stacks_of(const ExportRequest& request, ExportReport& report) {
   for (const std::uint32_t lane : request.lanes())
     if (const auto facts = trace.facts.find(lane); facts != trace.facts.end())
       waiting += static_cast<double>(facts->second.waiting_ns);
-  if (waiting > 0) stacks[{kWaiting}] += waiting;
+  if (waiting > 0) stacks[{kWaitingAtMarkers}] += waiting;
   report.events = static_cast<std::uint64_t>(std::llround(events));
   report.timing = trace.timing == "none" ? "no times recorded" : "sums over the ranks";
   report.notes.push_back(kNote);

@@ -98,12 +98,12 @@ class Tables {
         json_(json),
         names_(request.trace),
         threads_(request.trace.threads > 1),
-        events_(
-            request, "events", json,
-            with(threads_,
-                 {"rank", "event", "call", "begin_ns", "end_ns", "compute_ns", "call_ns", "peer",
-                  "tag", "bytes", "collective_sent", "collective_received", "root", "site"},
-                 {"thread"})),
+        events_(request, "events", json,
+                with(threads_,
+                     {"rank", "event", "call", "begin_ns", "end_ns", "compute_ns", "call_ns",
+                      "peer", "tag", "bytes", "collective_sent", "collective_received", "root",
+                      "site", "waiting_ns"},
+                     {"thread"})),
         messages_(request, "messages", json,
                   with(threads_,
                        {"source", "dest", "tag", "context", "sequence", "bytes", "send_ns",
@@ -156,7 +156,8 @@ class Tables {
                                sent,
                                received,
                                root,
-                               site};
+                               site,
+                               at.waiting_ns()};
     if (threads_) cells.emplace_back(thread_of(event.stream()));
     events_.row(cells);
   }

@@ -194,6 +194,8 @@ struct Event {
   std::vector<std::uint64_t> iteration;  ///< of the loops around, outermost first
   /// Since the call before and inside this one: its own with full timing, else the mean here.
   std::uint64_t compute_ns = 0, call_ns = 0;
+  /// Waited before it at markers for slower ranks: the mean at its place.
+  std::uint64_t waiting_ns = 0;
   /// What is another rank's: 1 the calls themselves, 2 counts, 4 sources, 8 destinations, 16 tags,
   /// 32 other; 0: everything is exact.
   unsigned inexact = 0;

@@ -96,6 +96,11 @@ class Event:
             return decode_time(self.values[-2]), decode_time(self.values[-1])
         return self._item.times(self.predecessor, self.stream, self._times)
 
+    @property
+    def waiting_ns(self):
+        """What the rank waited before it at markers for slower ranks: the mean at this place."""
+        return _whole(self._times.wait(self.node.symbol, self.predecessor))
+
     def __getitem__(self, name):
         return self._value(self._item.shape.places[name])
 
@@ -248,7 +253,7 @@ def events(trace, stream):
     rank, thread = trace.rank_of(stream), trace.thread_of(stream)
     followed = Followed(rank, trace.world_size, trace.arrays)
     number, predecessor = 0, 0
-    spent = StreamTimes(trace.time_tables, stream)
+    spent = StreamTimes(trace.time_tables, stream, trace.waited().get(stream))
     for part, times in trace.parts:
         for _ in range(times):
             plan = Plan(part, trace.shapes, stream)

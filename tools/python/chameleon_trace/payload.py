@@ -14,6 +14,7 @@ from .series import read_series as decode_series
 from .totals import read_totals as decode_totals
 from .times import TimeTable
 from .values import ValueSequence
+from .waits import read_waits as decode_waits
 from .wire import Reader
 
 Field = namedtuple("Field", "name kind stored")
@@ -185,8 +186,13 @@ class Part:
     def read_totals(self, reader):
         self.totals = decode_totals(reader)
 
+    def read_waits(self, reader):
+        waits = decode_waits(reader, self.times)
+        if self.times is not None:
+            self.times.waits = waits
+
     SECTIONS = {1: read_run, 2: read_calls, 3: read_arrays, 4: read_modules, 5: read_paths,
                 6: read_predefined, 7: read_first_facts, 8: read_declarations, 9: read_nodes,
                 10: read_online, 11: read_state_times, 12: read_clocks, 13: read_threads,
                 14: read_facts, 15: read_times, 16: read_series,
-                17: read_totals}
+                17: read_totals, 18: read_waits}

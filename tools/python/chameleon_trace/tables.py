@@ -14,7 +14,8 @@ from .values import MOST
 
 COLUMNS = {
     "events": ("rank", "event", "call", "begin_ns", "end_ns", "compute_ns", "call_ns", "peer",
-               "tag", "bytes", "collective_sent", "collective_received", "root", "site", "path"),
+               "tag", "bytes", "collective_sent", "collective_received", "root", "site", "path",
+               "waiting_ns"),
     "calls": ("rank", "call", "site", "path", "count", "compute_ns", "call_ns", "sent_bytes"),
     "messages": ("source", "dest", "tag", "context", "sequence", "bytes", "send_ns", "receive_ns",
                  "send_event", "receive_event"),
@@ -62,7 +63,7 @@ def _timed(trace, rank):
     clock = 0
     for event in trace.events(rank):
         compute, call = event.compute_ns, event.call_ns
-        begin = min(clock + compute, MOST)
+        begin = min(clock + event.waiting_ns + compute, MOST)
         clock = min(begin + call, MOST)
         yield event, _operations(follow, event), begin, clock, compute, call, follow
 
@@ -89,7 +90,7 @@ def _events(trace, ranks):
                                                   len(operations) == 1):
                     peer, tag, size = operation.partner, operation.tag, operation.bytes
             yield (rank, event.number, event.name, begin, end, compute, call, peer, tag, size,
-                   sent, received, root, *names.of(event.path))
+                   sent, received, root, *names.of(event.path), event.waiting_ns)
 
 
 def _calls(trace, ranks):

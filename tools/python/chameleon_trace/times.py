@@ -25,10 +25,11 @@ SPREAD_UNITS = 1000
 class TimeTable:
     """What streams with like times spent. `classes` are TimeClasses: `ranks` (of streams) and
     `spread`, how far a stream may be from the class; `places` has, by (symbol, predecessor), a
-    dictionary of PlaceTimes by number of the class; None for all that are not named."""
+    dictionary of PlaceTimes by number of the class; None for all that are not named. `waits` are
+    MarkerWaits by (symbol, predecessor)."""
 
     def __init__(self, reader, part):
-        self.classes, self.places = [], {}
+        self.classes, self.places, self.waits = [], {}, {}
         self._read_classes(reader)
         _Places(reader, part, self).read()
 
@@ -56,14 +57,38 @@ class TimeTable:
 
 
 class StreamTimes:
-    """The times of one stream in the newest of the tables that has it."""
+    """The times of one stream in the newest of the tables that has it. `waited`: what it waited at
+    markers, as its facts say; None: not known."""
 
-    def __init__(self, tables, stream):
+    def __init__(self, tables, stream, waited=None):
         self._table = self._number = None
         for table in tables:
             number = table.class_of(stream)
             if number is not None:
                 self._table, self._number = table, number
+        self._waits = {}
+        if self._table is not None and self._table.waits:
+            self._spread_waits(waited)
+
+    def _spread_waits(self, waited):
+        """The class says at which places there was waiting, the stream's own facts say how much."""
+        table, number = self._table, self._number
+        of_class = sum(at.mean_ns[number] for at in table.waits.values())
+        if not of_class:
+            return
+        share = 1 if waited is None else waited / of_class
+        everyone = sum(len(one.ranks) for one in table.classes)
+        for key, at in table.waits.items():
+            times = table.find(*key, number)
+            if times is None or not at.mean_ns[number]:
+                continue
+            own = number in table.places[key]
+            events = times.compute.count / (len(table.classes[number].ranks) if own else everyone)
+            self._waits[key] = at.mean_ns[number] * share / max(events, 1)
+
+    def wait(self, symbol, predecessor):
+        """What the stream waited at markers before such an event, on average, in ns."""
+        return self._waits.get((symbol, predecessor), 0)
 
     def means(self, symbol, predecessor):
         """(mean compute time, mean time in the call) in ns, after a predecessor or, where no time

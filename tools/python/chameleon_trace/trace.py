@@ -65,6 +65,7 @@ class Trace:
         self.declarations = [Declaration(*entry) for entry in declared.items()]
         self.shapes = {number: CallShape(call) for number, call in self.calls.items()}
         self._arrays = None
+        self._waited = None
 
     def _add_others(self, table, run_others):
         try:
@@ -179,6 +180,12 @@ class Trace:
                 yield same[0][0]
             else:
                 yield joined(same, self.other_facts)
+
+    def waited(self):
+        """What each stream waited at markers, in ns, by stream."""
+        if self._waited is None:
+            self._waited = {facts.rank: facts.waiting_ns for facts in self.facts()}
+        return self._waited
 
     def frames(self, path):
         """Frames of a call path, innermost first, as text: module+offset."""
