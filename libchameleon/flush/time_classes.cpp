@@ -153,7 +153,7 @@ bool TimeVector::decode(ByteReader& reader, TimeVector& value) {
 void ClassSums::add(const StreamAccounts& stream, std::uint32_t time_class) {
   const Accounts& accounts = stream.accounts;
   for (const auto& [place, wait] : stream.waits) waits_.add(place, time_class, wait);
-  const double matters = kMatters * total_of(accounts);
+  const double matters = (1 - kOff) * kMatters * total_of(accounts);
   const auto note = [matters](const Histogram& times, double& least, double& most) {
     if (static_cast<double>(times.sum()) < matters) return;
     least = most = times.mean();
@@ -228,11 +228,19 @@ TimeTable ClassSums::table() && {
     numbers[i] = table.add_class({std::move(streams_[i]), spread});
   }
   for (auto& [place, classes] : places_) {
-    const bool apart = std::any_of(classes.begin(), classes.end(), [&](const auto& one) {
-      return ns_of(one.second.times) >= kTellsClasses * totals[one.first];
-    });
+    // A class may have so many streams that what matters to one of them is little of it.
+    ClassTimes::ByKind matters{};
+    for (const auto& [time_class, sum] : classes) {
+      matters[0] = matters[0] || sum.least_compute <= sum.most_compute;
+      matters[1] = matters[1] || sum.least_communication <= sum.most_communication;
+    }
+    const bool apart = matters[0] || matters[1] ||
+                       std::any_of(classes.begin(), classes.end(), [&](const auto& one) {
+                         return ns_of(one.second.times) >= kTellsClasses * totals[one.first];
+                       });
     for (auto& [time_class, sum] : classes)
-      table.add(place, apart ? numbers[time_class] : ClassTimes::kAll, std::move(sum.times));
+      table.add(place, apart ? numbers[time_class] : ClassTimes::kAll, std::move(sum.times),
+                matters);
   }
   waits_.renumber(numbers, std::vector<double>(numbers.size(), 1));
   table.set_waits(std::move(waits_));

@@ -37,6 +37,8 @@ inline constexpr double kAlike = 0.005;
 inline constexpr double kStandsOut = 0.02;
 /// Of a stream's time, what a place takes that matters to the spread of a class.
 inline constexpr double kMatters = 0.01;
+/// How far sums of times may be off elsewhere: what takes a hundredth there must matter here.
+inline constexpr double kOff = 0.05;
 /// Of a class's time, what a place takes for which classes are told apart.
 inline constexpr double kTellsClasses = 0.001;
 

@@ -40,8 +40,8 @@ std::vector<double> totals_of(const TimeTable& table) {
   return totals;
 }
 
-std::uint8_t detail_of(const Row& row, Kind kind, const std::vector<double>& totals) {
-  double most = 0;
+std::uint8_t detail_of(const Row& row, Kind kind, const std::vector<double>& totals, bool matters) {
+  double most = matters ? kMeansFrom : 0;
   for (std::size_t i = 0; i < row.times.size(); ++i)
     if (totals[i] > 0)
       most = std::max(most, static_cast<double>((row.times[i].*kind).sum()) / totals[i]);
@@ -76,7 +76,11 @@ Row row_of(const TimeTable& table, const Place& place, const std::vector<double>
             .scale(static_cast<double>(table.classes()[i].streams.size()) /
                    static_cast<double>(streams));
       }
-  for (std::size_t i = 0; i < kKinds.size(); ++i) row.detail[i] = detail_of(row, kKinds[i], totals);
+  for (std::size_t i = 0; i < kKinds.size(); ++i) {
+    const bool matters = std::any_of(there.begin(), there.end(),
+                                     [i](const ClassTimes& one) { return one.matters[i]; });
+    row.detail[i] = detail_of(row, kKinds[i], totals, matters);
+  }
   return row;
 }
 

@@ -83,11 +83,12 @@ std::uint32_t TimeTable::add_class(TimeClass time_class) {
   return static_cast<std::uint32_t>(classes_.size() - 1);
 }
 
-void TimeTable::add(const Place& place, std::uint32_t time_class, Durations times) {
+void TimeTable::add(const Place& place, std::uint32_t time_class, Durations times,
+                    const ClassTimes::ByKind& matters) {
   std::vector<ClassTimes>& there = places_[place];
   for (ClassTimes& one : there)
     if (one.of == time_class) return merge(one.times, times);
-  there.push_back({time_class, std::move(times)});
+  there.push_back({time_class, std::move(times), matters});
 }
 
 void TimeTable::leave_out(const RankList& gone) {
@@ -131,7 +132,7 @@ void TimeTable::supersede(TimeTable other) {
   for (auto& [place, times] : other.places_)
     for (ClassTimes& one : times)
       add(place, one.of == ClassTimes::kAll ? ClassTimes::kAll : one.of + first,
-          std::move(one.times));
+          std::move(one.times), one.matters);
 }
 
 Accounts TimeTable::accounts_of(std::uint32_t time_class) const {

@@ -8,6 +8,7 @@
 ///
 /// Memory: some 200 bytes a place and class. Look-ups are O(1), to find a class O(classes).
 
+#include <array>
 #include <cstdint>
 #include <unordered_map>
 #include <utility>
@@ -28,8 +29,11 @@ struct TimeClass {
 
 struct ClassTimes {
   static constexpr std::uint32_t kAll = UINT32_MAX;
+  using ByKind = std::array<bool, 2>;  ///< of compute times, of times in calls
+
   std::uint32_t of = kAll;  ///< a class, or all that have no entry of their own
   Durations times;
+  ByKind matters = {};  ///< to some stream of some class: to be told of each class
 };
 
 class TimeTable {
@@ -59,7 +63,8 @@ class TimeTable {
   void set_waits(MarkerWaits waits) { waits_ = std::move(waits); }
 
   std::uint32_t add_class(TimeClass time_class);
-  void add(const Place& place, std::uint32_t time_class, Durations times);
+  void add(const Place& place, std::uint32_t time_class, Durations times,
+           const ClassTimes::ByKind& matters = {});
   /// All that a new place has; false if the place is known.
   bool set(const Place& place, std::vector<ClassTimes> times) {
     return places_.try_emplace(place, std::move(times)).second;

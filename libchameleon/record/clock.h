@@ -18,22 +18,44 @@
 
 namespace chameleon::record {
 
+/// Two clocks at one instant.
+struct ClockPair {
+  std::uint64_t tick = 0, ns = 0;
+};
+
+/// Reads both. A thread that is preempted between two readings would take them for one instant, by
+/// milliseconds: the ticks are read before and after, and of several tries that with the shortest
+/// time between counts. One try is enough where nothing happens.
+template <class Tick, class Ns>
+ClockPair read_both(Tick tick, Ns ns) {
+  constexpr int kTries = 16;
+  constexpr std::uint64_t kUndisturbed = 1000;  // ticks
+  ClockPair best;
+  std::uint64_t least = UINT64_MAX;
+  for (int i = 0; i < kTries && least > kUndisturbed; ++i) {
+    const std::uint64_t before = tick(), time = ns(), after = tick();
+    if (after - before >= least) continue;
+    least = after - before;
+    best = {before + least / 2, time};
+  }
+  return best;
+}
+
 class Clock {
  public:
   /// With `counter`: where it is invariant.
   explicit Clock(bool counter = true)
       : has_counter_(counter && !kSimulated && invariant_counter()),
-        first_tick_(now()),
-        first_ns_(monotonic()) {}
+        first_(has_counter_ ? read_both(Clock::counter, monotonic) : ClockPair()) {}
 
   std::uint64_t now() const { return has_counter_ ? counter() : monotonic(); }
 
   /// Nanoseconds per tick, measured from the clock's making to this call.
   double ns_per_tick() const {
     if (!has_counter_) return 1.0;
-    std::uint64_t elapsed = monotonic() - first_ns_;
-    while (elapsed < 1'000'000) elapsed = monotonic() - first_ns_;
-    return static_cast<double>(elapsed) / static_cast<double>(counter() - first_tick_);
+    ClockPair here = read_both(counter, monotonic);
+    while (here.ns < first_.ns + 1'000'000) here = read_both(counter, monotonic);
+    return static_cast<double>(here.ns - first_.ns) / static_cast<double>(here.tick - first_.tick);
   }
 
   static std::uint64_t monotonic() {
@@ -57,8 +79,7 @@ class Clock {
 #endif
 
   bool has_counter_;
-  std::uint64_t first_tick_;
-  std::uint64_t first_ns_;
+  ClockPair first_;  ///< when it was made
 };
 
 }  // namespace chameleon::record

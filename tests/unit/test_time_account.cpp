@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 
 #include "record/time_account.h"
 
@@ -31,6 +33,27 @@ struct OneStream {
 };
 
 }  // namespace
+
+TEST_CASE("two clocks are read at one instant, however often the thread is preempted in between") {
+  std::uint64_t now = 0, random = 1;  // ns; a tick is a third of it
+  const auto pass = [&] {
+    random = random * 6364136223846793005 + 1442695040888963407;
+    now += random >> 62 == 0 ? 20 : kLong;  // three times in four
+  };
+  double furthest = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const ClockPair both = read_both([&] { return pass(), 3 * now; }, [&] { return pass(), now; });
+    furthest = std::max(
+        furthest, std::abs(static_cast<double>(both.tick) / 3 - static_cast<double>(both.ns)));
+  }
+  CHECK(furthest <= 2.0 * kLong);  // sixteen readings may all be disturbed
+  std::uint64_t near = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const ClockPair both = read_both([&] { return pass(), 3 * now; }, [&] { return pass(), now; });
+    if (3 * both.ns - both.tick + 150 <= 300) ++near;
+  }
+  CHECK(near > 550);  // one try would be so at one of sixteen
+}
 
 TEST_CASE("an interrupt while the first call of a kind is recorded is not the next calls'") {
   OneStream one;

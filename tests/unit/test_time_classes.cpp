@@ -304,3 +304,53 @@ TEST_CASE("waiting goes with the streams that a later table has") {
   CHECK(table.waits().of_class(table.class_of(0)) == 5'000);
   CHECK(table.waits().of_class(table.class_of(3)) == 3'000);
 }
+
+TEST_CASE("the stated spread holds for every rank and place, also where classes have to be few") {
+  constexpr std::uint32_t kRanks = 60;
+  constexpr int kSteps = 100;
+  TraceBuilder builder(kRanks);
+  AllAccounts all;
+  std::mt19937 random(5);
+  for (std::uint16_t call = 1; call <= 1 + kRanks; ++call)
+    builder.call(call, "C" + std::to_string(call), {});
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+    AccountBook book;
+    // Each has a place of its own that takes 1.5 % of its time, and nearly all of the rest alike.
+    const auto own = static_cast<std::uint16_t>(2 + rank);
+    for (int i = 0; i < kSteps; ++i) {
+      builder.push(rank, 1, {});
+      book.add(book.number_of(symbol(1)), 1'000'000 + random() % 30'000, 40'000);
+      builder.push(rank, own, {});
+      book.add(book.number_of(symbol(own)), 1'000, 15'000 + 100 * rank);
+      for (const std::uint16_t other :
+           {std::uint16_t{2}, static_cast<std::uint16_t>(2 + kRanks / 2)}) {
+        builder.push(rank, other, {});
+        book.add(book.number_of(symbol(other)), 50 + rank * 400, 7'000);
+      }
+    }
+    all.push_back({{rank, book.accounts()}});
+  }
+  Trace trace = builder.build();
+  trace.times = gather(all, 4);
+  const Result<Trace> read = decode_trace(encode_trace(trace));
+  REQUIRE(read);
+  std::size_t places = 0;
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+    const std::uint32_t mine = read->times.class_of(rank);
+    const double stated = read->times.classes()[mine].spread + 0.02;
+    double total = 0;
+    for (const Account& one : all[rank][0].accounts)
+      total += static_cast<double>(one.times.compute.sum() + one.times.communication.sum());
+    for (const Account& one : all[rank][0].accounts)
+      for (const auto kind : {&Durations::compute, &Durations::communication}) {
+        const Histogram& own = one.times.*kind;
+        if (static_cast<double>(own.sum()) < 0.01 * total) continue;
+        const Durations* const said = read->times.find(one.place, mine);
+        REQUIRE(said != nullptr);
+        CAPTURE(rank, stated, (said->*kind).mean(), own.mean());
+        CHECK(std::abs((said->*kind).mean() - own.mean()) <= stated * 1.02 * own.mean());
+        ++places;
+      }
+  }
+  CHECK(places > 3 * kRanks);
+}
