@@ -36,7 +36,7 @@ void InstanceBuilder::add(const TimedEvent& event) {
     close(stream);
     ++stream.epoch;
   }
-  const std::uint64_t context = context_of(at.event().node->path);
+  const std::uint64_t context = context_of(at.event().path);
   if (stream.segmenter.ends_before(at, context)) close(stream);
   const bool ends = stream.segmenter.add(at, context);
   if (!stream.segmenter.is_open()) return;
@@ -66,7 +66,7 @@ std::uint32_t InstanceBuilder::open(const TimedEvent& event, Stream& stream,
   segment.rank = event.rank();
   segment.ordinal = stream.segments++;
   segment.context = context;
-  segment.path = event.at->event().node->path;
+  segment.path = event.at->event().path;
   segment.begin_ns = event.begin_ns;
   ++facts_.segments;
   if (opened_) opened_(segment.stream);

@@ -197,13 +197,7 @@ Status RawReader::head(std::uint32_t rank, std::uint32_t thread) {
 
 Result<bool> RawReader::next(RawEvent& event) {
   for (;;) {
-    if (has_pending_) {
-      event.line.swap(pending_);
-      has_pending_ = false;
-    } else {
-      if (!std::getline(file_, event.line)) return false;
-      ++line_number_;
-    }
+    if (!read_line(event.line)) return false;
     if (!event.line.empty() && event.line[0] != '#') break;
     if (event.line.compare(0, 9, "# marker ") == 0) ++markers_;
   }
@@ -240,7 +234,34 @@ Result<bool> RawReader::next(RawEvent& event) {
   }
   if (file_.eof() && event.number("return", INT64_MIN) == INT64_MIN)
     return malformed("the line is cut off");
+  if (const Status path = read_path(event); !path) return path.error();
   return true;
+}
+
+bool RawReader::read_line(std::string& line) {
+  if (has_pending_) {
+    line.swap(pending_);
+    has_pending_ = false;
+    return true;
+  }
+  if (!std::getline(file_, line)) return false;
+  ++line_number_;
+  return true;
+}
+
+/// Behind the line of a call may be one of its times and its path: `# spent NS NS PATH`.
+Status RawReader::read_path(RawEvent& event) {
+  event.path = 0;
+  if (cut_allowed_ && file_.eof()) return Unit{};
+  has_pending_ = read_line(pending_);
+  if (!has_pending_ || pending_.rfind("# spent ", 0) != 0) return Unit{};
+  std::istringstream words(pending_.substr(8));
+  std::uint64_t compute = 0, spent = 0;
+  words >> compute >> spent >> std::hex >> event.path;
+  if (words) return Unit{};
+  event.path = 0;
+  if (cut_allowed_ && file_.eof()) return Unit{};
+  return malformed("expected '# spent COMPUTE CALL PATH'");
 }
 
 }  // namespace chameleon::analysis

@@ -37,6 +37,7 @@ struct RawEvent {
   std::string line;
   std::uint64_t line_number = 0;
   std::uint64_t place = 0;  ///< among the lines of all threads of the rank, from 1; 0: not told
+  std::uint64_t path = 0;   ///< stack signature of the call; 0: not told
   std::string_view call;
   std::vector<RawValue> values;
   std::vector<std::int64_t> numbers;
@@ -86,12 +87,14 @@ class RawReader {
 
  private:
   Status head(std::uint32_t rank, std::uint32_t thread);
+  bool read_line(std::string& line);
+  Status read_path(RawEvent& event);
   Error malformed(const std::string& what) const;
 
   std::string path_;
   std::ifstream file_;
   std::uint64_t line_number_ = 0, markers_ = 0;
-  std::string pending_;  ///< the first line behind the head
+  std::string pending_;  ///< a line that was read ahead
   bool has_pending_ = false;
   bool cut_allowed_ = false;
   std::uint32_t world_size_ = 0;

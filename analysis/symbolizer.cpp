@@ -45,6 +45,7 @@ std::string function_name(Dwarf_Die* die) {
 const char* special_name(const Frame& frame) {
   if (frame == kAnonymousFrame) return "[code without a file]";
   if (frame == kTruncatedFrame) return "[outer frames not kept]";
+  if (frame == kAnyFrames) return "[any frames]";
   return "[unknown]";
 }
 

@@ -8,9 +8,9 @@
 namespace chameleon::analysis {
 namespace {
 
-const char* const kColumnNames[kColumns] = {"COUNT",    "LOOP",    "# EVENTS", "SRC",
-                                            "DEST",     "TAG",     "ROOT",     "COMM",
-                                            "DATATYPE", "REQUEST", "OP",       "OTHER"};
+const char* const kColumnNames[kColumns] = {"COUNT", "LOOP",  "# EVENTS", "SRC",      "DEST",
+                                            "TAG",   "ROOT",  "COMM",     "DATATYPE", "REQUEST",
+                                            "OP",    "OTHER", "PATH"};
 
 /// Adds a rank to the kinds declared there without need.
 void note_width(const DeclaredKinds& declared, std::uint32_t found, std::uint32_t rank,

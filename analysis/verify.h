@@ -6,9 +6,9 @@
 /// ids are held against the raw handles by a model of their own (verify_model.h)
 /// that follows MPI's rules of creation and release and shares no code with the
 /// tracer. The result is a share of matches in each column: COUNT, LOOP, # EVENTS,
-/// SRC, DEST, TAG (Table 4.2), ROOT, COMM, DATATYPE, REQUEST, OP, and OTHER for
-/// the rest. Of raw events x parameters; a missing event counts against every
-/// column it has parameters in. O(events), memory of one rank's open objects.
+/// SRC, DEST, TAG (Table 4.2), ROOT, COMM, DATATYPE, REQUEST, OP, OTHER for
+/// the rest, and PATH for call paths. Of raw events x parameters; a missing event counts against
+/// every column it has parameters in. O(events), memory of one rank's open objects.
 ///
 /// A difference of a kind that the trace declares inexact for this rank at this
 /// event is *declared*; where it declares that events differ, missing and
@@ -40,8 +40,9 @@ enum class Column : std::uint8_t {
   kRequest,
   kOp,
   kOther,
+  kPath,  ///< call path, where the records tell it
 };
-inline constexpr std::size_t kColumns = 12;
+inline constexpr std::size_t kColumns = 13;
 /// "COUNT", "LOOP", "# EVENTS" ...
 const char* column_name(Column column);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/verify_events.h"
 
+#include <cstdio>
+
 #include "analysis/verify_text.h"
 #include "mpi/event_layout.h"
 
@@ -125,7 +127,18 @@ void Comparison::both(const RawEvent& raw, const SeenEvent& seen, Place place,
       value(raw, token, param, seen);
     }
   }
+  if (raw.path != 0) path(raw.path, seen.view.path);
   follow(raw, plan, &seen);
+}
+
+void Comparison::path(std::uint64_t called, std::uint64_t told) {
+  count(Column::kPath, called == told);
+  const auto text = [](std::uint64_t signature) {
+    char digits[24];
+    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(signature));
+    return std::string(digits);
+  };
+  if (called != told) mismatch(Column::kPath, "call path", text(called), text(told));
 }
 
 void Comparison::missing(const RawEvent& raw, std::uint32_t kinds, std::uint64_t number) {
@@ -136,6 +149,7 @@ void Comparison::missing(const RawEvent& raw, std::uint32_t kinds, std::uint64_t
   ++report_.missing_events;
   count(Column::kEvents, false);
   count(Column::kLoop, false);
+  if (raw.path != 0) count(Column::kPath, false);
   const Plan& plan = this->plan(raw, nullptr);
   for (const Param& param : plan.params) {
     if (param.kind != Kind::kStatus) {

@@ -67,6 +67,7 @@ class Comparison {
   void count(Column column, bool matched);
   void mismatch(Column column, std::string parameter, std::string raw, std::string trace);
 
+  void path(std::uint64_t called, std::uint64_t told);
   void value(const RawEvent& raw, const RawValue& token, const Param& param, const SeenEvent& seen);
   bool array_matches(const RawEvent& raw, const RawValue& token, const Param& param,
                      std::span<const std::int64_t> stored);

@@ -31,9 +31,26 @@ std::map<std::string, std::uint16_t> numbers_of(const Trace& trace) {
   return numbers;
 }
 
+/// By call path the relaxed one of the nodes, which times are kept by.
+using RelaxedPaths = std::unordered_map<std::uint64_t, std::uint64_t>;
+
+void add_relaxed(const Trace& trace, const std::vector<Node>& nodes, RelaxedPaths& relaxed) {
+  for (const Node& node : nodes) {
+    add_relaxed(trace, node.body, relaxed);
+    const int field = node.is_loop() ? -1 : trace.path_field(node.call);
+    if (field < 0 || static_cast<std::size_t>(field) >= node.params.size()) continue;
+    node.params[static_cast<std::size_t>(field)].for_each_group(
+        {}, [&](const RankList&, EndPointForm, const ValueSequence& values) {
+          for (ValueSequence::Cursor cursor(values); !cursor.done(); cursor.skip(1))
+            relaxed.emplace(static_cast<std::uint64_t>(cursor.segment().start), node.path);
+        });
+  }
+}
+
 /// Empty if the records have no times.
 Result<RawSums> read_sums(const std::string& path,
-                          const std::map<std::string, std::uint16_t>& numbers) {
+                          const std::map<std::string, std::uint16_t>& numbers,
+                          const RelaxedPaths& relaxed) {
   RawSums sums;
   std::ifstream in(path);
   std::string line, call;
@@ -56,6 +73,8 @@ Result<RawSums> read_sums(const std::string& path,
     words >> compute >> spent >> std::hex >> path_signature;
     const auto number = numbers.find(call);
     if (!words) return Error{ErrorKind::kCorrupt, path + ": malformed '# spent' line", 0};
+    if (const auto stands = relaxed.find(path_signature); stands != relaxed.end())
+      path_signature = stands->second;
     // A call that the trace does not know is found missing by its events.
     const std::uint64_t symbol =
         number == numbers.end() ? 0 : Node::event_symbol(number->second, path_signature);
@@ -164,12 +183,14 @@ class TimesComparison {
 Result<TimesCheck> verify_times(const Trace& trace, const std::string& raw_directory) {
   if (!trace.complete || trace.times.empty()) return TimesCheck();
   const auto numbers = numbers_of(trace);
+  RelaxedPaths relaxed;
+  add_relaxed(trace, trace.nodes, relaxed);
   TimesComparison comparison(trace);
   for (std::uint32_t rank = 0; rank < trace.world_size; ++rank)
     for (std::uint32_t thread = 0; thread < trace.threads; ++thread) {
       if (!RawReader::exists(raw_directory, rank, thread)) continue;
       const Result<RawSums> sums =
-          read_sums(RawReader::file_of(raw_directory, rank, thread), numbers);
+          read_sums(RawReader::file_of(raw_directory, rank, thread), numbers, relaxed);
       if (!sums) return sums.error();
       if (sums->empty()) continue;
       comparison.add(rank, thread, *sums);

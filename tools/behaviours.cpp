@@ -18,8 +18,7 @@ constexpr std::int64_t kSum = -2;
 const CallDescription& description(CallId call) {
   static std::unordered_map<CallId, CallDescription> known;
   auto found = known.find(call);
-  if (found == known.end())
-    found = known.emplace(call, describe_call(*find_call(call), false)).first;
+  if (found == known.end()) found = known.emplace(call, describe_call(*find_call(call))).first;
   return found->second;
 }
 

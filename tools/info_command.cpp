@@ -404,6 +404,9 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
 }
 
 int info(const Options& options) {
+  if (!trace.frames_matched.empty())
+    line("frames       ",
+         trace.frames_matched + " of each call path: others may differ within a loop");
   int status = kExitOk;
   FileFacts file;
   const std::optional<Trace> trace = load_trace("info", options.trace, status, &file);

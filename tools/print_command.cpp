@@ -199,10 +199,10 @@ int print_events(const FollowPlan& plan, std::uint32_t stream, const Options& op
       std::cout << style.strong(event.call->name) << (line.empty() ? "" : "  ") << line;
     }
     if (options.paths)
-      for (const std::string& frame : sites.frames(event.view.node->path))
+      for (const std::string& frame : sites.frames(event.view.path))
         std::cout << "\n      " << style.faint(frame);
     else
-      std::cout << "   " << style.faint(sites.site(event.view.node->path));
+      std::cout << "   " << style.faint(sites.site(event.view.path));
     if (event.call != nullptr) print_times(event, text, style);
     std::cout << "\n";
   }

@@ -24,7 +24,8 @@ struct Options {
   int ranks = 0;
   std::string launcher;
   std::string output;
-  std::string fidelity, algorithm, clustering, format, steps, k, every, flush_seconds, timing;
+  std::string fidelity, algorithm, clustering, format, steps, k, every, flush_seconds, timing,
+      frames;
   std::vector<std::string> settings;
   std::vector<std::string> application;
 };
@@ -73,6 +74,7 @@ std::vector<std::string> environment(const Options& options, const std::string& 
   set("CHAMELEON_CALL_FREQUENCY", options.every);
   set("CHAMELEON_FLUSH_SECONDS", options.flush_seconds);
   set("CHAMELEON_TIMING", options.timing);
+  set("CHAMELEON_FRAMES", options.frames);
   if (!tracer.empty()) {
     const std::string others = setting(options, "LD_PRELOAD");
     settings.push_back("LD_PRELOAD=" + tracer + (others.empty() ? "" : ":" + others));
@@ -178,6 +180,9 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
   verb->add_option("--output,-o", options->output, "Trace file (CHAMELEON_OUTPUT)");
   verb->add_option("--fidelity", options->fidelity, "exact, checked, lead (CHAMELEON_FIDELITY)");
   verb->add_option("--timing", options->timing, "histogram, full, none (CHAMELEON_TIMING)");
+  verb->add_option("--frames", options->frames,
+                   "Frames of call paths that have to agree: all, or L+T, the L innermost and the "
+                   "T outermost (CHAMELEON_FRAMES)");
   verb->add_option("--algorithm", options->algorithm,
                    "chameleon, callpath+parameter, reference, acurdion, dynamic "
                    "(CHAMELEON_ALGORITHM)");

@@ -244,7 +244,7 @@ std::string call_text(const CallDescription& call,
   };
   for (std::size_t i = 0; i < call.fields.size(); ++i) {
     const Field& field = call.fields[i];
-    if (field.kind == "time") continue;  // shown behind the call's place
+    if (field.kind == "time" || field.kind == "path") continue;  // shown as times and place
     if (field.kind == "buffer" && !messages.back().data.empty()) messages.emplace_back();
     Message& message = messages.back();
     if (!count.empty() && field.kind != "datatype") {  // a count of something else

@@ -73,6 +73,8 @@ nlohmann::ordered_json document_of(const VerifyReport& report, const ClusterChec
   document["events_unrecorded"] = report.unrecorded;
   for (std::size_t i = 0; i < kColumns; ++i) {
     const VerifyReport::Share& share = report.columns[i];
+    if (static_cast<Column>(i) == Column::kPath && share.total == 0)
+      continue;  // not in the records
     auto& column = document["columns"][snake_case(column_name(static_cast<Column>(i)))];
     column["matched"] = share.matched;
     column["declared"] = share.declared;

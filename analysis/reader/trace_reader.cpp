@@ -282,7 +282,7 @@ bool TraceReader::for_each_event(std::uint32_t stream, const std::function<bool(
   while (follower->next(from)) {
     event.number = from.number;
     event.call = state_->call_by_id.at(from.view.node->call);
-    event.path = from.view.node->path;
+    event.path = from.view.path;
     event.values = from.view.values;
     event.iteration = from.view.iteration;
     event.inexact = follower->inexact(from);

@@ -158,7 +158,24 @@ std::uint64_t Engine::resolve(RawStack stack, bool is_truncated) {
   }
   if (is_truncated) frames_.push_back(kTruncatedFrame);
   fold_recursion(frames_);
-  return PathStore::process().intern(frames_);
+  return intern();
+}
+
+/// The path in `frames_`, and with relaxed matching the path that stands for it.
+std::uint64_t Engine::intern() {
+  PathStore& paths = PathStore::process();
+  if (matched_.all()) return paths.intern(frames_);
+  return paths.intern(
+      frames_, relax(frames_, matched_, [&](std::size_t i) { return function_of(frames_[i]); }));
+}
+
+/// The function that a frame is in: a return address at its begin, as that of a call before its
+/// first instruction would be. The frame itself where no table tells.
+Frame Engine::function_of(const Frame& frame) {
+  const ModuleTable::Entry* const entry = modules_.find_by_id(frame.module);
+  if (entry == nullptr) return frame;
+  const std::uintptr_t begin = function_begin(entry->eh_frame_hdr, entry->base + frame.offset);
+  return begin == 0 ? frame : Frame{frame.module, begin - entry->base + 1};
 }
 
 }  // namespace chameleon::callpath

@@ -31,6 +31,7 @@
 #include "callpath/module_table.h"
 #include "callpath/path_store.h"
 #include "callpath/raw_table.h"
+#include "callpath/relaxed.h"
 #include "callpath/stack_memo.h"
 #include "callpath/stack_walk.h"
 #include "model/call_path.h"
@@ -47,6 +48,8 @@ class Engine {
 
   Engine() = default;
   explicit Engine(Way fastest) : fastest_(fastest) {}
+  /// Paths are also kept in their relaxed form, see `relaxed`.
+  explicit Engine(const FramesMatched& matched) : matched_(matched) {}
 
   /// Loads the unwinder, once per process and before the first `capture`.
   /// On an error every stack has the one path {`kUnknownFrame`}.
@@ -65,11 +68,17 @@ class Engine {
   };
   const Counts& counts() const { return counts_; }
 
-  /// Calls `visit(signature, std::span<const Frame>)` for each path captured
-  /// so far by any thread, in no stated order.
+  /// Calls `visit(signature, relaxed signature, std::span<const Frame>)` for each path captured
+  /// so far by any thread, and for relaxed ones, in no stated order.
   template <class Visit>
   static void for_each_path(Visit&& visit) {
     PathStore::process().for_each_path(std::forward<Visit>(visit));
+  }
+
+  /// The signature of the relaxed form of a path that was captured; that of the path itself where
+  /// all frames are matched. A look-up under a mutex.
+  static std::uint64_t relaxed(std::uint64_t signature) {
+    return PathStore::process().relaxed(signature);
   }
 
   /// The modules of all paths, by the id that frames carry.
@@ -81,11 +90,14 @@ class Engine {
   std::uint64_t capture_by_libunwind(void* call_site);
   std::uint64_t look_up(std::uint64_t hash, RawStack stack, bool is_truncated);
   std::uint64_t resolve(RawStack stack, bool is_truncated);
+  std::uint64_t intern();
+  Frame function_of(const Frame& frame);
   void forget();
   void forget_all() noexcept;
 
   bool is_busy_ = false;
   Way fastest_ = Way::kMemo;
+  FramesMatched matched_;
   StackMemo::Pointer memo_;  ///< from the first walk on
   ModuleTable modules_;
   RawTable seen_;

@@ -214,6 +214,12 @@ ModuleTable::Entry* ModuleTable::find(std::uintptr_t address) {
   return &entries_[range->entry];
 }
 
+const ModuleTable::Entry* ModuleTable::find_by_id(std::uint64_t id) const {
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [id](const Entry& entry) { return entry.id == id && id != 0; });
+  return found == entries_.end() ? nullptr : &*found;
+}
+
 std::uint64_t ModuleTable::identify(Entry& entry) {
   if (!entry.is_resolved) make_absolute(entry.module.path);
   entry.is_resolved = true;

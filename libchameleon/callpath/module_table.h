@@ -50,6 +50,9 @@ class ModuleTable {
   /// The module `address` lies in, or null. Valid until `refresh()`.
   Entry* find(std::uintptr_t address);
 
+  /// The module of an id that was asked for, or null. Valid until `refresh()`.
+  const Entry* find_by_id(std::uint64_t id) const;
+
   /// The id of a module; reads the whole file, once, if it has no build-id.
   static std::uint64_t identify(Entry& entry);
 

@@ -29,6 +29,20 @@ std::uint64_t PathStore::intern(std::span<const Frame> frames) {
   return hash;
 }
 
+std::uint64_t PathStore::intern(std::span<const Frame> frames, std::span<const Frame> relaxed) {
+  const std::uint64_t stands = intern(relaxed);
+  const std::uint64_t signature = intern(frames);
+  const std::scoped_lock lock(mutex_);
+  relaxed_.try_emplace(signature, stands);
+  return signature;
+}
+
+std::uint64_t PathStore::relaxed(std::uint64_t signature) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = relaxed_.find(signature);
+  return found == relaxed_.end() ? signature : found->second;
+}
+
 void PathStore::add_module(std::uint64_t id, const Module& module) {
   const std::scoped_lock lock(mutex_);
   modules_.try_emplace(id, module);

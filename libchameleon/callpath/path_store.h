@@ -30,16 +30,27 @@ class PathStore {
   /// and no memory: good in a signal handler.
   std::uint64_t unknown_path() noexcept;
 
+  /// Remembers a path and the relaxed one that stands for it; returns the path's signature.
+  std::uint64_t intern(std::span<const Frame> frames, std::span<const Frame> relaxed);
+
+  /// The signature of the relaxed path that stands for a path; its own if none does.
+  std::uint64_t relaxed(std::uint64_t signature);
+
   /// Remembers what module an id stands for.
   void add_module(std::uint64_t id, const Module& module);
 
-  /// Calls `visit(signature, frames)` for each path, in no stated order.
+  /// Calls `visit(signature, that of its relaxed form, frames)` for each path, in no stated order.
   /// `visit` must not capture.
   template <class Visit>
   void for_each_path(Visit&& visit) {
     const std::scoped_lock lock(mutex_);
-    for (const auto& [key, path] : paths_) visit(key, std::span<const Frame>(path.frames));
-    if (has_unknown_) visit(stack_signature(kUnknown), std::span<const Frame>(kUnknown));
+    for (const auto& [key, path] : paths_) {
+      const auto stands = relaxed_.find(key);
+      visit(key, stands == relaxed_.end() ? key : stands->second,
+            std::span<const Frame>(path.frames));
+    }
+    const std::uint64_t unknown = stack_signature(kUnknown);
+    if (has_unknown_) visit(unknown, unknown, std::span<const Frame>(kUnknown));
   }
 
   std::map<std::uint64_t, Module> modules();
@@ -50,6 +61,7 @@ class PathStore {
   std::mutex mutex_;
   std::atomic<bool> has_unknown_{false};
   std::unordered_map<std::uint64_t, CallPath> paths_;
+  std::unordered_map<std::uint64_t, std::uint64_t> relaxed_;  ///< of paths for which one stands
   std::map<std::uint64_t, Module> modules_;
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 namespace chameleon::callpath {
 namespace {
@@ -376,6 +377,28 @@ const std::uint8_t* find_function(std::span<const std::uint8_t> header, std::uin
   return header.data() + entry(low).record;
 }
 
+/// The record of a function, read up to where its length is.
+struct Function {
+  CommonInfo info;
+  std::uintptr_t begin = 0;
+  Cursor rest;
+};
+
+std::optional<Function> read_function(std::span<const std::uint8_t> header, std::uintptr_t call) {
+  const std::uint8_t* const record = find_function(header, call);
+  if (record == nullptr) return {};
+  Cursor at = record_at(record);
+  const std::uint8_t* const id = at.at();
+  const auto distance = at.fixed<std::uint32_t>();
+  if (!at.ok() || distance == 0) return {};
+  const CommonInfo info = read_common(id - distance);
+  if (!info.is_known) return {};
+  const std::uintptr_t begin = at.pointer(info.pointer_encoding);
+  const std::uintptr_t size = at.pointer(info.pointer_encoding & kFormat);
+  if (!at.ok() || call < begin || call - begin >= size) return {};
+  return Function{info, begin, at};
+}
+
 bool fits(std::int64_t offset) {
   return offset >= std::numeric_limits<std::int32_t>::min() &&
          offset <= std::numeric_limits<std::int32_t>::max();
@@ -408,25 +431,23 @@ UnwindRule read_rule(std::span<const std::uint8_t> eh_frame_hdr,
                      std::uintptr_t return_address) noexcept {
   // The row of the call itself: what follows it may belong to another row or function.
   const std::uintptr_t call = return_address - 1;
-  const std::uint8_t* const record = find_function(eh_frame_hdr, call);
-  if (record == nullptr) return {};
-  Cursor function = record_at(record);
-  const std::uint8_t* const id = function.at();
-  const auto distance = function.fixed<std::uint32_t>();
-  if (!function.ok() || distance == 0) return {};
-  const CommonInfo info = read_common(id - distance);
-  if (!info.is_known) return {};
-  const std::uintptr_t begin = function.pointer(info.pointer_encoding);
-  const std::uintptr_t size = function.pointer(info.pointer_encoding & kFormat);
-  if (call < begin || call - begin >= size) return {};
-  if (info.has_augmentation) function.skip(function.uleb());
-  if (!function.ok()) return {};
+  std::optional<Function> function = read_function(eh_frame_hdr, call);
+  if (!function) return {};
+  const CommonInfo& info = function->info;
+  if (info.has_augmentation) function->rest.skip(function->rest.uleb());
+  if (!function->rest.ok()) return {};
 
-  RowMachine machine(info, begin, call);
+  RowMachine machine(info, function->begin, call);
   if (!machine.run(info.program)) return {};
   machine.keep_as_initial();
-  if (!machine.run(function)) return {};
+  if (!machine.run(function->rest)) return {};
   return to_rule(machine.row());
+}
+
+std::uintptr_t function_begin(std::span<const std::uint8_t> eh_frame_hdr,
+                              std::uintptr_t return_address) noexcept {
+  const std::optional<Function> function = read_function(eh_frame_hdr, return_address - 1);
+  return function ? function->begin : 0;
 }
 
 }  // namespace chameleon::callpath

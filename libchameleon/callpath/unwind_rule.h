@@ -44,4 +44,9 @@ struct UnwindRule {
 UnwindRule read_rule(std::span<const std::uint8_t> eh_frame_hdr,
                      std::uintptr_t return_address) noexcept;
 
+/// Where the function begins that the call is in, which returns to `return_address`; 0 if the
+/// tables do not tell.
+std::uintptr_t function_begin(std::span<const std::uint8_t> eh_frame_hdr,
+                              std::uintptr_t return_address) noexcept;
+
 }  // namespace chameleon::callpath

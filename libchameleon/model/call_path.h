@@ -29,6 +29,7 @@ struct Frame {
 inline constexpr Frame kAnonymousFrame{0, 0};  ///< code generated at run time
 inline constexpr Frame kTruncatedFrame{0, 1};  ///< outer frames were not kept
 inline constexpr Frame kUnknownFrame{0, 2};    ///< no stack unwinder
+inline constexpr Frame kAnyFrames{0, 3};       ///< of a relaxed path: any frames, or none
 
 /// Frames from the call site (innermost, first) to `main`.
 struct CallPath {

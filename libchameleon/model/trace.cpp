@@ -12,6 +12,16 @@ FieldKind Trace::field_kind(std::uint16_t call, std::size_t field) const {
   return found->second.fields[field].stored;
 }
 
+int Trace::path_field(std::uint16_t call) const {
+  const auto found = calls.find(call);
+  if (found == calls.end()) return -1;
+  const std::vector<Field>& fields = found->second.fields;
+  // Before the times, if there are any: close to the end.
+  for (std::size_t i = fields.size(); i > 0 && i + 3 > fields.size(); --i)
+    if (fields[i - 1].kind == "path") return static_cast<int>(i - 1);
+  return -1;
+}
+
 std::vector<std::uint32_t> Trace::streams_of(std::uint32_t rank) const {
   std::vector<std::uint32_t> streams;
   if (rank_of(rank) != rank) return streams;

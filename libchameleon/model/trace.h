@@ -96,6 +96,8 @@ struct Trace final : CallSchema, RunFacts {
   Series series;  ///< over markers; of a part, what it adds
 
   FieldKind field_kind(std::uint16_t call, std::size_t field) const override;
+  /// The value of a call that is its whole call path, of traces with relaxed ones; -1: none.
+  int path_field(std::uint16_t call) const;
 
   /// Adds an array to the table; its id is what events store.
   std::uint64_t intern(std::vector<std::int64_t> array);

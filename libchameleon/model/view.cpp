@@ -55,7 +55,7 @@ Status RankView::plan(std::vector<Item>& items, const std::vector<Node>& nodes,
                       std::uint64_t visits, const Trace& trace) {
   for (const Node& node : nodes) {
     if (!node.ranks.empty() && !node.ranks.contains(rank_)) continue;
-    Item item{&node, {}, {}, {}};
+    Item item{&node, trace.path_field(node.call), {}, {}, {}};
     EndPointForm form{};
     if (node.is_loop()) {
       const ValueSequence* iterations = node.iterations.find(rank_, form);
@@ -109,6 +109,10 @@ bool RankView::next(EventView& event) {
     event.predecessor = last_symbol_;
     event.values.clear();
     for (ValueSequence::Cursor& cursor : item.values) event.values.push_back(cursor.next());
+    event.path =
+        item.path < 0
+            ? item.node->path
+            : static_cast<std::uint64_t>(event.values[static_cast<std::size_t>(item.path)]);
     event.forms = item.forms;
     event.iteration.clear();
     for (std::size_t i = 1; i < stack_.size(); ++i) event.iteration.push_back(stack_[i].iteration);

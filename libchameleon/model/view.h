@@ -16,7 +16,9 @@ namespace chameleon::inline model {
 
 /// An event as one rank executed it. Pointers hold until the next `next`.
 struct EventView {
-  const Node* node = nullptr;  ///< call, path and times
+  const Node* node = nullptr;  ///< call and times
+  /// Stack signature of its whole call path, where the node has a relaxed one too.
+  std::uint64_t path = 0;
   std::uint64_t predecessor = 0;
   std::vector<std::int64_t> values;
   std::vector<EndPointForm> forms;       ///< how to read values[i] if it is an end-point
@@ -45,6 +47,7 @@ class RankView {
  private:
   struct Item {
     const Node* node;
+    int path;                                   ///< the value that is its call path; -1: the node's
     std::vector<ValueSequence::Cursor> values;  ///< of a loop: its iteration counts
     std::vector<EndPointForm> forms;
     std::vector<Item> body;

@@ -5,7 +5,7 @@
 
 namespace chameleon::mpi {
 
-CallDescription describe_call(const CallInfo& call, bool times) {
+CallDescription describe_call(const CallInfo& call, const EventExtras& extras) {
   CallDescription description;
   description.name = call.name + std::strlen("MPI_");
   auto& fields = description.fields;
@@ -28,7 +28,8 @@ CallDescription describe_call(const CallInfo& call, bool times) {
   }
   if (creates_communicator(call)) fields.push_back({"members", "members", FieldKind::kArray});
   if (has_errors(call)) fields.push_back({"errors", "error", FieldKind::kArray});
-  if (times) {
+  if (extras.path) fields.push_back({"call_path", "path", FieldKind::kPlain});
+  if (extras.times) {
     fields.push_back({"compute", "time", FieldKind::kPlain});
     fields.push_back({"communication", "time", FieldKind::kPlain});
   }

@@ -62,7 +62,13 @@ constexpr bool is_end_point(const CallInfo& call, const ParamInfo& param) {
   return false;
 }
 
-/// The same for readers of a file. `times`: two more values, see time_code.h.
-CallDescription describe_call(const CallInfo& call, bool times);
+/// What an event has behind the values of its call.
+struct EventExtras {
+  bool path = false;   ///< its call path, where nodes have relaxed ones
+  bool times = false;  ///< its times: two values, see time_code.h
+};
+
+/// The same for readers of a file.
+CallDescription describe_call(const CallInfo& call, const EventExtras& extras = {});
 
 }  // namespace chameleon::mpi

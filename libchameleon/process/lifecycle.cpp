@@ -77,8 +77,7 @@ Start prepare(int size) {
   }
   for (const std::string& warning : settings->warnings) say(warning);
   if (!settings->enable) return start;
-  Trace first = new_trace(size);
-  first.timing = timing_name(settings->timing);
+  const Trace first = new_trace(size, *settings);
   auto writer = create_output(*settings, first);
   if (!writer) {
     say(writer.error().message +
@@ -213,6 +212,13 @@ Trace new_trace(int size) {
     const bool space = *c == ' ' || *c == '\t';  // MPICH puts a tab after its colon
     if (!space || (!trace.mpi.empty() && trace.mpi.back() != ' ')) trace.mpi += space ? ' ' : *c;
   }
+  return trace;
+}
+
+Trace new_trace(int size, const record::RecordOptions& options) {
+  Trace trace = new_trace(size);
+  trace.timing = timing_name(options.timing);
+  if (!options.frames.all()) trace.frames_matched = frames_text(options.frames);
   return trace;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "model/trace.h"
+#include "record/options.h"
 
 namespace chameleon::process {
 
@@ -22,6 +23,8 @@ bool speaks_for_job();
 
 /// A trace without events: program, tool, MPI, time.
 Trace new_trace(int size);
+/// The same with how its events are recorded.
+Trace new_trace(int size, const record::RecordOptions& options);
 
 /// The run's summary line, of the trace just written.
 void summarize(const Trace& trace, std::uint64_t bytes, const std::string& path);

@@ -93,6 +93,10 @@ bool set_algorithm(Settings& settings, const std::string& value) {
 }
 
 bool set_time_classes(Settings& settings, const std::string& value) {
+bool set_frames(Settings& settings, const std::string& value) {
+  return callpath::frames_of(value, settings.frames);
+}
+
   const auto classes = parse_size(value);
   const bool good = classes && *classes >= 1 && *classes <= 4096;
   if (good) settings.time_classes = static_cast<std::uint32_t>(*classes);
@@ -151,6 +155,8 @@ const std::map<std::string, Variable>& variables() {
           return !v.empty();
         }}},
       {"TIMING", {"none, histogram or full", set_timing}},
+      {"FRAMES",
+       {"all, or how many innermost and outermost frames have to agree, such as 1+1", set_frames}},
       {"TIME_CLASSES", {"a number from 1 to 4096", set_time_classes}},
       {"EVENTS", {"communication or all", set_events}},
       {"EXCLUDE", {"call names or globs, separated by commas", set_exclude}},

@@ -7,11 +7,7 @@
 
 namespace chameleon::process {
 
-Trace TraceFile::empty_trace() const {
-  Trace trace = new_trace(size_);
-  trace.timing = timing_name(settings_.timing);
-  return trace;
-}
+Trace TraceFile::empty_trace() const { return new_trace(size_, settings_); }
 
 void TraceFile::write(const Trace& partial, const Trace& online) {
   report(writer_->append(partial, online));

@@ -103,8 +103,7 @@ void Tracer::leave_partial(const std::string& why, bool everyone) {
   streams.join(scale);  // an interval that was closed for a vote without an answer
   streams.close_interval(scale);
   streams.join(scale);
-  Trace trace = new_trace(size_);
-  trace.timing = timing_name(settings_.timing);
+  Trace trace = new_trace(size_, settings_);
   Share share = recorder_.take_share(true);
   complete_share(share);
   Share* const aside = online_.aside(static_cast<std::uint32_t>(rank_));

@@ -43,10 +43,16 @@ std::int64_t whole_hash(std::span<const ValueUse> uses, std::uint64_t symbol,
   return static_cast<std::int64_t>(whole);
 }
 
+void hash_path(std::uint64_t symbol, bool unsuccessful, StreamHashes& hashes) {
+  std::uint64_t& hash = hashes[unsuccessful ? flush::kPollsHash : ValueUse().kind];
+  hash = combine(hash | 1, symbol);
+}
+
 }  // namespace
 
 EventUses::EventUses(const RecordOptions& options)
-    : hashing_(options.hashes),
+    : paths_(options),
+      hashing_(options.hashes),
       sequence_((options.format & kSequenceBit) != 0),
       places_(kCallIdEnd) {
   for (const CallInfo& call : all_calls())
@@ -68,7 +74,7 @@ void EventUses::learn(const EventTable& table, const EventTable::Entry& entry) {
   const std::span<const std::int64_t> values = table.values(entry);
   const CallUse& call = call_use(entry.call);
   Use use;
-  use.symbol = Node::event_symbol(entry.call, entry.path);
+  use.symbol = paths_.symbol(entry);
   use.creates = call.creates;
   use.polls = call.flag >= 0;
   use.counted_only = call.flag >= 0 && static_cast<std::size_t>(call.flag) < values.size() &&
@@ -81,10 +87,17 @@ void EventUses::learn(const EventTable& table, const EventTable::Entry& entry) {
     if (place.parameter == Parameter::kDataOperation) value = type_bit(place.range, value);
     values_.push_back({place.parameter, place.end_point, value});
   }
+  // The whole sequence has whole call paths.
+  const std::uint64_t own = Node::event_symbol(entry.call, entry.path);
   if (sequence_ && !use.counted_only)
-    values_.push_back({Parameter::kSequence, false, whole_hash(call.values, use.symbol, values)});
+    values_.push_back({Parameter::kSequence, false, whole_hash(call.values, own, values)});
   use.end = static_cast<std::uint32_t>(values_.size());
-  if (hashing_) hashes_.push_back(hashes_of(call.values, use.symbol, values, use.counted_only));
+  if (hashing_) {
+    StreamHashes hashes = hashes_of(call.values, use.symbol, values, use.counted_only);
+    // Folded by a relaxed path, the own one is one of the event's values.
+    if (paths_.relaxed()) hash_path(own, use.counted_only, hashes);
+    hashes_.push_back(hashes);
+  }
   uses_.push_back(use);
 }
 

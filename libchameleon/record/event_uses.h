@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "flush/flush.h"
-#include "record/event_table.h"
+#include "record/folded_paths.h"
 #include "record/options.h"
 #include "signature/call_parameters.h"
 
@@ -45,6 +45,7 @@ class EventUses {
  private:
   void learn(const EventTable& table, const EventTable::Entry& entry);
 
+  FoldedPaths paths_;
   bool hashing_, sequence_;
   std::vector<std::vector<signature::SignedValue>> places_;  ///< by call, of signatures in use
   std::uint32_t generation_ = 0;                             ///< of the table that the rest is of

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "callpath/relaxed.h"
 #include "signature/signature.h"
 
 namespace chameleon::record {
@@ -20,6 +21,7 @@ struct RecordOptions {
   std::vector<std::string> exclude;  ///< call names or globs, without MPI_
   std::uint64_t buffer = 8ULL << 20;
   std::string raw;                          ///< directory; empty: none
+  callpath::FramesMatched frames;           ///< by which events are folded and signed
   bool counter = true;                      ///< time stamps from the processor's counter
   SignatureFormat format = kDefaultFormat;  ///< signatures that are needed
   CallPathForm signature = CallPathForm::kOrdered;

@@ -18,19 +18,21 @@ void SignedHistory::append(const SignedInterval& interval) {
 RankTrace::RankTrace(const RecordOptions& options, std::uint64_t buffer)
     : options_(options),
       log_(buffer),
+      paths_(options),
       signer_(options),
-      book_(options.timing != Timing::kNone),
+      book_(options),
       open_(false),
       partial_(false) {}
 
 void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
   book_.add(log_, ns_per_tick);
-  std::vector<std::int64_t> with_times;
+  std::vector<std::int64_t> with_more;
   const auto ns = [&](std::uint64_t ticks) {
     return static_cast<std::uint64_t>(static_cast<std::int64_t>(
         static_cast<double>(static_cast<std::int64_t>(ticks)) * ns_per_tick));
   };
   const EventTable& table = log_.table();
+  paths_.learn(table);
   const std::uint64_t generation = std::uint64_t{table.generation()} << 32;
   const std::span<const IntervalLog::Record> records = log_.records();
   const bool full_times = options_.timing == Timing::kFull;
@@ -42,8 +44,8 @@ void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
             : folder.repeat(
                   records.size() - at, [&](std::size_t i) { return generation | next[i].event(); },
                   [&](std::size_t i) {
-                    const EventTable::Entry& entry = table[next[i].event()];
-                    return Node::event_symbol(entry.call, entry.path);
+                    const std::uint32_t number = next[i].event();
+                    return Node::event_symbol(table[number].call, paths_.of(table, number));
                   },
                   [&](std::size_t i) {
                     return std::pair(ns(next[i].compute()), ns(next[i].communication()));
@@ -51,14 +53,18 @@ void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
     at += repeated;
     if (repeated != 0) continue;
     const EventTable::Entry& entry = table[next->event()];
-    Event event{entry.call,          entry.path,
+    Event event{entry.call,          paths_.of(table, next->event()),
                 ns(next->compute()), ns(next->communication()),
                 table.values(entry), generation | next->event()};
+    if (full_times || paths_.relaxed()) {
+      with_more.assign(event.values.begin(), event.values.end());
+      if (paths_.relaxed()) with_more.push_back(static_cast<std::int64_t>(entry.path));
+      event.values = with_more;
+    }
     if (full_times) {
-      with_times.assign(event.values.begin(), event.values.end());
-      with_times.push_back(static_cast<std::int64_t>(encode_time(event.compute)));
-      with_times.push_back(static_cast<std::int64_t>(encode_time(event.communication)));
-      event.values = with_times;
+      with_more.push_back(static_cast<std::int64_t>(encode_time(event.compute)));
+      with_more.push_back(static_cast<std::int64_t>(encode_time(event.communication)));
+      event.values = with_more;
       event.identity = 0;
     }
     folder.push(event);

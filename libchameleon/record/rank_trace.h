@@ -97,6 +97,7 @@ class RankTrace {
 
   const RecordOptions& options_;
   IntervalLog log_;
+  FoldedPaths paths_;
   IntervalSigner signer_;
   SignedInterval interval_;  ///< closed last
   SignedHistory history_;

@@ -48,6 +48,7 @@ void on_own_stack(Work work) {
 
 Recorder::Recorder(const RecordOptions& options, int rank, int size, std::function<void()> spilled)
     : options_(options),
+      engine_(options.frames),
       streams_(options, rank, size),
       times_(options.counter),
       spilled_(std::move(spilled)) {
@@ -104,7 +105,7 @@ Share Recorder::take_share(bool keeps) {
   share.hashes = streams_.first().trace.hashes();
   share.accounts = streams_.accounts();
   Trace schema;
-  describe_calls(schema, seen_, options_.timing == Timing::kFull);
+  describe_calls(schema, seen_, options_);
   share.trace = streams_.take(schema);
   if (keeps) objects_.copy_arrays(share.trace);
   // While a flush goes on, other threads record events of the next interval, with arrays in use.

@@ -160,7 +160,8 @@ class Recorder {
 void complete_share(Share& share);
 
 /// The calls as a trace describes them, where `seen` says so.
-void describe_calls(Trace& trace, const std::array<bool, kCallIdEnd>& seen, bool full_times);
+void describe_calls(Trace& trace, const std::array<bool, kCallIdEnd>& seen,
+                    const RecordOptions& options);
 
 inline ToolSection::ToolSection(Recorder* threaded) : threaded_(threaded) {
   g_door.enter();

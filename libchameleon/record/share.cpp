@@ -36,9 +36,11 @@ void used_paths(const std::vector<Node>& nodes, std::unordered_map<std::uint64_t
 
 }  // namespace
 
-void describe_calls(Trace& trace, const std::array<bool, kCallIdEnd>& seen, bool full_times) {
+void describe_calls(Trace& trace, const std::array<bool, kCallIdEnd>& seen,
+                    const RecordOptions& options) {
+  const EventExtras extras{.path = !options.frames.all(), .times = options.timing == Timing::kFull};
   for (const CallInfo& call : all_calls())
-    if (seen[call.id]) trace.calls.emplace(call.id, describe_call(call, full_times));
+    if (seen[call.id]) trace.calls.emplace(call.id, describe_call(call, extras));
 }
 
 void complete_share(Share& share) {
@@ -47,10 +49,11 @@ void complete_share(Share& share) {
   trace.predefined = predefined;
   std::unordered_map<std::uint64_t, bool> used;
   used_paths(trace.nodes, used);
-  callpath::Engine::for_each_path([&](std::uint64_t signature, std::span<const Frame> frames) {
-    if (used.count(signature) != 0)
-      trace.paths[signature].frames.assign(frames.begin(), frames.end());
-  });
+  callpath::Engine::for_each_path(
+      [&](std::uint64_t signature, std::uint64_t relaxed, std::span<const Frame> frames) {
+        if (used.count(signature) != 0 || used.count(relaxed) != 0)
+          trace.paths[signature].frames.assign(frames.begin(), frames.end());
+      });
   trace.modules = callpath::Engine::modules();
 }
 

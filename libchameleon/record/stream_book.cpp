@@ -10,7 +10,7 @@ void StreamBook::learn(const EventTable& table) {
   }
   while (symbols_.size() < table.size()) {
     const EventTable::Entry& entry = table[static_cast<std::uint32_t>(symbols_.size())];
-    symbols_.push_back(book_.number_of(Node::event_symbol(entry.call, entry.path)));
+    symbols_.push_back(book_.number_of(paths_.symbol(entry)));
   }
 }
 

@@ -11,13 +11,15 @@
 #include <vector>
 
 #include "model/account_book.h"
+#include "record/folded_paths.h"
 #include "record/interval_log.h"
 
 namespace chameleon::record {
 
 class StreamBook {
  public:
-  explicit StreamBook(bool keeps) : keeps_(keeps) {}
+  explicit StreamBook(const RecordOptions& options)
+      : keeps_(options.timing != Timing::kNone), paths_(options) {}
 
   /// The events of the log are the stream's next.
   void add(const IntervalLog& log, double ns_per_tick);
@@ -36,6 +38,7 @@ class StreamBook {
   void learn(const EventTable& table);
 
   bool keeps_;
+  FoldedPaths paths_;
   AccountBook book_;
   std::vector<std::uint32_t> symbols_;  ///< by event: the number that the book knows
   std::uint32_t generation_ = 0;        ///< of the table that these are of

@@ -57,7 +57,7 @@ void check(bool holds, const std::string& what) {
   ++failures;
 }
 
-CallPlan plan_of(const char* name) { return plan_call(describe_call(*find_call(name), false)); }
+CallPlan plan_of(const char* name) { return plan_call(describe_call(*find_call(name))); }
 
 void check_plans() {
   const Movement broadcast = plan_of("Bcast").movement;
@@ -105,8 +105,7 @@ void check_replay() {
   using replay::Repeat;
   Trace trace;
   const char* names[] = {"Xcast", "Ixcast", "Xdeal", "Neighbor_xdeal", "Xmax", "Type_xgrid"};
-  for (const char* name : names)
-    trace.calls[find_call(name)->id] = describe_call(*find_call(name), false);
+  for (const char* name : names) trace.calls[find_call(name)->id] = describe_call(*find_call(name));
   const replay::CallPlans plans = replay::make_plans(trace);
   const auto plan = [&](const char* name) { return plans.at(find_call(name)->id); };
   for (const char* name : names)
@@ -126,7 +125,7 @@ class Job {
  public:
   void add(const char* name, std::map<std::string, std::int64_t> arguments,
            std::int32_t root = -1) {
-    const CallDescription call = describe_call(*find_call(name), false);
+    const CallDescription call = describe_call(*find_call(name));
     std::vector<std::string> fields;
     for (std::size_t i = 1; i < call.fields.size(); ++i) {
       const Field& field = call.fields[i];

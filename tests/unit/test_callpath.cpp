@@ -32,7 +32,7 @@ Engine& started_engine() {
 
 CallPath path_of(std::uint64_t signature) {
   CallPath path;
-  Engine::for_each_path([&](std::uint64_t key, std::span<const Frame> frames) {
+  Engine::for_each_path([&](std::uint64_t key, std::uint64_t, std::span<const Frame> frames) {
     if (key == signature) path.frames.assign(frames.begin(), frames.end());
   });
   return path;
@@ -296,4 +296,64 @@ TEST_CASE("callbacks from the C library keep their path to main", "[callpath]") 
     CHECK(path.frames.back() == outside.frames.back());
     CHECK(path.frames[1].module != path.frames[0].module);
   }
+}
+
+TEST_CASE("a relaxed path keeps frames at both ends, and any stand between") {
+  using chameleon::callpath::FramesMatched;
+  const auto relaxed = [](std::vector<std::uint64_t> offsets, FramesMatched matched) {
+    std::vector<Frame> frames;
+    for (const std::uint64_t offset : offsets) frames.push_back({9, offset});
+    return chameleon::callpath::relax(frames, matched, [&](std::size_t i) {
+      return Frame{9, offsets[i] / 10 * 10};
+    });
+  };
+  const Frame any = chameleon::kAnyFrames;
+  using Frames = std::vector<Frame>;
+  CHECK(relaxed({11, 22, 33}, {}) == Frames{{9, 11}, {9, 22}, {9, 33}});
+  CHECK(relaxed({11, 22, 33}, {1, 1}) == Frames{{9, 11}, any, {9, 30}});
+  // Outermost frames are compared as functions, and there may be none between.
+  CHECK(relaxed({11, 22, 33}, {1, 1}) == relaxed({11, 44, 55, 36}, {1, 1}));
+  CHECK(relaxed({11, 22, 33}, {1, 1}) == relaxed({11, 39}, {1, 1}));
+  CHECK_FALSE(relaxed({11, 22, 33}, {1, 1}) == relaxed({12, 22, 33}, {1, 1}));
+  CHECK_FALSE(relaxed({11, 22, 33}, {1, 1}) == relaxed({11, 22, 43}, {1, 1}));
+  CHECK(relaxed({11, 22, 33}, {2, 0}) == Frames{{9, 11}, {9, 22}, any});
+  CHECK(relaxed({11}, {1, 1}) == Frames{{9, 11}});
+  CHECK(relaxed({11, 22}, {1, 7}) == Frames{{9, 11}, any, {9, 20}});
+}
+
+[[gnu::noinline, gnu::noclone]] std::uint64_t through_one(Engine& engine) {
+  const std::uint64_t signature = wrapper(engine);
+  keep_frame();
+  return signature;
+}
+[[gnu::noinline, gnu::noclone]] std::uint64_t first_caller(Engine& engine) {
+  const std::uint64_t signature = through_one(engine);
+  keep_frame();
+  return signature;
+}
+[[gnu::noinline, gnu::noclone]] std::uint64_t second_caller(Engine& engine) {
+  const std::uint64_t signature = through_one(engine);
+  keep_frame();
+  return signature;
+}
+
+TEST_CASE("an engine keeps the relaxed form of each path beside the path") {
+  REQUIRE(Engine::start());
+  Engine engine(chameleon::callpath::FramesMatched{1, 1});
+  const std::uint64_t first = first_caller(engine), second = second_caller(engine);
+  CHECK(first != second);
+  const std::uint64_t relaxed = Engine::relaxed(first);
+  CHECK(relaxed == Engine::relaxed(second));
+  CHECK(relaxed != first);
+  const CallPath path = path_of(relaxed), whole = path_of(first);
+  REQUIRE(path.frames.size() == 3);
+  CHECK(path.frames[0] == whole.frames[0]);
+  CHECK(path.frames[1] == chameleon::kAnyFrames);
+  // `main` as a function: before the return address in it.
+  CHECK(path.frames[2].module == whole.frames.back().module);
+  CHECK(path.frames[2].offset < whole.frames.back().offset);
+  // An engine that matches all frames gives the same signature.
+  Engine plain;
+  const std::uint64_t own = through_one(plain);
+  CHECK(Engine::relaxed(own) == own);
 }

@@ -66,7 +66,8 @@ struct Pair {
 
 bool lists(std::uint64_t signature) {
   bool found = false;
-  Engine::for_each_path([&](std::uint64_t key, auto) { found = found || key == signature; });
+  Engine::for_each_path(
+      [&](std::uint64_t key, std::uint64_t, auto) { found = found || key == signature; });
   return found;
 }
 

@@ -55,7 +55,7 @@ std::vector<Frame> capture(std::uint64_t (*function)(Engine&)) {
   REQUIRE(Engine::start());
   const std::uint64_t wanted = function(engine);
   std::vector<Frame> found;
-  Engine::for_each_path([&](std::uint64_t signature, std::span<const Frame> frames) {
+  Engine::for_each_path([&](std::uint64_t signature, std::uint64_t, std::span<const Frame> frames) {
     if (signature == wanted) found.assign(frames.begin(), frames.end());
   });
   REQUIRE(found.size() >= 2);
@@ -98,7 +98,7 @@ TEST_CASE("a library without debug information gives symbols", "[symbolizer]") {
       capture_callback, &capture);
   dlclose(library);
   std::vector<Frame> path;
-  Engine::for_each_path([&](std::uint64_t signature, std::span<const Frame> frames) {
+  Engine::for_each_path([&](std::uint64_t signature, std::uint64_t, std::span<const Frame> frames) {
     if (signature == capture.signature) path.assign(frames.begin(), frames.end());
   });
   REQUIRE(path.size() >= 3);

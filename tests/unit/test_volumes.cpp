@@ -29,7 +29,7 @@ struct Job {
   std::map<std::string, std::int64_t> arguments;
 
   Job(const std::string& name, std::map<std::string, std::int64_t> given)
-      : call(describe_call(*find_call(name), false)), arguments(std::move(given)) {
+      : call(describe_call(*find_call(name))), arguments(std::move(given)) {
     trace.predefined["datatype"] = {{"MPI_BYTE", 1}, {"MPI_INT", 4}};
   }
   std::int64_t array(std::vector<std::int64_t> values) {
@@ -203,7 +203,7 @@ TEST_CASE("failed calls, partners that are nobody and roots are summed as they a
   TraceBuilder job(3);
   const auto add = [&](std::uint16_t id, const char* name) {
     std::vector<std::string> fields;
-    const CallDescription call = describe_call(*find_call(name), false);
+    const CallDescription call = describe_call(*find_call(name));
     for (std::size_t i = 1; i < call.fields.size(); ++i)
       fields.push_back(call.fields[i].name + ":" + call.fields[i].kind +
                        (call.fields[i].stored == FieldKind::kEndPoint ? ":e" : ""));

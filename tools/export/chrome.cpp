@@ -53,7 +53,7 @@ class Chrome {
     file_ << ",\n{\"ph\":\"X\",\"cat\":\"mpi\",\"name\":" << name_of(at) << track
           << ",\"ts\":" << microseconds(event.begin_ns)
           << ",\"dur\":" << microseconds(event.end_ns - event.begin_ns)
-          << ",\"args\":{\"at\":" << json_text(names_.site(at.event().node->path)) << arguments(at)
+          << ",\"args\":{\"at\":" << json_text(names_.site(at.event().path)) << arguments(at)
           << "}}";
     for (const Operation& operation : at.operations()) {
       if (operation.kind == Operation::Kind::kSend && arrow(operation))

@@ -104,7 +104,7 @@ class Archive {
     const bool creates = at.plan().members >= 0;
     learn(at.made());
     if (event.waits()) wait(location, event);
-    walk_to(location, at.event().node->path, event.begin_ns);
+    walk_to(location, at.event().path, event.begin_ns);
     const OTF2_RegionRef region = region_of(at);
     enter(location, event.begin_ns, region);
     for (const Operation& operation : at.operations())

@@ -79,7 +79,7 @@ class Paraver {
     runs(last, event.begin_ns);
     state(object, event.begin_ns, event.end_ns, state_of(at.plan()));
     last = event.end_ns;
-    const std::uint64_t path = at.event().node->path;
+    const std::uint64_t path = at.event().path;
     const auto [site, fresh] = sites_.try_emplace(path, sites_.size() + 1);
     calls_.insert(at.event().node->call);
     lines_.add(event.begin_ns, "2:" + object + ":" + std::to_string(event.begin_ns) + ":" +

@@ -151,7 +151,7 @@ class Perfetto {
     annotation_.clear();
     annotation_.number(annotation_field::kNameIid, argument_names_.iid("at", fresh_));
     annotation_.number(annotation_field::kStringIid,
-                       places_.iid(names_.site(at.event().node->path), fresh_));
+                       places_.iid(names_.site(at.event().path), fresh_));
     event_.message(event_field::kAnnotation, annotation_);
     call_arguments(at, arguments_);
     for (const CallArgument& argument : arguments_) {

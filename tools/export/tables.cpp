@@ -6,9 +6,12 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <tuple>
+#include <unordered_map>
 
 #include "analysis/place_times.h"
+#include "analysis/stream_times.h"
 #include "tools/export/export.h"
 
 namespace chameleon::tools {
@@ -112,10 +115,10 @@ class Tables {
 
   void event(const TimedEvent& event) {
     const RankOperations& at = *event.at;
-    const std::string& site = names_.site(at.event().node->path);
+    const std::string& site = names_.site(at.event().path);
     Cell peer = Cell::nothing(), tag = peer, bytes = peer, sent = peer, received = peer,
          root = peer;
-    CallRow& row = calls_[{at.rank(), at.call().name, at.event().node->path}];
+    CallRow& row = calls_[{at.rank(), at.call().name, at.event().path}];
     std::int64_t all_sent = 0, all_received = 0;  // a Startall begins several
     for (std::size_t i = 0; i < at.operations().size(); ++i) {
       const Operation& operation = at.operations()[i];
@@ -143,6 +146,7 @@ class Tables {
       }
     }
     ++row.count;
+    if (at.event().path != at.event().node->path) add_times(at, row);
     std::vector<Cell> cells = {at.rank(),
                                at.number(),
                                at.call().name,
@@ -265,7 +269,23 @@ class Tables {
   /// Halves go down, in whichever order they were summed: the Python reader writes the same.
   static std::uint64_t whole_ns(double ns) { return static_cast<std::uint64_t>(ns + 0.4999); }
 
-  /// Not from the events, whose times are rounded.
+  /// Of an event whose place is that of other call paths too.
+  void add_times(const RankOperations& at, CallRow& row) {
+    const EventView& event = at.event();
+    if (at.call().fields.back().kind == "time") {
+      row.compute_ns += static_cast<double>(at.compute_ns());
+      row.call_ns += static_cast<double>(at.communication_ns());
+      return;
+    }
+    const StreamTimes& times =
+        times_.try_emplace(at.stream(), request_.trace, at.stream()).first->second;
+    const std::optional<MeanTimes> means = times.means(*event.node, event.predecessor);
+    if (!means) return;
+    row.compute_ns += means->compute_ns;
+    row.call_ns += means->communication_ns;
+  }
+
+  /// Of the others not from the events, whose times are rounded.
   Status time_calls() {
     const Trace& trace = request_.trace;
     RankList streams;
@@ -304,6 +324,7 @@ class Tables {
   const bool threads_;  ///< some rank has several
   Table events_, messages_;
   std::map<std::tuple<std::uint32_t, std::string, std::uint64_t>, CallRow> calls_;
+  std::unordered_map<std::uint32_t, StreamTimes> times_;  ///< by stream, of relaxed places
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::uint64_t, std::uint64_t>>
       matrix_;
 };

@@ -130,7 +130,7 @@ class Detail {
     to.begin.push_back(event.begin_ns - to.last);
     to.length.push_back(event.end_ns - event.begin_ns);
     to.call.push_back(name->second);
-    to.site.push_back(sites_.index(event.at->event().node->path));
+    to.site.push_back(sites_.index(event.at->event().path));
     to.last = event.begin_ns;
     for (std::size_t i = 0; i < event.at->operations().size(); ++i) {
       const Operation& operation = event.at->operations()[i];

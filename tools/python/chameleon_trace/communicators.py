@@ -76,6 +76,8 @@ class CallShape:
         self.sources = place("array_of_statuses.source")
         names = [field.name for field in call.fields]
         self.places = {name: i for i, name in enumerate(names)}
+        # The whole call path of an event whose node has a relaxed one.
+        self.path = next((i for i, field in enumerate(call.fields) if field.kind == "path"), None)
         self.timed = len(names) >= 2 and call.fields[-1].kind == "time"
 
 

@@ -8,6 +8,8 @@ from .payload import ARRAY, END_POINT
 from .times import StreamTimes
 from .values import MOST, decode_time
 
+MASK = (1 << 64) - 1
+
 NOT_RECORDED = -(1 << 31)
 # A damaged trace may claim visits without any event in them; no run has as many.
 MOST_IDLE_VISITS = 1 << 20
@@ -71,8 +73,9 @@ class Event:
 
     @property
     def path(self):
-        """Signature of the call path."""
-        return self.node.path
+        """Signature of the call path: the whole one, where the node has a relaxed one."""
+        place = self._item.shape.path
+        return self.node.path if place is None else self.values[place] & MASK
 
     @property
     def inexact(self):

@@ -56,6 +56,8 @@ RUN_FACTS = (
          "how times are kept: none, histogram, full"),
     Fact("started_unix", "s", "first", "1.0", False,
          "start, since 1970"),
+    Fact("frames_matched", "", "first", "1.5", True,
+         "how many innermost and outermost frames of call paths had to agree for events to be folded as one, such as 1+1; empty: all"),
 )
 ONLINE_FACTS = (
     Fact("clustering", "", "last", "1.1", True,

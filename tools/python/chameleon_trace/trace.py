@@ -16,7 +16,7 @@ from .rank_list import RankList
 MOST_BYTES = 1 << 30
 MOST_WORK = 1 << 22
 # Frames of module 0 say why there is no code in a file.
-NO_FILE = {0: "generated code", 1: "outer frames not kept", 2: "no unwinder"}
+NO_FILE = {0: "generated code", 1: "outer frames not kept", 2: "no unwinder", 3: "any frames"}
 SMALL_COMMUNICATORS = {0: "MPI_COMM_WORLD", 1: "MPI_COMM_SELF"}
 
 
