@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "analysis/declared.h"
 #include "analysis/load.h"
@@ -120,6 +121,17 @@ constexpr std::array<const char*, 4> kStates = {"AT", "C", "L", "F"};
 
 const char* state_text(std::uint8_t state) { return state < kStates.size() ? kStates[state] : "?"; }
 
+/// For each cluster the signatures that tell it from the first one of its Call-Path; none if the
+/// trace does not say.
+std::vector<std::string> splits_of(const OnlineFacts& online) {
+  std::vector<std::string> splits;
+  std::istringstream list(online.split_by);
+  for (std::string one; std::getline(list, one, ';');) splits.push_back(one);
+  if (splits.empty()) return {};
+  splits.resize(online.clusters.size());  // a last one may be empty
+  return splits;
+}
+
 void add_online(const Trace& trace, const Summary& summary, nlohmann::ordered_json& document) {
   using Json = nlohmann::ordered_json;
   const OnlineFacts& online = trace.online;
@@ -140,13 +152,22 @@ void add_online(const Trace& trace, const Summary& summary, nlohmann::ordered_js
   document["fidelity"] = online.fidelity;
   document["k"] = online.k;
   document["merge_bytes"] = online.merge_bytes;
+  if (online.merging_ns != 0) {
+    document["merging_seconds"] = static_cast<double>(online.merging_ns) * 1e-9;
+    document["clustering_bytes"] = online.clustering_bytes;
+    document["clustering_seconds"] = static_cast<double>(online.clustering_ns) * 1e-9;
+  }
   document["leads"] = Json::array();
   document["clusters"] = Json::array();
-  for (const Cluster& cluster : online.clusters) {
+  const std::vector<std::string> splits = splits_of(online);
+  for (std::size_t i = 0; i < online.clusters.size(); ++i) {
+    const Cluster& cluster = online.clusters[i];
     document["leads"].push_back(cluster.lead);
-    document["clusters"].push_back({{"call_path", hex_text(cluster.call_path)},
-                                    {"lead", cluster.lead},
-                                    {"ranks", cluster.ranks.to_string()}});
+    auto& one = document["clusters"].emplace_back();
+    one["call_path"] = hex_text(cluster.call_path);
+    one["lead"] = cluster.lead;
+    one["ranks"] = cluster.ranks.to_string();
+    if (!splits.empty()) one["split_by"] = splits[i];
   }
   document["phases"] = Json::array();
   for (const Phase& phase : online.phases)
@@ -197,6 +218,12 @@ std::string exact_text(const Trace& trace) {
          (trace.complete ? "" : ", as far as the trace reaches");
 }
 
+std::string spent_text(std::uint64_t bytes, std::uint64_t ns) {
+  const std::string text = bytes_text(static_cast<double>(bytes)) + " sent between ranks";
+  if (ns == 0) return text;
+  return text + ", " + duration_text(static_cast<double>(ns)) + " summed over ranks";
+}
+
 void print_online(const Trace& trace, const Summary& summary) {
   const OnlineFacts& online = trace.online;
   if (!online.clustering.empty())
@@ -226,10 +253,12 @@ void print_online(const Trace& trace, const Summary& summary) {
               << count_text(online.clusters.size())
               << (online.clusters.size() == 1 ? " lead\n" : " leads\n");
   }
+  const std::vector<std::string> splits = splits_of(online);
   for (std::size_t i = 0; i < online.clusters.size() && i < kMostLines; ++i) {
     const Cluster& cluster = online.clusters[i];
     std::cout << "cluster      " << hex_text(cluster.call_path) << "  lead " << cluster.lead << "  "
-              << ranks_text(cluster.ranks) << "\n";
+              << ranks_text(cluster.ranks)
+              << (splits.empty() || splits[i].empty() ? "" : "  by " + splits[i]) << "\n";
   }
   if (online.clusters.size() > kMostLines)
     std::cout << "cluster      " << online.clusters.size() - kMostLines << " more (--json)\n";
@@ -254,8 +283,10 @@ void print_online(const Trace& trace, const Summary& summary) {
     std::cout << ", at markers, summed over ranks\n";
   }
   if (online.merge_bytes != 0)
-    std::cout << "merging      " << bytes_text(static_cast<double>(online.merge_bytes))
-              << " sent between ranks\n";
+    std::cout << "merging      " << spent_text(online.merge_bytes, online.merging_ns) << "\n";
+  if (online.clustering_bytes != 0)
+    std::cout << "to cluster   " << spent_text(online.clustering_bytes, online.clustering_ns)
+              << "\n";
 }
 
 }  // namespace info_verb
@@ -373,6 +404,9 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
   if (summary.paused != 0)
     line("not recorded ", count_text(summary.paused) + " calls while tracing was switched off");
   print_online(trace, summary);
+  if (!trace.frames_matched.empty())
+    line("frames       ",
+         trace.frames_matched + " of each call path: others may differ within a loop");
   line("timing       ", trace.timing);
   if (const std::string times = times_text(trace); !times.empty()) line("times        ", times);
   const std::vector<std::string> classes = time_class_lines(trace);
@@ -404,9 +438,6 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
 }
 
 int info(const Options& options) {
-  if (!trace.frames_matched.empty())
-    line("frames       ",
-         trace.frames_matched + " of each call path: others may differ within a loop");
   int status = kExitOk;
   FileFacts file;
   const std::optional<Trace> trace = load_trace("info", options.trace, status, &file);

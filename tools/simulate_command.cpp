@@ -221,13 +221,15 @@ class Simulation {
       return mine;
     });
     auto none = world.generate([](std::uint32_t) { return std::vector<Comparison>(); });
-    auto trace = flush::flush(world, std::move(classes), std::move(none), clusters, fidelity,
-                              [&](std::uint32_t rank, const FlushPlan::Entry& entry) {
-                                Share mine;
-                                mine.trace = frame_;
-                                fill(mine, {rank, ranks}, start, steps);
-                                return prepare(entry, mine);
-                              });
+    auto trace = flush::flush(
+        world, std::move(classes), std::move(none), clusters, fidelity,
+        [&](std::uint32_t rank, const FlushPlan::Entry& entry) {
+          Share mine;
+          mine.trace = frame_;
+          fill(mine, {rank, ranks}, start, steps);
+          return prepare(entry, mine);
+        },
+        [](const FlushPlan&) {});
     return trace ? std::move(*trace) : Trace();
   }
 

@@ -72,6 +72,7 @@ Clustering BySignatures::summarize(std::uint32_t rank, const SignatureVector& si
 
 void BySignatures::join(Clustering& mine, Clustering&& theirs) const {
   // All ranks of `theirs` are higher, so what is appended keeps the order.
+  mine.selected = mine.selected || theirs.selected;
   const KeyIndex places(mine.main, [](const MainCluster& each) { return each.call_path; });
   for (MainCluster& each : theirs.main) {
     const std::size_t at = places.find(each.call_path);
@@ -81,6 +82,7 @@ void BySignatures::join(Clustering& mine, Clustering&& theirs) const {
       mine.main.push_back(std::move(each));
   }
   if (options_.k == kUnbounded || mine.size() <= options_.k) return;  // Algorithm 8, line 12
+  mine.selected = true;
   const std::size_t k = std::max<std::size_t>(1, options_.k / mine.main.size());
   for (MainCluster& each : mine.main) select_leads(each.clusters, k, options_);
 }

@@ -46,11 +46,37 @@ static_assert(ClusteringScheme<BySignatures>);
 
 /// Collective: clusters by the scheme that `options` name; an adaptive format is agreed on first.
 /// 2 (P - 1) messages, twice as many if the format is adaptive.
+///
+/// Further signatures in which ranks differ are taken in while every behaviour still has a lead:
+/// all of them at once, else one after the other. That is one more reduction if there are any, and
+/// a clustering for each that is tried, none of more than K clusters.
 template <TreeWorld World>
 Clustering cluster(World& world, typename World::template PerRank<SignatureVector> signatures,
                    ClusterOptions options) {
   if (options.adaptive) options.format = adapt(world, signatures, options.format);
-  return cluster(world, std::move(signatures), BySignatures(options));
+  const auto further = static_cast<SignatureFormat>(options.further & ~options.format);
+  if (further == 0) return cluster(world, std::move(signatures), BySignatures(options));
+  const auto with = [&](SignatureFormat more) {
+    ClusterOptions tried = options;
+    tried.format = static_cast<SignatureFormat>(options.format | more);
+    return cluster(world, signatures, BySignatures(tried));
+  };
+  const SignatureFormat differ = adapt(world, signatures, further);
+  Clustering found = with(differ);
+  if (!found.selected) return found;
+  found = with(0);
+  if (found.selected) return found;
+  SignatureFormat taken = 0;
+  for (const Parameter parameter : {Parameter::kCount, Parameter::kTag, Parameter::kDataOperation,
+                                    Parameter::kKey, Parameter::kColor, Parameter::kSequence}) {
+    if ((differ & format_bit(parameter)) == 0) continue;
+    const auto more = static_cast<SignatureFormat>(taken | format_bit(parameter));
+    Clustering finer = with(more);
+    if (finer.selected) continue;
+    taken = more;
+    found = std::move(finer);
+  }
+  return found;
 }
 
 }  // namespace chameleon::cluster

@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+#include <utility>
+
+#include "signature/format.h"
 
 namespace chameleon::cluster {
 
@@ -25,6 +29,29 @@ std::size_t Clustering::size() const {
   std::size_t all = 0;
   for (const MainCluster& each : main) all += each.clusters.size();
   return all;
+}
+
+SignatureFormat differing(const SignatureVector& a, const SignatureVector& b,
+                          SignatureFormat format) {
+  SignatureFormat bits = a.call_path != b.call_path ? kCallPathBit : 0;
+  for (std::size_t i = 0; i < kParameters; ++i) {
+    const bool mixed_agree = i < std::size(a.mixed) && a.mixed[i] == b.mixed[i];
+    if (a.parameters[i].exact != b.parameters[i].exact && !mixed_agree)
+      bits = static_cast<SignatureFormat>(bits | 1U << i);
+  }
+  return static_cast<SignatureFormat>(bits & format);
+}
+
+std::string split_text(const Clustering& clustering) {
+  std::string text;
+  bool first = true;
+  for (const MainCluster& main : clustering.main)
+    for (const SubCluster& one : main.clusters) {
+      if (!std::exchange(first, false)) text += ';';
+      text += signature::format_text(
+          differing(main.clusters.front().signature, one.signature, clustering.format));
+    }
+  return text;
 }
 
 namespace {
@@ -90,6 +117,7 @@ bool decode(ByteReader& reader, SubCluster& cluster) {
 
 void encode(ByteWriter& writer, const Clustering& clustering) {
   writer.varint(clustering.format);
+  writer.u8(clustering.selected ? 1 : 0);
   writer.varint(clustering.main.size());
   for (const MainCluster& each : clustering.main) {
     writer.u64(each.call_path);
@@ -100,6 +128,7 @@ void encode(ByteWriter& writer, const Clustering& clustering) {
 
 bool decode(ByteReader& reader, Clustering& clustering) {
   clustering.format = static_cast<SignatureFormat>(reader.varint());
+  clustering.selected = reader.u8() != 0;
   clustering.main.resize(reader.count(9));
   for (MainCluster& each : clustering.main) {
     each.call_path = reader.u64();

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/bytes.h"
@@ -37,6 +38,7 @@ struct MainCluster {
 struct Clustering {
   std::vector<MainCluster> main;
   SignatureFormat format = 0;  ///< the signatures that were used
+  bool selected = false;       ///< leads were too few for all that differs in these
 
   /// Ascending.
   std::vector<std::uint32_t> leads() const;
@@ -46,6 +48,14 @@ struct Clustering {
   std::size_t size() const;
   bool operator==(const Clustering&) const = default;
 };
+
+/// The signatures of `format` in which two ranks differ: partners in both readings.
+SignatureFormat differing(const SignatureVector& a, const SignatureVector& b,
+                          SignatureFormat format);
+
+/// For each cluster, in order and separated by `;`, the names of the signatures in which its lead
+/// differs from the first lead of its main cluster.
+std::string split_text(const Clustering& clustering);
 
 void encode(ByteWriter& writer, const Clustering& clustering);
 bool decode(ByteReader& reader, Clustering& clustering);

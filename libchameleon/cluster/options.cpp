@@ -65,6 +65,7 @@ const char* algorithm_name(const ClusterOptions& options) {
   for (const Preset& one : presets()) {
     ClusterOptions like = options;
     like.k = one.options.k;
+    like.further = one.options.further;
     like.selection = one.options.selection;
     like.seed = one.options.seed;
     like.distance = one.options.distance;
@@ -75,9 +76,10 @@ const char* algorithm_name(const ClusterOptions& options) {
 }
 
 SignatureFormat fed_format(const ClusterOptions& options) {
-  if (options.equality == Equality::kExact) return options.format;
+  const auto format = static_cast<SignatureFormat>(options.format | options.further);
+  if (options.equality == Equality::kExact) return format;
   return static_cast<SignatureFormat>(
-      options.format | format_bit(Parameter::kCount) | format_bit(Parameter::kSource) |
+      format | format_bit(Parameter::kCount) | format_bit(Parameter::kSource) |
       format_bit(Parameter::kDestination) | format_bit(Parameter::kDataOperation));
 }
 
@@ -90,7 +92,8 @@ const char* equality_name(Equality equality) {
 std::string k_text(std::uint32_t k) { return k == kUnbounded ? "all" : std::to_string(k); }
 
 std::string format_text(const ClusterOptions& options) {
-  return (options.adaptive ? "adaptive:" : "") + signature::format_text(options.format);
+  return (options.adaptive ? "adaptive:" : "") + signature::format_text(options.format) +
+         (options.further == 0 ? "" : "+" + signature::format_text(options.further));
 }
 
 std::string options_text(const ClusterOptions& options) {
@@ -145,9 +148,13 @@ bool format_of(std::string_view text, ClusterOptions& options) {
     else
       text.remove_prefix(1);
   }
-  SignatureFormat format = 0;
-  if (!signature::format_of(text, format)) return false;
+  SignatureFormat format = 0, further = 0;
+  const std::size_t plus = text.find('+');
+  if (plus != std::string_view::npos && !signature::format_of(text.substr(plus + 1), further))
+    return false;
+  if (!signature::format_of(text.substr(0, plus), format)) return false;
   options.format = format;
+  options.further = static_cast<SignatureFormat>(further & ~format);
   options.adaptive = adaptive;
   return true;
 }

@@ -36,6 +36,8 @@ struct ClusterOptions {
   std::uint64_t seed = 1;
   Distance distance = Distance::kManhattan;
   SignatureFormat format = kDefaultFormat;
+  /// Taken into the format, one after the other, as far as K has leads for all that then differ.
+  SignatureFormat further = 0;
   /// Only those of `format` are used in which ranks differ (Algorithm 4).
   bool adaptive = false;
   Steps steps = Steps::kDouble;
@@ -58,13 +60,18 @@ struct Preset {
 std::span<const Preset> presets();
 /// Null if there is none of the name.
 const Preset* find_preset(std::string_view name);
-/// The preset that differs at most in K, selection, seed and distance; `custom` if none does.
+/// What there is beside Chameleon's own signatures and does not vary from run to run.
+inline constexpr SignatureFormat kFurtherSignatures = static_cast<SignatureFormat>(
+    (kAllSignatures | kSequenceBit) & ~kDefaultFormat & ~format_bit(Parameter::kCompute) &
+    ~format_bit(Parameter::kCommunication) & ~format_bit(Parameter::kLoop));
+
+/// The preset that differs at most in how many leads there are and which; `custom` if none does.
 const char* algorithm_name(const ClusterOptions& options);
 
 const char* steps_name(Steps steps);
 const char* equality_name(Equality equality);
 std::string k_text(std::uint32_t k);
-/// `[adaptive:]LIST`, as CHAMELEON_FORMAT takes it.
+/// `[adaptive:]LIST[+LIST]`, as CHAMELEON_FORMAT takes it.
 std::string format_text(const ClusterOptions& options);
 
 /// All axes in eight words: SELECTION K SEED DISTANCE FORMAT STEPS EQUALITY TOLERANCE.
@@ -78,6 +85,7 @@ bool equality_of(std::string_view text, Equality& equality);
 /// 1 to 65536, or `all`.
 bool k_of(std::string_view text, std::uint32_t& k);
 /// Also `adaptive`, and lists that begin with what `adaptive` or `all` leaves out: `-comp,-comm`.
+/// Behind a `+` are the further signatures.
 bool format_of(std::string_view text, ClusterOptions& options);
 /// A share from 0 to below 1, as such or in percent.
 bool tolerance_of(std::string_view text, double& share);

@@ -285,6 +285,13 @@ const FlushPlan::Entry* FlushPlan::find_sender(std::uint32_t rank) const {
   return found != entries.end() && found->sender == rank ? &*found : nullptr;
 }
 
+RankList FlushPlan::differing() const {
+  RankList all;
+  for (const Entry& entry : entries)
+    for (const Inexact& one : entry.inexact) all.merge(one.ranks);
+  return all;
+}
+
 Senders senders_of(const FlushPlan& plan) {
   Senders result;
   result.groups.resize(plan.groups);

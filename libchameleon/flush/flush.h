@@ -97,6 +97,8 @@ struct FlushPlan {
   std::uint32_t groups = 0;
 
   const Entry* find_sender(std::uint32_t rank) const;
+  /// Ranks in which a trace that stands for them is inexact.
+  RankList differing() const;
   void encode(ByteWriter& writer) const;
   static bool decode(ByteReader& reader, FlushPlan& value);
 };
@@ -140,12 +142,14 @@ Trace finish_flush(Trace merged, const std::vector<ShareClass>& classes, const F
 /// trace), `comparisons` (fidelity `checked`; else empty) and `ship`, which makes a
 /// sender's `Shipment` from the plan. The merged trace at rank 0, nothing elsewhere
 /// (and nothing if the world failed). Its `ranks` are those whose events arrived: where a rank runs
-/// out of memory on the way, what depends on it is left out. Collective.
-template <class World, class Ship>
+/// out of memory on the way, what depends on it is left out. `learn` gets the plan, on every rank.
+/// Collective.
+template <class World, class Ship, class Learn>
 std::optional<Trace> flush(World& world,
                            typename World::template PerRank<std::vector<ShareClass>> classes,
                            typename World::template PerRank<std::vector<Comparison>> comparisons,
-                           const Clustering& clustering, Fidelity fidelity, Ship ship) {
+                           const Clustering& clustering, Fidelity fidelity, Ship ship,
+                           Learn learn) {
   const auto all = world.reduce(std::move(classes), join_classes);
   std::optional<std::vector<Comparison>> compared;
   if (fidelity == Fidelity::kChecked)
@@ -156,6 +160,7 @@ std::optional<Trace> flush(World& world,
       made = make_plan(*all, clustering, fidelity, compared.value_or(std::vector<Comparison>()));
     });
   const FlushPlan plan = world.broadcast(std::move(made));
+  learn(plan);
   Senders senders;
   const bool prepared = world.attempt([&] { senders = senders_of(plan); });
   const Absent absent = world.absent(prepared && !plan.entries.empty());
@@ -185,9 +190,10 @@ Share& share_of(Shares& shares, std::uint32_t rank) {
 
 /// The same for shares that are there; `complete(rank, Share&)` adds, to those that are sent,
 /// what comparing them does not need.
-template <class World, class Complete>
+template <class World, class Complete, class Learn>
 std::optional<Trace> flush(World& world, typename World::template PerRank<Share>& shares,
-                           const Clustering& clustering, Fidelity fidelity, Complete complete) {
+                           const Clustering& clustering, Fidelity fidelity, Complete complete,
+                           Learn learn) {
   auto classes = world.map(shares, [](std::uint32_t rank, Share& share) {
     std::vector<ShareClass> mine;
     if (share.keeps) mine.push_back(classify(rank, share));
@@ -201,18 +207,21 @@ std::optional<Trace> flush(World& world, typename World::template PerRank<Share>
       mine.push_back({cluster->lead, share.hashes, RankList::single(rank)});
     return mine;
   });
-  return flush(world, std::move(classes), std::move(comparisons), clustering, fidelity,
-               [&](std::uint32_t rank, const FlushPlan::Entry& entry) {
-                 Share& share = share_of(shares, rank);
-                 complete(rank, share);
-                 return prepare(entry, share);
-               });
+  return flush(
+      world, std::move(classes), std::move(comparisons), clustering, fidelity,
+      [&](std::uint32_t rank, const FlushPlan::Entry& entry) {
+        Share& share = share_of(shares, rank);
+        complete(rank, share);
+        return prepare(entry, share);
+      },
+      learn);
 }
 
 template <class World>
 std::optional<Trace> flush(World& world, typename World::template PerRank<Share>& shares,
                            const Clustering& clustering, Fidelity fidelity) {
-  return flush(world, shares, clustering, fidelity, [](std::uint32_t, Share&) {});
+  return flush(
+      world, shares, clustering, fidelity, [](std::uint32_t, Share&) {}, [](const FlushPlan&) {});
 }
 
 }  // namespace chameleon::flush

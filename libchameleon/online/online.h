@@ -65,6 +65,8 @@ class Online {
   static constexpr unsigned kManyRounds = 10, kFewRounds = 2;
   /// Bytes that a rank may hold in any case.
   static constexpr std::uint64_t kLeastHeld = std::uint64_t{1} << 20;
+  /// Clusters of which the trace says what tells them apart.
+  static constexpr std::size_t kMostSplits = 1024;
   /// Numbers of the votes at the end, in their world.
   static constexpr std::uint32_t kEnds = 0, kSums = 1;
   using Ballots = typename World::template PerRank<Ballot>;
@@ -76,6 +78,11 @@ class Online {
     bool apart = false;            ///< ranks differ in how many markers they acted on
   };
   static_assert(sizeof(Ends) == 16);
+
+  /// What ranks that are here spent together with others.
+  struct Work {
+    std::uint64_t clustering_bytes = 0, clustering_ns = 0, merging_ns = 0;
+  };
 
   // A marker, in this order.
   void vote(double patience);
@@ -93,6 +100,7 @@ class Online {
   void join();
   void drop();
   void elect();
+  Clustering cluster(World& world, typename World::template PerRank<SignatureVector> signatures);
   Clustering cluster_histories(bool elects);
   void flush_history();
   void merge_histories(const Clustering& clusters);
@@ -160,6 +168,7 @@ class Online {
     bool said_fault = false;
   } progress_;
   Ends ends_;
+  Work work_;
 };
 
 }  // namespace chameleon::online

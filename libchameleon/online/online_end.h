@@ -68,7 +68,9 @@ void Online<World>::merge_runs() {
     note_clusters();
   }
   if (elects && !lossless()) return merge_histories(clusters_);
+  const std::uint64_t begin = elapsed_ns();
   keeper_.merge_everything(last_);
+  work_.merging_ns += elapsed_ns() - begin;
   heed(last_);
 }
 
@@ -85,7 +87,9 @@ void Online<World>::flush_aside() {
       return none;
     });
   const Clustering nobody;
+  const std::uint64_t begin = elapsed_ns();
   keeper_.flush(last_, ends_.apart ? nobody : clusters_, std::move(*aside_), said());
+  work_.merging_ns += elapsed_ns() - begin;
   aside_.reset();
   heed(last_);
   if (ends_.apart) keeper_.lose();
@@ -93,26 +97,37 @@ void Online<World>::flush_aside() {
 
 /// What all ranks add up at the end.
 struct Sums {
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0, clustering_bytes = 0, clustering_ns = 0, merging_ns = 0;
   std::uint32_t second_threads = 0, faults = 0;
 };
 
 template <class World>
 void Online<World>::collect_sums() {
   std::uint64_t bytes = votes_.traffic().bytes + last_.traffic().bytes;
+  Work work = work_;
   const auto mine = last_.map(members_, [&](std::uint32_t, Member& member) {
+    const Work own = std::exchange(work, Work());
     return Sums{std::exchange(bytes, 0),
+                own.clustering_bytes,
+                own.clustering_ns,
+                own.merging_ns,
                 member.rank->marker_log().marks_from_second_thread() ? 1U : 0U,
                 member.rank->failed() ? 1U : 0U};
   });
   const auto add = [](Sums& a, Sums&& b) {
     a.bytes += b.bytes;
+    a.clustering_bytes += b.clustering_bytes;
+    a.clustering_ns += b.clustering_ns;
+    a.merging_ns += b.merging_ns;
     a.second_threads += b.second_threads;
     a.faults += b.faults;
   };
   std::uint32_t missing = 0;
   const Sums sums = last_.vote(mine, add, kSums, patience(), missing).value_or(Sums());
-  facts_.merge_bytes = sums.bytes;
+  facts_.merge_bytes = sums.bytes - sums.clustering_bytes;
+  facts_.clustering_bytes = sums.clustering_bytes;
+  facts_.clustering_ns = sums.clustering_ns;
+  facts_.merging_ns = sums.merging_ns;
   say_fault(sums.faults);
   if (sums.second_threads == 0 || root_ == nullptr) return;
   root_->say(

@@ -249,20 +249,34 @@ bool Online<World>::keeps_in_lead(std::uint32_t rank, const Member& member) cons
 template <class World>
 void Online<World>::elect() {
   auto signatures = votes_.map(members_, [&](std::uint32_t, Member& member) {
-    member.rank->marker_log().note_election(options_.cluster, member.interval.signature);
+    SignatureVector signature = member.interval.signature;
+    if (member.differs != 0) signature.tell_apart(member.differs);
+    member.rank->marker_log().note_election(options_.cluster, signature);
     member.stands_alone = member.interval.creates || member.interval.threads > 1;
     if (member.rank->failed()) throw std::bad_alloc();  // it has no signature
-    return member.interval.signature;
+    return signature;
   });
-  clusters_ = cluster::cluster(votes_, std::move(signatures), options_.cluster);
+  clusters_ = cluster(votes_, std::move(signatures));
   heed(votes_);
   ++facts_.clusterings;
   note_clusters();
 }
 
+/// Clusters, and counts what it takes.
+template <class World>
+Clustering Online<World>::cluster(World& world,
+                                  typename World::template PerRank<SignatureVector> signatures) {
+  const std::uint64_t bytes = world.traffic().bytes, begin = elapsed_ns();
+  Clustering clusters = cluster::cluster(world, std::move(signatures), options_.cluster);
+  work_.clustering_bytes += world.traffic().bytes - bytes;
+  work_.clustering_ns += elapsed_ns() - begin;
+  return clusters;
+}
+
 template <class World>
 void Online<World>::note_clusters() {
   facts_.clusters.clear();
+  facts_.split_by.clear();
   const Failure failure = attempt([&] {
     facts_.signature_format = signature::format_text(clusters_.format);
     RankList all;
@@ -272,8 +286,10 @@ void Online<World>::note_clusters() {
         all.merge(one.ranks);
       }
     if (all != keeper_.everyone()) facts_.clusters.clear();  // without some ranks they are others
+    if (facts_.clusters.size() <= kMostSplits) facts_.split_by = split_text(clusters_);
   });
   if (failure != Failure::kNone) facts_.clusters.clear();
+  if (facts_.clusters.empty()) facts_.split_by.clear();
   note_failure(failure);
 }
 
@@ -290,6 +306,7 @@ void Online<World>::merge(const Clustering& clustering, Keeps keeps) {
   progress_.flushed_ns = elapsed_ns();
   ++facts_.flushes;  // what is left on SIGTERM from here on comes after this one
   keeper_.flush(present(), clustering, keeper_.take_shares(present(), keeps), said());
+  work_.merging_ns += elapsed_ns() - progress_.flushed_ns;
   present().map(members_, [](std::uint32_t, Member& member) {
     member.emptied_bytes = member.rank->memory_bytes();
   });
@@ -306,7 +323,7 @@ Clustering Online<World>::cluster_histories(bool elects) {
     if (member.rank->failed()) throw std::bad_alloc();  // it has no signature
     return mine.signature;
   });
-  Clustering clusters = cluster::cluster(present(), std::move(signatures), options_.cluster);
+  Clustering clusters = cluster(present(), std::move(signatures));
   heed(present());
   return clusters;
 }

@@ -19,6 +19,7 @@ struct Member {
   std::size_t threads = 1;     ///< with streams, at the last marker
   Governor::Spent spent;       ///< at the last marker, where there is a budget
   std::uint64_t emptied_bytes = 0;  ///< of memory, after the last flush
+  std::uint64_t differs = 0;        ///< not 0: it was found to differ from its lead, by doing this
   bool stands_alone = false;        ///< nobody can represent it since leads were elected
   bool keeps_history = false;       ///< nor what it did since its last share
 };

@@ -130,10 +130,24 @@ class TraceKeeper {
                                      std::optional<TimeTable>& times) {
     auto merged = flush::flush(
         world, shares, clustering, options_.fidelity,
-        [&](std::uint32_t rank, Share& sent) { this->rank(rank).complete_share(sent); });
+        [&](std::uint32_t rank, Share& sent) { this->rank(rank).complete_share(sent); },
+        [&](const FlushPlan& plan) { note_differing(world, plan, shares); });
     times = gathered_times(world, shares);
     lost_ = lost_ || world.failed();
     return merged;
+  }
+
+  /// Ranks that were found to differ from their leads are told apart at the next election.
+  void note_differing(World& world, const FlushPlan& plan, Shares& shares) {
+    if (options_.fidelity != Fidelity::kChecked || options_.cluster.further == 0) return;
+    const RankList differing = plan.differing();
+    if (differing.empty()) return;
+    world.map(members_, [&](std::uint32_t rank, Member& member) {
+      if (!differing.contains(rank)) return;
+      member.differs = 1;
+      for (const std::uint64_t hash : share_of(shares, rank).hashes)
+        member.differs = combine(member.differs, hash);
+    });
   }
 
   /// Of the run so far. Nothing but at rank 0, and if no rank keeps times.

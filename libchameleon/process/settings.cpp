@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char* kPrefix = "CHAMELEON_";
 constexpr const char* kAlgorithm = "ALGORITHM";
+constexpr const char* kFormat = "FORMAT";
 
 struct Variable {
   const char* takes;
@@ -92,11 +93,11 @@ bool set_algorithm(Settings& settings, const std::string& value) {
   return preset != nullptr;
 }
 
-bool set_time_classes(Settings& settings, const std::string& value) {
 bool set_frames(Settings& settings, const std::string& value) {
   return callpath::frames_of(value, settings.frames);
 }
 
+bool set_time_classes(Settings& settings, const std::string& value) {
   const auto classes = parse_size(value);
   const bool good = classes && *classes >= 1 && *classes <= 4096;
   if (good) settings.time_classes = static_cast<std::uint32_t>(*classes);
@@ -154,9 +155,9 @@ const std::map<std::string, Variable>& variables() {
           s.output = v;
           return !v.empty();
         }}},
-      {"TIMING", {"none, histogram or full", set_timing}},
       {"FRAMES",
        {"all, or how many innermost and outermost frames have to agree, such as 1+1", set_frames}},
+      {"TIMING", {"none, histogram or full", set_timing}},
       {"TIME_CLASSES", {"a number from 1 to 4096", set_time_classes}},
       {"EVENTS", {"communication or all", set_events}},
       {"EXCLUDE", {"call names or globs, separated by commas", set_exclude}},
@@ -174,9 +175,10 @@ const std::map<std::string, Variable>& variables() {
       {"CLUSTERING", {"k-farthest, k-medoid, k-random or off", set_clustering}},
       {kAlgorithm,
        {"chameleon, callpath+parameter, reference, acurdion or dynamic", set_algorithm}},
-      {"FORMAT",
+      {kFormat,
        {"all, adaptive, or names of signatures (callpath, src, dest, count, tag, key, color, comp, "
-        "comm, loop, data, sequence) separated by commas, also after 'adaptive:', or each after -",
+        "comm, loop, data, sequence) separated by commas, also after 'adaptive:', or each after -, "
+        "and behind a + those that are used as far as K allows",
         set_format}},
       {"STEPS", {"double or single", axis(&ClusterOptions::steps, cluster::steps_of)}},
       {"EQUALITY", {"exact or packed", axis(&ClusterOptions::equality, cluster::equality_of)}},
@@ -257,7 +259,9 @@ std::vector<Assignment> assignments(const char* const* environment) {
 
 Result<Settings> parse_settings(const char* const* environment) {
   Settings settings;
+  bool names_format = false;
   for (const auto& [name, value] : assignments(environment)) {
+    names_format = names_format || name == kAlgorithm || name == kFormat;
     const auto variable = variables().find(name);
     if (variable == variables().end()) {
       settings.warnings.push_back("unknown variable " + (kPrefix + name) +
@@ -269,6 +273,10 @@ Result<Settings> parse_settings(const char* const* environment) {
           ErrorKind::kUsage,
           kPrefix + name + "='" + value + "' is malformed: it takes " + variable->second.takes, 0};
   }
+  // Published clusterings are as published. Otherwise leads that are allowed are used where what
+  // they do not know is lost.
+  if (!names_format && settings.fidelity != Fidelity::kExact)
+    settings.cluster.further = cluster::kFurtherSignatures;
   settings.format = fed_format(settings.cluster);
   settings.keeps_times = settings.timing != Timing::kNone;
   settings.hashes = settings.fidelity == Fidelity::kChecked;

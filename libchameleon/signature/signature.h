@@ -78,6 +78,11 @@ struct SignatureVector {
   const Summary& operator[](Parameter parameter) const {
     return parameters[static_cast<std::size_t>(parameter)];
   }
+  /// The whole sequence becomes unlike that of others, but for those with the same `mark`.
+  void tell_apart(std::uint64_t mark) {
+    std::uint64_t& sequence = parameters[static_cast<std::size_t>(Parameter::kSequence)].exact;
+    sequence = combine(sequence, mark);
+  }
   bool operator==(const SignatureVector&) const = default;
 };
 static_assert(std::is_trivially_copyable_v<SignatureVector>);

@@ -78,5 +78,35 @@ def leads_of_whole_runs(online):
         expect(outcome.status == 0, f"{what}: something inexact is not declared", outcome)
 
 
+@test
+def leads_that_are_allowed(online):
+    """Ranks that differ in what is not in the format have leads of their own, as far as K allows;
+    a clustering that is named is as published."""
+    program = online.example("bucketsort", "--iterations", 5)
+    for fidelity in ("checked", "lead"):
+        what, path, facts, _ = online.trace(8, program, FIDELITY=fidelity)
+        expect(facts["leads"] == list(range(8)) and not facts["inexact"], f"{what}: {facts}")
+        expect(facts["algorithm"] == "chameleon", f"{what}: {facts['algorithm']}")
+        outcome = online.tools.chameleon("verify", "--strict", path, "--raw", path.parent / "raw")
+        expect(outcome.status == 0, f"{what}: something is lost", outcome)
+        expect(b"as computed again" in outcome.stdout, f"{what}: clusters not compared", outcome)
+        published = {"ALGORITHM": "chameleon", "FIDELITY": fidelity}
+        what, path, facts, _ = online.trace(8, program, **published)
+        expect(len(facts["leads"]) < 8 and facts["inexact"], f"{what}: {facts['leads']}")
+        expect(facts["signature_format"] == "callpath,src,dest", f"{what}: {facts}")
+
+
+@test
+def what_split_clusters_and_what_it_took(online):
+    """info says what tells sub-clusters apart, and what clustering and merging took."""
+    what, _, facts, _ = online.trace(16, online.example("transpose", "--iterations", 5))
+    splits = [one["split_by"] for one in facts["clusters"]]
+    expect(splits[0] == "" and set(splits[1:]) == {"src,dest"}, f"{what}: {splits}")
+    for name in ("clustering_bytes", "merge_bytes", "clustering_seconds", "merging_seconds"):
+        expect(facts[name] > 0, f"{what}: {name} {facts[name]}")
+    what, _, facts, _ = online.trace(4, online.example("ring", "--iterations", 5))
+    expect(all("split_by" not in one for one in facts["clusters"]), f"{what}: {facts['clusters']}")
+
+
 if __name__ == "__main__":
     run_chosen("test_presets", __doc__, TESTS)

@@ -137,6 +137,12 @@ void clusterings(std::uint32_t size) {
         options.equality = equality;
         clusters_agree(options, 1000 + size);
       }
+  for (const std::uint32_t k : {1U, 4U, 9U, 16U, 64U, kUnbounded}) {
+    ClusterOptions options;
+    options.k = k;
+    options.further = kFurtherSignatures;
+    for (std::uint64_t kinds = 0; kinds < 7; ++kinds) clusters_agree(options, 2000 + kinds);
+  }
   for (; round < 120; ++round) {
     const std::uint64_t kinds = 1 + round % 6;
     const auto work = [&](std::uint32_t rank) { return example::work_of(rank, round, kinds); };

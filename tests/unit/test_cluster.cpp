@@ -231,6 +231,77 @@ TEST_CASE("what the format leaves out does not divide") {
 }
 
 // One hash of the clusterings of 540 random jobs: what users compare with earlier traces.
+namespace {
+
+ClusterOptions with_further(std::uint32_t k) {
+  ClusterOptions options;
+  options.k = k;
+  options.further = kFurtherSignatures;
+  return options;
+}
+
+/// All ranks have one Call-Path and the same partners. By rank: COUNT and TAG.
+Clustering clustered(const ClusterOptions& options, std::uint32_t size,
+                     std::uint64_t (*count)(std::uint32_t), std::uint64_t (*tag)(std::uint32_t)) {
+  VirtualWorld world(size);
+  const auto signature = [&](std::uint32_t rank) {
+    SignatureVector one = signature_of(1, 3, 4);
+    const auto set = [&](Parameter parameter, std::uint64_t value) {
+      one.parameters[static_cast<std::size_t>(parameter)] = {static_cast<double>(value), value};
+    };
+    set(Parameter::kCount, count(rank));
+    set(Parameter::kTag, tag(rank));
+    set(Parameter::kSequence, combine(count(rank), tag(rank)));
+    return one;
+  };
+  return cluster::cluster(world, world.generate(signature), options);
+}
+
+}  // namespace
+
+TEST_CASE("what K allows is used: every behaviour has a lead, in as many signatures as fit") {
+  const auto own = [](std::uint32_t rank) { return std::uint64_t{rank}; };
+  const auto third = [](std::uint32_t rank) { return std::uint64_t{rank % 3}; };
+  const auto same = [](std::uint32_t) { return std::uint64_t{7}; };
+  const SignatureFormat count = format_bit(Parameter::kCount), tag = format_bit(Parameter::kTag);
+
+  // As published, COUNT and TAG divide nobody.
+  CHECK(clustered({}, 8, own, third).size() == 1);
+  // All that differs, and nothing that does not.
+  const Clustering all = clustered(with_further(8), 8, own, same);
+  CHECK(all.size() == 8);
+  CHECK(all.format == (kDefaultFormat | count | kSequenceBit));
+  CHECK_FALSE(all.selected);
+  CHECK(clustered(with_further(9), 27, same, third).size() == 3);
+  CHECK(clustered(with_further(kUnbounded), 27, own, third).size() == 27);
+  CHECK(clustered(with_further(9), 27, same, same).format == kDefaultFormat);
+  // Eight COUNTs are too many for seven leads, three TAGs are not.
+  const Clustering some = clustered(with_further(7), 8, own, third);
+  CHECK(some.size() == 3);
+  CHECK(some.format == (kDefaultFormat | tag));
+  CHECK(clustered(with_further(2), 8, own, third).format == kDefaultFormat);
+  // Where Call-Path and partners are too many, leads are selected as without.
+  VirtualWorld world(64);
+  const auto stencils = [](std::uint32_t rank) { return stencil(rank, 8, 8); };
+  ClusterOptions few = with_further(4);
+  const Clustering as_ever = cluster::cluster(world, world.generate(stencils), few);
+  few.further = 0;
+  CHECK(as_ever == cluster::cluster(world, world.generate(stencils), few));
+}
+
+TEST_CASE("ranks that are told apart are by themselves, those told apart alike together") {
+  VirtualWorld world(6);
+  const auto signature = [](std::uint32_t rank) {
+    SignatureVector one = signature_of(1, 3, 4);
+    if (rank == 2 || rank == 4) one.tell_apart(11);
+    if (rank == 5) one.tell_apart(12);
+    return one;
+  };
+  const Clustering found = cluster::cluster(world, world.generate(signature), with_further(9));
+  CHECK(found.leads() == std::vector<std::uint32_t>{0, 2, 5});
+  CHECK(found.find(4)->lead == 2);
+}
+
 TEST_CASE("the default scheme gives the clusters it always gave") {
   std::uint64_t hash = 0, round = 0;
   for (const Selection algorithm : {Selection::kFarthest, Selection::kMedoid, Selection::kRandom})

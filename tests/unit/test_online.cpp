@@ -56,6 +56,8 @@ class ScriptedRank final : public Rank {
   ScriptedRank(int rank, int size) : rank_(rank), size_(size) {}
 
   void call(std::uint64_t path) { open_.push_back({1, path, {0, 8, (rank_ + 1) % size_}}); }
+  /// What `checked` compares of what is shared next.
+  void differ_by(std::uint64_t hash) { hashes_[1] = hash; }
   const Stream& whole() const { return whole_; }
   std::size_t dropped() const { return dropped_; }
   void fail() { failure_ = Failure::kMemory; }
@@ -88,6 +90,7 @@ class ScriptedRank final : public Rank {
     Share share;
     share.keeps = keeps;
     share.events = partial_.size();
+    share.hashes = std::exchange(hashes_, {});
     share.trace = fold_stream(std::exchange(partial_, {}), rank_, size_);
     if (!keeps) share.trace = Trace();
     return share;
@@ -127,6 +130,7 @@ class ScriptedRank final : public Rank {
   bool ends_ = false;
   std::uint64_t elapsed_ns_ = 0, bytes_ = 0;
   std::size_t dropped_ = 0;
+  StreamHashes hashes_{};
   ScriptedLog log_;
   int comparisons_ = 0;
 };
@@ -472,4 +476,27 @@ TEST_CASE("an observer sees every interval of every rank, dropped ones too") {
   CHECK(counter.computed == 6 * 10 * 7);
   CHECK(counter.signed_all);
   job.end();
+}
+
+TEST_CASE("a rank that is found to differ from its lead becomes one at the next election") {
+  const auto leads_after = [](Fidelity fidelity, SignatureFormat further) {
+    ClusterOptions clusters;
+    clusters.further = further;
+    JobIn<VirtualWorld> job(VirtualWorld(6), fidelity, 100, clusters);
+    job.step({1, 2});
+    CHECK(job.step({1, 2}) == State::kCluster);
+    CHECK(job.step({1, 2}) == State::kLead);
+    CHECK(job.online->facts().clusters.size() == 1);
+    for (const int rank : {3, 5}) job.ranks[static_cast<std::size_t>(rank)]->differ_by(77);
+    CHECK(job.step({3, 4}) == State::kAllTracing);  // which flushes
+    job.step({3, 4});
+    CHECK(job.step({3, 4}) == State::kLead);
+    std::vector<std::uint32_t> leads;
+    for (const auto& one : job.online->facts().clusters) leads.push_back(one.lead);
+    return leads;
+  };
+  using Leads = std::vector<std::uint32_t>;
+  CHECK(leads_after(Fidelity::kChecked, kFurtherSignatures) == Leads{0, 3});
+  CHECK(leads_after(Fidelity::kChecked, 0) == Leads{0});                // as published
+  CHECK(leads_after(Fidelity::kLead, kFurtherSignatures) == Leads{0});  // nobody compares
 }

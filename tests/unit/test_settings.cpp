@@ -116,6 +116,34 @@ TEST_CASE("a paper's clustering is a point on axes that other variables move") {
         (kDefaultFormat | format_bit(Parameter::kCount) | format_bit(Parameter::kDataOperation)));
 }
 
+TEST_CASE("leads that are allowed are used where ranks lose something, but for what is named") {
+  const auto further = [](std::initializer_list<const char*> environment) {
+    return parse(environment)->cluster.further;
+  };
+  CHECK(further({}) == 0);
+  CHECK(further({"CHAMELEON_FIDELITY=checked"}) == chameleon::cluster::kFurtherSignatures);
+  CHECK(further({"CHAMELEON_FIDELITY=lead", "CHAMELEON_K=27"}) ==
+        chameleon::cluster::kFurtherSignatures);
+  CHECK(further({"CHAMELEON_FIDELITY=lead", "CHAMELEON_ALGORITHM=chameleon"}) == 0);
+  CHECK(further({"CHAMELEON_FIDELITY=lead", "CHAMELEON_FORMAT=callpath,src,dest"}) == 0);
+  CHECK(further({"CHAMELEON_FORMAT=callpath,src+src,count"}) == format_bit(Parameter::kCount));
+  const auto lead = parse({"CHAMELEON_FIDELITY=lead"});
+  CHECK(lead->format == (kDefaultFormat | chameleon::cluster::kFurtherSignatures));
+  CHECK(format_text(lead->cluster) == "callpath,src,dest+count,tag,key,color,data,sequence");
+  CHECK(std::string(algorithm_name(lead->cluster)) == "chameleon");
+}
+
+TEST_CASE("how many frames have to agree is written and read as text") {
+  CHECK(parse({})->frames.all());
+  CHECK(parse({"CHAMELEON_FRAMES=all"})->frames.all());
+  CHECK(parse({"CHAMELEON_FRAMES=2+0"})->frames == chameleon::callpath::FramesMatched{2, 0});
+  for (const char* const text : {"all", "1+1", "3+0", "128+128"}) {
+    chameleon::callpath::FramesMatched matched;
+    REQUIRE(frames_of(text, matched));
+    CHECK(frames_text(matched) == text);
+  }
+}
+
 TEST_CASE("the options of a clustering are written and read as text") {
   for (const Preset& one : presets()) {
     ClusterOptions options = one.options;
@@ -155,7 +183,10 @@ TEST_CASE("a malformed variable is named, with what it takes") {
       "CHAMELEON_RAW=", "CHAMELEON_CLUSTERING=on", "CHAMELEON_K=0", "CHAMELEON_K=65537",
       "CHAMELEON_K=", "CHAMELEON_ALGORITHM=none", "CHAMELEON_FORMAT=", "CHAMELEON_FORMAT=src,",
       "CHAMELEON_FORMAT=adaptive:", "CHAMELEON_FORMAT=adaptive,src", "CHAMELEON_FORMAT=-src,dest",
-      "CHAMELEON_FORMAT=SRC", "CHAMELEON_STEPS=triple",
+      "CHAMELEON_FORMAT=SRC", "CHAMELEON_FORMAT=src+", "CHAMELEON_FORMAT=+src",
+      "CHAMELEON_FORMAT=src+count+tag", "CHAMELEON_STEPS=triple",
+      "CHAMELEON_FRAMES=", "CHAMELEON_FRAMES=1", "CHAMELEON_FRAMES=0+1", "CHAMELEON_FRAMES=1+",
+      "CHAMELEON_FRAMES=1+129", "CHAMELEON_FRAMES=1+1+1", "CHAMELEON_FRAMES=-1+1",
       "CHAMELEON_EQUALITY=", "CHAMELEON_COUNT_TOLERANCE=100%", "CHAMELEON_COUNT_TOLERANCE=-1%",
       "CHAMELEON_COUNT_TOLERANCE=", "CHAMELEON_SEED=x",
       "CHAMELEON_DISTANCE=", "CHAMELEON_FIDELITY=exactly", "CHAMELEON_SIGNATURE=and",

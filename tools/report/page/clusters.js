@@ -47,6 +47,12 @@ function differenceList(index) {
   return make("ul", {}, items);
 }
 
+// The signatures that set a cluster apart from the first one of its Call-Path.
+function splitText(index) {
+  const split = data.info.clusters[index].split_by;
+  return split ? `Apart from the first cluster of this Call-Path by ${split.replaceAll(",", ", ")}. ` : "";
+}
+
 export function clustersView() {
   const { clusters, ranks } = data.info;
   const of = new Int32Array(ranks).fill(-1);
@@ -63,6 +69,15 @@ export function clustersView() {
       value.compute.set(rank, data.load.compute[i]);
       value.in_call.set(rank, data.load.in_call[i]);
     });
+  // Main clusters have a colour and sub-clusters shades of it; the sub-clusters of a single one have
+  // colours of their own.
+  const subs = clusters.map((one, i) => clusters.slice(0, i).filter((other) => other.call_path === one.call_path).length);
+  const last = paths.map((path) => clusters.filter((one) => one.call_path === path).length - 1);
+  const colourOfCluster = (i) => {
+    if (paths.length === 1) return clusterColour(i);
+    const main = paths.indexOf(clusters[i].call_path);
+    return clusterColour(main, last[main] === 0 ? 0 : subs[i] / last[main]);
+  };
   const choices = layouts();
   let shape = choices[0].shape, by = clusters.length ? "cluster" : "compute", at = -1, chosen = -1;
   let size = 1, gap = 0, across = 1;
@@ -107,7 +122,7 @@ export function clustersView() {
     detail.replaceChildren();
     if (index < 0) return;
     detail.append(make("h2", {}, `Cluster ${index + 1}: ${ranksText(clusters[index].ranks)}`),
-      make("p", {}, `Lead ${clusters[index].lead}, Call-Path ${clusters[index].call_path}. What its ranks do that not all do:`),
+      make("p", {}, `Lead ${clusters[index].lead}, Call-Path ${clusters[index].call_path}. ${splitText(index)}What its ranks do that not all do:`),
       differenceList(index));
   };
   const move = (step) => {
@@ -117,7 +132,7 @@ export function clustersView() {
   };
   const told = make("p", { class: "told", "aria-live": "polite" });
   const colourOf = (rank, most) =>
-    (by === "cluster" ? (of[rank] >= 0 ? clusterColour(of[rank]) : ink("line"))
+    (by === "cluster" ? (of[rank] >= 0 ? colourOfCluster(of[rank]) : ink("line"))
                       : heatText((value[by].get(rank) ?? 0) / most));
   const picture = canvas({
     label: `Map of ${countText(ranks)} ranks in ${countText(clusters.length)} clusters. Arrow keys go from rank to rank, Enter shows its cluster.`,
@@ -165,7 +180,7 @@ export function clustersView() {
             Escape: () => choose(-1) },
   });
   const swatches = clusters.slice(0, kMostChips).map(() => make("span", { class: "swatch" }));
-  onRedraw(() => swatches.forEach((one, i) => { one.style.background = clusterColour(i); }));
+  onRedraw(() => swatches.forEach((one, i) => { one.style.background = colourOfCluster(i); }));
   picture.element.classList.add("bare");
   return [
     clusters.length
@@ -195,6 +210,7 @@ export function clustersView() {
       { title: "cluster", number: true, value: (row) => row.i + 1 },
       { title: "Call-Path", value: (row) => row.call_path },
       { title: "lead", number: true, value: (row) => row.lead },
+      ...(clusters.some((one) => one.split_by) ? [{ title: "apart by", value: (row) => row.split_by ?? "" }] : []),
       { title: "how many", number: true, value: (row) => row.size, text: (row) => countText(row.size) },
       { title: "ranks", value: (row) => row.ranks, text: (row) => listText(row.ranks), class: "wrap" },
     ], clusters.map((one, i) => ({ ...one, i, size: parseRanks(one.ranks).length })))) : null,

@@ -116,6 +116,11 @@ export function overview() {
           row("MPI", info.mpi || "not known"),
           row("Tracer", `Chameleon ${info.version}, timing ${info.timing}`),
           row("Clustering", info.clustering ? `${info.clustering}, K = ${info.k}, fidelity ${info.fidelity}` : "none"),
+          ...(info.signature_format !== undefined && info.clusters.length
+            ? [row("Signatures", `${info.signature_format || "none: all ranks were alike"} (${info.algorithm})`)] : []),
+          ...(info.clustering_seconds !== undefined
+            ? [row("Clustering took", `${timeText(1e9 * info.clustering_seconds)} summed over ranks, ${bytesText(info.clustering_bytes)}`),
+               row("Merging took", `${timeText(1e9 * info.merging_seconds)} summed over ranks, ${bytesText(info.merge_bytes)}`)] : []),
           row("Markers", `${countText(info.markers)}, acted on ${countText(info.acted)}`),
           row("Traced ranks", info.traced_ranks))),
       make("section", {}, make("h2", {}, "What is exact"),

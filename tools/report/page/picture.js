@@ -28,11 +28,13 @@ export function ink(name) {
 
 const kHues = [212, 28, 145, 340, 52, 268, 180, 0, 95, 310, 235, 75];
 
-export function clusterColour(index) {
+// `depth`, from 0 to 1: shades of one colour, away from that of text on it.
+export function clusterColour(index, depth = 0) {
   const dark = document.documentElement.dataset.shade === "dark";
   const hue = index < kHues.length ? kHues[index] : (index * 137.5) % 360;
   const ring = Math.floor(index / kHues.length) % 3;
-  return `hsl(${hue} ${58 - 12 * ring}% ${(dark ? 66 : 40) - 8 * ring}%)`;
+  const light = (dark ? 66 + 18 * depth : 40 - 18 * depth) - 8 * ring;
+  return `hsl(${hue} ${58 - 12 * ring}% ${light}%)`;
 }
 
 const kKindInks = { send: "send", receive: "receive", wait: "wait", collective: "collective",
