@@ -7,6 +7,7 @@
 #include "compress/commute.h"
 #include "compress/join_tables.h"
 #include "compress/loop_partners.h"
+#include "compress/once_taken.h"
 
 namespace chameleon::compress {
 namespace {
@@ -146,6 +147,8 @@ class Merger {
       merge_ranks(a, b, mine, theirs, schema_);
       return a;
     }
+    wrap_once_taken(a, b);
+    wrap_once_taken(b, a);
     std::vector<Node> merged;
     merged.reserve(a.size() + b.size());
     std::size_t i = 0;
@@ -220,13 +223,20 @@ class Merger {
   std::size_t depth_ = 0;
 };
 
-void canonicalize(std::vector<Node>& nodes, const RankList& ranks, const Trace& trace) {
+/// Rank lists that say nothing go.
+void drop_ranks(std::vector<Node>& nodes, const RankList& ranks) {
   for (Node& node : nodes) {
     if (node.ranks == ranks) node.ranks = RankList();
-    const RankList mine = node.ranks.empty() ? ranks : node.ranks;
-    canonicalize(node.body, mine, trace);
+    const RankList& mine = node.ranks.empty() ? ranks : node.ranks;
+    drop_ranks(node.body, mine);
     for (TimeEntry& entry : node.times)
       if (entry.ranks == mine) entry.ranks = RankList();
+  }
+}
+
+void choose_readings(std::vector<Node>& nodes, const Trace& trace) {
+  for (Node& node : nodes) {
+    choose_readings(node.body, trace);
     if (node.is_loop()) continue;
     const auto call = trace.calls.find(node.call);
     if (call == trace.calls.end()) continue;
@@ -247,6 +257,11 @@ void merge(Trace& trace, Trace other) {
   trace.complete = trace.complete && other.complete;
 }
 
-void canonicalize(Trace& trace) { canonicalize(trace.nodes, trace.ranks, trace); }
+void drop_ranks(Trace& trace) { drop_ranks(trace.nodes, trace.ranks); }
+
+void canonicalize(Trace& trace) {
+  drop_ranks(trace);
+  choose_readings(trace.nodes, trace);
+}
 
 }  // namespace chameleon::compress

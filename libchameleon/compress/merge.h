@@ -17,4 +17,8 @@ void merge(Trace& trace, Trace other);
 /// only where they differ from the enclosing node's. Lossless, idempotent.
 void canonicalize(Trace& trace);
 
+/// The half of it that a trace needs which others are appended to: end-points keep every reading
+/// they have, since what comes next may have another one only.
+void drop_ranks(Trace& trace);
+
 }  // namespace chameleon::compress

@@ -451,7 +451,7 @@ void join_shipments(Shipment& mine, Shipment&& theirs) {
 }
 
 Trace finish_flush(Trace merged, const std::vector<ShareClass>& classes, const FlushPlan& plan) {
-  canonicalize(merged);
+  drop_ranks(merged);
   RankList paused;
   for (const ShareClass& one : classes) {
     if (!merged.ranks.contains(one.ranks.first())) continue;  // lost on the way here

@@ -18,12 +18,12 @@ bool one_rank_set(std::span<const Node> run) {
 /// How often a node was executed, a value a visit (the values themselves do not matter).
 const Param& visits(const Node& node) { return node.is_loop() ? node.iterations : node.params[0]; }
 
-/// Puts nodes[at, at+count) into a loop that was taken once at every visit. While
-/// folding (`open`) the last visit stays open, since more iterations may follow.
-void wrap(std::vector<Node>& nodes, std::size_t at, std::size_t count, bool open) {
+/// The nodes as a loop that was taken once at every visit. While folding (`open`) the last visit
+/// stays open, since more iterations may follow.
+Node wrapped(std::span<Node> run, bool open) {
   Node loop;
-  loop.shape = shape_of(std::span(nodes).subspan(at, count));
-  const Node& first = nodes[at];
+  loop.shape = shape_of(run);
+  const Node& first = run.front();
   loop.iterations = visits(first).ones();
   if (open) {
     const std::uint64_t closed = visits(first).values().size() - (first.is_loop() ? 0 : 1);
@@ -31,11 +31,14 @@ void wrap(std::vector<Node>& nodes, std::size_t at, std::size_t count, bool open
     loop.current = 1;
   }
   loop.ranks = first.ranks;
-  loop.body.assign(
-      std::make_move_iterator(nodes.begin() + static_cast<std::ptrdiff_t>(at)),
-      std::make_move_iterator(nodes.begin() + static_cast<std::ptrdiff_t>(at + count)));
+  loop.body.assign(std::make_move_iterator(run.begin()), std::make_move_iterator(run.end()));
   for (Node& node : loop.body) node.ranks = RankList();
-  nodes[at] = std::move(loop);
+  return loop;
+}
+
+/// Puts nodes[at, at+count) into such a loop.
+void wrap(std::vector<Node>& nodes, std::size_t at, std::size_t count, bool open) {
+  nodes[at] = wrapped(std::span(nodes).subspan(at, count), open);
   nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(at + 1),
               nodes.begin() + static_cast<std::ptrdiff_t>(at + count));
 }
@@ -180,6 +183,8 @@ bool alignable(std::span<const Node> a, std::span<const Node> b) {
   }
   return i == a.size() && j == b.size();
 }
+
+Node wrapped_once(std::span<Node> run) { return wrapped(run, false); }
 
 void append_execution(std::vector<Node>& nodes, std::span<Node> later, const RankList& ranks) {
   join_partners(nodes, later, true, [&](Node& a, Node& b) { append_node(a, b, ranks); });

@@ -136,6 +136,9 @@ bool alignable(std::span<const Node> a, std::span<const Node> b);
 /// one more execution. Requires `alignable`.
 void append_execution(std::vector<Node>& nodes, std::span<Node> later, const RankList& ranks);
 
+/// Nodes that the same ranks execute, as a loop that was taken once at every visit.
+Node wrapped_once(std::span<Node> run);
+
 /// Joins `other`, executed by other ranks, into `nodes`. Requires `alignable`.
 void merge_ranks(std::vector<Node>& nodes, std::span<Node> other, const RankList& mine,
                  const RankList& theirs, const CallSchema& schema);

@@ -80,7 +80,7 @@ class TraceKeeper {
       std::optional<Trace> trace;
       if (merged) trace = std::move(merged->trace);
       if (!arrived(trace)) return;
-      canonicalize(*trace);
+      drop_ranks(*trace);
       if (times) trace->times = std::move(*times);
       append_whole(std::move(*trace));
     });
