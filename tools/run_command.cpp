@@ -24,8 +24,8 @@ struct Options {
   int ranks = 0;
   std::string launcher;
   std::string output;
-  std::string fidelity, algorithm, clustering, format, steps, k, every, flush_seconds, timing,
-      frames;
+  std::string fidelity, algorithm, clustering, format, steps, k, equality, count_tolerance;
+  std::string every, flush_seconds, timing, frames;
   std::vector<std::string> settings;
   std::vector<std::string> application;
 };
@@ -71,6 +71,8 @@ std::vector<std::string> environment(const Options& options, const std::string& 
   set("CHAMELEON_FORMAT", options.format);
   set("CHAMELEON_STEPS", options.steps);
   set("CHAMELEON_K", options.k);
+  set("CHAMELEON_EQUALITY", options.equality);
+  set("CHAMELEON_COUNT_TOLERANCE", options.count_tolerance);
   set("CHAMELEON_CALL_FREQUENCY", options.every);
   set("CHAMELEON_FLUSH_SECONDS", options.flush_seconds);
   set("CHAMELEON_TIMING", options.timing);
@@ -192,6 +194,9 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
                    "Signatures that tell ranks apart: all, adaptive, or names (CHAMELEON_FORMAT)");
   verb->add_option("--steps", options->steps, "double, single (CHAMELEON_STEPS)");
   verb->add_option("-k", options->k, "Most leads wanted, or all (CHAMELEON_K)");
+  verb->add_option("--equality", options->equality, "exact, packed (CHAMELEON_EQUALITY)");
+  verb->add_option("--count-tolerance", options->count_tolerance,
+                   "Share by which COUNTs may differ (CHAMELEON_COUNT_TOLERANCE)");
   verb->add_option("--every", options->every,
                    "Act on every n-th marker (CHAMELEON_CALL_FREQUENCY)");
   verb->add_option("--flush-seconds", options->flush_seconds,

@@ -56,6 +56,10 @@ std::string split_text(const Clustering& clustering) {
 
 namespace {
 
+/// Beside a format.
+constexpr std::uint64_t kSelected = 1U << 13;
+static_assert(2 * kCallPathBit <= kSelected);
+
 // Only what is not usual travels: a mask, then that. Above the parameters' bits:
 constexpr unsigned kMixed = kParameters, kCount = kParameters + 2, kReadings = kParameters + 3;
 
@@ -116,8 +120,7 @@ bool decode(ByteReader& reader, SubCluster& cluster) {
 }  // namespace
 
 void encode(ByteWriter& writer, const Clustering& clustering) {
-  writer.varint(clustering.format);
-  writer.u8(clustering.selected ? 1 : 0);
+  writer.varint(clustering.format | (clustering.selected ? kSelected : 0));
   writer.varint(clustering.main.size());
   for (const MainCluster& each : clustering.main) {
     writer.u64(each.call_path);
@@ -127,8 +130,9 @@ void encode(ByteWriter& writer, const Clustering& clustering) {
 }
 
 bool decode(ByteReader& reader, Clustering& clustering) {
-  clustering.format = static_cast<SignatureFormat>(reader.varint());
-  clustering.selected = reader.u8() != 0;
+  const std::uint64_t format = reader.varint();
+  clustering.selected = (format & kSelected) != 0;
+  clustering.format = static_cast<SignatureFormat>(format & ~kSelected);
   clustering.main.resize(reader.count(9));
   for (MainCluster& each : clustering.main) {
     each.call_path = reader.u64();

@@ -484,7 +484,7 @@ TEST_CASE("a rank that is found to differ from its lead becomes one at the next 
     clusters.further = further;
     JobIn<VirtualWorld> job(VirtualWorld(6), fidelity, 100, clusters);
     job.step({1, 2});
-    CHECK(job.step({1, 2}) == State::kCluster);
+    CHECK(job.step({1, 2}) == State::kClustering);
     CHECK(job.step({1, 2}) == State::kLead);
     CHECK(job.online->facts().clusters.size() == 1);
     for (const int rank : {3, 5}) job.ranks[static_cast<std::size_t>(rank)]->differ_by(77);

@@ -92,5 +92,13 @@ ONLINE_FACTS = (
          "the signatures that the last election used"),
     Fact("steps", "", "last", "1.5", True,
          "double: first by Call-Path, then by the other signatures; single: by all"),
+    Fact("split_by", "", "last", "1.5", True,
+         "for each cluster of the last election, in their order and separated by ;, the signatures in which its lead differs from the first lead of the Call-Path; empty for that one"),
+    Fact("clustering_bytes", "bytes", "last", "1.5", False,
+         "sent between ranks for clustering, by all of them"),
+    Fact("clustering_ns", "ns", "last", "1.5", False,
+         "in clustering, summed over ranks, with waiting for other ranks"),
+    Fact("merging_ns", "ns", "last", "1.5", False,
+         "in flushes and the last merge, summed over ranks, with waiting for others"),
 )
 # end of generated
