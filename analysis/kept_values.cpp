@@ -10,6 +10,7 @@
 #include "analysis/rank_signatures.h"
 #include "base/hash.h"
 #include "compress/fold.h"
+#include "model/xor_reading.h"
 #include "signature/call_parameters.h"
 
 namespace chameleon::analysis {
@@ -19,6 +20,7 @@ struct OneValue {
   KeptColumn column{};
   std::int64_t value = 0;     ///< of partners the distance
   bool is_rank_zero = false;  ///< a partner that is
+  std::int64_t xored = 0;     ///< of partners the reading by XOR
 };
 using EventValues = std::vector<OneValue>;
 
@@ -44,7 +46,7 @@ std::optional<KeptColumn> column_of(Parameter parameter) {
   }
 }
 
-EventValues values_of(const FollowedEvent& event) {
+EventValues values_of(const FollowedEvent& event, std::uint32_t rank) {
   EventValues values;
   const CallInfo* const call = find_call(static_cast<CallId>(event.view.node->call));
   if (call == nullptr || event.call == nullptr) return values;
@@ -53,9 +55,11 @@ EventValues values_of(const FollowedEvent& event) {
     if (!column || value.at >= event.view.values.size()) return;
     if (value.end_point) {
       const PartnerReadings partner = readings(event.view.end_point(value.at), event.comm);
-      values.push_back({*column, partner.relative, partner.mixed != partner.relative});
+      values.push_back({*column, partner.relative, partner.mixed != partner.relative,
+                        xor_reading(partner.packed, rank)});
     } else {
-      values.push_back({*column, event.view.values[value.at]});
+      const std::int64_t given = event.view.values[value.at];
+      values.push_back({*column, given, false, given});
     }
   });
   return values;
@@ -99,7 +103,7 @@ Result<Deeds> deeds_of(const FollowPlan& plan, std::uint32_t rank) {
   while (follower->next(event)) {
     const Node& node = *event.view.node;
     folder.push({node.call, node.path, 0, 0, event.view.values});
-    add_event(values_of(event), deeds.events[node.symbol()]);
+    add_event(values_of(event, rank), deeds.events[node.symbol()]);
   }
   add_loops(folder.take(), deeds);
   return deeds;
@@ -108,12 +112,14 @@ Result<Deeds> deeds_of(const FollowPlan& plan, std::uint32_t rank) {
 /// Counts what a lead's trace says of others.
 class Comparison {
  public:
-  /// `relative`: also partners that are always rank 0 are at the same distances.
-  Comparison(KeptShares& shares, const Deeds& lead, bool relative)
-      : shares_(shares), lead_(lead), relative_(relative) {}
+  /// `relative`: also partners that are always rank 0 are at the same distances. `by_xor`: they are
+  /// moved from rank to rank by XOR.
+  Comparison(KeptShares& shares, const Deeds& lead, bool relative, bool by_xor = false)
+      : shares_(shares), lead_(lead), relative_(relative), by_xor_(by_xor) {}
 
-  /// Nothing tells equal ranks apart but partners that are taken for a root.
+  /// Nothing tells equal ranks apart but partners that are not read by their distances.
   bool keeps_equal_ranks() const {
+    if (by_xor_) return false;
     return relative_ || std::none_of(lead_.events.begin(), lead_.events.end(), [](const auto& one) {
              const std::vector<bool>& roots = one.second.roots;
              return std::find(roots.begin(), roots.end(), true) != roots.end();
@@ -150,6 +156,10 @@ class Comparison {
     count(KeptColumn::kEvents, lead != nullptr);
     for (std::size_t i = 0; i < mine.size(); ++i) {
       const bool known = lead != nullptr && i < lead->size();
+      if (known && by_xor_) {
+        count(mine[i].column, mine[i].xored == (*lead)[i].xored);
+        continue;
+      }
       const bool root = known && !relative_ && told.roots[i];
       count(mine[i].column,
             known && (root ? mine[i].is_rank_zero : mine[i].value == (*lead)[i].value));
@@ -158,7 +168,7 @@ class Comparison {
 
   KeptShares& shares_;
   const Deeds& lead_;
-  bool relative_;
+  bool relative_, by_xor_;
 };
 
 /// All of it is kept, where a rank is its own lead or like it.
@@ -180,7 +190,7 @@ Result<KeptShares> kept_values(const FollowPlan& plan, const Clustering& cluster
     for (const cluster::SubCluster& one : main.clusters) {
       const Result<Deeds> lead = deeds_of(plan, one.lead);
       if (!lead) return lead.error();
-      Comparison comparison(shares, *lead, one.same_distances);
+      Comparison comparison(shares, *lead, one.same_distances, one.by_xor());
       const bool keeps = comparison.keeps_equal_ranks();
       for (const std::uint32_t rank : one.ranks.ranks()) {
         if (rank == one.lead || (keeps && whole[rank] == whole[one.lead])) {

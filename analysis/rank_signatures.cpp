@@ -30,7 +30,9 @@ std::vector<CallUse> uses_of(const FollowPlan& plan) {
 /// One rank's events, signed as they come.
 class Signer {
  public:
-  explicit Signer(const std::vector<CallUse>& uses) : uses_(uses) {}
+  Signer(const std::vector<CallUse>& uses, std::uint32_t rank) : uses_(uses) {
+    signature_.read_by_xor(rank);
+  }
 
   void add(const Follower& follower, const FollowedEvent& event);
   RankSignature take();
@@ -117,7 +119,7 @@ Result<std::vector<RankSignature>> rank_signatures(const FollowPlan& plan) {
     Result<Follower> follower =
         trace.threads > 1 ? Follower::of_stream(plan, rank) : Follower::of_rank(plan, rank);
     if (!follower) return follower.error();
-    Signer signer(uses);
+    Signer signer(uses, rank);
     FollowedEvent event;
     while (follower->next(event)) signer.add(*follower, event);
     all.push_back(signer.take());

@@ -16,7 +16,7 @@ struct Election {
   SignatureVector signature;
 };
 
-/// # elected OPTIONS CALL-PATH (MEAN EXACT)... MIXED...
+/// # elected OPTIONS CALL-PATH (MEAN EXACT)... MIXED... [XORED...]
 std::optional<Election> parse(const std::string& line) {
   std::istringstream words(line);
   std::string hash, mark, number;
@@ -32,6 +32,9 @@ std::optional<Election> parse(const std::string& line) {
   }
   for (std::uint64_t& mixed : one.signature.mixed)
     if (!(words >> mixed)) return std::nullopt;
+  if (one.options.equality != cluster::Equality::kXor) return one;
+  for (std::uint64_t& xored : one.signature.xored)
+    if (!(words >> xored)) return std::nullopt;
   return one;
 }
 

@@ -14,7 +14,7 @@ void add_cluster_axes(CLI::App& verb, ClusterAxes& axes) {
   verb.add_option("--steps", axes.steps, "double, single");
   verb.add_option("-k,--leads", axes.k, "Leads wanted, or all");
   verb.add_option("--clustering", axes.clustering, "k-farthest, k-medoid, k-random");
-  verb.add_option("--equality", axes.equality, "exact, packed");
+  verb.add_option("--equality", axes.equality, "exact, xor, packed");
   verb.add_option("--count-tolerance", axes.tolerance, "Share by which COUNTs may differ");
   verb.add_option("--distance", axes.distance, "manhattan, euclidean");
   verb.add_option("--seed", axes.seed, "Of what is picked at random")->capture_default_str();
@@ -38,7 +38,7 @@ Result<cluster::ClusterOptions> cluster_options(const ClusterAxes& axes) {
   if (!axes.k.empty() && !cluster::k_of(axes.k, wanted.k))
     return bad("-k", axes.k, "1 to 65536, or all");
   if (!axes.equality.empty() && !cluster::equality_of(axes.equality, wanted.equality))
-    return bad("--equality", axes.equality, "exact or packed");
+    return bad("--equality", axes.equality, "exact, xor or packed");
   if (!axes.tolerance.empty() && !cluster::tolerance_of(axes.tolerance, wanted.count_tolerance))
     return bad("--count-tolerance", axes.tolerance, "a share such as 5%");
   if (!axes.distance.empty() && !cluster::distance_of(axes.distance, wanted.distance))

@@ -92,6 +92,7 @@ class Simulation {
     world.reset_traffic();
     IntervalSignature signature;
     const auto signatures = world.generate([&](std::uint32_t rank) {
+      signature.read_by_xor(rank);
       return sign({rank, ranks}, signature);
     });
     const Clustering clusters = cluster::cluster(world, signatures, clustering_);

@@ -17,7 +17,7 @@ bool is_partner(std::size_t parameter) {
 }
 
 /// Equal for signatures that are alike in a reading of partners, COUNTs within a tolerance aside.
-std::uint64_t key_of(const SignatureVector& signature, bool relative,
+std::uint64_t key_of(const SignatureVector& signature, Reading reading,
                      const ClusterOptions& options) {
   const bool call_path = options.steps == Steps::kSingle && (options.format & kCallPathBit) != 0;
   std::uint64_t key = call_path ? signature.call_path : 0;
@@ -27,10 +27,22 @@ std::uint64_t key_of(const SignatureVector& signature, bool relative,
     format = static_cast<SignatureFormat>(format & ~format_bit(Parameter::kCount));
   for (std::size_t i = 0; i < kParameters; ++i) {
     if ((format >> i & 1) == 0) continue;
-    const bool mixed = !relative && is_partner(i);
-    key = combine(key, mixed ? signature.mixed[i] : signature.parameters[i].exact);
+    const Reading read = is_partner(i) ? reading : Reading::kRelative;
+    key = combine(key, read == Reading::kMixed ? signature.mixed[i]
+                       : read == Reading::kXor ? signature.xored[i]
+                                               : signature.parameters[i].exact);
   }
   return key;
+}
+
+constexpr Reading kAllReadings[kAlikeReadings] = {Reading::kRelative, Reading::kMixed,
+                                                  Reading::kXor};
+
+/// Whether all members that are alike share this reading.
+bool holds(const SubCluster& cluster, Reading reading) {
+  return reading == Reading::kRelative ? cluster.relative_holds
+         : reading == Reading::kMixed  ? cluster.mixed_holds
+                                       : cluster.xor_holds;
 }
 
 bool counts_agree(const SignatureVector& a, const SignatureVector& b,
@@ -73,39 +85,37 @@ std::size_t KeyIndex::next(std::size_t place) const {
 }
 
 AlikeIndex::AlikeIndex(std::vector<SubCluster>& clusters, const ClusterOptions& options)
-    : clusters_(clusters),
-      options_(options),
-      relative_(clusters,
-                [&](const SubCluster& one) { return key_of(one.signature, true, options); }),
-      mixed_(clusters,
-             [&](const SubCluster& one) { return key_of(one.signature, false, options); }) {}
+    : clusters_(clusters), options_(options) {
+  for (const Reading reading : kAllReadings)
+    if (reading != Reading::kXor || options.equality == Equality::kXor)
+      places_[static_cast<std::size_t>(reading)] = KeyIndex(
+          clusters, [&](const SubCluster& one) { return key_of(one.signature, reading, options); });
+}
 
-SubCluster* AlikeIndex::find(const SubCluster& other, bool relative) const {
-  const auto holds = [relative](const SubCluster& one) {
-    return relative ? one.relative_holds : one.mixed_holds;
-  };
-  if (!holds(other)) return nullptr;
-  const std::size_t place =
-      (relative ? relative_ : mixed_)
-          .find(key_of(other.signature, relative, options_), [&](std::size_t at) {
-            return holds(clusters_[at]) &&
-                   counts_agree(clusters_[at].signature, other.signature, options_);
-          });
+SubCluster* AlikeIndex::find(const SubCluster& other, Reading reading) const {
+  if (!holds(other, reading)) return nullptr;
+  const std::size_t place = places_[static_cast<std::size_t>(reading)].find(
+      key_of(other.signature, reading, options_), [&](std::size_t at) {
+        return holds(clusters_[at], reading) &&
+               counts_agree(clusters_[at].signature, other.signature, options_);
+      });
   return place == KeyIndex::kNone ? nullptr : &clusters_[place];
 }
 
 SubCluster* AlikeIndex::find(const SubCluster& other) const {
-  SubCluster* const match = find(other, true);
-  return match != nullptr ? match : find(other, false);
+  for (const Reading reading : kAllReadings)
+    if (SubCluster* const match = find(other, reading); match != nullptr) return match;
+  return nullptr;
 }
 
 void take_in(SubCluster& cluster, const SubCluster& other, const ClusterOptions& options) {
-  const auto same = [&](bool relative) {
-    return key_of(cluster.signature, relative, options) ==
-           key_of(other.signature, relative, options);
+  const auto shared = [&](Reading reading) {
+    return holds(cluster, reading) && holds(other, reading) &&
+           key_of(cluster.signature, reading, options) == key_of(other.signature, reading, options);
   };
-  cluster.relative_holds = cluster.relative_holds && other.relative_holds && same(true);
-  cluster.mixed_holds = cluster.mixed_holds && other.mixed_holds && same(false);
+  cluster.relative_holds = shared(Reading::kRelative);
+  cluster.mixed_holds = shared(Reading::kMixed);
+  cluster.xor_holds = shared(Reading::kXor);
   const auto mine = static_cast<double>(cluster.ranks.size());
   const auto theirs = static_cast<double>(other.ranks.size());
   // Of equal averages the mean is exactly theirs.

@@ -3,9 +3,10 @@
 
 /// When two clusters of one Call-Path are alike: the exact hashes of all parameters in the format
 /// are equal, those of SRC and DEST in the relative or in the mixed reading of partners, in the
-/// same one for all members. `Equality::kPacked` compares the published words instead. With a
-/// tolerance, average COUNTs need only be near: a cluster joins the first whose lead's average is
-/// near its own lead's. (Averages that move with every member could drift without limit.)
+/// same one for all members. `Equality::kXor` adds a third reading. `Equality::kPacked` compares
+/// the published words instead. With a tolerance, average COUNTs need only be near: a cluster joins
+/// the first whose lead's average is near its own lead's. (Averages that move with every member
+/// could drift without limit.)
 
 #include <cstdint>
 #include <unordered_map>
@@ -54,6 +55,10 @@ class KeyIndex {
   std::vector<std::size_t> next_;                    ///< of many: the next place of the same key
 };
 
+/// How partners are read where ranks are compared (`SignatureVector`).
+enum class Reading : std::uint8_t { kRelative, kMixed, kXor };
+inline constexpr std::size_t kAlikeReadings = 3;
+
 /// The clusters of one main cluster, in the order of their leads, and those that join them.
 class AlikeIndex {
  public:
@@ -63,11 +68,11 @@ class AlikeIndex {
   SubCluster* find(const SubCluster& other) const;
 
  private:
-  SubCluster* find(const SubCluster& other, bool relative) const;
+  SubCluster* find(const SubCluster& other, Reading reading) const;
 
   std::vector<SubCluster>& clusters_;
   const ClusterOptions& options_;
-  KeyIndex relative_, mixed_;
+  KeyIndex places_[kAlikeReadings];  ///< by key in each reading
 };
 
 /// The members of `other` become members of `cluster`, which they are like.

@@ -67,6 +67,9 @@ Clustering BySignatures::summarize(std::uint32_t rank, const SignatureVector& si
   only.call_path = main ? signature.call_path : 0;
   only.clusters.push_back(
       {rank, signature, RankList::single(rank), signature[Parameter::kCount].mean});
+  SubCluster& own = only.clusters.front();
+  own.xor_holds = options_.equality == Equality::kXor;
+  if (!own.xor_holds) own.signature.xored[0] = own.signature.xored[1] = 0;
   return result;
 }
 

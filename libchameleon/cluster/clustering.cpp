@@ -61,7 +61,8 @@ constexpr std::uint64_t kSelected = 1U << 13;
 static_assert(2 * kCallPathBit <= kSelected);
 
 // Only what is not usual travels: a mask, then that. Above the parameters' bits:
-constexpr unsigned kMixed = kParameters, kCount = kParameters + 2, kReadings = kParameters + 3;
+constexpr unsigned kMixed = kParameters, kCount = kParameters + 2, kReadings = kParameters + 3,
+                   kXored = kReadings + 4;
 
 std::uint64_t mask_of(const SubCluster& cluster) {
   std::uint64_t mask = 0;
@@ -75,6 +76,8 @@ std::uint64_t mask_of(const SubCluster& cluster) {
   set(kReadings, !cluster.relative_holds);
   set(kReadings + 1, !cluster.mixed_holds);
   set(kReadings + 2, !cluster.same_distances);
+  set(kReadings + 3, cluster.xor_holds);
+  for (std::size_t i = 0; i < 2; ++i) set(kXored + i, signature.xored[i] != 0);
   return mask;
 }
 
@@ -92,6 +95,8 @@ void encode(ByteWriter& writer, const SubCluster& cluster) {
   }
   for (std::size_t i = 0; i < 2; ++i)
     if ((mask >> (kMixed + i) & 1) != 0) writer.u64(cluster.signature.mixed[i]);
+  for (std::size_t i = 0; i < 2; ++i)
+    if ((mask >> (kXored + i) & 1) != 0) writer.u64(cluster.signature.xored[i]);
   if ((mask >> kCount & 1) != 0) number(cluster.count);
 }
 
@@ -110,10 +115,13 @@ bool decode(ByteReader& reader, SubCluster& cluster) {
   for (std::size_t i = 0; i < 2; ++i)
     signature.mixed[i] =
         (mask >> (kMixed + i) & 1) != 0 ? reader.u64() : signature.parameters[i].exact;
+  for (std::size_t i = 0; i < 2; ++i)
+    signature.xored[i] = (mask >> (kXored + i) & 1) != 0 ? reader.u64() : 0;
   cluster.count = (mask >> kCount & 1) != 0 ? number() : signature[Parameter::kCount].mean;
   cluster.relative_holds = (mask >> kReadings & 1) == 0;
   cluster.mixed_holds = (mask >> (kReadings + 1) & 1) == 0;
   cluster.same_distances = (mask >> (kReadings + 2) & 1) == 0;
+  cluster.xor_holds = (mask >> (kReadings + 3) & 1) != 0;
   return true;
 }
 

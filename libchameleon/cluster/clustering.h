@@ -22,10 +22,12 @@ struct SubCluster {
   /// Mean of the members' average COUNTs where ranks of unlike COUNT were put together as alike;
   /// else the lead's.
   double count = 0;
-  /// Which hashes of partners all members that are alike share: the relative ones, the mixed ones
-  /// (`SignatureVector`).
-  bool relative_holds = true, mixed_holds = true;
+  /// Which hashes of partners all members that are alike share: the relative ones, the mixed ones,
+  /// those by XOR (`SignatureVector`).
+  bool relative_holds = true, mixed_holds = true, xor_holds = false;
   bool same_distances = true;  ///< to partners, from all of the ranks, as far as they are signed
+  /// Only by XOR: partners of the members follow from the lead's in that reading alone.
+  bool by_xor() const { return xor_holds && !relative_holds && !mixed_holds; }
   bool operator==(const SubCluster&) const = default;
 };
 

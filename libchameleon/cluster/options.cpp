@@ -77,7 +77,7 @@ const char* algorithm_name(const ClusterOptions& options) {
 
 SignatureFormat fed_format(const ClusterOptions& options) {
   const auto format = static_cast<SignatureFormat>(options.format | options.further);
-  if (options.equality == Equality::kExact) return format;
+  if (options.equality != Equality::kPacked) return format;
   return static_cast<SignatureFormat>(
       format | format_bit(Parameter::kCount) | format_bit(Parameter::kSource) |
       format_bit(Parameter::kDestination) | format_bit(Parameter::kDataOperation));
@@ -86,7 +86,7 @@ SignatureFormat fed_format(const ClusterOptions& options) {
 const char* steps_name(Steps steps) { return steps == Steps::kDouble ? "double" : "single"; }
 
 const char* equality_name(Equality equality) {
-  return equality == Equality::kExact ? "exact" : "packed";
+  return equality == Equality::kExact ? "exact" : equality == Equality::kXor ? "xor" : "packed";
 }
 
 std::string k_text(std::uint32_t k) { return k == kUnbounded ? "all" : std::to_string(k); }
@@ -123,7 +123,8 @@ bool steps_of(std::string_view text, Steps& steps) {
 }
 
 bool equality_of(std::string_view text, Equality& equality) {
-  return word_of(text, equality, {Equality::kExact, Equality::kPacked}, equality_name);
+  return word_of(text, equality, {Equality::kExact, Equality::kXor, Equality::kPacked},
+                 equality_name);
 }
 
 bool k_of(std::string_view text, std::uint32_t& k) {

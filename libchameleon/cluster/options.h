@@ -25,6 +25,7 @@ enum class Steps : std::uint8_t {
 /// What makes two ranks alike without loss (CHAMELEON_EQUALITY).
 enum class Equality : std::uint8_t {
   kExact,   ///< equal hashes of all values
+  kXor,     ///< the same, with partners also read by XOR with the rank
   kPacked,  ///< equal 64-bit words of averages (Table 3.1): as published, for comparison
 };
 

@@ -10,6 +10,7 @@
 #include "format/codec.h"
 #include "format/file.h"
 #include "format/node_codec.h"
+#include "model/xor_reading.h"
 
 namespace chameleon::flush {
 namespace {
@@ -198,10 +199,10 @@ std::uint32_t kinds_between(const StreamHashes& rank, const StreamHashes& lead) 
   return rank[kPollsHash] == lead[kPollsHash] ? kinds : kinds | kInexactPolls;
 }
 
-/// Kinds in which each represented rank of `lead` is inexact. `mixed`: end-points are read as no
-/// rank compared them.
+/// Kinds in which each represented rank of `lead` is inexact. `otherwise`: end-points are read as
+/// no rank compared them.
 std::vector<Inexact> judge(std::uint32_t lead, const RankList& represented,
-                           const std::vector<Comparison>& comparisons, bool mixed) {
+                           const std::vector<Comparison>& comparisons, bool otherwise) {
   std::vector<Inexact> result;
   const StreamHashes* own = nullptr;
   for (const Comparison& one : comparisons)
@@ -211,7 +212,7 @@ std::vector<Inexact> judge(std::uint32_t lead, const RankList& represented,
   for (const Comparison& one : comparisons) {
     if (one.lead != lead) continue;
     std::uint32_t kinds = kinds_between(one.hashes, *own);
-    if (mixed) kinds |= kInexactSource | kInexactDest;
+    if (otherwise) kinds |= kInexactSource | kInexactDest;
     RankList ranks = one.ranks.intersection(represented);
     compared.merge(ranks);
     if (kinds != 0 && !ranks.empty()) merge_inexact(result, {{std::move(ranks), kinds}});
@@ -237,18 +238,21 @@ void each_represented(const ShareClass& one, const RankList& keepers, const Clus
     }
 }
 
-/// Adds to a class's entry the ranks that its leads stand for. Where partners of a cluster are not
+/// Adds to a class's entry the ranks that its leads stand for. Where partners of a cluster agree by
+/// XOR alone, they are moved to its ranks by that. Where partners of a cluster are not
 /// at the same distances from its ranks, those that are always rank 0 are taken for a root.
 void represent(FlushPlan::Entry& entry, const ShareClass& one, const RankList& keepers,
                const Clustering& clustering, const std::vector<Comparison>& comparisons) {
   bool mixed = false;
   each_represented(one, keepers, clustering, [&](const SubCluster& cluster, const RankList&) {
+    entry.by_xor = one.ranks.size() == 1 && cluster.by_xor();
     mixed = mixed || (one.mixed_holds && !cluster.same_distances);
   });
   if (mixed) entry.relative = false;
+  const bool compared = !mixed && !entry.by_xor;
   each_represented(
       one, keepers, clustering, [&](const SubCluster& cluster, const RankList& represented) {
-        merge_inexact(entry.inexact, judge(cluster.lead, represented, comparisons, mixed));
+        merge_inexact(entry.inexact, judge(cluster.lead, represented, comparisons, !compared));
         entry.ranks.merge(represented);
       });
 }
@@ -314,7 +318,7 @@ void Senders::leave_out(const Absent& absent) {
 void FlushPlan::Entry::encode(ByteWriter& writer) const {
   writer.varint(sender);
   writer.varint(group);
-  writer.u8(static_cast<std::uint8_t>((relative ? 1 : 0) | (alone ? 2 : 0)));
+  writer.u8(static_cast<std::uint8_t>((relative ? 1 : 0) | (alone ? 2 : 0) | (by_xor ? 4 : 0)));
   ranks.encode(writer);
   encode_inexact(writer, inexact);
 }
@@ -325,6 +329,7 @@ bool FlushPlan::Entry::decode(ByteReader& reader, Entry& value) {
   const std::uint8_t flags = reader.u8();
   value.relative = (flags & 1) != 0;
   value.alone = (flags & 2) != 0;
+  value.by_xor = (flags & 4) != 0;
   if (!RankList::decode(reader, value.ranks)) return false;
   return decode_inexact(reader, value.inexact);
 }
@@ -343,6 +348,22 @@ bool FlushPlan::decode(ByteReader& reader, FlushPlan& value) {
   return reader.ok();
 }
 
+namespace {
+
+/// Gives each of `ranks` partners that follow from those of `lead` by XOR, if all can have such.
+bool move_to(Param& param, std::uint32_t lead, const RankList& ranks, std::uint32_t size) {
+  std::vector<ParamGroup> groups;
+  for (const std::uint32_t rank : ranks.ranks()) {
+    auto values = move_by_xor(param.values(), lead, rank, size);
+    if (!values) return false;
+    groups.push_back({RankList::single(rank), EndPointForm::kAbsolute, std::move(*values)});
+  }
+  param.set_groups(std::move(groups));
+  return true;
+}
+
+}  // namespace
+
 Shipment prepare(const FlushPlan::Entry& entry, Share& share) {
   Shipment shipment;
   shipment.trace = std::move(share.trace);
@@ -352,6 +373,9 @@ Shipment prepare(const FlushPlan::Entry& entry, Share& share) {
     each_param(
         shipment.trace.nodes, shipment.trace,
         [&](Param& param, EndPointForm relative, EndPointForm mixed) {
+          const bool by_xor = entry.by_xor && relative == EndPointForm::kRelative;
+          if (by_xor && move_to(param, entry.sender, entry.ranks, shipment.trace.world_size))
+            return;
           param.canonicalize((entry.relative ? relative : mixed) == EndPointForm::kRelative);
         },
         [](Param&) {});

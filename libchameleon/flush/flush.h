@@ -87,6 +87,7 @@ struct FlushPlan {
     std::uint32_t group = 0;  ///< of equal structure, by place
     bool relative = true;     ///< the reading that holds
     bool alone = true;        ///< one rank: both readings stay
+    bool by_xor = false;      ///< partners of the others follow from the sender's by XOR
     RankList ranks;           ///< whose trace it is, those it represents included
     std::vector<Inexact> inexact;
 

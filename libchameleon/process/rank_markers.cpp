@@ -17,8 +17,12 @@ void raw_election(std::FILE* file, const ClusterOptions& how, const SignatureVec
                static_cast<unsigned long long>(signature.call_path));
   for (const SignatureVector::Summary& one : signature.parameters)
     std::fprintf(file, " %a %llu", one.mean, static_cast<unsigned long long>(one.exact));
-  for (const std::uint64_t one : signature.mixed)
-    std::fprintf(file, " %llu", static_cast<unsigned long long>(one));
+  const auto numbers = [file](const auto& all) {
+    for (const std::uint64_t one : all)
+      std::fprintf(file, " %llu", static_cast<unsigned long long>(one));
+  };
+  numbers(signature.mixed);
+  if (how.equality == cluster::Equality::kXor) numbers(signature.xored);
   std::fputc('\n', file);
 }
 

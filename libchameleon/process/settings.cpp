@@ -181,7 +181,7 @@ const std::map<std::string, Variable>& variables() {
         "and behind a + those that are used as far as K allows",
         set_format}},
       {"STEPS", {"double or single", axis(&ClusterOptions::steps, cluster::steps_of)}},
-      {"EQUALITY", {"exact or packed", axis(&ClusterOptions::equality, cluster::equality_of)}},
+      {"EQUALITY", {"exact, xor or packed", axis(&ClusterOptions::equality, cluster::equality_of)}},
       {"COUNT_TOLERANCE",
        {"a share such as 5%", axis(&ClusterOptions::count_tolerance, cluster::tolerance_of)}},
       {"K", {"a number from 1 to 65536, or all", axis(&ClusterOptions::k, cluster::k_of)}},
@@ -278,6 +278,7 @@ Result<Settings> parse_settings(const char* const* environment) {
   if (!names_format && settings.fidelity != Fidelity::kExact)
     settings.cluster.further = cluster::kFurtherSignatures;
   settings.format = fed_format(settings.cluster);
+  settings.reads_by_xor = settings.cluster.equality == cluster::Equality::kXor;
   settings.keeps_times = settings.timing != Timing::kNone;
   settings.hashes = settings.fidelity == Fidelity::kChecked;
   return settings;

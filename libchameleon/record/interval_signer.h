@@ -29,6 +29,8 @@ class IntervalSigner {
  public:
   explicit IntervalSigner(const RecordOptions& options);
 
+  /// Partners are also read by XOR with this rank of the world.
+  void read_by_xor(std::uint32_t rank) { signature_.read_by_xor(rank); }
   bool signs(Parameter parameter) const { return (options_.format & format_bit(parameter)) != 0; }
   /// Signs what is in a log that is cleared before the interval ends.
   void sign(const IntervalLog& log);

@@ -25,7 +25,8 @@ struct RecordOptions {
   bool counter = true;                      ///< time stamps from the processor's counter
   SignatureFormat format = kDefaultFormat;  ///< signatures that are needed
   CallPathForm signature = CallPathForm::kOrdered;
-  bool hashes = false;  ///< of each kind of parameter (fidelity `checked`)
+  bool reads_by_xor = false;  ///< partners, for signatures
+  bool hashes = false;        ///< of each kind of parameter (fidelity `checked`)
 
   bool excludes(const std::string& call) const;
 };

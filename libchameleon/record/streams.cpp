@@ -53,6 +53,7 @@ Streams::Streams(const RecordOptions& options, int rank, int size)
       rank_(static_cast<std::uint32_t>(rank)),
       size_(static_cast<std::uint32_t>(size)),
       first_(options, options.buffer, 0) {
+  if (options.reads_by_xor) first_.trace.read_by_xor(rank_);
   open_raw(first_);
 }
 
@@ -88,6 +89,7 @@ Stream& Streams::of(std::uint32_t number) {
     Stream& made = *others_.back();
     for (std::size_t kind = 0; kind < kKinds; ++kind) made.slots[kind].join(first_.slots[kind]);
     if (!keeps_times_) made.trace.drop_times();
+    if (options_.reads_by_xor) made.trace.read_by_xor(rank_);
     // Until its first call a thread is taken to have computed: since the thread before it in the
     // stream ended, or since tracing began. So times along any stream are those of the rank.
     made.last_exit = begun_;

@@ -69,11 +69,16 @@ IntervalTotals IntervalSignature::take_totals() {
 
 void IntervalTotals::append(const IntervalTotals& next) {
   call_path = combine(call_path, next.call_path);
-  for (std::size_t i = 0; i < std::size(mixed); ++i)
-    if (next.parameters[i].count != 0)
-      mixed[i] = parameters[i].count == 0
-                     ? next.mixed[i]
-                     : combine(mixed[i], combine(next.mixed[i], next.parameters[i].count));
+  for (std::size_t i = 0; i < std::size(mixed); ++i) {
+    const std::uint64_t more = next.parameters[i].count;
+    if (more == 0) continue;
+    const bool first = parameters[i].count == 0;
+    mixed[i] = first ? next.mixed[i] : combine(mixed[i], combine(next.mixed[i], more));
+    if (first || xored[i] == 0 || next.xored[i] == 0)
+      xored[i] = first ? next.xored[i] : 0;
+    else
+      xored[i] = combine(xored[i], combine(next.xored[i], more));
+  }
   for (std::size_t i = 0; i < kParameters; ++i) {
     ParameterTotal& total = parameters[i];
     const ParameterTotal& more = next.parameters[i];
@@ -115,7 +120,10 @@ SignatureVector IntervalTotals::signature() const {
     }
   }
   for (std::size_t i = 0; i < std::size(mixed); ++i)
-    if (parameters[i].count != 0) signature.mixed[i] = combine(mixed[i], parameters[i].count);
+    if (parameters[i].count != 0) {
+      signature.mixed[i] = combine(mixed[i], parameters[i].count);
+      if (xored[i] != 0) signature.xored[i] = combine(xored[i], parameters[i].count);
+    }
   return signature;
 }
 

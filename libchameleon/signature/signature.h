@@ -22,6 +22,7 @@
 #include "base/hash.h"
 #include "model/end_point.h"
 #include "model/node.h"
+#include "model/xor_reading.h"
 
 namespace chameleon::signature {
 
@@ -74,6 +75,9 @@ struct SignatureVector {
   /// Of SRC and DEST: hashes in which a partner that is rank 0 goes by that name, and others are
   /// relative. So workers that all talk to rank 0 are alike.
   std::uint64_t mixed[2] = {};
+  /// Of SRC and DEST: hashes in which a partner is the bits in which its rank differs from this
+  /// rank, as in hypercubes and butterflies. 0 unless `IntervalSignature::read_by_xor`.
+  std::uint64_t xored[2] = {};
 
   const Summary& operator[](Parameter parameter) const {
     return parameters[static_cast<std::size_t>(parameter)];
@@ -102,7 +106,7 @@ struct ParameterTotal {
 struct IntervalTotals {
   std::uint64_t call_path = 0;
   ParameterTotal parameters[kParameters];
-  std::uint64_t mixed[2] = {};  ///< see `SignatureVector`
+  std::uint64_t mixed[2] = {}, xored[2] = {};  ///< see `SignatureVector`
 
   ParameterTotal& operator[](Parameter parameter) {
     return parameters[static_cast<std::size_t>(parameter)];
@@ -122,6 +126,9 @@ enum class CallPathForm : std::uint8_t {
 class IntervalSignature {
  public:
   explicit IntervalSignature(CallPathForm form = CallPathForm::kOrdered);
+
+  /// Partners are also read by XOR with this rank of the world.
+  void read_by_xor(std::uint32_t rank) { xor_rank_ = rank; }
 
   /// A signed event.
   void call(std::uint64_t symbol) {
@@ -157,6 +164,9 @@ class IntervalSignature {
     std::uint64_t& mixed = totals_.mixed[static_cast<std::size_t>(parameter)];
     mixed = in_order(mixed,
                      root ? kRankZero : mix(static_cast<std::uint64_t>(packed_relative(packed))));
+    if (xor_rank_ == kNoRank) return;
+    std::uint64_t& xored = totals_.xored[static_cast<std::size_t>(parameter)];
+    xored = in_order(xored, mix(static_cast<std::uint64_t>(xor_reading(packed, xor_rank_))));
   }
 
   /// What the interval comes to; the next one starts empty. `call_path` is 0 in the XOR form.
@@ -193,7 +203,10 @@ class IntervalSignature {
     return (std::rotl(hash, 29) ^ value) * 0x9ddfea08eb382d69ULL;
   }
 
+  static constexpr std::int64_t kNoRank = -1;
+
   CallPathForm form_;
+  std::int64_t xor_rank_ = kNoRank;
   std::vector<Entry> entries_{Entry{}};
   Table symbols_, transitions_;
   std::uint32_t epoch_ = 1;

@@ -194,7 +194,7 @@ def algorithms(online):
     program = online.example("wavefront", "--iterations", 6)
     leads = {}
     for key, variables in {"all": {"K": "all"}, "single": {"STEPS": "single", "K": 2},
-                           "packed": {"EQUALITY": "packed"}, "near": {"COUNT_TOLERANCE": "5%"},
+                           "packed": {"EQUALITY": "packed"}, "xor": {"EQUALITY": "xor"}, "near": {"COUNT_TOLERANCE": "5%"},
                            "fixed": {"FORMAT": "callpath,count"},
                            "adaptive": {"FORMAT": "adaptive:-comp,-comm"}}.items():
         what, _, facts, _ = online.exact(8, program, **variables)

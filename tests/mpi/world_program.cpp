@@ -115,6 +115,7 @@ void clusterings(std::uint32_t size) {
         result.parameters[i] = {static_cast<double>(value) / 3, value};
       }
       for (std::uint64_t& mixed : result.mixed) mixed = mix(random + 77) % 20;
+      for (std::uint64_t& xored : result.xored) xored = 1 + mix(random + 78) % 5;
       return result;
     };
     const Clustering mine = cluster::cluster(world, world.generate(signature), options);
@@ -131,7 +132,7 @@ void clusterings(std::uint32_t size) {
               round);
   for (const Preset& preset : presets())
     for (const Steps steps : {Steps::kDouble, Steps::kSingle})
-      for (const Equality equality : {Equality::kExact, Equality::kPacked}) {
+      for (const Equality equality : {Equality::kExact, Equality::kXor, Equality::kPacked}) {
         ClusterOptions options = preset.options;
         options.steps = steps;
         options.equality = equality;

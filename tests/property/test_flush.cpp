@@ -9,6 +9,7 @@
 #include "flush/flush.h"
 #include "format/codec.h"
 #include "format/file.h"
+#include "model/xor_reading.h"
 #include "property/streams.h"
 #include "world/virtual_world.h"
 
@@ -233,6 +234,59 @@ TEST_CASE("of ranks at other distances from their partners a lead's rank 0 is ra
   CHECK(third[0].values[2] == (same ? 2 : 0));
   const std::uint32_t kinds = inexact_kinds(merged->nodes.front().inexact, 3);
   CHECK(kinds == (same ? 0U : kInexactSource | kInexactDest));  // nobody compared that reading
+}
+
+TEST_CASE("a lead's partners are moved by XOR to ranks that are alike in that reading alone") {
+  const int ranks = 8;
+  const bool by_xor = GENERATE(true, false);
+  const std::int64_t partner = GENERATE(0, 2, -1);  // of rank 1
+  const auto partner_of = [&](std::int64_t rank) {
+    return partner < 0 ? rank : by_xor ? partner ^ 1 ^ rank : (rank + partner - 1 + 8) % 8;
+  };
+  std::vector<Stream> streams;
+  for (int rank = 0; rank < ranks; ++rank)
+    streams.push_back({{1, 1, {0, 8, partner_of(rank)}}, {2, 2, {0, 8, 7 - partner_of(rank)}}});
+  VirtualWorld world(ranks);
+  auto shares = shares_of(streams, 0, 4);
+  for (int rank = 0; rank < ranks; ++rank) {
+    Share& share = shares[static_cast<std::size_t>(rank)];
+    share.keeps = rank == 1;
+    if (!share.keeps) share.trace = Trace();
+  }
+  Clustering clustering = one_cluster(ranks, 1);
+  SubCluster& only = clustering.main[0].clusters[0];
+  only.xor_holds = true;
+  only.relative_holds = !by_xor;
+  only.mixed_holds = false;
+  only.same_distances = !by_xor;
+  const auto merged = flush::flush(world, shares, clustering, Fidelity::kLead);
+  REQUIRE(merged);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Stream all = expand(*merged, rank);
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].values[2] == partner_of(rank));
+    if (by_xor) CHECK(all[1].values[2] == 7 - partner_of(rank));
+  }
+}
+
+TEST_CASE("partners move by XOR unless one would be no rank, or they lie in progressions") {
+  const auto packed = [](std::initializer_list<std::int32_t> partners) {
+    ValueSequence values;
+    for (const std::int32_t one : partners)
+      values.append(one < 0 ? pack_special(SpecialRank::kProcNull) : pack_rank(one, 1, 12));
+    return values;
+  };
+  const auto absolute = [](std::initializer_list<std::int64_t> partners) {
+    ValueSequence values;
+    for (const std::int64_t one : partners) values.append(one);
+    return values;
+  };
+  const std::int64_t none = packed_absolute(pack_special(SpecialRank::kProcNull));
+  CHECK(move_by_xor(packed({0, 3, -1}), 1, 2, 12) == absolute({3, 0, none}));
+  CHECK(move_by_xor(packed({5, 5}), 1, 1, 12) == absolute({5, 5}));
+  CHECK(move_by_xor(packed({9}), 1, 2, 12) == absolute({10}));
+  CHECK_FALSE(move_by_xor(packed({9}), 1, 5, 12));  // 13
+  CHECK_FALSE(move_by_xor(packed({2, 3, 4, 5, 6}), 1, 2, 12));
 }
 
 TEST_CASE("what values declare goes on with them, through however many ranks") {

@@ -32,6 +32,9 @@ BEHAVIOURS = {
     ("ring", 16): (1, 1),
     ("phases", 16): (1, 1),
 }
+# Ranks of transpose -> leads where partners are also read by XOR: sides of the grid. Without rules
+# or that there is one for each rank.
+BY_XOR = {16: 4, 64: 8}
 # Leads with COUNT in the format, and with COUNTs within 5 % alike.
 COUNTS = {10: (12, 12), 30: (12, 12), 90: (12, 9), 250: (12, 9)}
 # The signatures in which ranks differ, times and loops aside.
@@ -112,6 +115,23 @@ def behaviours(shapes):
         shapes.check(what, shapes.elected(folder), expected)
 
 
+def by_xor(shapes):
+    for ranks, expected in BY_XOR.items():
+        folder = shapes.job("transpose", ranks, ALGORITHM="dynamic", EQUALITY="xor")
+        shapes.check(f"by XOR: transpose, {ranks} ranks", shapes.elected(folder), (1, expected))
+        study = shapes.document("cluster", folder, "--algorithm", "dynamic", "--equality",
+                                "xor")["algorithms"][0]
+        for column in ("src", "dest"):
+            shapes.check(f"by XOR: transpose, {ranks} ranks, {column} kept",
+                         study["kept"][column]["share"], 1)
+        leads = shapes.job("transpose", ranks, ALGORITHM="dynamic", EQUALITY="xor",
+                           FIDELITY="lead")
+        columns = shapes.document("verify", leads, "--raw", leads / "raw")["columns"]
+        for column in ("source", "dest", "count", "events"):
+            shapes.check(f"by XOR: transpose, {ranks} ranks, leads' {column}",
+                         columns[column]["share"], 1)
+
+
 def counts(shapes):
     for size, expected in COUNTS.items():
         leads = [shapes.elected(shapes.job("stencil2d", 16, "--size", size,
@@ -157,13 +177,13 @@ def losses(shapes):
 
 def main():
     arguments = simulated_job.parser(__doc__)
-    arguments.add_argument("--only", help="one part: behaviours, counts, formats, kept, losses")
+    arguments.add_argument("--only", help="one part: behaviours, by_xor, counts, formats, kept, losses")
     options = arguments.parse_args()
     simulated_job.raise_limits()
 
     def body(tools):
         shapes = Shapes(tools, options)
-        for part in (behaviours, counts, formats, kept, losses):
+        for part in (behaviours, by_xor, counts, formats, kept, losses):
             if options.only in (None, part.__name__):
                 part(shapes)
         expect(not shapes.faults, "\n".join(shapes.faults))

@@ -154,6 +154,95 @@ TEST_CASE("a cluster of one reading takes in nobody by the other") {
   CHECK(text(clusters_of(3, {}, of)) == "0: 0-1; 2: 2");
 }
 
+namespace {
+
+/// A rank of a grid of `side` squared that exchanges with those of its row in a butterfly, and then
+/// with its transpose.
+SignatureVector butterfly(std::uint32_t rank, std::uint32_t side) {
+  IntervalSignature signature;
+  signature.read_by_xor(rank);
+  const auto partner = [&](std::uint32_t other) {
+    const auto self = static_cast<std::int32_t>(rank);
+    const auto size = static_cast<std::int32_t>(side * side);
+    signature.call(1);
+    for (const Parameter each : {Parameter::kSource, Parameter::kDestination})
+      signature.add_end_point(each, pack_rank(static_cast<std::int32_t>(other), self, size));
+  };
+  for (std::uint32_t bit = 1; bit < side; bit *= 2) partner(rank ^ bit);
+  partner(rank % side * side + rank / side);
+  return signature.take();
+}
+
+}  // namespace
+
+TEST_CASE("by XOR a transpose has as many leads as its grid has columns, and else one a rank") {
+  const std::uint32_t side = GENERATE(4, 8, 16, 32);
+  ClusterOptions options = find_preset("dynamic")->options;
+  const auto of = [&](std::uint32_t rank) { return butterfly(rank, side); };
+  CHECK(clusters_of(side * side, options, of).size() == side * side);
+  options.equality = Equality::kXor;
+  const Clustering clusters = clusters_of(side * side, options, of);
+  REQUIRE(clusters.size() == side);
+  for (std::uint32_t rank = 0; rank < side * side; ++rank) {
+    const SubCluster& one = *clusters.find(rank);
+    CHECK(one.by_xor());
+    // Row and column differ in the same bits.
+    CHECK((rank / side ^ rank % side) == (one.lead / side ^ one.lead % side));
+  }
+}
+
+TEST_CASE("a clustering by XOR is the same after a journey") {
+  ClusterOptions options = find_preset("dynamic")->options;
+  options.equality = GENERATE(Equality::kXor, Equality::kExact);
+  const Clustering sent =
+      clusters_of(16, options, [](std::uint32_t rank) { return butterfly(rank, 4); });
+  ByteWriter writer;
+  encode(writer, sent);
+  const Bytes bytes = writer.take();
+  ByteReader reader(bytes);
+  Clustering received;
+  REQUIRE(decode(reader, received));
+  CHECK(received == sent);
+}
+
+TEST_CASE("ranks that are alike by their distances stay so where partners are read by XOR too") {
+  const auto of = [](std::uint32_t rank) {
+    IntervalSignature signature;
+    signature.read_by_xor(rank);
+    signature.call(1);
+    signature.add_end_point(
+        Parameter::kDestination,
+        pack_rank(static_cast<std::int32_t>((rank + 1) % 16), static_cast<std::int32_t>(rank), 16));
+    return signature.take();
+  };
+  ClusterOptions options;
+  options.equality = Equality::kXor;
+  const Clustering ring = clusters_of(16, options, of);
+  CHECK(text(ring) == "0: 0-15");
+  CHECK(ring.find(3)->relative_holds);
+  CHECK_FALSE(ring.find(3)->by_xor());
+}
+
+TEST_CASE("a history is read by XOR if all of its intervals are") {
+  const auto interval = [](bool by_xor, std::int32_t partner) {
+    IntervalSignature signature;
+    if (by_xor) signature.read_by_xor(6);
+    signature.call(1);
+    signature.add_end_point(Parameter::kSource, pack_rank(partner, 6, 8));
+    return signature.take_totals();
+  };
+  IntervalTotals same, other, some;
+  for (const bool second : {false, true}) {
+    same.append(interval(true, second ? 7 : 4));
+    other.append(interval(true, second ? 4 : 7));
+    some.append(interval(!second, 7));
+  }
+  CHECK(same.signature().xored[0] != 0);
+  CHECK(same.signature().xored[0] != other.signature().xored[0]);
+  CHECK(some.signature().xored[0] == 0);
+  CHECK(same.signature().xored[1] == 0);
+}
+
 TEST_CASE("an adaptive format has the signatures in which ranks differ") {
   ClusterOptions options = find_preset("acurdion")->options;
   const auto format_of = [&](auto of, std::uint32_t ranks = 16) {

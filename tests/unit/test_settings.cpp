@@ -110,6 +110,13 @@ TEST_CASE("a paper's clustering is a point on axes that other variables move") {
   CHECK(moved->cluster.count_tolerance == 0.025);
   CHECK(moved->cluster.adaptive);
   CHECK(format_text(moved->cluster) == "adaptive:callpath,src,dest,count,tag,key,color,loop,data");
+  for (const char* one : {"exact", "xor", "packed"}) {
+    const std::string variable = std::string("CHAMELEON_EQUALITY=") + one;
+    const auto equal = parse({variable.c_str()});
+    REQUIRE(equal);
+    CHECK(std::string(equality_name(equal->cluster.equality)) == one);
+    CHECK(equal->reads_by_xor == (equal->cluster.equality == Equality::kXor));
+  }
   CHECK(parse({"CHAMELEON_K=all"})->cluster.k == kUnbounded);
   CHECK(parse({"CHAMELEON_FORMAT=adaptive"})->cluster.format == kAllSignatures);
   CHECK(parse({"CHAMELEON_FORMAT=callpath", "CHAMELEON_EQUALITY=packed"})->format ==
