@@ -14,44 +14,27 @@ constexpr int kMostTried = 4;
 /// The loop that ends `loop`, or null.
 Node* loop_at_end(Node& loop) { return loop.body.back().is_loop() ? &loop.body.back() : nullptr; }
 
-bool has_symbol(std::span<const Node> nodes, std::uint64_t symbol) {
-  return std::any_of(nodes.begin(), nodes.end(), [&](const Node& node) {
-    return node.is_loop() ? has_symbol(node.body, symbol) : node.symbol() == symbol;
-  });
-}
-
 const RankList kSameRanks;
 
 }  // namespace
 
 void Folder::push(const Event& event) {
   ++events_;
-  if (predicts_ && predicted(event)) return;
+  const auto predicted = [&] {
+    if (!prediction_.active()) return false;
+    const bool taken = prediction_.take(event, last_symbol_);
+    if (!prediction_.active()) fold_in(prediction_.withdraw());
+    return taken;
+  };
+  if (predicted()) return;
   const std::uint64_t symbol = Node::event_symbol(event.call, event.path);
   fold_tail(symbol);
   if (absorbed_into_ != nullptr) {
-    predict(absorbed_into_);
-    if (predicts_ && predicted(event)) return;
+    prediction_.expect(*absorbed_into_);
+    if (predicted()) return;
   }
-  push_node(node_of(event, last_symbol_));
+  push_node(node_of(event, last_symbol_, prediction_.keeps_times()));
   last_symbol_ = symbol;
-}
-
-Node Folder::node_of(const Event& event, std::uint64_t predecessor) const {
-  Node node;
-  node.call = event.call;
-  node.path = event.path;
-  node.shape = Shape::of(Node::event_symbol(event.call, event.path));
-  node.params.resize(event.values.size());
-  for (std::size_t i = 0; i < event.values.size(); ++i)
-    node.params[i].values().append(event.values[i]);
-  if (keep_times_) {
-    TimeEntry& entry = node.times.emplace_back();
-    entry.predecessor = predecessor;
-    entry.compute.add(event.compute);
-    entry.communication.add(event.communication);
-  }
-  return node;
 }
 
 void Folder::fold_in(Node node) {
@@ -90,10 +73,6 @@ void Folder::fold_ready(std::uint64_t next) {
   remember_tail();
 }
 
-bool Folder::comes_later_in(std::span<const Node> nodes, std::uint64_t symbol) {
-  return first_symbol(nodes[0]) != symbol && has_symbol(nodes, symbol);
-}
-
 /// Whether what comes next stands within the tail: then this is likely an iteration that ends
 /// in the middle of an inner loop, and goes on there.
 bool Folder::must_wait(std::size_t at) {
@@ -118,16 +97,16 @@ void Folder::close_wait(std::size_t i) {
   try_position(wait.at);
   while (!waits_.empty() && nodes_.size() <= waits_.back().end) waits_.pop_back();
   closing_ = true;  // waiting again within what was waited for would take exponential time
-  for (Node& node : later) fold_in(std::move(node));
+  fold_in(std::move(later));
   closing_ = false;
 }
 
 void Folder::append(std::vector<Node> nodes, std::uint64_t events) {
   if (nodes.empty()) return;
-  if (predicts_) leave_prediction();
+  if (prediction_.active()) fold_in(prediction_.leave());
   reopen_loops(nodes);
   last_symbol_ = end_symbol(nodes.back());
-  for (Node& node : nodes) fold_in(std::move(node));
+  fold_in(std::move(nodes));
   events_ += events;
 }
 
@@ -229,12 +208,12 @@ void Folder::remember_tail() {
 }
 
 std::span<const Node> Folder::nodes() {
-  if (predicts_) leave_prediction();
+  if (prediction_.active()) fold_in(prediction_.leave());
   return nodes_;
 }
 
 std::vector<Node> Folder::take() {
-  if (predicts_) leave_prediction();
+  if (prediction_.active()) fold_in(prediction_.leave());
   fold_tail(0);
   close_loops(nodes_);
   std::vector<Node> nodes = std::move(nodes_);
@@ -242,7 +221,6 @@ std::vector<Node> Folder::take() {
   prefix_.assign(1, Shape{});
   index_.clear();
   waits_.clear();
-  predicts_ = false;
   events_ = 0;
   return nodes;
 }

@@ -101,16 +101,7 @@ struct ValueSequence::General {
   void close();
   void reopen();
   void pop();
-  void push(Term term);
   void place(Term term);
-  void truncate(std::size_t size);
-  std::vector<Term> take(std::size_t from);
-  std::uint64_t term_hash(std::size_t i) const {
-    return prefix[i + 1] - prefix[i] * value_terms::kTermBase;
-  }
-  std::uint64_t window(std::size_t from, std::size_t to) const {
-    return prefix[to] - prefix[from] * value_terms::power(value_terms::kTermBase, to - from);
-  }
   /// What the terms end with, for `rounds_since` once more values have come.
   struct End {
     std::size_t from = 0, size = 0;                        ///< terms
@@ -124,6 +115,17 @@ struct ValueSequence::General {
   /// will do nothing else again; 0: something may. Looks at `most_terms` terms at most.
   std::uint64_t rounds_since(End& end, std::uint64_t most_terms) const;
   void go_round(const End& end, std::uint64_t rounds);
+
+ private:
+  void push(Term term);
+  void truncate(std::size_t size);
+  std::vector<Term> take(std::size_t from);
+  std::uint64_t term_hash(std::size_t i) const {
+    return prefix[i + 1] - prefix[i] * value_terms::kTermBase;
+  }
+  std::uint64_t window(std::size_t from, std::size_t to) const {
+    return prefix[to] - prefix[from] * value_terms::power(value_terms::kTermBase, to - from);
+  }
   bool ends_with(const ValueLoop& loop) const;
   bool absorb(std::size_t length, Term& result);
   bool fold(std::size_t length, Term& result);
