@@ -54,7 +54,7 @@ class Online {
   Share* aside(std::uint32_t rank) { return aside_ ? &flush::share_of(*aside_, rank) : nullptr; }
 
   /// From now on; null: nobody sees them.
-  void observe(IntervalObserver* observer) { observer_ = observer; }
+  void observe(IntervalObserver* observer) { intervals_.observer = observer; }
 
   OnlineFacts facts() const;
   State state() const { return machine_.state(); }
@@ -128,7 +128,7 @@ class Online {
   auto said() {
     return [this](Trace& part, bool last) {
       part.online = facts();
-      part.series.append(series_.take(last));
+      part.series.append(intervals_.series.take(last));
     };
   }
   bool lossless() const { return options_.fidelity == Fidelity::kExact; }
@@ -155,8 +155,11 @@ class Online {
   /// own.
   std::optional<typename World::template PerRank<Share>> aside_;
   OnlineFacts facts_;
-  SeriesKeeper series_;
-  IntervalObserver* observer_ = nullptr;
+  /// Where an interval that a marker has closed goes: rank 0's series, and whoever looks on.
+  struct Intervals {
+    SeriesKeeper series;
+    IntervalObserver* observer = nullptr;
+  } intervals_;
   struct Progress {
     std::uint32_t votes = 0;
     std::uint64_t since_flush = 0;  ///< markers

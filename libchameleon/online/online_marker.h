@@ -101,13 +101,13 @@ void Online<World>::learn_waiting(const Ballot& all) {
     member.rank->marker_log().waited_beyond(all.tally.waiting.least_ns);
   });
   if (root_ == nullptr) return;
-  note_failure(attempt([&] { series_.complete(all.tally.waiting, votes_.size()); }));
+  note_failure(attempt([&] { intervals_.series.complete(all.tally.waiting, votes_.size()); }));
 }
 
 template <class World>
 void Online<World>::note_interval(const Ballot& all, const Decision& decision) {
   std::uint32_t phase = Series::kOtherPhase;
-  note_failure(attempt([&] { phase = series_.phase_of(all.vote.phase()); }));
+  note_failure(attempt([&] { phase = intervals_.series.phase_of(all.vote.phase()); }));
   votes_.map(members_, [&](std::uint32_t, Member& member) {
     if (!member.rank->ends()) member.rank->marker_log().belongs_to(phase);
   });
@@ -118,7 +118,7 @@ void Online<World>::note_interval(const Ballot& all, const Decision& decision) {
   span.state = static_cast<std::uint8_t>(decision.state);
   span.all = all.tally;
   span.phase = phase;
-  note_failure(attempt([&] { series_.begin(span); }));
+  note_failure(attempt([&] { intervals_.series.begin(span); }));
 }
 
 template <class World>
@@ -147,8 +147,9 @@ Vote Online<World>::own_vote(std::uint32_t rank, Member& member) const {
             progress_.flushed_ns + static_cast<std::uint64_t>(1e9 * options_.flush_seconds) ||
         holds_much(member);
     const Governor::Cause cause = member.rank->budget().governor().over(member.spent);
-    if (observer_ != nullptr)
-      observer_->interval({rank, machine_.acted() + 1, machine_.state(), interval, member.times});
+    if (intervals_.observer != nullptr)
+      intervals_.observer->interval(
+          {rank, machine_.acted() + 1, machine_.state(), interval, member.times});
     vote = Vote(changed ? 1 : 0, 0, 0, mix(interval.signature.call_path),
                 cause == Governor::Cause::kEvents ? 1 : 0,
                 cause == Governor::Cause::kMarkers ? 0 : 1, due ? 1 : 0);

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// A job of virtual ranks that follow a script: what the program of each calls, how long it took,
+/// and when it fails or ends. The world, the way of a marker and the merge are the real ones.
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "online/online.h"
+#include "property/streams.h"
+#include "world/virtual_world.h"
+
+namespace chameleon::testing {
+
+using namespace chameleon::cluster;
+using namespace chameleon::compress;
+using namespace chameleon::flush;
+using namespace chameleon::online;
+using namespace chameleon::signature;
+using namespace chameleon::statemachine;
+using namespace chameleon::world;
+
+class NoBudget final : public Budget {
+ public:
+  const Governor& governor() const override { return governor_; }
+  Governor::Spent spent() override { return {}; }
+  void govern(Governor::Cause, const Governor::Spent&) override {}
+  void leave_out(bool) override {}
+
+ private:
+  Governor governor_{0, true};
+};
+
+class ScriptedLog final : public MarkerLog {
+ public:
+  void reached(Stage, std::uint64_t) override {}
+  IntervalTimes interval_times() override {
+    return {computed, called, std::exchange(voted, std::uint64_t{0})};
+  }
+  void waited_beyond(std::uint64_t least) override { beyond.push_back(least); }
+  void belongs_to(std::uint32_t phase) override { phases.push_back(phase); }
+  void note_change() override { ++changes; }
+  void note_election(const ClusterOptions&, const SignatureVector&) override { ++elections; }
+  bool marks_from_second_thread() const override { return false; }
+
+  std::uint64_t computed = 0, called = 0, voted = 0;  ///< in the next interval
+  std::vector<std::uint64_t> beyond;
+  std::vector<std::uint32_t> phases;
+  int changes = 0, elections = 0;
+};
+
+/// A rank whose program appends records to `open`.
+class ScriptedRank final : public Rank {
+ public:
+  ScriptedRank(int rank, int size) : rank_(rank), size_(size) {}
+
+  void call(std::uint64_t path) { open_.push_back({1, path, {0, 8, (rank_ + 1) % size_}}); }
+  /// What `checked` compares of what is shared next.
+  void differ_by(std::uint64_t hash) { hashes_[1] = hash; }
+  const Stream& whole() const { return whole_; }
+  std::size_t dropped() const { return dropped_; }
+  void fail() { failure_ = Failure::kMemory; }
+  /// MPI_Finalize begins.
+  void end() { ends_ = true; }
+
+  bool ends() const override { return ends_; }
+  ClosedInterval close_interval(bool) override {
+    closed_ = std::exchange(open_, {});
+    whole_.insert(whole_.end(), closed_.begin(), closed_.end());
+    IntervalSignature signature;
+    for (const Record& record : closed_) signature.call(record.path);
+    ClosedInterval interval;
+    interval.signature = signature.take();
+    last_ = interval.signature;
+    return interval;
+  }
+  void join() override {
+    partial_.insert(partial_.end(), closed_.begin(), closed_.end());
+    closed_.clear();
+  }
+  void drop() override {
+    dropped_ += closed_.size();
+    closed_.clear();
+  }
+  History history() override { return {last_, true}; }
+  ScriptedLog& marker_log() override { return log_; }
+  const ScriptedLog& scripted_log() const { return log_; }
+  Share take_share(bool keeps) override {
+    Share share;
+    share.keeps = keeps;
+    share.events = partial_.size();
+    share.hashes = std::exchange(hashes_, {});
+    share.trace = fold_stream(std::exchange(partial_, {}), rank_, size_);
+    if (!keeps) share.trace = Trace();
+    return share;
+  }
+  void complete_share(Share&) override {}
+  Trace own_facts(bool) override {
+    Trace trace;
+    trace.world_size = static_cast<std::uint32_t>(size_);
+    trace.ranks = RankList::single(static_cast<std::uint32_t>(rank_));
+    trace.facts[static_cast<std::uint32_t>(rank_)].events = whole_.size();
+    return trace;
+  }
+  std::uint64_t elapsed_ns() override { return elapsed_ns_; }
+  std::uint64_t memory_bytes() const override { return 1000 + bytes_; }
+  void hold(std::uint64_t bytes) { bytes_ += bytes; }
+  void compute(std::uint64_t seconds) { elapsed_ns_ += seconds * 1'000'000'000; }
+  std::int64_t clock_ns() override { return 0; }
+  void compared(const ClockSample&) override { ++comparisons_; }
+  Budget& budget() override { return budget_; }
+  void merged() override {}
+  bool failed() const override { return failure_ != Failure::kNone; }
+  void note_failure(Failure failure) override {
+    if (failure != Failure::kNone) failure_ = failure;
+  }
+
+  std::string said;
+  int comparisons() const { return comparisons_; }
+
+ private:
+  void say_line(const char* line) override { said += std::string(line) + "\n"; }
+
+  int rank_, size_;
+  Stream open_, closed_, partial_, whole_;
+  SignatureVector last_;
+  NoBudget budget_;
+  Failure failure_ = Failure::kNone;
+  bool ends_ = false;
+  std::uint64_t elapsed_ns_ = 0, bytes_ = 0;
+  std::size_t dropped_ = 0;
+  StreamHashes hashes_{};
+  ScriptedLog log_;
+  int comparisons_ = 0;
+};
+
+class KeptTrace final : public Output {
+ public:
+  explicit KeptTrace(int size) : size_(size) {}
+  Trace empty_trace() const override {
+    Trace trace;
+    trace.world_size = static_cast<std::uint32_t>(size_);
+    return trace;
+  }
+  void write(const Trace&, const Trace& online) override { trace = online, ++writes; }
+  void write_last(const Trace& whole) override { trace = whole; }
+  void keep_last_words(const RankList&) override {}
+  void write_last_words() noexcept override { last_words = true; }
+
+  Trace trace;
+  int writes = 0;
+  bool last_words = false;
+
+ private:
+  int size_;
+};
+
+/// A job of virtual ranks.
+template <class World>
+struct JobIn {
+  explicit JobIn(int size, Fidelity fidelity = Fidelity::kExact, std::uint64_t flush_every = 100)
+      : JobIn(World(static_cast<std::uint32_t>(size)), fidelity, flush_every) {}
+
+  JobIn(const World& world, Fidelity fidelity, std::uint64_t flush_every = 100,
+        const ClusterOptions& clusters = {})
+      : output(static_cast<int>(world.size())) {
+    const auto size = static_cast<int>(world.size());
+    options.cluster = clusters;
+    options.fidelity = fidelity;
+    options.flush_every = flush_every;
+    std::vector<Rank*> pointers;
+    for (int rank = 0; rank < size; ++rank) {
+      ranks.push_back(std::make_unique<ScriptedRank>(rank, size));
+      pointers.push_back(ranks.back().get());
+    }
+    online = std::make_unique<Online<World>>(options, world, world, pointers, &output);
+  }
+
+  /// All ranks do the same, and then have a marker.
+  State step(std::initializer_list<std::uint64_t> paths) {
+    for (const auto& rank : ranks)
+      for (const std::uint64_t path : paths) rank->call(path);
+    online->mark();
+    return online->state();
+  }
+  void end() {
+    for (const auto& rank : ranks) rank->end();
+    online->meet();
+    online->finish();
+  }
+
+  OnlineOptions options;
+  KeptTrace output;
+  std::vector<std::unique_ptr<ScriptedRank>> ranks;
+  std::unique_ptr<Online<World>> online;
+};
+using Job = JobIn<VirtualWorld>;
+
+}  // namespace chameleon::testing
