@@ -17,8 +17,8 @@ import chameleon_trace  # noqa: E402
 import harness  # noqa: E402
 from harness import expect  # noqa: E402
 
-STEPS = 40
-SLOW, LATE, SERIAL = range(10, 20), range(20, 30), range(30, 40)
+STEPS = 60  # the first and the last ten are as they should be
+SLOW, LATE, SERIAL, MOVING = range(10, 20), range(20, 30), range(30, 40), range(40, 50)
 FAULT_US = 20000  # far above what a rank loses to others on its core
 KINDS = ("compute", "point_to_point", "collective", "waiting", "tool")
 COLLECTIVE = ("Barrier", "Allreduce", "Reduce", "Bcast", "Gather", "Allgather")
@@ -138,6 +138,27 @@ def check_rank(where, spans, truth, steps, rank, raw, tables):
            f"{where}: {longest:.0f} ns in the series, raw {true}")
 
 
+def check_moving(where, spans, truth, ranks):
+    """In each time step another rank computes longest: a rank further than in the step before."""
+    blamed = 0
+    for step in MOVING:
+        rank = step % ranks
+        if any(of[step][1] >= (1 - NEAR) * truth[rank][step][0]
+               for other, of in truth.items() if other != rank):
+            continue  # one that lost its core
+        compute = spans[step + 1]["compute"]
+        expect(compute["most_rank"] == rank, f"{where}: step {step} is blamed on {compute}")
+        expect(1e9 * compute["most"] >= (1 - NEAR) * FAULT_US * 1000, f"{where}: {compute}")
+        blamed += 1
+    expect(blamed > len(MOVING) / 2, f"{where}: the machine has no time for this test")
+
+
+def ranks_of(text):
+    """Of a list such as 0-3,8."""
+    ends = [[int(end) for end in part.split("-")] for part in text.split(",")]
+    return {rank for one in ends for rank in range(one[0], one[-1] + 1)}
+
+
 def check_slow(where, slow, steps, whose, ranks, path_has):
     """The stretch of most of these time steps; it names whose fault they are, and the call site."""
     first, last = steps[0] + 1, steps[-1] + 1  # the marker at the end of step s is the (s + 1)-th
@@ -146,7 +167,8 @@ def check_slow(where, slow, steps, whose, ranks, path_has):
     expect(longest is not None, f"{where}: no slow steps among {slow}")
     expect(abs(longest["first"] - first) <= 2 and abs(longest["last"] - last) <= 2,
            f"{where}: markers {first} to {last}, in {longest}")
-    expect(longest["whose"] == whose and longest["ranks"] == ranks, f"{where}: {longest}")
+    expect(longest["whose"] == whose and ranks_of(longest["ranks"]) == ranks,
+           f"{where}: {longest}")
     expect("computes" in longest and path_has in site_of(longest["computes"]),
            f"{where}: not in {path_has}: {longest}")
     return longest
@@ -180,13 +202,18 @@ def check_blame(tools, where, trace, raw, us, ranks):
 
     slow = document("series")["slow"]
     for name, steps, rank, function in (("slow", SLOW, 3, "pass_on"), ("late", LATE, 1, "exchange")):
-        one = check_slow(f"{where}, {name}", slow, steps, "one", str(rank), function)
+        one = check_slow(f"{where}, {name}", slow, steps, "one", {rank}, function)
         planted = len(steps) * us * 1e-6
         expect(0.8 * (1 - NEAR) * planted <= one["compute_seconds"], f"{where}, {name}: {one}")
         expect(one["computes"]["seconds"] >= (1 - NEAR) * planted, f"{where}, {name}: {one}")
         check_place(f"{where}, {name}", one["computes"], rank, raw,
                     document("stats", "--by", "path", "--rank", rank), len(steps) * us)
-    check_slow(f"{where}, serial", slow, SERIAL, "all", f"0-{ranks - 1}", "pass_on")
+    check_slow(f"{where}, serial", slow, SERIAL, "all", set(range(ranks)), "pass_on")
+    turns = collections.Counter(step % ranks for step in MOVING)
+    one = check_slow(f"{where}, moving", slow, MOVING, "moves", set(turns), "pass_on")
+    for rank, steps in turns.items():
+        check_place(f"{where}, moving", one["computes"], rank, raw,
+                    document("stats", "--by", "path", "--rank", rank), steps * us)
     report = document("report")
     expect([one["ranks"] for one in report["slow"]] == [one["ranks"] for one in slow],
            f"{where}: report: {report['slow']}")
@@ -212,7 +239,7 @@ def main():
             raw.mkdir()
             program = [options.program, "--iterations", str(STEPS)]
             for fault in (f"slow:3:10-19:{FAULT_US}", f"late:1:20-29:{FAULT_US}",
-                          f"serial:30-39:{FAULT_US // 4}"):
+                          f"serial:30-39:{FAULT_US // 4}", f"moving:40-49:{FAULT_US}"):
                 program += ["--fault", fault]
             outcome = tools.traced(ranks, program, trace, raw=raw, cwd=folder,
                                    CHAMELEON_FIDELITY=fidelity)
@@ -234,6 +261,7 @@ def main():
             check_rank(f"{where}, late", spans, truth, LATE, 1, raw, tables)
             least = [spans[step + 1]["compute"]["least"] for step in SERIAL]
             expect(min(least) >= 0.9e-6 * FAULT_US / 4, f"{where}, serial: {least}")
+            check_moving(f"{where}, moving", spans, truth, ranks)
             check_blame(tools, where, trace, raw, FAULT_US, ranks)
             outcome = tools.chameleon("verify", "--json", "--raw", raw, trace)
             columns = json.loads(outcome.stdout)["columns"]
