@@ -141,6 +141,18 @@ bool Pass::next_event(Row& row) {
   return false;
 }
 
+namespace {
+
+/// Of the compute time before an event, what came before its waiting; both grow alike.
+std::uint64_t ahead_of_wait(const RankOperations& operations, std::uint64_t compute) {
+  const std::uint64_t whole = operations.compute_ns(), ahead = operations.ahead_ns();
+  if (ahead >= whole) return compute;
+  const double share = static_cast<double>(ahead) / static_cast<double>(whole);
+  return std::min(static_cast<std::uint64_t>(share * static_cast<double>(compute) + 0.5), compute);
+}
+
+}  // namespace
+
 bool Pass::fetch_event(Row& row) {
   if (!next_event(row)) {
     row.done = true;
@@ -152,7 +164,7 @@ bool Pass::fetch_event(Row& row) {
   row.next = 0;
   row.compute = aligned(row, operations.compute_ns());
   row.wait = aligned(row, operations.waiting_ns());
-  row.wait_begin = row.clock + std::min(operations.ahead_ns(), row.compute);
+  row.wait_begin = row.clock + ahead_of_wait(operations, row.compute);
   row.begin = row.clock + row.compute + row.wait;
   row.cause = 0;
   row.since.assign(operations.operations().size(), row.begin);

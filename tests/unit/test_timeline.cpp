@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <catch2/catch.hpp>
+#include <utility>
 
 #include "analysis/load.h"
 #include "analysis/run_length.h"
@@ -64,6 +65,59 @@ std::map<std::uint32_t, std::uint64_t> ends(const Trace& trace, TimelineFacts& f
   return last;
 }
 
+const Place kBetween{Node::event_symbol(kSend, 100U + kSend),
+                     Node::event_symbol(kSend, 100U + kSend)};
+const Place kLast{Node::event_symbol(kFinalize, 100U + kFinalize), kBetween.symbol};
+
+/// Three ranks that compute for 10 us before each call and are in it for 2. After ten time steps'
+/// markers, 7 us after the call before, rank 1 waited 4 us and rank 2 waited 8.
+Trace marked() {
+  constexpr std::uint32_t kSteps = 10;
+  TraceBuilder job(3);
+  job.call(kSend, "Send", {});
+  job.call(kFinalize, "Finalize", {});
+  std::vector<StreamAccounts> accounts;
+  for (std::uint32_t rank = 0; rank < 3; ++rank) {
+    AccountBook book;
+    for (std::uint32_t i = 0; i <= kSteps; ++i) {
+      const std::uint16_t call = i < kSteps ? kSend : kFinalize;
+      job.push(rank, call, {});
+      book.add(book.number_of(Node::event_symbol(call, 100U + call)), 10 * kUs, 2 * kUs);
+    }
+    accounts.push_back({rank, book.accounts()});
+  }
+  Trace trace = job.build();
+  trace.timing = "histogram";
+  for (const std::uint32_t rank : {1U, 2U}) {
+    accounts[rank].waits[kBetween] = {9 * 4 * kUs, 9, 9 * 7 * kUs};
+    accounts[rank].waits[kLast] = {4 * kUs, 1, 7 * kUs};
+  }
+  trace.times = TimeTable::of(accounts);
+  for (std::uint32_t rank = 0; rank < 3; ++rank) trace.facts[rank].waiting_ns = rank * 40 * kUs;
+  return trace;
+}
+
+/// Of `marked`, on a timeline that is so many times as long: where the waiting lies.
+void check_waits(const Trace& trace, std::uint64_t times) {
+  const auto us = [times](std::uint64_t number) {
+    return Approx(static_cast<double>(times * number * kUs)).margin(20);  // ns that are rounded
+  };
+  std::map<std::uint32_t, std::uint64_t> waited, ends;
+  const Result<TimelineFacts> run = run_timeline(trace, trace.ranks, [&](const TimedEvent& event) {
+    const std::uint64_t before = std::exchange(ends[event.rank()], event.end_ns);
+    waited[event.rank()] += event.wait_end_ns - event.wait_begin_ns;
+    if (!event.waits()) {
+      CHECK(static_cast<double>(event.begin_ns - before) == us(10));
+      return;
+    }
+    CHECK(static_cast<double>(event.wait_begin_ns - before) == us(7));
+    CHECK(static_cast<double>(event.begin_ns - event.wait_end_ns) == us(3));
+  });
+  REQUIRE(run);
+  for (std::uint32_t rank = 0; rank < 3; ++rank)
+    CHECK(static_cast<double>(waited[rank]) == us(rank * 40));
+}
+
 }  // namespace
 
 TEST_CASE("a timeline ends when the run ended") {
@@ -91,51 +145,56 @@ TEST_CASE("what a pipeline moves is taken from its waits") {
 }
 
 TEST_CASE("what a rank waited at markers lies where it waited, as long as its facts say") {
-  constexpr std::uint32_t kSteps = 10;
-  const auto symbol = [](std::uint16_t call) { return Node::event_symbol(call, 100U + call); };
-  TraceBuilder job(3);
-  job.call(kSend, "Send", {});
-  job.call(kFinalize, "Finalize", {});
-  std::vector<StreamAccounts> accounts;
-  for (std::uint32_t rank = 0; rank < 3; ++rank) {
-    AccountBook book;
-    for (std::uint32_t i = 0; i <= kSteps; ++i) {
-      const std::uint16_t call = i < kSteps ? kSend : kFinalize;
-      job.push(rank, call, {});
-      book.add(book.number_of(symbol(call)), 10 * kUs, 2 * kUs);
-    }
-    accounts.push_back({rank, book.accounts()});
+  const Trace trace = marked();
+  CHECK(StreamTimes(trace, 0).wait(kBetween).ns == 0);
+  CHECK(StreamTimes(trace, 1).wait(kBetween).ns == Approx(4 * kUs));
+  CHECK(StreamTimes(trace, 2).wait(kLast).ns == Approx(8 * kUs));
+  CHECK(StreamTimes(trace, 2).wait({kBetween.symbol, 0}).ns == 0);
+  check_waits(trace, 1);
+}
+
+TEST_CASE("waiting at markers is stretched with what lies around it to the length of the run") {
+  Trace trace = marked();
+  // By itself the last rank takes 11 events of 12 us and 80 us of waiting.
+  for (auto& [rank, facts] : trace.facts) facts.run_ns = 2 * (11 * 12 + 80) * kUs;
+  check_waits(trace, 2);
+}
+
+TEST_CASE("streams of a class share what it waited as their facts say") {
+  constexpr std::uint64_t kEvents = 10;
+  const auto times = [](std::uint64_t streams) {
+    Durations sum;
+    for (std::uint64_t i = 0; i < streams * kEvents; ++i)
+      sum.compute.add(9 * kUs), sum.communication.add(kUs);
+    return sum;
+  };
+  const Place of_class{1, 2}, of_all{2, 1}, elsewhere{3, 2};
+  Trace trace;
+  const std::uint32_t two = trace.times.add_class({RankList::range(0, 1), 0});
+  const std::uint32_t one = trace.times.add_class({RankList::single(2), 0});
+  trace.times.add(of_class, two, times(2));
+  trace.times.add(of_class, one, times(1));
+  trace.times.add(of_all, ClassTimes::kAll, times(3));
+  MarkerWaits waits;
+  waits.add(of_class, two, {100 * kUs, 20, 20 * kUs});
+  waits.add(of_all, two, {60 * kUs, 20, 40 * kUs});
+  trace.times.set_waits(waits);
+  const bool known = GENERATE(true, false);
+  if (known) {
+    trace.facts[0].waiting_ns = 40 * kUs;
+    trace.facts[1].waiting_ns = 120 * kUs;
   }
-  Trace trace = job.build();
-  trace.timing = "histogram";
-  const std::uint64_t send = symbol(kSend);
-  const Place between{send, send}, last{symbol(kFinalize), send};
-  for (const std::uint32_t rank : {1U, 2U}) {
-    accounts[rank].waits[between] = {9 * 4 * kUs, 9, 9 * 7 * kUs};
-    accounts[rank].waits[last] = {4 * kUs, 1, 7 * kUs};
+  const std::uint64_t waited[] = {known ? 40 * kUs : 80 * kUs, known ? 120 * kUs : 80 * kUs};
+  for (std::uint32_t stream = 0; stream < 2; ++stream) {
+    const StreamTimes mine(trace, stream);
+    CHECK(kEvents * (mine.wait(of_class).ns + mine.wait(of_all).ns) == Approx(waited[stream]));
+    CHECK(mine.wait(of_class).ns == Approx(mine.wait(of_all).ns * 100 / 60));
+    CHECK(mine.wait(of_class).ahead_ns == Approx(kUs));
+    CHECK(mine.wait(of_all).ahead_ns == Approx(2 * kUs));
+    CHECK(mine.wait(elsewhere).ns == 0);
   }
-  trace.times = TimeTable::of(accounts);
-  trace.facts[1].waiting_ns = 40 * kUs;
-  trace.facts[2].waiting_ns = 80 * kUs;
-  CHECK(StreamTimes(trace, 0).wait(between).ns == 0);
-  CHECK(StreamTimes(trace, 1).wait(between).ns == Approx(4 * kUs));
-  CHECK(StreamTimes(trace, 2).wait(last).ns == Approx(8 * kUs));
-  CHECK(StreamTimes(trace, 2).wait({send, 0}).ns == 0);
-  std::map<std::uint32_t, std::uint64_t> waited, ends;
-  const Result<TimelineFacts> run = run_timeline(trace, trace.ranks, [&](const TimedEvent& event) {
-    waited[event.rank()] += event.wait_end_ns - event.wait_begin_ns;
-    if (event.waits()) {
-      CHECK(event.wait_begin_ns == ends[event.rank()] + 7 * kUs);
-      CHECK(event.begin_ns == event.wait_end_ns + 3 * kUs);
-    } else {
-      CHECK(event.begin_ns == ends[event.rank()] + 10 * kUs);
-    }
-    ends[event.rank()] = event.end_ns;
-  });
-  REQUIRE(run);
-  CHECK(waited[0] == 0);
-  CHECK(waited[1] == 40 * kUs);
-  CHECK(waited[2] == 80 * kUs);
+  CHECK(StreamTimes(trace, 2).wait(of_class).ns == 0);
+  CHECK(StreamTimes(trace, 3).wait(of_class).ns == 0);  // of no class
 }
 
 TEST_CASE("a run that was cut ends at its last marker, and one of which nothing is known at all") {
