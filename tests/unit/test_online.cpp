@@ -3,7 +3,10 @@
 // what state each marker leads to, and every event of every rank in the trace at the end.
 #include <catch2/catch.hpp>
 #include <map>
+#include <random>
 
+#include "format/codec.h"
+#include "format/commit.h"
 #include "unit/scripted_job.h"
 
 using namespace chameleon;
@@ -264,6 +267,42 @@ TEST_CASE("the series says which interval took longest, on which rank, and who w
     CHECK(rank->marker_log().phases == std::vector<std::uint32_t>(20, 0));
     CHECK(rank->marker_log().beyond[13] == kVoting);
   }
+}
+
+TEST_CASE("a run of a million markers adds at most 128 KiB for its series, whoever is slow when") {
+  constexpr int kSize = 4;
+  constexpr std::uint64_t kMarkers = 1'000'000, kUs = 1000;
+  Job job(kSize, Fidelity::kLead, 20'000);
+  std::mt19937 random(7);
+  std::uint64_t computed = 0;
+  for (std::uint64_t step = 1; step <= kMarkers; ++step) {
+    for (const auto& rank : job.ranks) {
+      ScriptedLog& log = rank->marker_log();
+      log.computed = (700 + random() % 400) * kUs;
+      log.called = (200 + random() % 300) * kUs;
+      log.voted = (1 + random() % 50) * kUs;
+      computed += log.computed;
+    }
+    job.step({1, 2});
+  }
+  job.end();
+  Trace& trace = job.output.trace;
+  REQUIRE(trace.series.spans().size() <= Series::kMost);
+  std::uint64_t next = 1, sum = 0;
+  for (const SeriesSpan& span : trace.series.spans()) {
+    CHECK(span.first == next);
+    next += span.intervals;
+    sum += span.all.compute.sum_ns;
+  }
+  CHECK(next == kMarkers + 1);
+  CHECK(sum == computed);
+  const auto size = [](const Trace& one) {
+    return format::commit::frame(format::commit::kWhole, format::encode_trace(one)).size();
+  };
+  const std::size_t with = size(trace);
+  trace.series.clear();
+  INFO(with << " bytes, without the series " << size(trace));
+  CHECK(with - size(trace) <= 128U << 10);
 }
 
 TEST_CASE("an observer sees every interval of every rank, dropped ones too") {
