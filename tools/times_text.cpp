@@ -34,9 +34,15 @@ std::string times_text(const Trace& trace) {
 
 std::vector<std::string> time_class_lines(const Trace& trace) {
   std::vector<std::string> lines;
+  RankList alone;
   for (const TimeClass& one : trace.times.classes())
     if (one.streams.size() > 1)
       lines.push_back(streams_text(trace, one.streams) + ", " + within(one.spread));
+    else
+      alone.merge(one.streams);
+  if (!lines.empty() && !alone.empty())
+    lines.push_back(streams_text(trace, alone) +
+                    (alone.size() == 1 ? ", its own" : ", each its own"));
   return lines;
 }
 

@@ -14,7 +14,8 @@ namespace chameleon::tools {
 
 /// "of 7 classes of ranks, members within 3 %"; empty where a trace has no classes.
 std::string times_text(const Trace& trace);
-/// A line for each class that has several members: "ranks 0-3, within 3 %".
+/// A line for each class that has several members, "ranks 0-3, within 3 %", and one for all ranks
+/// that are classes of their own; none where all ranks are.
 std::vector<std::string> time_class_lines(const Trace& trace);
 /// "those of ranks 0-3, within 3 %", or "its own"; empty where a trace has no classes.
 std::string times_of_rank_text(const Trace& trace, std::uint32_t rank);

@@ -219,6 +219,10 @@ def check(tools, options):
     of = document(tools, "stats", "--rank", "1,3", folder / "apart.cham")["times_of"]
     expect([(one["ranks"], one["of"]) for one in of] == [("1", "0-2"), ("3", "3")],
            f"classes of ranks 1 and 3: {of}")
+    outcome = tools.chameleon("info", folder / "apart.cham")
+    told = re.findall(r"^time class +(.*)$", outcome.stdout.decode(), re.M)
+    expect(len(told) == 2 and told[0].startswith("ranks 0-2, within ") and
+           told[1] == "rank 3, its own", f"info of apart: {told}", outcome)
     print(f"{len(truth)} places of ranks, in four traces")
 
 
