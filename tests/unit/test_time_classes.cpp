@@ -5,6 +5,7 @@
 
 #include "flush/time_classes.h"
 #include "format/codec.h"
+#include "format/commit.h"
 #include "unit/trace_builder.h"
 #include "world/virtual_world.h"
 
@@ -185,6 +186,43 @@ TEST_CASE("a further rank takes less than half a byte for its times") {
     return encode_trace(trace).size();
   };
   CHECK(bytes(1024) < bytes(64) + (1024 - 64) / 2);
+}
+
+TEST_CASE("a program's times take at most 1.5 times as much at 1,024 ranks as at 64") {
+  constexpr std::uint64_t kPlaces = 118;
+  const auto bytes_at = [](std::uint32_t ranks) {
+    AllAccounts all;
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      std::mt19937 random(rank);
+      AccountBook book;
+      // By where they are in a grid, ranks wait longer or shorter; three are slow in two functions.
+      const std::uint64_t waits = 1 + rank % 5;
+      const bool slow = rank == 5 || rank == 33 || rank == 60;
+      for (int step = 0; step < 40; ++step)
+        for (std::uint64_t place = 1; place <= kPlaces; ++place) {
+          const std::uint64_t compute = 1000 * place * (slow && place > 116 ? 3 : 1);
+          const std::uint64_t noise = 97 + random() % 7;  // hundredths
+          book.add(book.number_of(place), compute * noise / 100, 500 * place * waits);
+        }
+      all.push_back({{rank, book.accounts()}});
+    }
+    Trace trace;
+    trace.world_size = ranks;
+    trace.timing = "histogram";
+    trace.ranks = RankList::range(0, ranks - 1);
+    const auto size = [&] {
+      return format::commit::frame(format::commit::kWhole, format::encode_trace(trace)).size();
+    };
+    const std::size_t without = size();
+    trace.times = gather(all, 16);
+    CHECK(trace.times.classes().size() > 5);
+    CHECK(sum_of(trace.times) == sum_of(all));
+    return size() - without;
+  };
+  const std::size_t few = bytes_at(64), many = bytes_at(1024);
+  INFO(few << " and " << many << " bytes");
+  CHECK(few > 10 * kPlaces);
+  CHECK(2 * many <= 3 * few);
 }
 
 TEST_CASE("times of a later table hold, and others keep their part") {
