@@ -112,29 +112,48 @@ void ValueSequence::append_repeated(ValueSequence&& body, std::uint64_t repeats)
   g.feed(Term(std::move(body.general_->tail), repeats));
 }
 
-void ValueSequence::append_term(const Term& term, const Mapping& map) {
-  if (!term.loop) {
-    // Two values are no progression yet: one may be a special value of its own.
-    const bool pair = term.segment.count == 2;
-    const auto [start, stride] = map(term.segment.start, pair ? 0 : term.segment.stride);
-    if (!pair) return append(Segment{start, stride, term.segment.count});
-    append(Segment{start, 0, 1});
-    return append(Segment{map(at(term.segment, 1), 0).first, 0, 1});
+/// Appends the terms of a sequence, `append(sequence, segment)` those that are no loops.
+template <class Append>
+void ValueSequence::append_terms(const std::vector<Term>& terms, Append append) {
+  for (const Term& term : terms) {
+    if (!term.loop) {
+      append(*this, term.segment);
+      continue;
+    }
+    ValueSequence body;
+    body.append_terms(term.loop->terms, append);
+    append_repeated(std::move(body), term.segment.count);
   }
-  ValueSequence body;
-  for (const Term& inner : term.loop->terms) body.append_term(inner, map);
-  append_repeated(std::move(body), term.segment.count);
+}
+
+template <class Append>
+ValueSequence ValueSequence::mapped(Append append) const {
+  ValueSequence result;
+  if (!general_) {
+    if (count_ != 0) append(result, Segment{value_, 0, count_});
+    return result;
+  }
+  result.append_terms(general_->tail, append);
+  if (general_->open.count != 0) append(result, general_->open);
+  return result;
 }
 
 ValueSequence ValueSequence::map_segments(const Mapping& map) const {
-  ValueSequence result;
-  if (!general_) {
-    if (count_ != 0) result.append_term(Term(Segment{value_, 0, count_}), map);
-    return result;
-  }
-  for (const Term& term : general_->tail) result.append_term(term, map);
-  if (general_->open.count != 0) result.append_term(Term(general_->open), map);
-  return result;
+  return mapped([&map](ValueSequence& result, const Segment& segment) {
+    // Two values are no progression yet: one may be a special value of its own.
+    const bool pair = segment.count == 2;
+    const auto [start, stride] = map(segment.start, pair ? 0 : segment.stride);
+    if (!pair) return result.append(Segment{start, stride, segment.count});
+    result.append(start);
+    result.append(map(at(segment, 1), 0).first);
+  });
+}
+
+ValueSequence ValueSequence::map_each(const std::function<std::int64_t(std::int64_t)>& f) const {
+  return mapped([&f](ValueSequence& result, const Segment& segment) {
+    if (segment.stride == 0) return result.append(f(segment.start), segment.count);
+    for (std::uint64_t i = 0; i < segment.count; ++i) result.append(f(at(segment, i)));
+  });
 }
 
 std::int64_t ValueSequence::front() const {

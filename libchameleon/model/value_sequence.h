@@ -97,6 +97,10 @@ class ValueSequence {
     });
   }
 
+  /// The sequence with `f(value)` applied to each value, whatever it does to progressions: these
+  /// are walked. O(terms, and values in progressions); what a loop repeats is mapped once.
+  ValueSequence map_each(const std::function<std::int64_t(std::int64_t)>& f) const;
+
   /// Bytes this object holds, itself included.
   std::size_t memory_bytes() const;
   /// Segments and loops stored, at all depths; 1 for a constant.
@@ -154,7 +158,10 @@ class ValueSequence {
   using Mapping = std::function<std::pair<std::int64_t, std::int64_t>(std::int64_t, std::int64_t)>;
 
   void append_general(std::int64_t value, std::uint64_t n);
-  void append_term(const Term& term, const Mapping& map);
+  template <class Append>
+  void append_terms(const std::vector<Term>& terms, Append append);
+  template <class Append>
+  ValueSequence mapped(Append append) const;
   void append_repeated(ValueSequence&& body, std::uint64_t repeats);
   General& general();
   ValueSequence map_segments(const Mapping& map) const;

@@ -20,7 +20,7 @@ constexpr std::int64_t xor_reading(std::int64_t packed, std::int64_t rank) {
 }
 
 /// The partners that `rank` has where those of `lead` are `packed`, as absolute end-points. Nothing
-/// where one would be no rank of `size`, or where partners lie in progressions. O(terms).
+/// where one would be no rank of `size`. O(terms, and partners in progressions).
 std::optional<ValueSequence> move_by_xor(const ValueSequence& packed, std::int64_t lead,
                                          std::int64_t rank, std::int64_t size);
 

@@ -15,6 +15,7 @@ import simulated_job
 from simulated_job import expect, harness
 
 STEADY = 8  # time steps: leads are elected by one that is like those before
+TRANSPOSE_STEPS = 4
 
 # (program, ranks, arguments) -> (main clusters, leads) where every behaviour has a lead.
 BEHAVIOURS = {
@@ -35,6 +36,9 @@ BEHAVIOURS = {
 # Ranks of transpose -> leads where partners are also read by XOR: sides of the grid. Without rules
 # or that there is one for each rank.
 BY_XOR = {16: 4, 64: 8}
+# Ranks on the diagonal of the grid exchange with themselves this often in a time step. SMPI's
+# MPI_Sendrecv then returns a status whose source is the rank after; the trace has the right one.
+TRANSPOSITIONS = 25
 # Leads with COUNT in the format, and with COUNTs within 5 % alike.
 COUNTS = {10: (12, 12), 30: (12, 12), 90: (12, 9), 250: (12, 9)}
 # The signatures in which ranks differ, times and loops aside.
@@ -85,16 +89,17 @@ class Shapes:
         key = (program, ranks, arguments, tuple(sorted(variables.items())))
         if key not in self.folders:
             folder = self.tools.fresh(f"job{len(self.folders)}")
-            steps = variables.pop("iterations", 4 if program == "transpose" else STEADY)
+            steps = variables.pop("iterations",
+                                  TRANSPOSE_STEPS if program == "transpose" else STEADY)
             simulated_job.run(self.tools, self.options, program, ranks, folder, "--iterations",
                               steps, *arguments,
                               **{f"CHAMELEON_{name}": text for name, text in variables.items()})
             self.folders[key] = folder
         return self.folders[key]
 
-    def document(self, verb, folder, *arguments):
+    def document(self, verb, folder, *arguments, status=0):
         outcome = self.tools.chameleon(verb, folder / "trace.cham", "--json", *arguments)
-        expect(outcome.status == 0, f"{verb} fails", outcome)
+        expect(outcome.status == status, f"{verb} fails", outcome)
         return json.loads(outcome.stdout)
 
     def elected(self, folder):
@@ -126,10 +131,13 @@ def by_xor(shapes):
                          study["kept"][column]["share"], 1)
         leads = shapes.job("transpose", ranks, ALGORITHM="dynamic", EQUALITY="xor",
                            FIDELITY="lead")
-        columns = shapes.document("verify", leads, "--raw", leads / "raw")["columns"]
-        for column in ("source", "dest", "count", "events"):
+        columns = shapes.document("verify", leads, "--raw", leads / "raw", status=1)["columns"]
+        for column in ("dest", "count", "tag", "events"):
             shapes.check(f"by XOR: transpose, {ranks} ranks, leads' {column}",
                          columns[column]["share"], 1)
+        from_oneself = math.isqrt(ranks) * TRANSPOSITIONS * TRANSPOSE_STEPS
+        shapes.check(f"by XOR: transpose, {ranks} ranks, leads' src wrong",
+                     columns["src"]["total"] - columns["src"]["matched"], from_oneself)
 
 
 def counts(shapes):
