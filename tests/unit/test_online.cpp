@@ -30,6 +30,24 @@ class LosingWorld : public VirtualWorld {
   std::uint32_t lost_;
 };
 
+/// One that says what votes take.
+class CountingWorld : public VirtualWorld {
+ public:
+  CountingWorld(std::uint32_t size, Traffic& votes) : VirtualWorld(size, true), votes_(&votes) {}
+
+  template <class T, class C>
+  std::optional<T> vote(const PerRank<T>& values, C combine, std::uint32_t sequence, double timeout,
+                        std::uint32_t& missing) {
+    reset_traffic();
+    auto all = VirtualWorld::vote(values, combine, sequence, timeout, missing);
+    *votes_ = traffic();
+    return all;
+  }
+
+ private:
+  Traffic* votes_;
+};
+
 /// Of a rank of a complete trace: what is not exact is declared.
 void check_declared(const Trace& trace, int rank, const Stream& whole) {
   RankList declared;
@@ -59,6 +77,21 @@ TEST_CASE("a steady run is one AT, one C and then L; a change goes back to AT") 
     CHECK(rank->comparisons() > 0);
     CHECK(rank->said.empty());
   }
+}
+
+TEST_CASE("the vote of a marker is two messages of 144 bytes on each edge, whatever it carries") {
+  const auto size = static_cast<std::uint32_t>(GENERATE(2, 16, 64, 1024));
+  Traffic vote;
+  JobIn<CountingWorld> job(CountingWorld(size, vote), Fidelity::kExact);
+  for (std::uint64_t step = 0; step < 6; ++step) {
+    for (const auto& rank : job.ranks) rank->marker_log().computed = step << 40;
+    job.step({1, 2});
+    CHECK(vote.messages == 2 * (size - 1));
+    CHECK(vote.bytes == 144 * vote.messages);
+    CHECK(vote.largest == 144);
+    CHECK(vote.depth == 2 * tree_depth(size));
+  }
+  job.end();
 }
 
 TEST_CASE("whoever keeps all ranks in AT knows it") {
