@@ -119,6 +119,22 @@ std::string hex_text(std::uint64_t value) {
   return text;
 }
 
+std::string json_text(std::string_view text) {
+  return nlohmann::json(std::string(text))
+      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string printable(std::string_view text) {
+  const auto is_plain = [](char letter) { return letter >= ' ' && letter <= '~'; };
+  if (std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
+  auto kept = nlohmann::json::parse(json_text(text)).get<std::string>();
+  std::replace_if(
+      kept.begin(), kept.end(),
+      [](char letter) { return static_cast<unsigned char>(letter) < ' ' || letter == '\x7f'; },
+      ' ');
+  return kept;
+}
+
 std::string ranks_text(const RankList& ranks) {
   return (ranks.size() == 1 ? "rank " : "ranks ") + ranks.to_string();
 }

@@ -32,6 +32,7 @@ inline constexpr int kExitNoLauncher = 127;
 void add_run_command(CLI::App& app, const std::vector<std::string>& application, int& status);
 void add_doctor_command(CLI::App& app, int& status);
 void add_info_command(CLI::App& app, int& status);
+void add_summary_command(CLI::App& app, int& status);
 void add_print_command(CLI::App& app, int& status);
 void add_stats_command(CLI::App& app, int& status);
 void add_series_command(CLI::App& app, int& status);
@@ -81,6 +82,12 @@ std::string count_text(std::uint64_t count);
 std::string share_text(double share);
 /// Sixteen digits, as signatures are shown.
 std::string hex_text(std::uint64_t value);
+
+/// A JSON string, with its quotes. What is not UTF-8 becomes U+FFFD.
+std::string json_text(std::string_view text);
+/// Text from a file for terminals and for formats that have lines and no way to escape: spaces for
+/// control characters, and U+FFFD for what is not UTF-8.
+std::string printable(std::string_view text);
 
 /// "rank 3", "ranks 0-7".
 std::string ranks_text(const RankList& ranks);

@@ -40,6 +40,7 @@ int run_command(int argc, char** argv) {
   });
   chameleon::tools::add_run_command(app, application, status);
   chameleon::tools::add_doctor_command(app, status);
+  chameleon::tools::add_summary_command(app, status);
   chameleon::tools::add_info_command(app, status);
   chameleon::tools::add_print_command(app, status);
   chameleon::tools::add_stats_command(app, status);

@@ -14,6 +14,7 @@
 #include "launch.h"
 #include "process/settings.h"
 #include "program_file.h"
+#include "summary.h"
 
 namespace chameleon::tools {
 namespace run_verb {
@@ -119,6 +120,24 @@ Status check_settings(const Options& options) {
   return settings->raw.empty() ? Status(Unit{}) : folder("CHAMELEON_RAW", settings->raw);
 }
 
+/// What stands out in the one trace that came, unless it takes long to find out.
+void tell_outcome(const Options& options, const std::string& output, const Traces& before,
+                  const Traces& after) {
+  constexpr std::uintmax_t kMostBytes = 16U << 20;
+  std::vector<std::string> fresh;
+  for (const auto& [name, state] : after) {
+    const auto old = before.find(name);
+    if (old == before.end() || old->second != state) fresh.push_back(name);
+  }
+  if (fresh.size() != 1 || setting(options, "CHAMELEON_VERBOSE") == "0") return;
+  if (after.at(fresh.front()).second > kMostBytes) return;
+  const std::string path = (fs::path(output).parent_path() / fresh.front()).string();
+  const Result<Trace> trace = read_trace(path);
+  if (!trace) return;
+  if (const Result<TraceSummary> summary = TraceSummary::make(*trace))
+    print_outcome(path, *trace, *summary);
+}
+
 int run(const Options& options) {
   if (options.application.empty())
     return fail("run", "no program (chameleon run -n RANKS -- PROGRAM ARGUMENTS...)", kExitUsage);
@@ -155,8 +174,12 @@ int run(const Options& options) {
   const Traces before = expected ? traces(output) : Traces();
   const int status = launch("run", launch_line(options.launcher, options.ranks,
                                                environment(options, tracer), options.application));
-  // The tracer's own summary names the trace.
-  if (!expected || status == kExitNoLauncher || traces(output) != before) return status;
+  if (!expected || status == kExitNoLauncher) return status;
+  const Traces after = traces(output);
+  if (after != before) {
+    tell_outcome(options, output, before, after);
+    return status;
+  }
   std::string why = "the program ended before MPI_Init or failed there";
   if (diagnosis->linking == Linking::kNone || diagnosis->kind == "other") why = diagnosis->reason;
   if (diagnosis->kind == "script") why = "the script started no program that can be traced";

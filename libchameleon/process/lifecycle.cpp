@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How tracing begins and ends: the output file from the start, all ranks of one
 // mind about it. Tool traffic is PMPI on private duplicates of the world.
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <climits>
 #include <cstdarg>
@@ -30,6 +32,50 @@ std::string program_name() {
   const ssize_t size = ::readlink("/proc/self/exe", path, sizeof path - 1);
   const std::string whole(path, size > 0 ? static_cast<std::size_t>(size) : 0);
   return whole.substr(whole.rfind('/') + 1);
+}
+
+/// A word as a shell takes it.
+std::string quoted(std::string_view word) {
+  const auto is_plain = [](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+           std::strchr("_./:=,@%+-", letter) != nullptr;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return std::string(word);
+  std::string text = "'";
+  for (const char letter : word) text += letter == '\'' ? "'\\''" : std::string(1, letter);
+  return text + "'";
+}
+
+/// The program's arguments, of which there may be many: the first `kMostOfCommandLine` bytes.
+std::string command_line() {
+  constexpr std::size_t kMostOfCommandLine = 4096;
+  std::string words(kMostOfCommandLine, 0);
+  const int file = ::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  const ssize_t size = file < 0 ? 0 : ::read(file, words.data(), words.size());
+  if (file >= 0) ::close(file);
+  words.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+  std::string text;
+  for (std::size_t at = 0; at < words.size();) {
+    const std::size_t end = std::min(words.find('\0', at), words.size());
+    text += (text.empty() ? "" : " ") + quoted(std::string_view(words).substr(at, end - at));
+    at = end + 1;
+  }
+  return text;
+}
+
+/// How the process was started; programs may change their folder later.
+struct Started {
+  std::string command_line = process::command_line();
+  std::string directory;
+};
+const Started& started() {
+  static const Started found = [] {
+    Started now;
+    char folder[PATH_MAX];
+    if (::getcwd(folder, sizeof folder) != nullptr) now.directory = folder;
+    return now;
+  }();
+  return found;
 }
 
 std::string default_output() {
@@ -203,6 +249,8 @@ Trace new_trace(int size) {
   Trace trace;
   trace.world_size = static_cast<std::uint32_t>(size);
   trace.program = program_name();
+  trace.command_line = started().command_line;
+  trace.directory = started().directory;
   trace.tool_version = CHAMELEON_VERSION;
   trace.started_unix = static_cast<std::uint64_t>(std::time(nullptr));
   char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -274,6 +322,7 @@ std::unique_ptr<Tracer> make_tracer(Start& start, int rank, int size, bool threa
   std::unique_ptr<Tracer> tracer;
   reserve_space();
   const bool made = guarded([&] {
+    started();
     if (const Status unwinder = callpath::Engine::start(); !unwinder && rank == 0)
       say(unwinder.error().message + "; calls are recorded without call paths");
     tracer = std::make_unique<Tracer>(start.settings, rank, size, g_comms[0], g_comms[1],

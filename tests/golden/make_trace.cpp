@@ -141,6 +141,8 @@ void add_facts(Trace& trace) {
   trace.program = "hand-made";
   trace.tool_version = "1.2.3";
   trace.mpi = "MPICH 4.0.2";
+  trace.command_line = "./hand-made --title 'two words'";
+  trace.directory = "/home/user/run";
   trace.timing = "histogram";
   trace.started_unix = 1700000000;
   trace.modules[77] = {"", "/nowhere/hand-made"};
@@ -205,6 +207,7 @@ Trace of_names() {
   }
   Trace trace = builder.build();
   trace.program = hostile;
+  trace.command_line = trace.directory = hostile;
   trace.tool_version = trace.mpi = hostile;
   trace.timing = "histogram";
   trace.modules[77] = {"", "/nowhere/" + hostile};

@@ -76,6 +76,7 @@ def simulate(names):
 
 VERBS = {
     "info": each("info {}.cham", "info --json {}.cham"),
+    "summary": each("summary {}.cham", "summary --json {}.cham"),
     "print": each("print {}.cham", "print --all --paths {}.cham",
                   "print --rank 1 --expand --all {}.cham"),
     "stats": each("stats {}.cham", "stats --by path {}.cham", "stats --json --by path {}.cham"),

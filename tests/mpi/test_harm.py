@@ -243,6 +243,12 @@ def exit_status(harm):
     outcome = harm.tools.chameleon("run", "-n", 2, "-o", output, "--", harm.tools.harm_program,
                                    "status", CHAMELEON_LIBRARY=harm.tools.library)
     expect(outcome.status == 3 and output.exists(), "exit status 3 under chameleon run", outcome)
+    said = outcome.stderr.decode().splitlines()
+    expect(said[-1] == f"chameleon: next: chameleon report {output}" and
+           any("what stands out" in line for line in said), "the last lines of run", outcome)
+    run = harm.info(output)["facts"]["run"]
+    expect(run["command_line"] == f"{harm.tools.harm_program} status" and
+           run["directory"] == str(harm.tools.folder), f"what ran: {run}")
 
 
 @test

@@ -220,6 +220,10 @@ def check_blame(tools, where, trace, raw, us, ranks):
     for rank, steps in turns.items():
         check_place(f"{where}, moving", one["computes"], rank, raw,
                     document("stats", "--by", "path", "--rank", rank), steps * us)
+    said = document("summary")["findings"]
+    for rank, function in ((3, "pass_on"), (1, "exchange")):
+        expect(any(f"rank {rank} computed longest" in one and f" {function}()" in one
+                   for one in said), f"{where}: the summary does not blame rank {rank}: {said}")
     report = document("report")
     expect([one["ranks"] for one in report["slow"]] == [one["ranks"] for one in slow],
            f"{where}: report: {report['slow']}")

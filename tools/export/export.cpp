@@ -2,25 +2,8 @@
 #include "tools/export/export.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 namespace chameleon::tools {
-
-std::string json_text(std::string_view text) {
-  return nlohmann::json(std::string(text))
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
-std::string printable(std::string_view text) {
-  const auto is_plain = [](char letter) { return letter >= ' ' && letter <= '~'; };
-  if (std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
-  auto kept = nlohmann::json::parse(json_text(text)).get<std::string>();
-  std::replace_if(
-      kept.begin(), kept.end(),
-      [](char letter) { return static_cast<unsigned char>(letter) < ' ' || letter == '\x7f'; },
-      ' ');
-  return kept;
-}
 
 const std::string& PathNames::site(std::uint64_t path) {
   const auto [entry, fresh] = site_.try_emplace(path);

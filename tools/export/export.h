@@ -62,12 +62,6 @@ Result<ExportReport> export_paje(const ExportRequest& request);
 Result<ExportReport> export_paraver(const ExportRequest& request);
 Result<ExportReport> export_goal(const ExportRequest& request);
 
-/// A JSON string, with its quotes. What is not UTF-8 becomes U+FFFD.
-std::string json_text(std::string_view text);
-/// The text for formats that have lines and no way to escape: spaces for control characters, and
-/// U+FFFD for what is not UTF-8.
-std::string printable(std::string_view text);
-
 /// Call paths as words, each worked out once.
 class PathNames {
  public:

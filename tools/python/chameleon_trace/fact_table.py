@@ -58,6 +58,10 @@ RUN_FACTS = (
          "start, since 1970"),
     Fact("frames_matched", "", "first", "1.5", True,
          "how many innermost and outermost frames of call paths had to agree for events to be folded as one, such as 1+1; empty: all"),
+    Fact("command_line", "", "first", "1.6", True,
+         "program and arguments of rank 0, quoted as for a shell; at most 4,096 bytes of arguments"),
+    Fact("directory", "", "first", "1.6", True,
+         "rank 0's, as MPI_Init began"),
 )
 ONLINE_FACTS = (
     Fact("clustering", "", "last", "1.1", True,

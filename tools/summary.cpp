@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tools/summary.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "analysis/declared.h"
+#include "tools/call_sites.h"
+#include "tools/common.h"
+
+namespace chameleon::tools {
+namespace {
+
+constexpr std::size_t kPlaces = 5, kStretches = 5;
+/// Below this load balance ranks do unequal work, if it costs the run a twentieth.
+constexpr double kEven = 0.85, kGrave = 0.05;
+
+constexpr std::array<const char*, kSpentTimes.size()> kShareNames = {
+    "computing", "point-to-point", "collectives", "waiting at markers", "tool"};
+
+std::string call_name(const Trace& trace, std::uint16_t call) {
+  const auto found = trace.calls.find(call);
+  return found == trace.calls.end() ? std::to_string(call) : found->second.name;
+}
+
+void add_rank(SpentShare& share, std::uint32_t rank, double ns, bool first) {
+  if (first || ns < share.least_ns) {
+    share.least_ns = ns;
+    share.least_rank = rank;
+  }
+  if (first || ns > share.most_ns) {
+    share.most_ns = ns;
+    share.most_rank = rank;
+  }
+}
+
+/// What each rank told of its phases, added up.
+std::vector<SpentShare> shares_of(const PhaseTotals& totals) {
+  std::vector<SpentShare> shares(kSpentTimes.size());
+  double ranks = 0;
+  for (const PhaseTotals::Entry& entry : totals.entries()) {
+    SpentTimes spent;
+    for (const auto& [phase, times] : entry.phases) spent.add(times);
+    const std::uint32_t rank = entry.ranks.first();
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      const auto ns = static_cast<double>(spent.*kSpentTimes[i]);
+      shares[i].mean_ns += ns * static_cast<double>(entry.ranks.size());
+      add_rank(shares[i], rank, ns, ranks == 0);
+    }
+    ranks += static_cast<double>(entry.ranks.size());
+  }
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    shares[i].name = kShareNames[i];
+    shares[i].mean_ns /= ranks;
+  }
+  return shares;
+}
+
+/// The same of a trace that does not have it: from its events.
+std::vector<SpentShare> shares_of(const analysis::Load& load) {
+  std::vector<SpentShare> shares(2);
+  shares[0].name = kShareNames[0];
+  shares[1].name = "MPI";
+  for (const analysis::RankLoad& rank : load.ranks) {
+    const bool first = &rank == &load.ranks.front();
+    const auto ranks = static_cast<double>(load.ranks.size());
+    add_rank(shares[0], rank.rank, rank.compute_ns, first);
+    add_rank(shares[1], rank.rank, rank.call_ns, first);
+    shares[0].mean_ns += rank.compute_ns / ranks;
+    shares[1].mean_ns += rank.call_ns / ranks;
+  }
+  return shares;
+}
+
+std::vector<CostlyPlace> costly_places(const Trace& trace, const analysis::Load& load,
+                                       CallSites& sites) {
+  std::vector<const analysis::PlaceLoad*> order;
+  for (const analysis::PlaceLoad& place : load.places)
+    if (place.in_call.sum_ns > 0) order.push_back(&place);
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    return a->in_call.sum_ns > b->in_call.sum_ns;
+  });
+  if (order.size() > kPlaces) order.resize(kPlaces);
+  std::vector<CostlyPlace> places;
+  for (const auto* place : order)
+    places.push_back({call_name(trace, place->call), sites.site(place->path), place->in_call.sum_ns,
+                      place->in_call.most_ns, place->in_call.slowest});
+  return places;
+}
+
+class Findings {
+ public:
+  Findings(const Trace& trace, CallSites& sites) : trace_(trace), sites_(sites) {}
+
+  void add_slow(std::vector<analysis::SlowSteps> slow) {
+    std::stable_sort(slow.begin(), slow.end(),
+                     [](const auto& a, const auto& b) { return a.lost_ns > b.lost_ns; });
+    if (slow.size() > kStretches) slow.resize(kStretches);
+    for (const analysis::SlowSteps& one : slow) add(stretch(one));
+  }
+
+  void add_balance(const TraceSummary& summary, const analysis::Load& load) {
+    const double lost = load.most_compute_ns() - load.mean_compute_ns();
+    if (summary.balance == 0 || summary.balance >= kEven || lost < kGrave * summary.run_ns) return;
+    add("Work is shared unevenly (load balance " + share_text(summary.balance) + "): rank " +
+        std::to_string(summary.slowest) + " computes longest, " +
+        duration_text(load.most_compute_ns()) + "; the mean is " +
+        duration_text(load.mean_compute_ns()) + ".");
+    // One place alone says little: what a rank does less here it may do elsewhere.
+    if (load.places.empty()) return;
+    const analysis::PlaceLoad& worst = load.places.front();
+    if (worst.compute.most_ns - worst.compute.mean_ns < kGrave * summary.run_ns) return;
+    add("The largest difference is before " + place(worst.call, worst.path) + ": " +
+        ranks_text(worst.compute.slowest) + " computed up to " +
+        duration_text(worst.compute.most_ns) + " there; the mean is " +
+        duration_text(worst.compute.mean_ns) + ".");
+  }
+
+  void add_communication(const TraceSummary& summary) {
+    if (summary.balance < kEven || summary.run_ns == 0) return;
+    const double rest = 1 - summary.most_compute_ns / summary.run_ns;
+    if (rest > 0.2)
+      add("Even the rank that computes longest spends " + share_text(rest) +
+          " of the run outside computing, most of it in MPI; work is shared evenly.");
+  }
+
+  void add_tool(const TraceSummary& summary) {
+    if (summary.run_ns == 0) return;
+    for (const SpentShare& share : summary.shares)
+      if (share.name == kShareNames.back() && share.mean_ns > kGrave * summary.run_ns)
+        add("The tracer itself took " + share_text(share.mean_ns / summary.run_ns) +
+            " of the run, which is in no other time here" +
+            (trace_.online.acted > 1 ? ". Longer time steps, or a higher "
+                                       "CHAMELEON_CALL_FREQUENCY, would disturb less."
+                                     : ": the run was short."));
+  }
+
+  void add(std::string sentence) { sentences_.push_back(std::move(sentence)); }
+  std::vector<std::string> take() { return std::move(sentences_); }
+
+ private:
+  std::string place(std::uint16_t call, std::uint64_t path) {
+    return call_name(trace_, call) + " at " + sites_.site(path);
+  }
+
+  std::string stretch(const analysis::SlowSteps& one) {
+    using Whose = analysis::SlowSteps::Whose;
+    std::string text = one.first == one.last ? "At marker " + std::to_string(one.first)
+                                             : "At markers " + std::to_string(one.first) + " to " +
+                                                   std::to_string(one.last);
+    const std::string lost = duration_text(one.lost_ns);
+    const std::string before =
+        one.computes ? " before " + place(one.computes->call, one.computes->path) : "";
+    if (one.whose != Whose::kAll)
+      return text + (one.whose == Whose::kMoves ? " in turn " : " ") + ranks_text(one.ranks) +
+             " computed longest, " + duration_text(one.compute_ns) + before + ". The others lost " +
+             lost + ".";
+    text += " all ranks took " + lost + " longer than in other steps";
+    if (one.computes) text += ": they computed longer" + before;
+    if (one.waits)
+      text += (one.computes ? ", and waited longer in " : ": they waited longer in ") +
+              place(one.waits->call, one.waits->path);
+    return text + ".";
+  }
+
+  const Trace& trace_;
+  CallSites& sites_;
+  std::vector<std::string> sentences_;
+};
+
+}  // namespace
+
+Result<TraceSummary> TraceSummary::make(const Trace& trace) {
+  TraceSummary summary;
+  CallSites sites(trace);
+  Findings findings(trace, sites);
+  for (const auto& [stream, facts] : trace.facts)
+    summary.run_ns = std::max(summary.run_ns, static_cast<double>(facts.run_ns));
+  if (!trace.complete)
+    findings.add(
+        "The run did not reach MPI_Finalize, or is still running: what is here ends at "
+        "the last flush.");
+  if (trace.timing == "none") {
+    findings.add("No times were recorded: there are only counts and bytes (chameleon stats).");
+    summary.findings = findings.take();
+    return summary;
+  }
+  const Result<analysis::Load> load = analysis::load_of(trace);
+  if (!load) return load.error();
+  Result<std::vector<analysis::SlowSteps>> slow = analysis::slow_steps(trace);
+  if (!slow) return slow.error();
+  if (summary.run_ns == 0) summary.run_ns = load->run_ns();
+  if (!trace.totals.empty())
+    summary.shares = shares_of(trace.totals);
+  else if (!load->ranks.empty())
+    summary.shares = shares_of(*load);
+  summary.places = costly_places(trace, *load, sites);
+  summary.most_compute_ns = load->most_compute_ns();
+  if (summary.most_compute_ns > 0 && trace.threads <= 1) {
+    summary.balance = load->mean_compute_ns() / summary.most_compute_ns;
+    for (const analysis::RankLoad& rank : load->ranks)
+      if (rank.compute_ns == summary.most_compute_ns) summary.slowest = rank.rank;
+  }
+  findings.add_slow(std::move(*slow));
+  findings.add_balance(summary, *load);
+  findings.add_communication(summary);
+  findings.add_tool(summary);
+  summary.findings = findings.take();
+  return summary;
+}
+
+}  // namespace chameleon::tools
