@@ -254,13 +254,16 @@ Status RawReader::read_path(RawEvent& event) {
   event.path = 0;
   if (cut_allowed_ && file_.eof()) return Unit{};
   has_pending_ = read_line(pending_);
+  if (cut_allowed_ && file_.eof()) {  // what the line begins with may look like a whole one
+    has_pending_ = false;
+    return Unit{};
+  }
   if (!has_pending_ || pending_.rfind("# spent ", 0) != 0) return Unit{};
   std::istringstream words(pending_.substr(8));
   std::uint64_t compute = 0, spent = 0;
   words >> compute >> spent >> std::hex >> event.path;
   if (words) return Unit{};
   event.path = 0;
-  if (cut_allowed_ && file_.eof()) return Unit{};
   return malformed("expected '# spent COMPUTE CALL PATH'");
 }
 

@@ -359,6 +359,16 @@ TEST_CASE("an incomplete trace is compared as far as both sides reach") {
     CHECK(report.matches());
     CHECK(report.unrecorded == 2);
   }
+  SECTION("the records are cut in a call path") {
+    std::vector<std::string> lines = kReceiver;
+    lines.insert(lines.begin() + 1, "# spent 10 20 1");  // of a path that has more digits
+    lines.resize(2);
+    directory.write(0, kSender);
+    directory.write(1, lines, false);
+    const VerifyReport report = verified(directory, job);
+    CHECK(report.matches());
+    CHECK(report.unrecorded == 4);
+  }
   SECTION("the prefix differs") {
     directory.write(0, kSender);
     directory.write(1, changed(kReceiver, 1, "tag=5", "tag=6"));
