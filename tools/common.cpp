@@ -31,7 +31,8 @@ std::string one_line(std::string_view text) {
 }  // namespace
 
 int fail(std::string_view verb, std::string_view message, int status) {
-  std::cerr << "chameleon " << verb << ": " << one_line(message) << "\n";
+  std::cerr << "chameleon" << (verb.empty() ? "" : " ") << verb << ": " << one_line(message)
+            << "\n";
   return status;
 }
 
@@ -181,7 +182,9 @@ Result<RankList> wanted_ranks(const Trace& trace, const std::string& text) {
 
 Style::Style() {
   const char* no_color = std::getenv("NO_COLOR");
-  on_ = (no_color == nullptr || *no_color == '\0') && isatty(STDOUT_FILENO) == 1;
+  const char* terminal = std::getenv("TERM");
+  on_ = (no_color == nullptr || *no_color == '\0') && isatty(STDOUT_FILENO) == 1 &&
+        terminal != nullptr && std::string_view(terminal) != "dumb";
 }
 
 std::string Style::wrap(const char* code, std::string_view text) const {

@@ -48,8 +48,8 @@ int export_one(const Format& format, ExportRequest request, bool quiet) {
   progress.end();
   if (!report) return fail("export", report.error());
   if (quiet) return kExitOk;
-  std::cout << request.output << ": " << count_text(report->events) << " calls of "
-            << ranks_text(request.ranks);
+  std::cout << (report->output.empty() ? request.output : report->output) << ": "
+            << count_text(report->events) << " calls of " << ranks_text(request.ranks);
   if (report->messages > 0)
     std::cout << ", " << count_text(report->messages) << " messages of "
               << bytes_text(static_cast<double>(report->bytes));

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <iostream>
 
@@ -79,12 +80,20 @@ int run_command(int argc, char** argv) {
   return status;
 }
 
+/// A full disk is noticed as late as here.
+int written(int status) {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  return chameleon::tools::fail("", "standard output cannot be written to",
+                                chameleon::tools::kExitUnreadable);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const chameleon::tools::SafeOutput out(std::cout), errors(std::cerr);
   try {
-    return run_command(argc, argv);
+    return written(run_command(argc, argv));
   } catch (const std::exception& error) {  // out of memory, a closed pipe
     return chameleon::tools::fail("", error.what(), chameleon::tools::kExitUnreadable);
   }

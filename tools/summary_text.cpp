@@ -98,7 +98,7 @@ void print_places(const Trace& trace, const TraceSummary& summary, const Style& 
     std::printf("%22s %8s  %10s  %-10s  %s at %s\n", duration_text(place.sum_ns).c_str(),
                 share_of_run(place.sum_ns, trace.world_size, trace, summary).c_str(),
                 duration_text(place.most_ns).c_str(), ranks_in_short(place.longest).c_str(),
-                place.call.c_str(), printable(place.site).c_str());
+                printable(place.call).c_str(), printable(place.site).c_str());
   std::fflush(stdout);
 }
 

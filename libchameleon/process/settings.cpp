@@ -6,7 +6,9 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <type_traits>
+#include <utility>
 
 namespace chameleon::process {
 namespace {
@@ -255,6 +257,33 @@ std::vector<Assignment> assignments(const char* const* environment) {
   return list;
 }
 
+/// How many letters have to be put in, taken out or changed. O(a b).
+std::size_t distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+/// The variable that may be meant; empty: none is near.
+std::string nearest(std::string_view name) {
+  std::string found;
+  std::size_t least = 3;
+  for (const auto& [variable, meaning] : variables())
+    if (const std::size_t away = distance(name, variable); away < least) {
+      least = away;
+      found = variable;
+    }
+  return found;
+}
+
 }  // namespace
 
 Result<Settings> parse_settings(const char* const* environment) {
@@ -264,8 +293,9 @@ Result<Settings> parse_settings(const char* const* environment) {
     names_format = names_format || name == kAlgorithm || name == kFormat;
     const auto variable = variables().find(name);
     if (variable == variables().end()) {
-      settings.warnings.push_back("unknown variable " + (kPrefix + name) +
-                                  " (see docs/reference/environment.md)");
+      const std::string near = nearest(name);
+      settings.warnings.push_back(kPrefix + name + " is no variable of the tracer" +
+                                  (near.empty() ? "" : std::string(": ") + kPrefix + near + " is"));
       continue;
     }
     if (!variable->second.set(settings, value))

@@ -41,6 +41,7 @@ struct ExportReport {
   std::uint64_t events = 0;        ///< MPI calls written
   std::uint64_t messages = 0;      ///< sent by these ranks
   std::uint64_t bytes = 0;         ///< in these messages
+  std::string output;              ///< the file that was written; empty: the one asked for
   std::string timing;              ///< what the times are; empty: the format has none
   std::vector<std::string> notes;  ///< what is left out or stands for something else
 };

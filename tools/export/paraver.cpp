@@ -90,15 +90,20 @@ class Paraver {
     for (std::size_t i = 0; i < at.operations().size(); ++i) message(event, at.operations()[i], i);
   }
 
-  Status write(const TimelineFacts& facts) {
+  /// What the names of the files begin with.
+  std::string base() const {
     std::string base = request_.output;
     if (base.size() > 4 && base.substr(base.size() - 4) == ".prv") base.resize(base.size() - 4);
-    TextFile prv(base + ".prv");
+    return base;
+  }
+
+  Status write(const TimelineFacts& facts) {
+    TextFile prv(base() + ".prv");
     prv << header(facts.end_ns);
     if (const Status sorted = lines_.write(prv); !sorted) return sorted;
     if (const Status closed = prv.close(); !closed) return closed;
-    if (const Status closed = write_names(base + ".pcf"); !closed) return closed;
-    return write_rows(base + ".row");
+    if (const Status closed = write_names(base() + ".pcf"); !closed) return closed;
+    return write_rows(base() + ".row");
   }
 
  private:
@@ -222,9 +227,11 @@ class Paraver {
 
 Result<ExportReport> export_paraver(const ExportRequest& request) {
   Paraver paraver(request);
-  return export_timeline(
+  Result<ExportReport> report = export_timeline(
       request, [&](const TimedEvent& event) { paraver.event(event); },
       [&](const TimelineFacts& facts) { return paraver.write(facts); });
+  if (report) report->output = paraver.base() + ".prv";
+  return report;
 }
 
 }  // namespace chameleon::tools
