@@ -233,17 +233,10 @@ class Appender {
     if (rest == 0 || !(shape_of(std::span(second.body).subspan(rest))
                            .then(shape_of(std::span(second.body).first(rest))) == loop.shape))
       return false;
-    bool plain = true;
-    const auto can_rotate = [&](const Node& node, const RankList& enclosing) {
-      plain = plain && !node.is_loop();
-      return has_last(node, enclosing, ranks);
-    };
     for (std::size_t i = from; i < tail; ++i)
-      if (!can_rotate(nodes_[picked_[i]], all_)) return false;
+      if (!has_last(nodes_[picked_[i]], all_, ranks)) return false;
     for (std::size_t i = rest; i < second.body.size(); ++i)
-      if (!can_rotate(second.body[i], ranks)) return false;
-    // Visits of loops are counted for all ranks alike.
-    if (!plain && second.iterations.grouped()) return false;
+      if (!has_last(second.body[i], ranks, ranks)) return false;
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < second.body.size(); ++i)
       order.push_back((rest + i) % second.body.size());

@@ -14,8 +14,7 @@
 ///
 /// Exact, always: nodes are folded only where rank sets are equal and values have
 /// a common reading; otherwise they stay side by side. Not found: squares longer
-/// than kAppendReach nodes, and loops turned round by a part whose loops go round differently often
-/// on ranks of the same set.
+/// than kAppendReach nodes.
 ///
 /// Cost: O(nodes and terms of the partial trace + kAppendReach), whatever the length
 /// of the online trace, except that a rank seen for the first time takes a pass over it.

@@ -12,10 +12,9 @@ namespace {
 
 constexpr std::int64_t kMostCounted = 1LL << 48;  ///< iterations of a visit
 
-/// The sum of the last `count` iteration counts, if that is not too many.
-std::optional<std::uint64_t> last_iterations(const Node& loop, std::uint64_t count) {
-  if (loop.iterations.grouped() || loop.iterations.values().size() < count) return std::nullopt;
-  ValueSequence values = loop.iterations.values();
+/// The sum of the last `count` values, if that is not too many.
+std::optional<std::uint64_t> last_sum(ValueSequence values, std::uint64_t count) {
+  if (values.size() < count) return std::nullopt;
   std::uint64_t sum = 0;
   for (; count > 0 && sum <= kMostRotated; --count) {
     sum += static_cast<std::uint64_t>(values.back());
@@ -24,38 +23,73 @@ std::optional<std::uint64_t> last_iterations(const Node& loop, std::uint64_t cou
   return sum <= kMostRotated ? std::optional(sum) : std::nullopt;
 }
 
-void rotate(Param& bare, Param& inner, const RankList& ranks, std::uint64_t count) {
-  bare.append(std::move(inner), ranks, ranks);
-  inner = std::move(bare);
-  bare = inner.take_last(count);
+/// How often the body was executed in the last visits, of which there are `counts`.
+std::optional<RankCounts> last_iterations(const Node& loop, const RankList& ranks,
+                                          const RankCounts& counts) {
+  RankCounts sums;
+  bool good = counts.size() * (loop.iterations.grouped() ? loop.iterations.groups().size() : 1) <=
+              kMostRotated;
+  const auto add = [&](const RankList& members, EndPointForm, const ValueSequence& values) {
+    for (const RankCount& one : counts) {
+      RankList common = members.intersection(one.ranks);
+      if (!good || common.empty()) continue;
+      const std::optional<std::uint64_t> sum = last_sum(values, one.count);
+      if (!sum) {
+        good = false;
+        return;
+      }
+      const auto same = std::find_if(sums.begin(), sums.end(),
+                                     [&](const RankCount& other) { return other.count == *sum; });
+      if (same == sums.end())
+        sums.push_back({std::move(common), *sum});
+      else
+        same->ranks.merge(common);
+    }
+  };
+  loop.iterations.for_each_group(ranks, add);
+  return good ? std::optional(std::move(sums)) : std::nullopt;
 }
 
-}  // namespace
-
 bool has_last(const Node& node, const RankList& enclosing, const RankList& ranks,
-              std::uint64_t count) {
-  if (count > kMostRotated || !(ranks_of(node, enclosing) == ranks)) return false;
+              const RankCounts& counts) {
+  if (!(ranks_of(node, enclosing) == ranks)) return false;
   if (!node.is_loop())
     return std::all_of(node.params.begin(), node.params.end(),
-                       [&](const Param& param) { return param.each_has(count); });
-  const std::optional<std::uint64_t> inside = last_iterations(node, count);
+                       [&](const Param& param) { return param.each_has(ranks, counts); });
+  const std::optional<RankCounts> inside = last_iterations(node, ranks, counts);
   return inside && std::all_of(node.body.begin(), node.body.end(), [&](const Node& inner) {
            return has_last(inner, ranks, ranks, *inside);
          });
 }
 
-void rotate_values(Node& bare, Node& inner, const RankList& ranks, std::uint64_t count) {
+void rotate(Param& bare, Param& inner, const RankList& ranks, const RankCounts& counts) {
+  bare.append(std::move(inner), ranks, ranks);
+  inner = std::move(bare);
+  bare = inner.take_last(ranks, counts);
+}
+
+void rotate_values(Node& bare, Node& inner, const RankList& ranks, const RankCounts& counts) {
   merge_inexact(inner.inexact, bare.inexact);
   bare.inexact = inner.inexact;
   if (!bare.is_loop()) {
     for (std::size_t k = 0; k < bare.params.size(); ++k)
-      rotate(bare.params[k], inner.params[k], ranks, count);
+      rotate(bare.params[k], inner.params[k], ranks, counts);
     return;
   }
-  const std::uint64_t inside = *last_iterations(inner, count);
-  rotate(bare.iterations, inner.iterations, ranks, count);
+  const RankCounts inside = *last_iterations(inner, ranks, counts);
+  rotate(bare.iterations, inner.iterations, ranks, counts);
   for (std::size_t i = 0; i < bare.body.size(); ++i)
     rotate_values(bare.body[i], inner.body[i], ranks, inside);
+}
+
+}  // namespace
+
+bool has_last(const Node& node, const RankList& enclosing, const RankList& ranks) {
+  return has_last(node, enclosing, ranks, {{ranks, 1}});
+}
+
+void rotate_values(Node& bare, Node& inner, const RankList& ranks) {
+  rotate_values(bare, inner, ranks, {{ranks, 1}});
 }
 
 bool has_first(const Node& loop) {

@@ -3,12 +3,13 @@
 
 /// Values of what is cut at a seam, put together. A loop may be turned round: of (p q)^n p (q p)^m,
 /// the p between the loops comes before those in the second one; once the second goes on with the
-/// first, as (p q)^(n+m) p, the p that is left is the last one. p may hold loops, if how often they
-/// went round is the same for all ranks.
+/// first, as (p q)^(n+m) p, the p that is left is the last one. p may hold loops, which went round
+/// differently often on each rank.
 ///
 /// A loop within may be cut: of p^j ((p)^k q)^n, the first visit of the inner loop has k + j.
 ///
-/// Cost: O(values of the last p), kMostRotated at most; of counts, O(segments).
+/// Cost: O(values of the last p), kMostRotated at most on a rank, for each group of ranks that
+/// differ; of counts, O(segments).
 
 #include <cstdint>
 #include <vector>
@@ -19,13 +20,12 @@ namespace chameleon::compress {
 
 inline constexpr std::uint64_t kMostRotated = 4096;
 
-/// Whether the last `count` executions of `node`, by exactly `ranks`, can be taken off.
-bool has_last(const Node& node, const RankList& enclosing, const RankList& ranks,
-              std::uint64_t count = 1);
+/// Whether the last execution of `node`, by exactly `ranks`, can be taken off.
+bool has_last(const Node& node, const RankList& enclosing, const RankList& ranks);
 
 /// `inner` was executed after `bare`, which has the same structure, by the same ranks: now `bare`
-/// is the last `count` executions, and all before are in `inner`. Requires `has_last` of both.
-void rotate_values(Node& bare, Node& inner, const RankList& ranks, std::uint64_t count = 1);
+/// is the last execution, and all before are in `inner`. Requires `has_last` of both.
+void rotate_values(Node& bare, Node& inner, const RankList& ranks);
 
 /// Whether the first visit of a loop can have more iterations: it has one, which is not of some
 /// ranks only.

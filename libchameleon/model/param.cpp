@@ -98,6 +98,18 @@ bool fit(const ValueSequence& a, const ValueSequence& b) {
   return a.size() <= kMostValues && b.size() <= kMostValues - a.size();
 }
 
+/// Removes the last `count` values and gives them.
+ValueSequence take_last_values(ValueSequence& values, std::uint64_t count) {
+  std::vector<std::int64_t> last;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    last.push_back(values.back());
+    values.drop_back();
+  }
+  ValueSequence taken;
+  for (std::size_t i = last.size(); i-- > 0;) taken.append(last[i]);
+  return taken;
+}
+
 bool same_groups(const Param& a, const Param& b) {
   return a.grouped() && b.grouped() &&
          std::equal(a.groups().begin(), a.groups().end(), b.groups().begin(), b.groups().end(),
@@ -170,34 +182,31 @@ const ValueSequence* Param::find(std::uint32_t rank, EndPointForm& form) const {
   return nullptr;
 }
 
-bool Param::each_has(std::uint64_t count) const {
-  if (!groups_) return values_.size() >= count;
-  return std::all_of(groups_->begin(), groups_->end(),
-                     [count](const ParamGroup& group) { return group.values.size() >= count; });
+bool Param::each_has(const RankList& ranks, const RankCounts& counts) const {
+  bool good = true;
+  for_each_group(ranks, [&](const RankList& members, EndPointForm, const ValueSequence& values) {
+    for (const RankCount& one : counts)
+      good = good && (values.size() >= one.count || !members.intersects(one.ranks));
+  });
+  return good;
 }
 
-Param Param::take_last(std::uint64_t count) {
-  const auto take = [count](ValueSequence& values) {
-    std::vector<std::int64_t> last;
-    for (std::uint64_t i = 0; i < count; ++i) {
-      last.push_back(values.back());
-      values.drop_back();
+Param Param::take_last(const RankList& ranks, const RankCounts& counts) {
+  std::vector<ParamGroup> left, last;
+  for (ParamGroup& group : take_groups(ranks))
+    for (const RankCount& one : counts) {
+      const bool whole = group.ranks == one.ranks || counts.size() == 1;
+      RankList members = whole ? group.ranks : group.ranks.intersection(one.ranks);
+      if (members.empty()) continue;
+      ValueSequence values = whole ? std::move(group.values) : group.values;
+      last.push_back({members, group.form, take_last_values(values, one.count)});
+      left.push_back({std::move(members), group.form, std::move(values)});
+      if (whole) break;
     }
-    ValueSequence taken;
-    for (std::size_t i = last.size(); i-- > 0;) taken.append(last[i]);
-    return taken;
-  };
-  Param last;
-  if (!groups_) {
-    last = Param(take(values_));
-    last.form_ = form_;
-    return last;
-  }
-  std::vector<ParamGroup> groups;
-  for (ParamGroup& group : *groups_)
-    groups.push_back({group.ranks, group.form, take(group.values)});
-  last.set_groups(std::move(groups));
-  return last;
+  set_groups(std::move(left));
+  Param taken;
+  taken.set_groups(std::move(last));
+  return taken;
 }
 
 Param Param::ones() const {

@@ -30,6 +30,13 @@ struct ParamGroup {
   ValueSequence values;
 };
 
+/// A number for each of some ranks; none is in two of them.
+struct RankCount {
+  RankList ranks;
+  std::uint64_t count;
+};
+using RankCounts = std::vector<RankCount>;
+
 class Param {
  public:
   Param() = default;
@@ -74,9 +81,10 @@ class Param {
   /// Whether each rank has a last visit and one more value, and their sum is a count.
   bool can_extend_last(const Param& more, const RankList& mine, const RankList& theirs) const;
 
-  /// Removes the last `count` values of each rank and gives them. Each must have so many.
-  Param take_last(std::uint64_t count = 1);
-  bool each_has(std::uint64_t count) const;
+  /// Removes the last values of each rank in `ranks`, as many as `counts` says, and gives them.
+  /// Each must have so many.
+  Param take_last(const RankList& ranks, const RankCounts& counts);
+  bool each_has(const RankList& ranks, const RankCounts& counts) const;
 
   /// Joins across ranks: `mine` and `theirs` are disjoint. Equal sequences
   /// share a group. O(groups), with hashing.

@@ -82,14 +82,14 @@ class ProgramRun {
       const std::size_t size = s.body.size();
       const auto visit = static_cast<int>(mix(visits_++) & 0xffff);
       const int count = s.iterations + visit % s.by_visit + rank_ % s.by_rank;
-      run(s.body, size - s.head, size);
       ++depth_;
+      run(s.body, size - s.head, size);
       for (int n = 0; n < count && sites_.size() < most_; ++n) {
         if (depth_ == 1) markers_.push_back(sites_.size());
         run(s.body, 0, size);
       }
-      --depth_;
       run(s.body, 0, s.tail);
+      --depth_;
     }
   }
 
