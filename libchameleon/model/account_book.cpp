@@ -25,10 +25,25 @@ void AccountBook::turn_to(std::uint32_t symbol, std::array<Latest, 2>& latest) {
   if (known != places_.end()) {
     account = known->second;
   } else {
+    tallies_.emplace_back();  // first: should memory run out, each account has one
     accounts_.push_back({{symbols_[symbol], last_ == kNone ? 0 : symbols_[last_]}, {}});
     places_.emplace(key, account);
   }
   latest[0] = {last_, account};
+}
+
+void AccountBook::add_apart(std::uint32_t account, std::uint64_t compute,
+                            std::uint64_t communication) {
+  Durations& rest = accounts_[account].times;
+  rest.compute.add(compute);
+  rest.communication.add(communication);
+  tallies_[account].missed(compute, communication, rest);
+}
+
+Accounts AccountBook::accounts() const {
+  Accounts all = accounts_;
+  for (std::size_t i = 0; i < all.size(); ++i) tallies_[i].add_to(all[i].times);
+  return all;
 }
 
 }  // namespace chameleon::inline model

@@ -81,6 +81,21 @@ void Histogram::merge(const Histogram& other) {
   for (const auto& [bin, count] : *other.far_) add_bin(bin, count);
 }
 
+void Histogram::add(const Counted& many) {
+  if (empty()) {
+    min_ = many.min;
+    max_ = many.max;
+    const auto most = [](const auto& a, const auto& b) { return a.second < b.second; };
+    look_around(std::max_element(many.bins.begin(), many.bins.end(), most)->first);
+  }
+  count_ += many.count;
+  if (__builtin_add_overflow(sum_, many.sum, &sum_)) sum_ = UINT64_MAX;
+  min_ = std::min(min_, many.min);
+  max_ = std::max(max_, many.max);
+  squares_ += many.squares;
+  for (const auto& [bin, count] : many.bins) add_bin(bin, count);
+}
+
 double Histogram::mean() const {
   return count_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(count_);
 }

@@ -57,6 +57,13 @@ class Histogram {
     else if (++near_[place] == 0) [[unlikely]]
       add_far(bin, std::uint64_t{1} << 32);
   }
+  /// Durations that were counted elsewhere, at least one.
+  struct Counted {
+    std::uint64_t count = 0, sum = 0, min = 0, max = 0;
+    double squares = 0;
+    Bins bins;  ///< which come to `count`
+  };
+  void add(const Counted& many);
   void merge(const Histogram& other);
   /// Leaves a share (0 to 1) of the durations; at least one.
   void scale(double share);

@@ -72,7 +72,7 @@ class RankTrace {
   bool interval_creates() const { return interval_.creates; }
   bool history_creates() const { return history_.creates; }
   /// Times of the run so far: of what was joined, dropped or spilled.
-  const Accounts& accounts() const { return book_.accounts(); }
+  Accounts accounts() const { return book_.accounts(); }
   /// The thread waited at the marker that began the interval that was closed, or is being.
   void waited(const MarkerWait& wait) { book_.waited(wait); }
   const std::map<Place, MarkerWait>& waits() const { return book_.waits(); }

@@ -18,23 +18,22 @@ void StreamBook::add(const IntervalLog& log, double ns_per_tick) {
   if (!keeps_) return;
   learn(log.table());
   constexpr std::size_t kAhead = 6;
-  const auto ns = [&](std::uint64_t ticks) {
-    return static_cast<std::uint64_t>(static_cast<std::int64_t>(
-        static_cast<double>(static_cast<std::int64_t>(ticks)) * ns_per_tick));
-  };
+  constexpr std::size_t kCached = 128;  // accounts that stay in the first cache
   const std::span<const IntervalLog::Record> records = log.records();
   const auto enter = [&](const IntervalLog::Record& record) {
-    book_.add(symbols_[record.event()], ns(record.compute()), ns(record.communication()));
+    book_.add_ticks(symbols_[record.event()], record.compute(), record.communication(),
+                    ns_per_tick);
   };
   std::size_t i = 0;
   if (!first_ && !records.empty()) {
     enter(records[i++]);
     first_ = book_.last_place();
   }
-  for (; i < records.size(); ++i) {
-    if (i + kAhead < records.size()) book_.prefetch(symbols_[records[i + kAhead].event()]);
-    enter(records[i]);
+  while (i + kAhead < records.size() && book_.size() > kCached) {
+    book_.prefetch(symbols_[records[i + kAhead].event()]);
+    enter(records[i++]);
   }
+  for (; i < records.size(); ++i) enter(records[i]);
 }
 
 void StreamBook::end_interval() {

@@ -129,8 +129,9 @@ void Streams::drop(double ns_per_tick) {
 std::vector<StreamAccounts> Streams::accounts() {
   std::vector<StreamAccounts> all;
   for_each([&](const Stream& stream) {
-    if (!stream.trace.accounts().empty())
-      all.push_back({rank_ + size_ * stream.thread, stream.trace.accounts(), stream.trace.waits()});
+    Accounts accounts = stream.trace.accounts();
+    if (!accounts.empty())
+      all.push_back({rank_ + size_ * stream.thread, std::move(accounts), stream.trace.waits()});
   });
   return all;
 }
