@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 
+#include "analysis/loop_frames.h"
+
 namespace chameleon::tools {
 namespace {
 
@@ -19,22 +21,9 @@ std::string hexadecimal(std::uint64_t value) {
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-bool CallSites::is_binding(const Frame& frame) const {
-  const auto module = trace_.modules.find(frame.module);
-  if (module == trace_.modules.end()) return false;
-  const std::string_view name = base_name(module->second.path);
-  return name.substr(0, 6) == "libmpi" || name.substr(0, 12) == "libchameleon";
-}
-
 const SourceLocation& CallSites::resolve(const Frame& frame) {
   const auto module = trace_.modules.find(frame.module);
   return symbolizer_.resolve(module == trace_.modules.end() ? Module() : module->second, frame);
-}
-
-std::size_t CallSites::innermost(const std::vector<Frame>& frames) const {
-  for (std::size_t i = 0; i < frames.size(); ++i)
-    if (!is_binding(frames[i])) return i;
-  return 0;
 }
 
 /// Finds the paths of each function that calls MPI, and how far they agree.
@@ -43,7 +32,7 @@ void CallSites::find_places() {
   std::map<std::pair<std::uint64_t, std::string>, std::vector<Path>> functions;
   for (const auto& [path, stack] : trace_.paths) {
     if (stack.frames.empty()) continue;
-    const auto frames = std::span(stack.frames).subspan(innermost(stack.frames));
+    const auto frames = std::span(stack.frames).subspan(innermost_frame(trace_, stack.frames));
     if (is_named(frames[0]))
       functions[{frames[0].module, resolve(frames[0]).function}].emplace_back(path, frames);
   }
@@ -68,7 +57,7 @@ std::span<const Frame> CallSites::place_frames(std::uint64_t path) {
   if (found == trace_.paths.end() || found->second.frames.empty()) return {};
   const auto& frames = found->second.frames;
   const auto wrapped = places_.find(path);
-  return std::span(frames).subspan(innermost(frames) +
+  return std::span(frames).subspan(innermost_frame(trace_, frames) +
                                    (wrapped == places_.end() ? 0 : wrapped->second));
 }
 
@@ -87,12 +76,16 @@ std::string CallSites::function_text(const std::string& function) const {
   return function.empty() || function.find('(') != std::string::npos ? function : function + "()";
 }
 
+std::string CallSites::address_text(const Frame& frame) {
+  return resolve(frame).module + "+" + hexadecimal(frame.offset);
+}
+
 std::string CallSites::describe(const Frame& frame) {
   const auto module = trace_.modules.find(frame.module);
   if (module == trace_.modules.end() && frame.module != 0)
     return "module " + hexadecimal(frame.module) + "+" + hexadecimal(frame.offset);
   const SourceLocation& at = resolve(frame);
-  const std::string place = at.module + "+" + hexadecimal(frame.offset);
+  const std::string place = address_text(frame);
   if (at.file.empty() && (frame.module == 0 || at.function == place)) return at.function;
   const std::string function = function_text(at.function);
   if (at.file.empty()) return place + " " + function;
@@ -105,7 +98,7 @@ std::string CallSites::site(std::uint64_t path) {
   std::string site = describe(*frame);
   if (places_.count(path) != 0) {
     const auto& frames = trace_.paths.find(path)->second.frames;
-    site += " through " + function_text(resolve(frames[innermost(frames)]).function);
+    site += " through " + function_text(resolve(frames[innermost_frame(trace_, frames)]).function);
   }
   return site;
 }
@@ -113,7 +106,7 @@ std::string CallSites::site(std::uint64_t path) {
 // Of a frame without a name the symbolizer gives its place.
 bool CallSites::is_named(const Frame& frame) {
   const SourceLocation& at = resolve(frame);
-  return !at.function.empty() && at.function != at.module + "+" + hexadecimal(frame.offset) &&
+  return !at.function.empty() && at.function != address_text(frame) &&
          (frame.module == 0 || trace_.modules.count(frame.module) != 0);
 }
 

@@ -45,14 +45,14 @@ class CallSites {
   /// From the place outward, innermost first; empty if the path is not known.
   std::span<const Frame> place_frames(std::uint64_t path);
   std::string describe(const Frame& frame);
+  /// `stencil+0x2f1`.
+  std::string address_text(const Frame& frame);
   const SourceLocation& resolve(const Frame& frame);
   bool is_named(const Frame& frame);
   /// The name of a function, shortened unless asked otherwise.
   std::string function_text(const std::string& function) const;
 
  private:
-  bool is_binding(const Frame& frame) const;
-  std::size_t innermost(const std::vector<Frame>& frames) const;
   const Frame* place_frame(std::uint64_t path);
   void find_places();
 

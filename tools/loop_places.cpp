@@ -2,6 +2,10 @@
 #include "tools/loop_places.h"
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+
+#include "analysis/loop_frames.h"
 
 namespace chameleon::tools {
 
@@ -86,6 +90,16 @@ std::string LoopPlaces::lines_text(const Common& common, const Function& functio
          (last > first ? "-" + std::to_string(last) : "") + " " + name;
 }
 
+/// `taskfarm+0x14bb-0x151b`, of a program whose functions have no names; empty: of several modules.
+std::string LoopPlaces::addresses_text(const Node& loop) {
+  const auto frames = analysis::loop_frames(trace_, loop);
+  if (!frames) return {};
+  char last[24] = "";
+  if (frames->last != frames->first)
+    std::snprintf(last, sizeof last, "-0x%" PRIx64, frames->last.offset);
+  return sites_.address_text(frames->first) + last;
+}
+
 void LoopPlaces::find(const std::vector<Node>& nodes) {
   for (const Node& node : nodes) {
     if (!node.is_loop()) continue;
@@ -100,7 +114,10 @@ void LoopPlaces::locate(const Node& loop) {
   const Frames& path = *common.paths.begin();
   if (function.second.empty()) {
     // All that is common is a call: the loop is where that one stands.
-    if (common.outer == 0) return;
+    if (common.outer == 0) {
+      texts_[&loop] = addresses_text(loop);
+      return;
+    }
     const Frame& innermost = path[--common.outer];
     function = function_of(innermost);
     texts_[&loop] = sites_.describe(innermost);

@@ -5,7 +5,8 @@
 /// outer frames in common; the loop is in the function that they call next, if that is one, from
 /// the first to the last line that does. Where loops of one function are called from several
 /// places, the caller that tells them apart follows: `sweep.cpp:40-58 sweep() called at main.cpp:12
-/// main()`. Finds the places of all loops of a trace at once: O(nodes x depth of the stack).
+/// main()`. Without names of functions it is the addresses. Finds the places of all loops of a
+/// trace at once: O(nodes x depth of the stack).
 
 #include <algorithm>
 #include <map>
@@ -23,7 +24,7 @@ namespace chameleon::tools {
 
 class LoopPlaces {
  public:
-  LoopPlaces(const Trace& trace, CallSites& sites) : sites_(sites) {
+  LoopPlaces(const Trace& trace, CallSites& sites) : trace_(trace), sites_(sites) {
     find(trace.nodes);
     tell_apart();
   }
@@ -60,9 +61,11 @@ class LoopPlaces {
   Function function_of(const Frame& frame);
   Function next_function(const Common& common);
   bool in_one_inlined(const Common& common);
+  std::string addresses_text(const Node& loop);
   std::string lines_text(const Common& common, const Function& function);
   void tell_apart();
 
+  const Trace& trace_;
   CallSites& sites_;
   std::map<Function, std::vector<Found>> functions_;
   std::unordered_map<const Node*, std::string> texts_;

@@ -6,14 +6,12 @@
 #include <unordered_map>
 
 #include "analysis/follow.h"
+#include "analysis/loop_frames.h"
 #include "analysis/place_times.h"
 #include "format/file.h"
 
 namespace chameleon::reader {
 namespace {
-
-/// Pieces of a loop's iteration counts that are summed up; a damaged trace may claim more.
-constexpr std::uint64_t kMostSegments = 1U << 20;
 
 Error error_of(const chameleon::Error& from, const std::string& path) {
   Error error;
@@ -41,22 +39,6 @@ std::string text(const char* format, std::uint64_t number) {
   char buffer[32];
   std::snprintf(buffer, sizeof buffer, format, static_cast<unsigned long long>(number));
   return buffer;
-}
-
-std::uint64_t iterations_of(const chameleon::Node& node, const RankList& ranks) {
-  EndPointForm form{};
-  const ValueSequence* counts = node.iterations.find(ranks.first(), form);
-  if (counts == nullptr) return 0;
-  std::uint64_t sum = 0, segments = 0;
-  for (ValueSequence::Cursor cursor(*counts); !cursor.done() && segments < kMostSegments;
-       ++segments) {
-    const ValueSequence::Segment segment = cursor.segment();
-    const auto start = static_cast<std::uint64_t>(segment.start);
-    const auto stride = static_cast<std::uint64_t>(segment.stride);
-    sum += start * segment.count + stride * (segment.count * (segment.count - 1) / 2);
-    cursor.skip(segment.count);
-  }
-  return sum;
 }
 
 /// To whole ns; sums of a damaged trace may be larger than any.
@@ -147,6 +129,23 @@ struct TraceReader::State {
     run.threads = trace.threads;
   }
 
+  std::string module_name(std::uint64_t id) const {
+    const auto module = trace.modules.find(id);
+    if (module == trace.modules.end()) return text("module 0x%llx", id);
+    return module->second.path.substr(module->second.path.rfind('/') + 1);
+  }
+
+  std::string frame_text(const chameleon::Frame& frame) const {
+    return module_name(frame.module) + text("+0x%llx", frame.offset);
+  }
+
+  std::string loop_place(const chameleon::Node& loop) const {
+    const auto frames = loop_frames(trace, loop);
+    if (!frames) return {};
+    const std::string first = frame_text(frames->first);
+    return frames->last == frames->first ? first : first + text("-0x%llx", frames->last.offset);
+  }
+
   void walk(const std::vector<chameleon::Node>& nodes, const RankList& around, unsigned depth,
             const NodeTimes* times, const std::function<void(const Node&)>& f) const {
     for (const chameleon::Node& from : nodes) {
@@ -157,7 +156,8 @@ struct TraceReader::State {
       node.ranks = ranks_of(ranks);
       for (const Inexact& entry : from.inexact) node.inexact |= entry.kinds;
       if (node.is_loop) {
-        node.iterations = iterations_of(from, ranks);
+        node.iterations = iterations_of(from, ranks.first());
+        node.place = loop_place(from);
       } else {
         const auto call = call_by_id.find(from.call);
         node.call = call == call_by_id.end() ? nullptr : call->second;
@@ -232,17 +232,11 @@ std::vector<Frame> TraceReader::frames(std::uint64_t path) const {
 }
 
 std::string TraceReader::site(std::uint64_t path) const {
-  std::string first;
-  for (const Frame& frame : frames(path)) {
-    const auto module = state_->trace.modules.find(frame.module);
-    const bool known = module != state_->trace.modules.end();
-    std::string name = known ? module->second.path : text("module 0x%llx", frame.module);
-    if (known) name.erase(0, name.rfind('/') + 1);
-    std::string site = name + text("+0x%llx", frame.offset);
-    if (name.rfind("libmpi", 0) != 0 && name.rfind("libchameleon", 0) != 0) return site;
-    if (first.empty()) first = std::move(site);
-  }
-  return first.empty() ? text("path 0x%llx", path) : first;
+  const auto found = state_->trace.paths.find(path);
+  if (found == state_->trace.paths.end() || found->second.frames.empty())
+    return text("path 0x%llx", path);
+  const auto& frames = found->second.frames;
+  return state_->frame_text(frames[innermost_frame(state_->trace, frames)]);
 }
 
 std::string TraceReader::object_name(std::string_view kind, std::int64_t value) const {

@@ -13,7 +13,7 @@ from harness import expect
 
 def check_tables(job):
     tables = {}
-    for name in ("events", "calls", "messages", "matrix", "clusters", "phases"):
+    for name in ("events", "calls", "messages", "matrix", "clusters", "phases", "loops"):
         with open(job.path("csv") / f"{name}.csv", newline="", encoding="utf-8") as file:
             tables[name] = list(csv.DictReader(file))
         records = json.loads((job.path("json") / f"{name}.json").read_text())
@@ -41,14 +41,36 @@ def check_tables(job):
     started = any("Startall" in calls for calls in job.calls.values())
     expect(total == known or (started and total > known),
            f"{job.name}: calls.csv sends {total} bytes, stats {known}")
+    check_loops(job, tables)
     matrix = job.tools.chameleon("matrix", job.trace, "--csv").stdout.decode().splitlines()
     expect([line.rsplit(",", 1)[0] for line in matrix[1:]] ==
            [",".join(row.values()) for row in tables["matrix"]], f"{job.name}: matrix --csv")
 
 
+def check_loops(job, tables):
+    """No loop has more than the loop around it, nor all of them more than all ranks did."""
+    loops = {row["loop"]: row for row in tables["loops"]}
+    every = {"events": len(tables["events"])}
+    for title in ("compute_ns", "call_ns"):
+        every[title] = sum(int(row[title]) for row in tables["calls"])
+    for title, most in every.items():
+        within = collections.Counter()
+        for row in loops.values():
+            within[row["parent"]] += int(row[title])
+        for parent, inside in within.items():
+            around = most if parent == "" else int(loops[parent][title])
+            # Each row is rounded.
+            expect(inside <= around + len(tables["calls"]),
+                   f"{job.name}: loops in {parent or 'all'} have {inside} {title}, it has {around}")
+    for row in loops.values():
+        depth = int(loops[row["parent"]]["depth"]) + 1 if row["parent"] else 0
+        expect(int(row["depth"]) == depth and int(row["events"]) > 0 and
+               int(row["iterations"]) > 0, f"{job.name}: {row}")
+
+
 def check_pandas(job):
     script = ("import pandas, sys\n"
-              "for t in 'events calls messages matrix clusters phases'.split():\n"
+              "for t in 'events calls messages matrix clusters phases loops'.split():\n"
               "    a = pandas.read_csv(f'{sys.argv[1]}/{t}.csv')\n"
               "    b = pandas.read_json(f'{sys.argv[2]}/{t}.json', orient='records')\n"
               "    assert len(a) == len(b), t\n"

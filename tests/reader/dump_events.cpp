@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // dump_events TRACE: what the C++ reader says of every event, for test_reader.py to compare:
 // rank, number, call, path, inexact, times, waiting, iteration, values; an array as its elements.
+// dump_events TRACE loops: of every loop: depth, iterations, place.
 #include <chameleon/trace_reader.h>
 
 #include <cinttypes>
@@ -20,6 +21,13 @@ int main(int argc, char** argv) {
     for (const auto number : list) std::printf("%lld,", static_cast<long long>(number));
     std::putchar(']');
   };
+  if (argc > 2) {
+    trace->for_each_node([](const reader::Node& node) {
+      if (node.is_loop)
+        std::printf("%u %" PRIu64 " %s\n", node.depth, node.iterations, node.place.c_str());
+    });
+    return 0;
+  }
   for (const auto [first, last] : trace->run().ranks)
     for (std::uint32_t rank = first; rank <= last; ++rank) {
       const bool good = trace->for_each_event(

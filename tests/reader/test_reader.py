@@ -30,7 +30,7 @@ RAW_SPECIAL = {"MPI_ANY_SOURCE": SpecialRank.ANY_SOURCE, "MPI_PROC_NULL": Specia
                "MPI_ROOT": SpecialRank.ROOT, "MPI_UNDEFINED": SpecialRank.UNDEFINED}
 KINDS = {"count": Inexact.COUNT, "source": Inexact.SOURCE, "dest": Inexact.DEST,
          "tag": Inexact.TAG}
-totals = {"events": 0, "library": 0, "values": 0, "read": 0, "seconds": 0.0}
+totals = {"events": 0, "library": 0, "values": 0, "read": 0, "seconds": 0.0, "loops": 0}
 
 
 class Raw:
@@ -187,6 +187,11 @@ def compare_library(tools, path, trace, lists):
     wrong = next(((a, b) for a, b in zip(mine, theirs) if a != b), "")
     expect(mine == theirs, f"{path.name}: the library: {len(theirs)} events, {len(mine)}; {wrong}")
     totals["library"] += len(mine)
+    if whole:
+        outcome = tools.run([tools.dump_events, path, "loops"])
+        mine = [f"{row[2]} {row[4]} {row[8]}" for row in trace.rows("loops", trace.ranks)]
+        expect(mine == outcome.stdout.decode().splitlines(), f"{path.name}: loops: {mine}", outcome)
+        totals["loops"] += len(mine)
 
 
 def number(text):
@@ -230,6 +235,21 @@ def compare_tables(tools, path, trace, timing=True):
         wrong = [(a, b) for a, b in zip(left, right) if a != b][:2]
         expect(left == right, f"{path.name}: table {name}: {len(left)} and {len(right)} rows, "
                f"{wrong}")
+    if len(trace.parts) == 1:
+        compare_loops(path, mine("loops"), theirs["loops"], timing)
+
+
+def compare_loops(path, mine, theirs, timing):
+    """The same loops; places in the command's table have names. Times are summed in another order."""
+    titles = ("loop", "parent", "depth", "ranks", "iterations", "events")
+    left, right = ([[str(row[title]) for title in titles] for row in rows]
+                   for rows in (mine, theirs))
+    expect(left == right, f"{path.name}: loops: {left}, export {right}")
+    for row, other in zip(mine, theirs):
+        for title in ("compute_ns", "call_ns") * timing:
+            expect(abs(row[title] - other[title]) <= 2 + 1e-9 * row[title],
+                   f"{path.name}: loop {row['loop']}: {title} {row[title]}, export {other[title]}")
+        expect(bool(row["place"]) or not other["place"], f"{path.name}: {row}, export {other}")
 
 
 PANDAS = """

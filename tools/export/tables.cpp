@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Tables as CSV, or as JSON arrays of records: events, calls, messages, matrix,
-/// clusters, phases, series, each a file. pandas reads them with read_csv and read_json.
+/// clusters, phases, series, loops, each a file. pandas reads them with read_csv and read_json.
 /// Events and messages are written as they come; the others are small.
 
 #include <array>
@@ -10,9 +10,12 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/loop_frames.h"
 #include "analysis/place_times.h"
 #include "analysis/stream_times.h"
 #include "tools/export/export.h"
+#include "tools/export/loop_rows.h"
+#include "tools/loop_places.h"
 
 namespace chameleon::tools {
 namespace {
@@ -192,7 +195,12 @@ class Tables {
                   phase.markers, phase.changed, phase.end_ns});
     Table series(request_, "series", json_, series_columns());
     for (const SeriesSpan& span : request_.trace.series.spans()) series.row(series_cells(span));
-    for (Table* table : {&events_, &messages_, &calls, &matrix, &clusters, &phases, &series})
+    Table loops(request_, "loops", json_,
+                {"loop", "parent", "depth", "ranks", "iterations", "events", "compute_ns",
+                 "call_ns", "place"});
+    if (const Status written = write_loops(loops); !written) return written;
+    for (Table* table :
+         {&events_, &messages_, &calls, &matrix, &clusters, &phases, &series, &loops})
       if (const Status closed = table->close(); !closed) return closed;
     return Unit{};
   }
@@ -262,6 +270,22 @@ class Tables {
       cells.emplace_back((span.worst.*part).most_rank);
     }
     return cells;
+  }
+
+  Status write_loops(Table& table) {
+    RankList streams;
+    for (const std::uint32_t lane : request_.lanes()) streams.insert(lane);
+    const Result<std::vector<LoopRow>> rows = loop_rows(request_.trace, streams);
+    if (!rows) return rows.error();
+    CallSites sites(request_.trace);
+    const LoopPlaces places(request_.trace, sites);
+    std::uint64_t number = 0;
+    for (const LoopRow& row : *rows)
+      table.row({++number, row.parent == 0 ? Cell::nothing() : Cell(std::uint64_t{row.parent}),
+                 row.depth, request_.trace.ranks_of(row.streams).to_string(),
+                 iterations_of(*row.node, row.streams.first()), whole_ns(row.events),
+                 whole_ns(row.compute_ns), whole_ns(row.call_ns), places.of(*row.node)});
+    return Unit{};
   }
 
   std::uint32_t thread_of(std::uint32_t stream) const { return request_.trace.thread_of(stream); }

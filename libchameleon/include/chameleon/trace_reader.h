@@ -175,10 +175,13 @@ struct Node {
   unsigned depth = 0;
   Ranks ranks;
   std::uint64_t iterations = 0;  ///< of a loop, by its first rank, all visits together
-  const Call* call = nullptr;    ///< of an event
-  std::uint64_t path = 0;        ///< its call path
-  Times compute, in_call;        ///< before it and inside, all its ranks
-  unsigned inexact = 0;          ///< as Event::inexact, of some rank
+  /// Of a loop: "program+0x1234-0x1290", the first and the last return address of its body under
+  /// the frames that all of it has in common; empty if there are none.
+  std::string place;
+  const Call* call = nullptr;  ///< of an event
+  std::uint64_t path = 0;      ///< its call path
+  Times compute, in_call;      ///< before it and inside, all its ranks
+  unsigned inexact = 0;        ///< as Event::inexact, of some rank
 };
 
 /// A call as one thread of a rank made it. Objects made by thread t > 0 have ids from 2^32 t on.

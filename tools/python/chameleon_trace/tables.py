@@ -28,8 +28,10 @@ COLUMNS = {
                "slowest_marker", *(f"slowest_{part}_{what}"
                                    for part in ("compute", "call", "busy", "waiting")
                                    for what in ("ns", "rank"))),
+    "loops": ("loop", "parent", "depth", "ranks", "iterations", "events", "compute_ns", "call_ns",
+              "place"),
 }
-TEXT = {"call", "site", "path", "context", "call_path", "state"}
+TEXT = {"call", "site", "path", "context", "call_path", "state", "ranks", "place"}
 
 
 def _hex(number):
@@ -187,8 +189,41 @@ def _series(trace, _):
         yield (*span[:5], *took, span.slowest_marker, *slowest)
 
 
+def _loops(trace, ranks):
+    rows, around = [], {}  # [loop, parent, depth, ranks, sums]; enclosing row of each call node
+
+    def add(nodes, ranks_around, parent, depth):
+        for node in nodes:
+            ranks_here = ranks_around if node.ranks is None else node.ranks & ranks_around
+            if not len(ranks_here):
+                continue
+            if not node.is_loop:
+                around[node] = parent
+                continue
+            rows.append([node, parent, depth, ranks_here, [0, 0, 0]])
+            add(node.body, ranks_here, len(rows), depth + 1)
+
+    for part, _ in trace.parts:
+        add(part.nodes, ranks, None, 0)
+    for rank in ranks:
+        for event in trace.events(rank):
+            row = around[event.node]
+            if row is not None:
+                sums = rows[row - 1][4]
+                for i, number in enumerate((1, *event.mean_ns)):
+                    sums[i] += number
+    for _, parent, _, _, sums in reversed(rows):
+        if parent is not None:
+            for i, number in enumerate(sums):
+                rows[parent - 1][4][i] += number
+    for number, (node, parent, depth, ranks_here, sums) in enumerate(rows, 1):
+        counts = node.iterations.of(next(iter(ranks_here)))
+        yield (number, parent, depth, str(ranks_here), (counts and counts[0].total()) or 0,
+               *(int(total + 0.4999) for total in sums), trace.loop_place(node))
+
+
 ROWS = {"events": _events, "calls": _calls, "messages": _messages, "matrix": _matrix,
-        "clusters": _clusters, "phases": _phases, "series": _series}
+        "clusters": _clusters, "phases": _phases, "series": _series, "loops": _loops}
 
 
 def rows(trace, name, ranks):
@@ -196,7 +231,7 @@ def rows(trace, name, ranks):
     sums; `messages` remembers what is sent and received."""
     if name not in ROWS:
         raise ValueError(f"no table {name!r}: there are {', '.join(ROWS)}")
-    if trace.threads > 1 and name not in ("clusters", "phases", "series"):
+    if trace.threads > 1 and name not in ("clusters", "phases", "series", "loops"):
         raise ValueError(f"ranks of this trace have up to {trace.threads} threads, and tables follow "
                          "one thread a rank: use Trace.events(stream)")
     return ROWS[name](trace, _wanted(trace, ranks))

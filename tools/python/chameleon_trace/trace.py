@@ -10,6 +10,7 @@ from .errors import TraceError, corrupt
 from .events import Plan, events
 from .fact_table import RUN_FACTS
 from .facts import MOST_CARRIED, add_others, joined, joined_value
+from .loop_places import innermost, loop_place
 from .payload import NO_ONLINE, Declaration
 from .rank_list import RankList
 
@@ -187,26 +188,28 @@ class Trace:
             self._waited = {facts.rank: facts.waiting_ns for facts in self.facts()}
         return self._waited
 
+    def frame_text(self, frame):
+        """A frame as text: module+offset."""
+        module = self.modules.get(frame.module)
+        if module is not None:
+            return f"{module.path.rpartition('/')[2]}+{frame.offset:#x}"
+        if frame.module == 0:
+            return NO_FILE.get(frame.offset, "?")
+        return f"module {frame.module:#x}+{frame.offset:#x}"
+
     def frames(self, path):
-        """Frames of a call path, innermost first, as text: module+offset."""
-        result = []
-        for frame in self.paths.get(path, ()):
-            module = self.modules.get(frame.module)
-            if module is not None:
-                result.append(f"{module.path.rpartition('/')[2]}+{frame.offset:#x}")
-            elif frame.module == 0:
-                result.append(NO_FILE.get(frame.offset, "?"))
-            else:
-                result.append(f"module {frame.module:#x}+{frame.offset:#x}")
-        return result
+        """Frames of a call path, innermost first, as text."""
+        return [self.frame_text(frame) for frame in self.paths.get(path, ())]
 
     def site(self, path):
         """The innermost frame outside MPI's libraries, as text."""
-        frames = self.frames(path)
-        for frame in frames:
-            if not frame.startswith(("libmpi", "libchameleon")):
-                return frame
-        return frames[0] if frames else f"path {path:#x}"
+        frames = self.paths.get(path, ())
+        return self.frame_text(frames[innermost(self, frames)]) if frames else f"path {path:#x}"
+
+    def loop_place(self, loop):
+        """Where a Loop is: program+0x1234-0x1290, the first and the last return address of its body
+        under the frames that all of it has in common; empty if there are none."""
+        return loop_place(self, loop)
 
     def object_name(self, kind, value):
         """MPI's name of a predefined object, or a made one: "MPI_INT", "comm 2"."""
@@ -219,7 +222,7 @@ class Trace:
 
     def rows(self, name, ranks=None):
         """Iterates over the rows, tuples of tables.COLUMNS[name], of a table: events, calls,
-        messages, matrix, clusters or phases; of some ranks."""
+        messages, matrix, clusters, phases, series or loops; of some ranks."""
         return self._told(tables.rows(self, name, ranks))
 
     def to_pandas(self, name, ranks=None):

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "analysis/loop_frames.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+
+namespace chameleon::analysis {
+namespace {
+
+constexpr std::uint64_t kMostSegments = 1U << 20;
+
+bool is_binding(const Trace& trace, const Frame& frame) {
+  const auto module = trace.modules.find(frame.module);
+  if (module == trace.modules.end()) return false;
+  const std::string_view path = module->second.path;
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name.starts_with("libmpi") || name.starts_with("libchameleon");
+}
+
+/// Some paths: their outer frames are the same, those next to them lie in `next`.
+struct Paths {
+  std::span<const Frame> some;  ///< one of them, innermost first
+  std::size_t outer = 0;
+  std::optional<LoopFrames> next;  ///< nothing: a path ends, or they are of several modules
+
+  const Frame& at(std::size_t depth) const { return some[some.size() - 1 - depth]; }
+  std::optional<LoopFrames> after(std::size_t depth) const {
+    if (depth == outer) return next;
+    return LoopFrames{at(depth), at(depth)};
+  }
+};
+
+std::optional<LoopFrames> united(const std::optional<LoopFrames>& a,
+                                 const std::optional<LoopFrames>& b) {
+  if (!a || !b || a->first.module != b->first.module || a->first.module == 0) return std::nullopt;
+  return LoopFrames{a->first.offset < b->first.offset ? a->first : b->first,
+                    a->last.offset > b->last.offset ? a->last : b->last};
+}
+
+Paths united(const Paths& a, const Paths& b) {
+  std::size_t outer = 0;
+  while (outer < std::min(a.outer, b.outer) && a.at(outer) == b.at(outer)) ++outer;
+  return {a.some, outer, united(a.after(outer), b.after(outer))};
+}
+
+/// Nothing if the path of some event is not known.
+std::optional<Paths> paths_of(const Trace& trace, const Node& node) {
+  if (!node.is_loop()) {
+    const auto found = trace.paths.find(node.path);
+    if (found == trace.paths.end() || found->second.frames.empty()) return std::nullopt;
+    const auto& frames = found->second.frames;
+    const auto some = std::span(frames).subspan(innermost_frame(trace, frames));
+    return Paths{some, some.size(), std::nullopt};
+  }
+  std::optional<Paths> all = paths_of(trace, node.body.front());
+  for (std::size_t i = 1; all && i < node.body.size(); ++i) {
+    const std::optional<Paths> more = paths_of(trace, node.body[i]);
+    all = more ? std::optional(united(*all, *more)) : std::nullopt;
+  }
+  return all;
+}
+
+}  // namespace
+
+std::size_t innermost_frame(const Trace& trace, const std::vector<Frame>& frames) {
+  for (std::size_t i = 0; i < frames.size(); ++i)
+    if (!is_binding(trace, frames[i])) return i;
+  return 0;
+}
+
+std::optional<LoopFrames> loop_frames(const Trace& trace, const Node& loop) {
+  const std::optional<Paths> paths = paths_of(trace, loop);
+  if (!paths) return std::nullopt;
+  if (paths->next) return paths->next;
+  if (paths->outer == 0) return std::nullopt;
+  const Frame& common = paths->at(paths->outer - 1);
+  return common.module == 0 ? std::nullopt : std::optional(LoopFrames{common, common});
+}
+
+std::uint64_t iterations_of(const Node& loop, std::uint32_t stream) {
+  EndPointForm form{};
+  const ValueSequence* counts = loop.iterations.find(stream, form);
+  if (counts == nullptr) return 0;
+  std::uint64_t sum = 0, segments = 0;
+  for (ValueSequence::Cursor cursor(*counts); !cursor.done() && segments < kMostSegments;
+       ++segments) {
+    const ValueSequence::Segment segment = cursor.segment();
+    const auto start = static_cast<std::uint64_t>(segment.start);
+    const auto stride = static_cast<std::uint64_t>(segment.stride);
+    sum += start * segment.count + stride * (segment.count * (segment.count - 1) / 2);
+    cursor.skip(segment.count);
+  }
+  return sum;
+}
+
+}  // namespace chameleon::analysis

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Call paths as addresses: what readers know of a place without the program's debug information.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/trace.h"
+
+namespace chameleon::analysis {
+
+/// The index of the innermost frame outside MPI's libraries and the tracer's; 0 if there is none.
+std::size_t innermost_frame(const Trace& trace, const std::vector<Frame>& frames);
+
+/// From the first to the last call of a loop's body, as return addresses in one module.
+struct LoopFrames {
+  Frame first, last;
+};
+
+/// The paths of the body have their outer frames in common. The frames are those that differ next;
+/// where a path has none, or they are of several modules, both are the innermost common frame.
+/// Nothing if the paths are not known or have no frame in common. O(nodes x depth of the stack).
+std::optional<LoopFrames> loop_frames(const Trace& trace, const Node& loop);
+
+/// How often a stream went round the loop, all its visits together: of a damaged trace at most the
+/// first 2^20 pieces of its counts.
+std::uint64_t iterations_of(const Node& loop, std::uint32_t stream);
+
+}  // namespace chameleon::analysis

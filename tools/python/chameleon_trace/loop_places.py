@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where loops are, as return addresses."""
+
+BINDINGS = ("libmpi", "libchameleon")
+
+
+class _Paths:
+    """Call paths whose `outer` outermost frames are the same. Those next to them lie from `first` to
+    `last`, or, where a path ends or they are of several modules, both are None."""
+
+    __slots__ = ("some", "outer", "first", "last")
+
+    def __init__(self, some, outer, first=None, last=None):
+        self.some = some  # one of them, outermost first
+        self.outer = outer
+        self.first, self.last = first, last
+
+    def after(self, depth):
+        if depth == self.outer:
+            return self.first, self.last
+        return self.some[depth], self.some[depth]
+
+    def united(self, other):
+        most = min(self.outer, other.outer)
+        outer = next((i for i in range(most) if self.some[i] != other.some[i]), most)
+        (first, last), (other_first, other_last) = self.after(outer), other.after(outer)
+        if not first or not other_first or first.module != other_first.module or not first.module:
+            return _Paths(self.some, outer)
+        return _Paths(self.some, outer, min(first, other_first), max(last, other_last))
+
+
+def innermost(trace, frames):
+    """The index of the innermost frame outside MPI's libraries and the tracer's, or 0."""
+    for i, frame in enumerate(frames):
+        module = trace.modules.get(frame.module)
+        if module is None or not module.path.rpartition("/")[2].startswith(BINDINGS):
+            return i
+    return 0
+
+
+def _paths(trace, node):
+    """_Paths of the calls in a node; None if the path of one is not known."""
+    if not node.is_loop:
+        frames = trace.paths.get(node.path, ())
+        some = frames[innermost(trace, frames):][::-1]
+        return _Paths(some, len(some)) if some else None
+    every = None
+    for inner in node.body:
+        paths = _paths(trace, inner)
+        if paths is None:
+            return None
+        every = paths if every is None else every.united(paths)
+    return every
+
+
+def loop_place(trace, loop):
+    """As Trace.loop_place. O(nodes x depth of the stack)."""
+    paths = _paths(trace, loop)
+    if paths is None:
+        return ""
+    first, last = paths.first, paths.last
+    if first is None and paths.outer:
+        first = last = paths.some[paths.outer - 1]
+    if first is None or not first.module:
+        return ""
+    end = "" if first == last else f"-{last.offset:#x}"
+    return trace.frame_text(first) + end
