@@ -50,6 +50,19 @@ def expect(condition, what, *outcomes):
     raise Failure("\n".join(lines))
 
 
+def tried(check, *arguments):
+    """Calls a check of what one run did, three times at most: a busy machine takes cores away within
+    what the check compares."""
+    for left in (2, 1, 0):
+        try:
+            return check(*arguments)
+        except Failure as failure:
+            if left == 0:
+                raise
+            print(f"tried again: {failure}", flush=True)
+    return None
+
+
 class Tools:
     """The programs under test, from the JSON file that the build writes, and a work folder."""
 

@@ -236,50 +236,54 @@ def check_blame(tools, where, trace, raw, us, ranks):
                f"{where}: report: longest at {place}, but {one}")
 
 
+def check_job(tools, options, ranks, fidelity):
+    us = fault_us(ranks)
+    folder = tools.fresh(f"n{ranks}.{fidelity}")
+    raw, tables, trace = folder / "raw", folder / "tables", folder / "trace.cham"
+    raw.mkdir()
+    program = [options.program, "--iterations", str(STEPS)]
+    for fault in (f"slow:3:10-19:{us}", f"late:1:20-29:{us}",
+                  f"serial:30-39:{SERIAL_US}", f"moving:40-49:{us}"):
+        program += ["--fault", fault]
+    outcome = tools.traced(ranks, program, trace, raw=raw, cwd=folder,
+                           CHAMELEON_FIDELITY=fidelity)
+    expect(outcome.status == 0 and trace.exists(), "the traced run fails", outcome)
+    where = f"{ranks} ranks, {fidelity}"
+    outcome = tools.chameleon("series", "--json", trace)
+    expect(outcome.status == 0, f"{where}: no series", outcome)
+    spans = {span["first"]: span for span in json.loads(outcome.stdout)["spans"]}
+    expect(sorted(spans) == list(range(1, STEPS + 1)), f"{where}: intervals {list(spans)}")
+    outcome = tools.chameleon("export", "--quiet", "--csv", tables, trace)
+    expect(outcome.status == 0, f"{where}: no tables", outcome)
+    truth = {rank: raw_steps(raw, rank) for rank in range(ranks)}
+    check_series(where, spans, truth)
+    outcome = tools.chameleon("info", "--json", trace)
+    told = tools.run([options.nodes, trace, "totals"])
+    check_totals(where, chameleon_trace.read_trace(trace), raw, ranks,
+                 json.loads(outcome.stdout), told.stdout.decode().splitlines())
+    check_rank(f"{where}, slow", spans, truth, SLOW, 3, raw, tables, us)
+    check_rank(f"{where}, late", spans, truth, LATE, 1, raw, tables, us)
+    least = [spans[step + 1]["compute"]["least"] for step in SERIAL]
+    expect(min(least) >= 0.9e-6 * SERIAL_US, f"{where}, serial: {least}")
+    check_moving(f"{where}, moving", spans, truth, ranks, us)
+    check_blame(tools, where, trace, raw, us, ranks)
+    outcome = tools.chameleon("verify", "--json", "--raw", raw, trace)
+    columns = json.loads(outcome.stdout)["columns"]
+    for name in ("compute", "communication"):
+        expect(columns[name]["total"] > 0 and columns[name]["undeclared"] == 0 and
+               columns[name]["sum_error"] < 0.001, f"{where}: {name}", outcome)
+
+
+def check(tools, options, ranks):
+    for fidelity in options.fidelity.split(","):
+        harness.tried(check_job, tools, options, ranks, fidelity)
+
+
 def main():
     arguments = harness.parser_of_ranks(__doc__)
     arguments.add_argument("--nodes", required=True, help="prints what the C++ reader has")
     arguments.add_argument("--fidelity", default="exact,checked,lead")
     options = arguments.parse_args()
-
-    def check(tools, options, ranks):
-        us = fault_us(ranks)
-        for fidelity in options.fidelity.split(","):
-            folder = tools.fresh(f"n{ranks}.{fidelity}")
-            raw, tables, trace = folder / "raw", folder / "tables", folder / "trace.cham"
-            raw.mkdir()
-            program = [options.program, "--iterations", str(STEPS)]
-            for fault in (f"slow:3:10-19:{us}", f"late:1:20-29:{us}",
-                          f"serial:30-39:{SERIAL_US}", f"moving:40-49:{us}"):
-                program += ["--fault", fault]
-            outcome = tools.traced(ranks, program, trace, raw=raw, cwd=folder,
-                                   CHAMELEON_FIDELITY=fidelity)
-            expect(outcome.status == 0 and trace.exists(), "the traced run fails", outcome)
-            where = f"{ranks} ranks, {fidelity}"
-            outcome = tools.chameleon("series", "--json", trace)
-            expect(outcome.status == 0, f"{where}: no series", outcome)
-            spans = {span["first"]: span for span in json.loads(outcome.stdout)["spans"]}
-            expect(sorted(spans) == list(range(1, STEPS + 1)), f"{where}: intervals {list(spans)}")
-            outcome = tools.chameleon("export", "--quiet", "--csv", tables, trace)
-            expect(outcome.status == 0, f"{where}: no tables", outcome)
-            truth = {rank: raw_steps(raw, rank) for rank in range(ranks)}
-            check_series(where, spans, truth)
-            outcome = tools.chameleon("info", "--json", trace)
-            told = tools.run([options.nodes, trace, "totals"])
-            check_totals(where, chameleon_trace.read_trace(trace), raw, ranks,
-                         json.loads(outcome.stdout), told.stdout.decode().splitlines())
-            check_rank(f"{where}, slow", spans, truth, SLOW, 3, raw, tables, us)
-            check_rank(f"{where}, late", spans, truth, LATE, 1, raw, tables, us)
-            least = [spans[step + 1]["compute"]["least"] for step in SERIAL]
-            expect(min(least) >= 0.9e-6 * SERIAL_US, f"{where}, serial: {least}")
-            check_moving(f"{where}, moving", spans, truth, ranks, us)
-            check_blame(tools, where, trace, raw, us, ranks)
-            outcome = tools.chameleon("verify", "--json", "--raw", raw, trace)
-            columns = json.loads(outcome.stdout)["columns"]
-            for name in ("compute", "communication"):
-                expect(columns[name]["total"] > 0 and columns[name]["undeclared"] == 0 and
-                       columns[name]["sum_error"] < 0.001, f"{where}: {name}", outcome)
-
     harness.main_of_ranks("faulty", options, check)
 
 

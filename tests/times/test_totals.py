@@ -17,7 +17,6 @@ from harness import expect  # noqa: E402
 
 COLLECTIVE = ("Barrier", "Allreduce", "Reduce", "Bcast", "Comm_dup", "Comm_free")
 NEAR = 0.01
-TRIES = 3  # of a machine that takes a rank's core away within a marker
 OF_THREADS = 0.25  # of computing: threads on few cores lose them in the tracer too, for a while
 BESIDE = 300_000  # ns at a marker between a reading of the clock and the next, preempted at times
 
@@ -119,13 +118,7 @@ def check(tools, options):
             for pattern in ("AAAAAABBBBBB", "AB") for fidelity in ("exact", "checked", "lead")]
     jobs.append(("threads", 3, [options.threads, 12, 3], 1, "exact"))
     for job in jobs:
-        for left in reversed(range(TRIES)):
-            try:
-                check_job(tools, *job)
-                break
-            except harness.Failure:
-                if left == 0:
-                    raise
+        harness.tried(check_job, tools, *job)
 
 
 def main():

@@ -149,26 +149,30 @@ def check_replay(tools, file, facts):
 
 
 def check(tools, options):
-    folder = tools.fresh("waits")
     for fidelity in ("exact", "lead"):
-        file = folder / f"{fidelity}.cham"
-        outcome = tools.traced(RANKS, [options.program, str(STEPS)], file, cwd=folder,
-                               CHAMELEON_FIDELITY=fidelity)
-        expect(outcome.status == 0 and file.exists(), "the traced run fails", outcome)
-        trace = chameleon_trace.read_trace(file)
-        facts = list(trace.facts())
-        waited = totals_of(trace)
-        for one in facts:
-            expect(near(waited[one.rank], one.waiting_ns, 0.01),
-                   f"rank {one.rank}: totals say {waited[one.rank]} ns, facts {one.waiting_ns}")
-        check_sums(waited, {rank: sum(event.waiting_ns for event in trace.events(rank))
-                            for rank in trace.ranks}, "Python reader")
-        check_places(trace)
-        check_cpp_reader(tools, options, file, waited)
-        check_tables(tools, file, waited, folder)
-        check_chrome(tools, file, waited, folder)
-        check_states(tools, file, waited, folder)
-        check_replay(tools, file, facts)
+        harness.tried(check_job, tools, options, fidelity)
+
+
+def check_job(tools, options, fidelity):
+    folder = tools.fresh(fidelity)
+    file = folder / "trace.cham"
+    outcome = tools.traced(RANKS, [options.program, str(STEPS)], file, cwd=folder,
+                           CHAMELEON_FIDELITY=fidelity)
+    expect(outcome.status == 0 and file.exists(), "the traced run fails", outcome)
+    trace = chameleon_trace.read_trace(file)
+    facts = list(trace.facts())
+    waited = totals_of(trace)
+    for one in facts:
+        expect(near(waited[one.rank], one.waiting_ns, 0.01),
+               f"rank {one.rank}: totals say {waited[one.rank]} ns, facts {one.waiting_ns}")
+    check_sums(waited, {rank: sum(event.waiting_ns for event in trace.events(rank))
+                        for rank in trace.ranks}, "Python reader")
+    check_places(trace)
+    check_cpp_reader(tools, options, file, waited)
+    check_tables(tools, file, waited, folder)
+    check_chrome(tools, file, waited, folder)
+    check_states(tools, file, waited, folder)
+    check_replay(tools, file, facts)
 
 
 def main():
