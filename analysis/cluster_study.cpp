@@ -18,9 +18,9 @@ std::uint64_t whole_hash(const SignatureVector& signature) {
 
 }  // namespace
 
-Result<ClusterStudies> ClusterStudies::make(const Trace& trace) {
-  ClusterStudies studies(trace, FollowPlan(trace));
-  Result<std::vector<RankSignature>> ranks = rank_signatures(studies.plan_);
+Result<ClusterStudies> ClusterStudies::make(const Trace& trace, const signature::Rules& rules) {
+  ClusterStudies studies(trace, FollowPlan(trace), signature::CallRules(rules));
+  Result<std::vector<RankSignature>> ranks = rank_signatures(studies.plan_, studies.rules_);
   if (!ranks) return ranks.error();
   studies.ranks_ = std::move(*ranks);
   return studies;
@@ -45,7 +45,7 @@ Result<ClusterStudy> ClusterStudies::study(const cluster::ClusterOptions& option
     study.largest = std::max(study.largest, main.clusters.size());
   std::vector<std::uint64_t> whole;
   for (const RankSignature& rank : ranks_) whole.push_back(whole_hash(rank.signature));
-  Result<KeptShares> kept = kept_values(plan_, study.clustering, whole);
+  Result<KeptShares> kept = kept_values(plan_, rules_, study.clustering, whole);
   if (!kept) return kept.error();
   study.kept = *kept;
   study.space = space_of(study);

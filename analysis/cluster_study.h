@@ -40,8 +40,8 @@ struct ClusterStudy {
 /// A trace's ranks, signed once, clustered as often as one likes.
 class ClusterStudies {
  public:
-  /// The trace must outlive it. Error: the trace is damaged.
-  static Result<ClusterStudies> make(const Trace& trace);
+  /// Ranks are signed by these rules. Trace and rules must outlive it. Error: the trace is damaged.
+  static Result<ClusterStudies> make(const Trace& trace, const signature::Rules& rules);
 
   /// Error: the trace is damaged.
   Result<ClusterStudy> study(const cluster::ClusterOptions& options) const;
@@ -50,11 +50,13 @@ class ClusterStudies {
   const std::vector<RankSignature>& ranks() const { return ranks_; }
 
  private:
-  ClusterStudies(const Trace& trace, FollowPlan plan) : trace_(&trace), plan_(std::move(plan)) {}
+  ClusterStudies(const Trace& trace, FollowPlan plan, signature::CallRules rules)
+      : trace_(&trace), plan_(std::move(plan)), rules_(std::move(rules)) {}
   ClusterSpace space_of(const ClusterStudy& study) const;
 
   const Trace* trace_;
   FollowPlan plan_;
+  signature::CallRules rules_;
   std::vector<RankSignature> ranks_;
 };
 

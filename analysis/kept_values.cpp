@@ -21,6 +21,7 @@ struct OneValue {
   std::int64_t value = 0;     ///< of partners the distance
   bool is_rank_zero = false;  ///< a partner that is
   std::int64_t xored = 0;     ///< of partners the reading by XOR
+  std::uint32_t rule = 0;     ///< that gives it, from 1
 };
 using EventValues = std::vector<OneValue>;
 
@@ -46,7 +47,8 @@ std::optional<KeptColumn> column_of(Parameter parameter) {
   }
 }
 
-EventValues values_of(const FollowedEvent& event, std::uint32_t rank) {
+EventValues values_of(const FollowedEvent& event, const signature::CallRules& rules,
+                      std::uint32_t rank) {
   EventValues values;
   const CallInfo* const call = find_call(static_cast<CallId>(event.view.node->call));
   if (call == nullptr || event.call == nullptr) return values;
@@ -61,6 +63,7 @@ EventValues values_of(const FollowedEvent& event, std::uint32_t rank) {
       const std::int64_t given = event.view.values[value.at];
       values.push_back({*column, given, false, given});
     }
+    values.back().rule = rule_of(rules, event, value);
   });
   return values;
 }
@@ -92,7 +95,8 @@ void add_loops(const std::vector<Node>& nodes, Deeds& deeds) {
   }
 }
 
-Result<Deeds> deeds_of(const FollowPlan& plan, std::uint32_t rank) {
+Result<Deeds> deeds_of(const FollowPlan& plan, const signature::CallRules& rules,
+                       std::uint32_t rank) {
   const bool several = plan.trace->threads > 1;
   Result<Follower> follower =
       several ? Follower::of_stream(plan, rank) : Follower::of_rank(plan, rank);
@@ -103,7 +107,7 @@ Result<Deeds> deeds_of(const FollowPlan& plan, std::uint32_t rank) {
   while (follower->next(event)) {
     const Node& node = *event.view.node;
     folder.push({node.call, node.path, 0, 0, event.view.values});
-    add_event(values_of(event, rank), deeds.events[node.symbol()]);
+    add_event(values_of(event, rules, rank), deeds.events[node.symbol()]);
   }
   add_loops(folder.take(), deeds);
   return deeds;
@@ -156,6 +160,10 @@ class Comparison {
     count(KeptColumn::kEvents, lead != nullptr);
     for (std::size_t i = 0; i < mine.size(); ++i) {
       const bool known = lead != nullptr && i < lead->size();
+      if (known && mine[i].rule != 0 && mine[i].rule == (*lead)[i].rule) {
+        count(mine[i].column, true);
+        continue;
+      }
       if (known && by_xor_) {
         count(mine[i].column, mine[i].xored == (*lead)[i].xored);
         continue;
@@ -183,21 +191,22 @@ const char* kept_name(KeptColumn column) {
   return kNames[static_cast<std::size_t>(column)];
 }
 
-Result<KeptShares> kept_values(const FollowPlan& plan, const Clustering& clustering,
+Result<KeptShares> kept_values(const FollowPlan& plan, const signature::CallRules& rules,
+                               const Clustering& clustering,
                                const std::vector<std::uint64_t>& whole) {
   KeptShares shares{};
   for (const cluster::MainCluster& main : clustering.main)
     for (const cluster::SubCluster& one : main.clusters) {
-      const Result<Deeds> lead = deeds_of(plan, one.lead);
+      const Result<Deeds> lead = deeds_of(plan, rules, one.lead);
       if (!lead) return lead.error();
       Comparison comparison(shares, *lead, one.same_distances, one.by_xor());
-      const bool keeps = comparison.keeps_equal_ranks();
+      const bool keeps = rules.empty() && comparison.keeps_equal_ranks();
       for (const std::uint32_t rank : one.ranks.ranks()) {
         if (rank == one.lead || (keeps && whole[rank] == whole[one.lead])) {
           add_whole(shares, *lead);
           continue;
         }
-        const Result<Deeds> mine = deeds_of(plan, rank);
+        const Result<Deeds> mine = deeds_of(plan, rules, rank);
         if (!mine) return mine.error();
         comparison.add(*mine);
       }

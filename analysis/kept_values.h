@@ -15,6 +15,7 @@
 
 #include "analysis/follow.h"
 #include "cluster/clustering.h"
+#include "signature/call_rules.h"
 
 namespace chameleon::analysis {
 
@@ -31,9 +32,10 @@ struct KeptShare {
 };
 using KeptShares = std::array<KeptShare, kKeptColumns>;
 
-/// Over all ranks. `whole` has the hashes of all that each rank did: equal ranks are not compared.
-/// Error: the trace is damaged.
-Result<KeptShares> kept_values(const FollowPlan& plan, const Clustering& clustering,
+/// Over all ranks, whose values follow from their leads' by these rules. `whole` has the hashes of
+/// all that each rank did: equal ranks are not compared. Error: the trace is damaged.
+Result<KeptShares> kept_values(const FollowPlan& plan, const signature::CallRules& rules,
+                               const Clustering& clustering,
                                const std::vector<std::uint64_t>& whole);
 
 }  // namespace chameleon::analysis

@@ -30,7 +30,8 @@ std::vector<CallUse> uses_of(const FollowPlan& plan) {
 /// One rank's events, signed as they come.
 class Signer {
  public:
-  Signer(const std::vector<CallUse>& uses, std::uint32_t rank) : uses_(uses) {
+  Signer(const std::vector<CallUse>& uses, const signature::CallRules& rules, std::uint32_t rank)
+      : uses_(uses), rules_(rules) {
     signature_.read_by_xor(rank);
   }
 
@@ -41,6 +42,7 @@ class Signer {
   std::uint64_t hash_of(const FollowedEvent& event) const;
 
   const std::vector<CallUse>& uses_;
+  const signature::CallRules& rules_;
   IntervalSignature signature_;
   Folder folder_;
   RankSignature rank_;
@@ -79,7 +81,9 @@ void Signer::add(const Follower& follower, const FollowedEvent& event) {
   signature_.call(Node::event_symbol(node.call, node.path));
   for (const signature::SignedValue& value : use.values) {
     if (value.at >= values.size()) continue;
-    if (value.end_point)
+    if (const std::uint32_t rule = rule_of(rules_, event, value); rule != 0)
+      signature_.add_ruled(value.parameter, rule);
+    else if (value.end_point)
       signature_.add_end_point(value.parameter,
                                readings(event.view.end_point(value.at), event.comm).packed);
     else if (value.parameter == Parameter::kDataOperation)
@@ -111,7 +115,19 @@ RankSignature Signer::take() {
 
 }  // namespace
 
-Result<std::vector<RankSignature>> rank_signatures(const FollowPlan& plan) {
+std::uint32_t rule_of(const signature::CallRules& rules, const FollowedEvent& event,
+                      const signature::SignedValue& value) {
+  const std::uint16_t call = event.view.node->call;
+  if (rules.of(call).empty() || event.comm == nullptr || event.comm->is_inter) return 0;
+  const auto place = place_in(event.comm);
+  const auto caller = rules.caller(call, event.view.values, place.self, place.size);
+  std::int64_t given = event.view.values[value.at];
+  if (value.end_point) given = readings(event.view.end_point(value.at), event.comm).absolute;
+  return rules.matching(call, value.at, given, caller);
+}
+
+Result<std::vector<RankSignature>> rank_signatures(const FollowPlan& plan,
+                                                   const signature::CallRules& rules) {
   const Trace& trace = *plan.trace;
   const std::vector<CallUse> uses = uses_of(plan);
   std::vector<RankSignature> all;
@@ -119,7 +135,7 @@ Result<std::vector<RankSignature>> rank_signatures(const FollowPlan& plan) {
     Result<Follower> follower =
         trace.threads > 1 ? Follower::of_stream(plan, rank) : Follower::of_rank(plan, rank);
     if (!follower) return follower.error();
-    Signer signer(uses, rank);
+    Signer signer(uses, rules, rank);
     FollowedEvent event;
     while (follower->next(event)) signer.add(*follower, event);
     all.push_back(signer.take());

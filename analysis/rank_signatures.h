@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/follow.h"
+#include "signature/call_rules.h"
 #include "signature/signature.h"
 
 namespace chameleon::analysis {
@@ -19,8 +20,13 @@ struct RankSignature {
   std::uint64_t trace_bytes = 0;  ///< of its folded events, encoded and not compressed
 };
 
-/// Of all ranks. Times are those that the trace has; without any, of no signature.
-/// Error: the trace is damaged, or lacks ranks or events.
-Result<std::vector<RankSignature>> rank_signatures(const FollowPlan& plan);
+/// Of all ranks; values that rules give are signed as theirs. Times are those that the trace has;
+/// without any, of no signature. Error: the trace is damaged, or lacks ranks or events.
+Result<std::vector<RankSignature>> rank_signatures(const FollowPlan& plan,
+                                                   const signature::CallRules& rules);
+
+/// The rule, from 1, that gives a value of an event; 0: none.
+std::uint32_t rule_of(const signature::CallRules& rules, const FollowedEvent& event,
+                      const signature::SignedValue& value);
 
 }  // namespace chameleon::analysis

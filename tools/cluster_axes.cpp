@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cluster_axes.h"
 
+#include "process/settings.h"
+
 namespace chameleon::tools {
 
 void add_cluster_axes(CLI::App& verb, ClusterAxes& axes) {
@@ -17,6 +19,7 @@ void add_cluster_axes(CLI::App& verb, ClusterAxes& axes) {
   verb.add_option("--equality", axes.equality, "exact, xor, packed");
   verb.add_option("--count-tolerance", axes.tolerance, "Share by which COUNTs may differ");
   verb.add_option("--distance", axes.distance, "manhattan, euclidean");
+  verb.add_option("--rules", axes.rules, "What values are expected to be: a file, or rules");
   verb.add_option("--seed", axes.seed, "Of what is picked at random")->capture_default_str();
 }
 
@@ -44,6 +47,16 @@ Result<cluster::ClusterOptions> cluster_options(const ClusterAxes& axes) {
   if (!axes.distance.empty() && !cluster::distance_of(axes.distance, wanted.distance))
     return bad("--distance", axes.distance, "manhattan or euclidean");
   return wanted;
+}
+
+Result<signature::Rules> cluster_rules(const ClusterAxes& axes) {
+  process::Settings settings;
+  settings.rules_given = axes.rules;
+  if (const Status read = process::load_rules(settings); !read) {
+    const std::string& why = read.error().message;
+    return Error{ErrorKind::kUsage, "--rules" + why.substr(why.find(':')), 0};
+  }
+  return std::move(settings.rules);
 }
 
 }  // namespace chameleon::tools

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "cluster/options.h"
+#include "signature/rules.h"
 
 namespace chameleon::tools {
 
@@ -16,6 +17,7 @@ namespace chameleon::tools {
 struct ClusterAxes {
   std::string algorithm = "chameleon";
   std::string clustering, format, steps, k, equality, tolerance, distance;
+  std::string rules;  ///< a file or text
   std::uint64_t seed = 1;
 };
 
@@ -24,5 +26,8 @@ void add_cluster_axes(CLI::App& verb, ClusterAxes& axes);
 
 /// The algorithm with the axes that were given. Error: one of them is malformed.
 Result<cluster::ClusterOptions> cluster_options(const ClusterAxes& axes);
+
+/// The rules that were given. Error: what is wrong with them.
+Result<signature::Rules> cluster_rules(const ClusterAxes& axes);
 
 }  // namespace chameleon::tools

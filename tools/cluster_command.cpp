@@ -132,7 +132,12 @@ int run_cluster(const Options& options) {
   if (!trace) return status;
   if (const std::string why = refusal(*trace); !why.empty())
     return fail("cluster", why, kExitRefused);
-  const Result<ClusterStudies> studies = ClusterStudies::make(*trace);
+  // As the run had them, unless others are given.
+  Result<signature::Rules> rules = options.axes.rules.empty()
+                                       ? signature::Rules::parse(trace->rules)
+                                       : cluster_rules(options.axes);
+  if (!rules) return fail("cluster", rules.error().message, kExitUsage);
+  const Result<ClusterStudies> studies = ClusterStudies::make(*trace, *rules);
   if (!studies) return fail("cluster", studies.error());
   std::vector<cluster::ClusterOptions> points = {*one};
   if (options.compare) {

@@ -31,6 +31,7 @@ struct Summary {
   std::uint64_t nodes = 0;
   std::set<std::uint64_t> paths;
   std::uint64_t run_ns = 0, longest_ns = 0, tool_ns = 0, waiting_ns = 0, paused = 0;
+  std::uint64_t rule_values = 0, rule_matches = 0;
   std::map<std::string, RankList> hosts;
   std::array<std::uint64_t, 4> state_ns{};  ///< tool time at markers, by the state they led to
   std::uint64_t compute_ns = 0, longest_compute_ns = 0;  ///< of all, and of `slowest`; 0: not known
@@ -83,6 +84,8 @@ Summary summarize(const Trace& trace) {
     summary.tool_ns += facts.tool_ns;
     summary.waiting_ns += facts.waiting_ns;
     summary.paused += facts.paused;
+    summary.rule_values += facts.rule_values;
+    summary.rule_matches += facts.rule_matches;
     if (facts.changed != 0) summary.changed[facts.changed].insert(rank);
     for (std::size_t i = 0; i < summary.state_ns.size(); ++i)
       summary.state_ns[i] += facts.tool_ns_in(i);
@@ -152,6 +155,10 @@ void add_online(const Trace& trace, const Summary& summary, nlohmann::ordered_js
   document["fidelity"] = online.fidelity;
   document["k"] = online.k;
   document["merge_bytes"] = online.merge_bytes;
+  if (!online.filter.empty()) document["filter"] = online.filter;
+  if (!trace.rules.empty())
+    document["rules"] = {
+        {"text", trace.rules}, {"values", summary.rule_values}, {"matched", summary.rule_matches}};
   if (online.merging_ns != 0) {
     document["merging_seconds"] = static_cast<double>(online.merging_ns) * 1e-9;
     document["clustering_bytes"] = online.clustering_bytes;
@@ -240,6 +247,10 @@ void print_online(const Trace& trace, const Summary& summary) {
               << (online.signature_format.empty() ? "none: all ranks were alike"
                                                   : online.signature_format)
               << "\n";
+  if (!trace.rules.empty())
+    std::cout << "rules        " << count_text(summary.rule_matches) << " of "
+              << count_text(summary.rule_values) << " values are as they say\n";
+  if (!online.filter.empty()) std::cout << "filter       " << online.filter << "\n";
   if (online.acted != 0 || online.markers != 0)
     std::cout << "markers      " << count_text(online.markers) << ", acted on "
               << count_text(online.acted) << ": #C " << count_text(online.count_c) << ", #L "

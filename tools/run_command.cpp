@@ -26,6 +26,7 @@ struct Options {
   std::string launcher;
   std::string output;
   std::string fidelity, algorithm, clustering, format, steps, k, equality, count_tolerance;
+  std::string rules, filter;
   std::string every, flush_seconds, timing, frames;
   std::vector<std::string> settings;
   std::vector<std::string> application;
@@ -74,6 +75,8 @@ std::vector<std::string> environment(const Options& options, const std::string& 
   set("CHAMELEON_K", options.k);
   set("CHAMELEON_EQUALITY", options.equality);
   set("CHAMELEON_COUNT_TOLERANCE", options.count_tolerance);
+  set("CHAMELEON_RULES", options.rules);
+  set("CHAMELEON_FILTER", options.filter);
   set("CHAMELEON_CALL_FREQUENCY", options.every);
   set("CHAMELEON_FLUSH_SECONDS", options.flush_seconds);
   set("CHAMELEON_TIMING", options.timing);
@@ -104,8 +107,9 @@ Status check_settings(const Options& options) {
   std::vector<const char*> list;
   for (const std::string& text : all) list.push_back(text.c_str());
   list.push_back(nullptr);
-  const Result<process::Settings> settings = process::parse_settings(list.data());
+  Result<process::Settings> settings = process::parse_settings(list.data());
   if (!settings) return settings.error();
+  if (const Status read = process::load_rules(*settings); !read) return read;
   const auto folder = [](const char* what, const fs::path& path) -> Status {
     std::error_code error;
     if (fs::is_directory(path, error) && access(path.c_str(), W_OK) == 0) return Unit{};
@@ -220,6 +224,11 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
   verb->add_option("--equality", options->equality, "exact, packed, xor (CHAMELEON_EQUALITY)");
   verb->add_option("--count-tolerance", options->count_tolerance,
                    "Share by which COUNTs may differ (CHAMELEON_COUNT_TOLERANCE)");
+  verb->add_option("--rules", options->rules,
+                   "What values are expected to be: a file, or rules (CHAMELEON_RULES)");
+  verb->add_option("--filter", options->filter,
+                   "Whether values in which nobody differs are sent: auto, on, off "
+                   "(CHAMELEON_FILTER)");
   verb->add_option("--every", options->every,
                    "Act on every n-th marker (CHAMELEON_CALL_FREQUENCY)");
   verb->add_option("--flush-seconds", options->flush_seconds,

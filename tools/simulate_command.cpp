@@ -21,7 +21,7 @@
 #include "flush/flush.h"
 #include "format/codec.h"
 #include "online/ballot.h"
-#include "signature/call_parameters.h"
+#include "signature/call_rules.h"
 #include "simulate_capek.h"
 #include "world/virtual_world.h"
 
@@ -33,7 +33,7 @@ struct Options {
   std::uint32_t from = 1024, to = 1U << 20;
   std::uint32_t iterations = 20;
   ClusterAxes axes;
-  std::string fidelity = "exact";
+  std::string fidelity = "exact", filter = "auto";
   std::string output;
   bool merge = true;
   bool json = false;
@@ -71,17 +71,23 @@ struct Row {
   std::size_t largest = 0;  ///< most leads of a main cluster
   SignatureFormat format = 0;
   std::uint64_t trace_bytes = 0;
-  double seconds = 0;  ///< of this process
+  bool filtered = false;  ///< kinds of values stayed at home
+  double seconds = 0;     ///< of this process
 };
 
 class Simulation {
  public:
   Simulation(const Options& options, const Behaviour& behaviour, ClusterOptions clustering,
-             Fidelity fidelity)
-      : options_(options), behaviour_(behaviour), clustering_(clustering), fidelity_(fidelity) {}
+             FlushOptions flushing, const signature::Rules& rules)
+      : options_(options),
+        behaviour_(behaviour),
+        clustering_(clustering),
+        flushing_(flushing),
+        rules_(rules) {}
 
   Row run(std::uint32_t ranks) {
     const auto begin = std::chrono::steady_clock::now();
+    filtered_ = false;
     frame_ = behaviour_trace(ranks);
     Row row;
     row.ranks = ranks;
@@ -123,12 +129,14 @@ class Simulation {
     // History (start-up and the first step) is everyone's; the steady steps are those of
     // leads, and of others as the fidelity says.
     Trace online = frame_;
-    append(online, merged(world, Clustering(), Fidelity::kExact, true, 1));
-    append(online, merged(world, clusters, fidelity_, false, options_.iterations));
+    append(online,
+           merged(world, Clustering(), FlushOptions(Fidelity::kExact, flushing_.filter), true, 1));
+    append(online, merged(world, clusters, flushing_, false, options_.iterations));
     row.merging = world.traffic();
     row.merging_seconds = world.critical_seconds();
     describe(online, clusters);
     canonicalize(online);
+    row.filtered = filtered_;
     row.trace_bytes = encode_trace(online).size();
     last_ = std::move(online);
   }
@@ -164,7 +172,7 @@ class Simulation {
     behaviour_.step(place, step);
     std::uint64_t compute = 0, communication = 0;
     for (const Recorded::Kept& one : step.events) {
-      sign_event(one, signature);
+      sign_event(one, place, signature);
       compute += one.compute;
       communication += one.communication;
     }
@@ -180,13 +188,15 @@ class Simulation {
     return totals.signature();
   }
 
-  void sign_event(const Recorded::Kept& event, IntervalSignature& signature) const {
+  void sign_event(const Recorded::Kept& event, Place place, IntervalSignature& signature) const {
     const std::uint64_t symbol = Node::event_symbol(event.call, event.path);
     signature.call(symbol);
     signature::for_each_signed(
         *find_call(static_cast<CallId>(event.call)), [&](const signature::SignedValue& value) {
           const std::int64_t given = event.values[value.at];
-          if (value.end_point)
+          if (const std::uint32_t rule = rule_of(event, place, value); rule != 0)
+            signature.add_ruled(value.parameter, rule);
+          else if (value.end_point)
             signature.add_end_point(value.parameter, given);
           else if (value.parameter == Parameter::kDataOperation)
             signature.add(value.parameter, signature::type_bit(value.range, given));
@@ -206,14 +216,22 @@ class Simulation {
     signature.add(Parameter::kSequence, static_cast<std::int64_t>(whole));
   }
 
+  /// The rule that gives a value, from 1.
+  std::uint32_t rule_of(const Recorded::Kept& event, Place place,
+                        const signature::SignedValue& value) const {
+    if (rules_.of(event.call).empty()) return 0;
+    const auto caller = rules_.caller(event.call, event.values, place.rank, place.ranks);
+    return rules_.matching(event.call, value, event.values, caller);
+  }
+
   // Traces are made where they are needed, and not all held at once.
-  Trace merged(VirtualWorld& world, const Clustering& clusters, Fidelity fidelity, bool start,
+  Trace merged(VirtualWorld& world, const Clustering& clusters, FlushOptions flushing, bool start,
                std::uint32_t steps) const {
     const std::uint32_t ranks = world.size();
     Share scratch;
     scratch.trace = frame_;
     const std::vector<std::uint32_t> leads = clusters.leads();
-    const bool leads_only = fidelity != Fidelity::kExact && !leads.empty();
+    const bool leads_only = flushing.fidelity != Fidelity::kExact && !leads.empty();
     auto classes = world.generate([&](std::uint32_t rank) {
       std::vector<ShareClass> mine;
       if (leads_only && !std::binary_search(leads.begin(), leads.end(), rank)) return mine;
@@ -223,14 +241,15 @@ class Simulation {
     });
     auto none = world.generate([](std::uint32_t) { return std::vector<Comparison>(); });
     auto trace = flush::flush(
-        world, std::move(classes), std::move(none), clusters, fidelity,
+        world, std::move(classes), std::move(none), clusters, flushing,
         [&](std::uint32_t rank, const FlushPlan::Entry& entry) {
           Share mine;
           mine.trace = frame_;
           fill(mine, {rank, ranks}, start, steps);
+          mine.rules = &rules_.rules();
           return prepare(entry, mine);
         },
-        [](const FlushPlan&) {});
+        [&](const FlushPlan& plan) { filtered_ = filtered_ || plan.filtered; });
     return trace ? std::move(*trace) : Trace();
   }
 
@@ -262,6 +281,8 @@ class Simulation {
     online.count_l = options_.iterations - 1;
     online.flushes = 2;
     online.clusterings = 1;
+    online.filter = filtered_ ? "on" : "off";
+    trace.rules = rules_.rules().text();
     const std::uint32_t ranks = trace.world_size;
     online.phases = {{0, 1, 1, 0, duration_ns(ranks, true, 1)},
                      {1, 2, 1, 0, duration_ns(ranks, true, 2)}};
@@ -276,7 +297,9 @@ class Simulation {
   const Options& options_;
   const Behaviour& behaviour_;
   ClusterOptions clustering_;
-  Fidelity fidelity_;
+  FlushOptions flushing_;
+  signature::CallRules rules_;
+  mutable bool filtered_ = false;
   Trace frame_;
   Trace last_;
 };
@@ -314,6 +337,7 @@ nlohmann::ordered_json json_row(const Row& row, bool merged) {
   json["most_sub_clusters"] = row.largest;
   json["leads"] = row.leads;
   json["format"] = signature::format_text(row.format);
+  if (merged) json["filtered"] = row.filtered;
   if (merged) json["trace_bytes"] = row.trace_bytes;
   json["seconds"] = row.seconds;
   return json;
@@ -331,12 +355,19 @@ int run_simulate(const Options& options) {
   const Result<ClusterOptions> clustering = cluster_options(options.axes);
   if (!clustering) return fail("simulate", clustering.error().message, kExitUsage);
   const Fidelity fidelity = options.fidelity == "lead" ? Fidelity::kLead : Fidelity::kExact;
+  FlushOptions flushing(fidelity);
+  if (!flush::filter_of(options.filter, flushing.filter))
+    return fail("simulate", "--filter takes auto, on or off, not '" + options.filter + "'",
+                kExitUsage);
+  const Result<signature::Rules> rules = cluster_rules(options.axes);
+  if (!rules) return fail("simulate", rules.error().message, kExitUsage);
+  flushing.rules = !rules->empty();
   if (options.from == 0 || options.to < options.from || options.to > (1U << 22))
     return fail("simulate", "--from and --to take 1 to 4194304 ranks, ascending", kExitUsage);
   if (!options.merge && !options.output.empty())
     return fail("simulate", "with --no-merge there is no trace to write", kExitUsage);
   if (options.iterations == 0) return fail("simulate", "--iterations takes at least 1", kExitUsage);
-  Simulation simulation(options, *behaviour, *clustering, fidelity);
+  Simulation simulation(options, *behaviour, *clustering, flushing, *rules);
   auto document = json_document("simulate");
   document["behaviour"] = behaviour->name;
   document["algorithm"] = cluster::algorithm_name(*clustering);
@@ -375,7 +406,7 @@ int run_either(const CLI::App& verb, const Options& options, CapekSimulation cap
   const std::string other =
       clusters_efforts ? given({"--iterations", "--algorithm", "--format", "--steps", "--leads",
                                 "--clustering", "--equality", "--count-tolerance", "--distance",
-                                "--fidelity", "--output", "--no-merge"})
+                                "--rules", "--filter", "--fidelity", "--output", "--no-merge"})
                        : given({"--figure", "--table"});
   if (!other.empty())
     return fail("simulate", "'" + options.behaviour + "' takes no " + other, kExitUsage);
@@ -409,6 +440,8 @@ void add_simulate_command(CLI::App& app, int& status) {
   verb->add_option("--iterations", options->iterations, "Time steps in state L")
       ->capture_default_str();
   add_cluster_axes(*verb, options->axes);
+  verb->add_option("--filter", options->filter,
+                   "Whether kinds of values in which nobody differs are sent: auto, on, off");
   verb->add_option("--fidelity", options->fidelity, "exact or lead")
       ->check(CLI::IsMember({"exact", "lead"}))
       ->capture_default_str();

@@ -10,132 +10,23 @@
 /// of their own are represented by their lead's, and the nodes say so.
 /// (Chameleon, Algorithm 8, made exact.)
 ///
-/// Cost: a message of at most 64 bytes a class and tree edge, the plan, and one
-/// trace a distinct structure, one list of values a distinct class.
+/// Cost: a message of at most 64 bytes a class and tree edge and 33 a structure, the plan, and one
+/// trace a distinct structure, one list of values a distinct class: of all of them, or of those
+/// kinds in which classes of the structure differ (filter.h).
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "cluster/clustering.h"
-#include "model/time_table.h"
-#include "model/trace.h"
-#include "world/absent.h"
+#include "flush/plan.h"
+#include "flush/shipment.h"
 #include "world/world.h"
 
 namespace chameleon::flush {
 
-/// What ranks that are not leads keep in state L (CHAMELEON_FIDELITY).
-enum class Fidelity : std::uint8_t { kExact, kChecked, kLead };
-const char* fidelity_name(Fidelity fidelity);
-
-/// Hashes of what a rank did, kept also where events are dropped: one a kind of parameter (the bits
-/// of `Inexactness` in order), of all but unsuccessful polls; one of these; and one of the set of
-/// calls that poll.
-using StreamHashes = std::array<std::uint64_t, 8>;
-inline constexpr std::size_t kPollsHash = 6, kPollPlacesHash = 7;
-
-/// What a rank brings to a flush.
-struct Share {
-  /// Of this rank alone; empty unless `keeps`. With several streams it is a class of its own,
-  /// whatever others did, and its facts tell the events of each.
-  Trace trace;
-  bool keeps = true;
-  bool paused = false;                   ///< tracing was switched off at some time: declared
-  std::uint64_t events = 0;              ///< of the rank's first stream
-  StreamHashes hashes{};                 ///< for fidelity `checked`
-  std::vector<StreamAccounts> accounts;  ///< over the run, also of what was dropped
-};
-
-/// Ranks whose traces are equal, times aside, when their end-points are read alike.
-struct ShareClass {
-  std::uint64_t structure = 0;
-  std::uint64_t relative = 0;  ///< values with partners relative to the rank
-  std::uint64_t mixed = 0;     ///< the same, but partners that are always rank 0 absolute
-  bool relative_holds = true, mixed_holds = true;  ///< for all of the ranks
-  bool paused = false;
-  std::uint64_t events = 0;
-  RankList ranks;
-
-  void encode(ByteWriter& writer) const;
-  static bool decode(ByteReader& reader, ShareClass& value);
-};
-
-ShareClass classify(std::uint32_t rank, const Share& share);
-/// Joins lists of classes, in the order of `mine` then `theirs`.
-void join_classes(std::vector<ShareClass>& mine, std::vector<ShareClass>&& theirs);
-
-/// Ranks of one lead with equal hashes of their streams.
-struct Comparison {
-  std::uint32_t lead = 0;
-  StreamHashes hashes{};
-  RankList ranks;
-
-  void encode(ByteWriter& writer) const;
-  static bool decode(ByteReader& reader, Comparison& value);
-};
-void join_comparisons(std::vector<Comparison>& mine, std::vector<Comparison>&& theirs);
-
-/// Who sends what: entry by entry a class, its sender the lowest rank of it.
-struct FlushPlan {
-  struct Entry {
-    std::uint32_t sender = 0;
-    std::uint32_t group = 0;  ///< of equal structure, by place
-    bool relative = true;     ///< the reading that holds
-    bool alone = true;        ///< one rank: both readings stay
-    bool by_xor = false;      ///< partners of the others follow from the sender's by XOR
-    RankList ranks;           ///< whose trace it is, those it represents included
-    std::vector<Inexact> inexact;
-
-    void encode(ByteWriter& writer) const;
-    static bool decode(ByteReader& reader, Entry& value);
-  };
-  std::vector<Entry> entries;  ///< by sender
-  std::uint32_t groups = 0;
-
-  const Entry* find_sender(std::uint32_t rank) const;
-  /// Ranks in which a trace that stands for them is inexact.
-  RankList differing() const;
-  void encode(ByteWriter& writer) const;
-  static bool decode(ByteReader& reader, FlushPlan& value);
-};
-
-/// A rank's part in a plan, made before anyone counts on it.
-struct Senders {
-  std::vector<std::vector<std::uint32_t>> groups;  ///< ascending
-  std::vector<std::uint32_t> firsts;               ///< of the groups, ascending
-
-  /// Without the ranks that are absent. No allocation.
-  void leave_out(const Absent& absent);
-};
-Senders senders_of(const FlushPlan& plan);
-
-/// The plan for these classes, where `clustering` says who represents whom;
-/// `comparisons` are of fidelity `checked` (empty: nobody was compared).
-FlushPlan make_plan(const std::vector<ShareClass>& classes, const Clustering& clustering,
-                    Fidelity fidelity, const std::vector<Comparison>& comparisons);
-
-/// A trace on its way: whole, or only its values, to a rank of the same structure.
-struct Shipment {
-  Trace trace;
-  bool values_only = false;
-  std::vector<Inexact> inexact;  ///< of the nodes, which say so already
-  Bytes received;                ///< values not read yet
-
-  void encode(ByteWriter& writer) const;
-  static bool decode(ByteReader& reader, Shipment& value);
-};
-
-/// Declares, at the nodes of a trace, what a plan's entry finds inexact.
-void declare(Trace& trace, const std::vector<Inexact>& inexact);
-
-/// Makes a sender's trace that of its whole class.
-Shipment prepare(const FlushPlan::Entry& entry, Share& share);
-void join_shipments(Shipment& mine, Shipment&& theirs);
 /// Completes the merged trace at rank 0: final readings, events of each rank.
 Trace finish_flush(Trace merged, const std::vector<ShareClass>& classes, const FlushPlan& plan);
 
@@ -149,16 +40,22 @@ template <class World, class Ship, class Learn>
 std::optional<Trace> flush(World& world,
                            typename World::template PerRank<std::vector<ShareClass>> classes,
                            typename World::template PerRank<std::vector<Comparison>> comparisons,
-                           const Clustering& clustering, Fidelity fidelity, Ship ship,
+                           const Clustering& clustering, FlushOptions options, Ship ship,
                            Learn learn) {
+  const bool filters = options.filter != Filter::kOff;
+  world.map(classes, [&](std::uint32_t, std::vector<ShareClass>& mine) {
+    for (ShareClass& one : mine)
+      if (!filters) one.kinds.reset();
+  });
   const auto all = world.reduce(std::move(classes), join_classes);
   std::optional<std::vector<Comparison>> compared;
-  if (fidelity == Fidelity::kChecked)
+  if (options.fidelity == Fidelity::kChecked)
     compared = world.reduce(std::move(comparisons), join_comparisons);
   std::optional<FlushPlan> made;
   if (all)
     world.attempt([&] {
-      made = make_plan(*all, clustering, fidelity, compared.value_or(std::vector<Comparison>()));
+      made = make_plan(*all, clustering, options, world.size(),
+                       compared.value_or(std::vector<Comparison>()));
     });
   const FlushPlan plan = world.broadcast(std::move(made));
   learn(plan);
@@ -193,7 +90,7 @@ Share& share_of(Shares& shares, std::uint32_t rank) {
 /// what comparing them does not need.
 template <class World, class Complete, class Learn>
 std::optional<Trace> flush(World& world, typename World::template PerRank<Share>& shares,
-                           const Clustering& clustering, Fidelity fidelity, Complete complete,
+                           const Clustering& clustering, FlushOptions options, Complete complete,
                            Learn learn) {
   auto classes = world.map(shares, [](std::uint32_t rank, Share& share) {
     std::vector<ShareClass> mine;
@@ -203,13 +100,13 @@ std::optional<Trace> flush(World& world, typename World::template PerRank<Share>
   auto comparisons = world.map(shares, [&](std::uint32_t rank, Share& share) {
     std::vector<Comparison> mine;
     const SubCluster* cluster = clustering.find(rank);
-    if (fidelity == Fidelity::kChecked && cluster != nullptr &&
+    if (options.fidelity == Fidelity::kChecked && cluster != nullptr &&
         (!share.keeps || cluster->lead == rank))
       mine.push_back({cluster->lead, share.hashes, RankList::single(rank)});
     return mine;
   });
   return flush(
-      world, std::move(classes), std::move(comparisons), clustering, fidelity,
+      world, std::move(classes), std::move(comparisons), clustering, options,
       [&](std::uint32_t rank, const FlushPlan::Entry& entry) {
         Share& share = share_of(shares, rank);
         complete(rank, share);
@@ -220,9 +117,9 @@ std::optional<Trace> flush(World& world, typename World::template PerRank<Share>
 
 template <class World>
 std::optional<Trace> flush(World& world, typename World::template PerRank<Share>& shares,
-                           const Clustering& clustering, Fidelity fidelity) {
+                           const Clustering& clustering, FlushOptions options) {
   return flush(
-      world, shares, clustering, fidelity, [](std::uint32_t, Share&) {}, [](const FlushPlan&) {});
+      world, shares, clustering, options, [](std::uint32_t, Share&) {}, [](const FlushPlan&) {});
 }
 
 }  // namespace chameleon::flush

@@ -43,14 +43,15 @@ class NodeWriter {
     for (const Node& node : nodes) write(node);
   }
 
-  void values(const std::vector<Node>& nodes) {
+  void values(const std::vector<Node>& nodes, const WrittenParam& written) {
     for (const Node& node : nodes) {
       out_.u8(node.ranks.empty() ? 0 : 1);
       if (!node.ranks.empty()) node.ranks.encode(out_);
-      if (node.is_loop()) param(node.iterations);
-      for (const Param& value : node.params) param(value);
+      if (node.is_loop() && written(node, 0)) param(node.iterations);
+      for (std::size_t i = 0; i < node.params.size(); ++i)
+        if (written(node, i)) param(node.params[i]);
       times(node);
-      values(node.body);
+      values(node.body, written);
     }
   }
 
@@ -189,16 +190,17 @@ class NodeReader {
     for (const auto& [symbol, identity] : known) symbols_.push_back(identity);
   }
 
-  void values(std::vector<Node>& nodes) {
+  void values(std::vector<Node>& nodes, const WrittenParam& written) {
     for (Node& node : nodes) {
       if (!in_.ok()) return;
       node.ranks = RankList();
       if (in_.u8() != 0) ranks(node.ranks);
-      if (node.is_loop()) param(node.iterations = Param());
-      for (Param& value : node.params) param(value = Param());
+      if (node.is_loop() && written(node, 0)) param(node.iterations = Param());
+      for (std::size_t i = 0; i < node.params.size(); ++i)
+        if (written(node, i)) param(node.params[i] = Param());
       node.times.clear();
       times(node);
-      values(node.body);
+      values(node.body, written);
     }
   }
 
@@ -358,14 +360,14 @@ void read_nodes(ByteReader& in, const std::vector<std::uint64_t>& paths, Trace& 
   trace.nodes = reader.list(0);
 }
 
-void write_values(ByteWriter& out, const Trace& trace) {
-  NodeWriter(out, trace).values(trace.nodes);
+void write_values(ByteWriter& out, const Trace& trace, const WrittenParam& written) {
+  NodeWriter(out, trace).values(trace.nodes, written);
 }
 
-bool read_values(ByteReader& in, Trace& trace) {
+bool read_values(ByteReader& in, Trace& trace, const WrittenParam& written) {
   NodeReader reader(in, {}, trace);
   reader.symbols_of(trace.nodes);
-  reader.values(trace.nodes);
+  reader.values(trace.nodes, written);
   return in.ok();
 }
 

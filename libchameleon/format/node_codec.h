@@ -5,6 +5,7 @@
 /// rank that has the same structure, their values and times alone.
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -36,10 +37,12 @@ void write_nodes(ByteWriter& out, const Trace& trace);
 /// in the order of the trace's table. Fails the reader on anything else.
 void read_nodes(ByteReader& in, const std::vector<std::uint64_t>& paths, Trace& trace);
 
+/// Whether a parameter of a node is written; of a loop there is one, its iterations.
+using WrittenParam = std::function<bool(const Node&, std::size_t)>;
 /// Parameters, iteration counts, rank sets and times of the nodes, in order.
-void write_values(ByteWriter& out, const Trace& trace);
+void write_values(ByteWriter& out, const Trace& trace, const WrittenParam& written);
 /// Puts what `write_values` wrote of a trace of the same structure into `trace`,
-/// a copy of the receiver's own.
-bool read_values(ByteReader& in, Trace& trace);
+/// a copy of the receiver's own, which keeps what was not written.
+bool read_values(ByteReader& in, Trace& trace, const WrittenParam& written);
 
 }  // namespace chameleon::format

@@ -197,6 +197,7 @@ OnlineFacts Online<World>::facts() const {
   facts.acted = machine_.acted();
   for (std::size_t state = 0; state < 4; ++state)
     facts.count(state) = machine_.count(static_cast<State>(state));
+  if (facts.flushes != 0) facts.filter = keeper_.filtered() ? "on" : "off";
   return facts;
 }
 

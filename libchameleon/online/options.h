@@ -14,6 +14,8 @@ struct OnlineOptions {
   bool clustering = true;  ///< off: one merge of all ranks at finalize
   ClusterOptions cluster;  ///< algorithm, K, seed, distance, format
   Fidelity fidelity = Fidelity::kExact;
+  Filter filter = Filter::kAuto;     ///< whether kinds of values in which nobody differs are sent
+  bool follows_rules = false;        ///< leads' values do
   std::uint64_t call_frequency = 1;  ///< every n-th marker is acted on
   std::uint64_t flush_every = 100;   ///< acted-on markers
   double flush_seconds = 30;         ///< between flushes, where markers come

@@ -114,6 +114,9 @@ class TraceKeeper {
     return written;
   }
 
+  /// Kinds of values stayed at home in some flush.
+  bool filtered() const { return filtered_; }
+
   /// Events of any rank may be missing.
   void lose() { missing_unknown_ = true; }
 
@@ -129,9 +132,13 @@ class TraceKeeper {
   std::optional<Trace> merged_shares(World& world, const Clustering& clustering, Shares& shares,
                                      std::optional<TimeTable>& times) {
     auto merged = flush::flush(
-        world, shares, clustering, options_.fidelity,
+        world, shares, clustering,
+        FlushOptions(options_.fidelity, options_.filter, options_.follows_rules),
         [&](std::uint32_t rank, Share& sent) { this->rank(rank).complete_share(sent); },
-        [&](const FlushPlan& plan) { note_differing(world, plan, shares); });
+        [&](const FlushPlan& plan) {
+          filtered_ = filtered_ || plan.filtered;
+          note_differing(world, plan, shares);
+        });
     times = gathered_times(world, shares);
     lost_ = lost_ || world.failed();
     return merged;
@@ -204,7 +211,8 @@ class TraceKeeper {
   std::uint32_t size_;
   Output* output_;
   Rank* root_;
-  bool lost_ = false;  ///< a flush was given up
+  bool lost_ = false;      ///< a flush was given up
+  bool filtered_ = false;  ///< see `filtered`
   // Of rank 0:
   Trace online_;
   bool whole_ = true;             ///< nothing failed in the middle of a change to it

@@ -122,6 +122,8 @@ Start prepare(int size) {
     return start;
   }
   for (const std::string& warning : settings->warnings) say(warning);
+  if (const Status read = load_rules(*settings); !read)
+    say(read.error().message + "; the program is traced without rules");
   if (!settings->enable) return start;
   const Trace first = new_trace(size, *settings);
   auto writer = create_output(*settings, first);
@@ -155,16 +157,27 @@ std::size_t share_text(std::string& text, int rank, MPI_Comm comm) {
   return length;
 }
 
+/// Variables of the tracer, each with its terminating zero. Rules are their text: only this rank
+/// reads a file.
+std::string shared_variables(const Settings& settings) {
+  constexpr const char* kRules = "CHAMELEON_RULES=";
+  std::string variables;
+  for (char** entry = environ; *entry != nullptr; ++entry)
+    if (std::strncmp(*entry, "CHAMELEON_", 10) == 0 &&
+        std::strncmp(*entry, kRules, std::strlen(kRules)) != 0)
+      variables.append(*entry, std::strlen(*entry) + 1);
+  if (!settings.rules.empty()) variables += kRules + settings.rules.text() + '\0';
+  return variables;
+}
+
 /// Rank 0's environment and file name hold for all ranks. Collective.
 Start agree(int rank, int size) {
   Start start;
-  std::string variables;  // each with its terminating zero
+  std::string variables;
   if (rank == 0)
     guarded([&] {
       start = prepare(size);
-      for (char** entry = environ; start.trace && *entry != nullptr; ++entry)
-        if (std::strncmp(*entry, "CHAMELEON_", 10) == 0)
-          variables.append(*entry, std::strlen(*entry) + 1);
+      if (start.trace) variables = shared_variables(start.settings);
     });
   start.trace = share_text(start.path, rank, g_comms[0]) != 0;
   share_text(variables, rank, g_comms[0]);
@@ -174,7 +187,8 @@ Start agree(int rank, int size) {
     for (std::size_t at = 0; at < variables.size(); at += std::strlen(&variables[at]) + 1)
       entries.push_back(&variables[at]);
     entries.push_back(nullptr);
-    if (auto settings = parse_settings(entries.data())) start.settings = *settings;
+    auto settings = parse_settings(entries.data());
+    if (settings && load_rules(*settings)) start.settings = *settings;
   });
   return start;
 }
@@ -266,6 +280,7 @@ Trace new_trace(int size) {
 Trace new_trace(int size, const record::RecordOptions& options) {
   Trace trace = new_trace(size);
   trace.timing = timing_name(options.timing);
+  trace.rules = options.rules.text();
   if (!options.frames.all()) trace.frames_matched = frames_text(options.frames);
   return trace;
 }

@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "record/given_rules.h"
+
 namespace chameleon::process {
 namespace {
 
@@ -97,6 +99,10 @@ bool set_algorithm(Settings& settings, const std::string& value) {
 
 bool set_frames(Settings& settings, const std::string& value) {
   return callpath::frames_of(value, settings.frames);
+}
+
+bool set_filter(Settings& settings, const std::string& value) {
+  return flush::filter_of(value, settings.filter);
 }
 
 bool set_time_classes(Settings& settings, const std::string& value) {
@@ -188,6 +194,13 @@ const std::map<std::string, Variable>& variables() {
        {"a share such as 5%", axis(&ClusterOptions::count_tolerance, cluster::tolerance_of)}},
       {"K", {"a number from 1 to 65536, or all", axis(&ClusterOptions::k, cluster::k_of)}},
       {"SEED", {"a number", set_seed}},
+      {"RULES",
+       {"a file of rules, or rules",
+        [](Settings& s, const std::string& v) {
+          s.rules_given = v;
+          return !v.empty();
+        }}},
+      {"FILTER", {"auto, on or off", set_filter}},
       {"DISTANCE",
        {"manhattan or euclidean", axis(&ClusterOptions::distance, cluster::distance_of)}},
       {"FIDELITY",
@@ -312,6 +325,18 @@ Result<Settings> parse_settings(const char* const* environment) {
   settings.keeps_times = settings.timing != Timing::kNone;
   settings.hashes = settings.fidelity == Fidelity::kChecked;
   return settings;
+}
+
+Status load_rules(Settings& settings) {
+  if (settings.rules_given.empty()) return Unit{};
+  Result<signature::Rules> rules = record::given_rules(settings.rules_given);
+  if (!rules) {
+    std::string why = "CHAMELEON_RULES: ";
+    return Error{ErrorKind::kUsage, why += rules.error().message, 0};
+  }
+  settings.follows_rules = !rules->empty();
+  settings.rules = std::move(*rules);
+  return Unit{};
 }
 
 }  // namespace chameleon::process

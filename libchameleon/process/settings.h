@@ -21,11 +21,16 @@ struct Settings : RecordOptions, OnlineOptions {
   /// Bytes of the tool's own, beyond which it stops recording.
   std::uint64_t memory = 512ULL << 20;
   int verbose = 0;
+  std::string rules_given;  ///< a file, or the text
   std::vector<std::string> warnings;
 };
 
 /// `environment` is a null-terminated list of NAME=VALUE, as `environ`.
 Result<Settings> parse_settings(const char* const* environment);
+
+/// Reads the rules that the settings name. Error: what is wrong with them; the settings have none
+/// then.
+Status load_rules(Settings& settings);
 
 /// A size with an optional K, M or G (powers of 1024).
 Result<std::uint64_t> parse_size(const std::string& text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/event_uses.h"
 
+#include <algorithm>
 #include <span>
 
 #include "base/hash.h"
@@ -70,6 +71,31 @@ void EventUses::learn(const EventTable& table) {
   while (uses_.size() < table.size()) learn(table, table[static_cast<std::uint32_t>(uses_.size())]);
 }
 
+void EventUses::find_ruled(const EventTable::Entry& entry, std::span<const std::int64_t> values) {
+  ruled_.clear();
+  const std::vector<signature::RuledValue>& ruled = rules_->of(entry.call);
+  if (ruled.empty()) return;
+  const auto caller = rules_->caller(entry.call, values);
+  if (!caller) return;
+  for (std::size_t i = 0; i < ruled.size(); ++i) {
+    const signature::SignedValue& at = ruled[i].value;
+    const bool seen = std::any_of(ruled.begin(), ruled.begin() + static_cast<std::ptrdiff_t>(i),
+                                  [&](const auto& one) { return one.value.at == at.at; });
+    if (seen || at.at >= values.size() || !rules_->apply(entry.call, at.at, *caller)) continue;
+    ++rule_counts_.values;
+    const std::uint32_t rule = rules_->matching(entry.call, at, values, *caller);
+    if (rule == 0) continue;
+    ++rule_counts_.matched;
+    ruled_.push_back({at.at, rule});
+  }
+}
+
+std::uint32_t EventUses::rule_of(std::uint8_t at) const {
+  for (const Ruled& one : ruled_)
+    if (one.at == at) return one.rule;
+  return 0;
+}
+
 void EventUses::learn(const EventTable& table, const EventTable::Entry& entry) {
   const std::span<const std::int64_t> values = table.values(entry);
   const CallUse& call = call_use(entry.call);
@@ -80,17 +106,22 @@ void EventUses::learn(const EventTable& table, const EventTable::Entry& entry) {
   use.counted_only = call.flag >= 0 && static_cast<std::size_t>(call.flag) < values.size() &&
                      values[static_cast<std::size_t>(call.flag)] == 0;
   use.first = static_cast<std::uint32_t>(values_.size());
+  if (rules_ != nullptr) find_ruled(entry, values);
   for (const SignedValue& place : places_[entry.call]) {
     // How many polls there are is chance: nothing of an unsuccessful one is signed.
     if (place.at >= values.size() || use.counted_only) break;
+    if (const std::uint32_t rule = rule_of(place.at); rule != 0) {
+      values_.push_back({place.parameter, false, true, rule});
+      continue;
+    }
     std::int64_t value = values[place.at];
     if (place.parameter == Parameter::kDataOperation) value = type_bit(place.range, value);
-    values_.push_back({place.parameter, place.end_point, value});
+    values_.push_back({place.parameter, place.end_point, false, value});
   }
   // The whole sequence has whole call paths.
   const std::uint64_t own = Node::event_symbol(entry.call, entry.path);
   if (sequence_ && !use.counted_only)
-    values_.push_back({Parameter::kSequence, false, whole_hash(call.values, own, values)});
+    values_.push_back({Parameter::kSequence, false, false, whole_hash(call.values, own, values)});
   use.end = static_cast<std::uint32_t>(values_.size());
   if (hashing_) {
     StreamHashes hashes = hashes_of(call.values, use.symbol, values, use.counted_only);

@@ -6,11 +6,13 @@
 /// Cost: memory of the order of the log's table.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "flush/flush.h"
 #include "record/folded_paths.h"
 #include "record/options.h"
+#include "record/rank_rules.h"
 #include "signature/call_parameters.h"
 
 namespace chameleon::record {
@@ -21,6 +23,7 @@ class EventUses {
   struct Value {
     Parameter parameter{};
     bool end_point = false;  ///< `value` is a partner as recorded
+    bool ruled = false;      ///< `value` is the number of the rule that gives it
     std::int64_t value = 0;
   };
   struct Use {
@@ -33,6 +36,15 @@ class EventUses {
 
   explicit EventUses(const RecordOptions& options);
 
+  /// Values that these give are signed as theirs.
+  void follow(const RankRules& rules) { rules_ = &rules; }
+  /// Values of distinct events for which there are rules, and which of them a rule gives. An event
+  /// counts again if the table has forgotten it.
+  struct RuleCounts {
+    std::uint64_t values = 0, matched = 0;
+  };
+  const RuleCounts& rule_counts() const { return rule_counts_; }
+
   /// Makes out what is new in the table. It must precede asking for an event.
   void learn(const EventTable& table);
 
@@ -44,8 +56,19 @@ class EventUses {
 
  private:
   void learn(const EventTable& table, const EventTable::Entry& entry);
+  void find_ruled(const EventTable::Entry& entry, std::span<const std::int64_t> values);
+  std::uint32_t rule_of(std::uint8_t at) const;
+
+  /// A value of the event that is being made out, and the rule that gives it.
+  struct Ruled {
+    std::uint8_t at = 0;
+    std::uint32_t rule = 0;
+  };
 
   FoldedPaths paths_;
+  const RankRules* rules_ = nullptr;
+  std::vector<Ruled> ruled_;
+  RuleCounts rule_counts_;
   bool hashing_, sequence_;
   std::vector<std::vector<signature::SignedValue>> places_;  ///< by call, of signatures in use
   std::uint32_t generation_ = 0;                             ///< of the table that the rest is of

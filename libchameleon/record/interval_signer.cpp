@@ -24,7 +24,9 @@ void IntervalSigner::sign(const IntervalLog& log) {
     if (ordered && !use.counted_only) signature_.call(use.symbol);
     for (std::uint32_t i = use.first; i < use.end; ++i) {
       const EventUses::Value& value = uses_.value(i);
-      if (value.end_point)
+      if (value.ruled)
+        signature_.add_ruled(value.parameter, static_cast<std::uint32_t>(value.value));
+      else if (value.end_point)
         signature_.add_end_point(value.parameter, value.value);
       else
         signature_.add(value.parameter, value.value);

@@ -22,6 +22,12 @@ void Objects::forget_comm(MPI_Comm comm) {
   comms_.erase(handle_bits(comm));
 }
 
+std::optional<CommShape> Objects::comm_shape_of(std::int64_t id) {
+  for (const auto& [handle, shape] : comms_)
+    if (slots(Kind::kComm).find(handle) == id) return shape;
+  return std::nullopt;
+}
+
 RequestFacts& Objects::request_anew(std::int64_t id) {
   static RequestFacts none;
   Stream* const maker = streams_.maker(id);

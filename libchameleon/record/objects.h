@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -28,6 +29,9 @@ class Objects {
   const CommShape& comm_shape(MPI_Comm comm);
   void forget_comm(MPI_Comm comm);
   void learn_comm(MPI_Comm comm, const CommShape& shape);
+
+  /// Of a communicator that a call was made on and that is there still.
+  std::optional<CommShape> comm_shape_of(std::int64_t id);
 
   RequestFacts& request(std::int64_t id) {
     std::vector<RequestFacts>& own = streams_.first().requests;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "callpath/relaxed.h"
+#include "signature/rules.h"
 #include "signature/signature.h"
 
 namespace chameleon::record {
@@ -26,6 +27,7 @@ struct RecordOptions {
   SignatureFormat format = kDefaultFormat;  ///< signatures that are needed
   CallPathForm signature = CallPathForm::kOrdered;
   bool reads_by_xor = false;  ///< partners, for signatures
+  signature::Rules rules;     ///< what values are expected to be
   bool hashes = false;        ///< of each kind of parameter (fidelity `checked`)
 
   bool excludes(const std::string& call) const;

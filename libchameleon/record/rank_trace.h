@@ -36,9 +36,8 @@ class RankTrace {
   RankTrace(const RecordOptions& options, std::uint64_t buffer);
   explicit RankTrace(const RecordOptions& options) : RankTrace(options, options.buffer) {}
 
-  /// Partners are also signed by XOR with this rank of the world.
-  void read_by_xor(std::uint32_t rank) { signer_.read_by_xor(rank); }
-
+  /// How intervals are signed: to be told before the first call.
+  IntervalSigner& signer() { return signer_; }
   IntervalLog& log() { return log_; }
   /// Makes room in a full log; not between closing an interval and joining or dropping it.
   void spill(double ns_per_tick);

@@ -49,7 +49,8 @@ void on_own_stack(Work work) {
 Recorder::Recorder(const RecordOptions& options, int rank, int size, std::function<void()> spilled)
     : options_(options),
       engine_(options.frames),
-      streams_(options, rank, size),
+      rules_(options.rules, [this](std::int64_t comm) { return objects_.comm_shape_of(comm); }),
+      streams_(options, rank, size, options.rules.empty() ? nullptr : &rules_),
       times_(options.counter),
       spilled_(std::move(spilled)) {
   for (const CallInfo& call : all_calls())
@@ -101,6 +102,7 @@ Share Recorder::take_share(bool keeps) {
   Share share;
   share.keeps = keeps;
   share.paused = was_paused_;
+  if (!options_.rules.empty()) share.rules = &options_.rules;
   share.events = streams_.first().trace.events();
   share.hashes = streams_.first().trace.hashes();
   share.accounts = streams_.accounts();

@@ -20,6 +20,7 @@
 #include "flush/flush.h"
 #include "record/door.h"
 #include "record/objects.h"
+#include "record/rank_rules.h"
 #include "record/time_account.h"
 
 namespace chameleon::record {
@@ -146,6 +147,7 @@ class Recorder {
   bool was_paused_ = false;
   bool threaded_ = false;
   callpath::Engine engine_;
+  RankRules rules_;
   Streams streams_;
   Objects objects_{streams_};
   TimeAccount times_;

@@ -48,13 +48,19 @@ Stream::~Stream() {
   if (raw != nullptr) std::fclose(raw);
 }
 
-Streams::Streams(const RecordOptions& options, int rank, int size)
+Streams::Streams(const RecordOptions& options, int rank, int size, const RankRules* rules)
     : options_(options),
       rank_(static_cast<std::uint32_t>(rank)),
       size_(static_cast<std::uint32_t>(size)),
+      rules_(rules),
       first_(options, options.buffer, 0) {
-  if (options.reads_by_xor) first_.trace.read_by_xor(rank_);
-  open_raw(first_);
+  prepare(first_);
+}
+
+void Streams::prepare(Stream& stream) const {
+  if (options_.reads_by_xor) stream.trace.signer().read_by_xor(rank_);
+  if (rules_ != nullptr) stream.trace.signer().follow(*rules_);
+  open_raw(stream);
 }
 
 void Streams::open_raw(Stream& stream) const {
@@ -89,11 +95,10 @@ Stream& Streams::of(std::uint32_t number) {
     Stream& made = *others_.back();
     for (std::size_t kind = 0; kind < kKinds; ++kind) made.slots[kind].join(first_.slots[kind]);
     if (!keeps_times_) made.trace.drop_times();
-    if (options_.reads_by_xor) made.trace.read_by_xor(rank_);
     // Until its first call a thread is taken to have computed: since the thread before it in the
     // stream ended, or since tracing began. So times along any stream are those of the rank.
     made.last_exit = begun_;
-    open_raw(made);
+    prepare(made);
   }
   return number == 0 ? first_ : *others_[number - 1];
 }

@@ -98,7 +98,8 @@ class Streams {
   /// No rank has more: calls of further threads are in the last stream.
   static constexpr std::uint32_t kMostThreads = 1024;
 
-  Streams(const RecordOptions& options, int rank, int size);
+  /// `rules`: the user's, or null; they must outlive it.
+  Streams(const RecordOptions& options, int rank, int size, const RankRules* rules = nullptr);
 
   Stream& first() { return first_; }
   const Stream& first() const { return first_; }
@@ -142,10 +143,12 @@ class Streams {
 
  private:
   std::uint32_t most() const;
+  void prepare(Stream& stream) const;
   void open_raw(Stream& stream) const;
 
   const RecordOptions& options_;
   std::uint32_t rank_, size_;
+  const RankRules* rules_;
   Stream first_;
   Stream* present_ = &first_;
   std::uint64_t begun_ = 0;  ///< tick

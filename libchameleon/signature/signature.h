@@ -15,6 +15,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -169,6 +170,19 @@ class IntervalSignature {
     xored = in_order(xored, mix(static_cast<std::uint64_t>(xor_reading(packed, xor_rank_))));
   }
 
+  /// A value that a rule (rules.h) gives, from 1: hashed as the rule's, and in no average.
+  void add_ruled(Parameter parameter, std::uint32_t rule) {
+    ParameterTotal& total = totals_[parameter];
+    ++total.count;
+    ++total.special;
+    const std::uint64_t hash = mix(kRule + rule);
+    total.hash = in_order(total.hash, hash);
+    const auto at = static_cast<std::size_t>(parameter);
+    if (at >= std::size(totals_.mixed)) return;
+    totals_.mixed[at] = in_order(totals_.mixed[at], hash);
+    if (xor_rank_ != kNoRank) totals_.xored[at] = in_order(totals_.xored[at], hash);
+  }
+
   /// What the interval comes to; the next one starts empty. `call_path` is 0 in the XOR form.
   IntervalTotals take_totals();
   /// The same as signatures.
@@ -199,6 +213,7 @@ class IntervalSignature {
   void step(std::uint64_t symbol);
 
   static constexpr std::uint64_t kRankZero = 0x5bd1e995a3c59ac3;
+  static constexpr std::uint64_t kRule = 0x71d67fffeda60000;
   static std::uint64_t in_order(std::uint64_t hash, std::uint64_t value) {
     return (std::rotl(hash, 29) ^ value) * 0x9ddfea08eb382d69ULL;
   }

@@ -67,6 +67,14 @@ const char* const kCorpus[] = {"CHAMELEON_ENABLE=1",
                                "CHAMELEON_MARKER_TIMEOUT=inf",
                                "CHAMELEON_VERBOSE=2",
                                "CHAMELEON_LIBRARY=/x.so",
+                               "CHAMELEON_FILTER=auto",
+                               "CHAMELEON_FILTER=on",
+                               "CHAMELEON_RULES=Send.dest = me ^ 1",
+                               "CHAMELEON_RULES=let r = isqrt(np)\nSendrecv.dest where tag == 3 = "
+                               "me % r * r + me / r # all",
+                               "CHAMELEON_RULES=let a = np * np; let b = a * a << 7; "
+                               "Comm_split.color = me < b ? min(me, -b) / (np - 1) : ~a >> me",
+                               "CHAMELEON_RULES=Send.count=((((1||tag)&&count)|1)<=2)!=!0",
                                "CHAMELEON_NOTHING=1",
                                "CHAMELEON_=",
                                "CHAMELEON_",
@@ -117,6 +125,26 @@ void check(const Settings& settings) {
     (void)settings.excludes(call);
 }
 
+/// Rules of a text, not of a file: those that are accepted can be evaluated for anyone, and give
+/// the same each time.
+void check_rules_of(Settings settings) {
+  if (settings.rules_given.find('=') == std::string::npos) return;
+  const Status read = load_rules(settings);
+  if (!read && read.error().message.rfind("CHAMELEON_RULES: ", 0) != 0)
+    broken("an error that does not name the rules");
+  if (settings.follows_rules != !settings.rules.empty()) broken("rules that nobody follows");
+  constexpr std::int64_t kEdges[] = {INT64_MIN, -1, 0, 1, 63, 64, 16, INT64_MAX};
+  for (std::size_t rule = 0; rule < settings.rules.list().size(); ++rule)
+    for (const std::int64_t me : kEdges)
+      for (const std::int64_t np : kEdges) {
+        const RuleCaller caller{me, np, me, std::nullopt};
+        if (settings.rules.value(rule, caller) != settings.rules.value(rule, caller))
+          broken("a rule that gives now this and now that");
+        if (settings.rules.value(rule, caller) && !settings.rules.applies(rule, caller))
+          broken("a rule that gives something where it is of nothing");
+      }
+}
+
 bool same(const Settings& a, const Settings& b) {
   return a.enable == b.enable && a.output == b.output && a.timing == b.timing &&
          a.time_classes == b.time_classes && a.all_events == b.all_events &&
@@ -125,7 +153,8 @@ bool same(const Settings& a, const Settings& b) {
          a.clustering == b.clustering && a.cluster == b.cluster && a.fidelity == b.fidelity &&
          a.signature == b.signature && a.call_frequency == b.call_frequency &&
          a.flush_every == b.flush_every && a.marker_timeout == b.marker_timeout &&
-         a.budget == b.budget && a.warnings == b.warnings;
+         a.budget == b.budget && a.rules_given == b.rules_given && a.filter == b.filter &&
+         a.warnings == b.warnings;
 }
 
 /// Whether the environment is accepted.
@@ -134,6 +163,7 @@ bool run() {
   const auto settings = parse(g_environment);
   if (settings) {
     check(*settings);
+    check_rules_of(*settings);
     const auto again = parse(g_environment);
     if (!again || !same(*settings, *again)) broken("parsing again gives something else");
   } else if (!names_a_variable(settings.error().message)) {
@@ -159,7 +189,7 @@ class Damage {
       case 1: entry.insert(at, 1, byte); break;
       case 2: entry.erase(at, 1 + below(4)); break;
       case 3: {  // what values are made of
-        constexpr char kParts[] = "0123456789.,%eEKMGkmg-+*?[]!\\=_xn";
+        constexpr char kParts[] = "0123456789.,%eEKMGkmg-+*?[]!\\=_xn()<>&|^~:;#\n/ ";
         entry.insert(at, 1 + below(24), kParts[below(sizeof kParts - 1)]);
         break;
       }

@@ -110,5 +110,49 @@ def what_split_clusters_and_what_it_took(online):
     expect(all("split_by" not in one for one in facts["clusters"]), f"{what}: {facts['clusters']}")
 
 
+TRANSPOSED = "me % isqrt(np) * isqrt(np) + me / isqrt(np)"
+
+
+@test
+def rules(online):
+    """Ranks that follow a rule share a lead. In `lead` each has what the rule gives it; a rule that
+    is wrong changes nothing."""
+    program = online.example("transpose", "--iterations", 5)
+    right = f"Sendrecv.dest = {TRANSPOSED}; Sendrecv.source = {TRANSPOSED}"
+    _, _, without, _ = online.exact(9, program, ALGORITHM="dynamic")
+    for given, leads in ((right, 3), ("Sendrecv.dest = np; Sendrecv.source = me / (me - me)", 9)):
+        what, path, facts, _ = online.exact(9, program, ALGORITHM="dynamic", RULES=given)
+        expect(len(facts["leads"]) == leads, f"{what}: leads {facts['leads']}")
+        expect(leads != 9 or facts["clusters"] == without["clusters"], f"{what}: other clusters")
+        told = facts["rules"]
+        expect(told["text"] == given and told["values"] > 0 and
+               (told["matched"] > 0) == (leads == 3), f"{what}: {told}")
+        said = online.tools.chameleon("verify", "--strict", path, "--raw", path.parent / "raw")
+        expect(said.status == 0 and b"as computed again" in said.stdout, f"{what}: verify", said)
+    what, path, facts, _ = online.trace(9, program, ALGORITHM="dynamic", FIDELITY="lead",
+                                        RULES=right)
+    expect(len(facts["leads"]) == 3, f"{what}: leads {facts['leads']}")
+    outcome = online.tools.chameleon("verify", "--json", path, "--raw", path.parent / "raw")
+    for column, one in json.loads(outcome.stdout)["columns"].items():
+        if column not in ("compute", "communication"):
+            expect(one["matched"] == one["total"], f"{what}: {column} {one}", outcome)
+    outcome = online.tools.replay(9, path)
+    expect(outcome.status == 0, f"{what}: replay", outcome)
+
+
+@test
+def filtered_values(online):
+    """Leads of one structure that differ in few kinds of values send these, and nothing is lost."""
+    program = online.example("transpose", "--iterations", 5)
+    sent = {}
+    for given, told in (("off", "off"), ("on", "on"), ("auto", "on")):
+        what, _, facts, _ = online.exact(9, program, FILTER=given)
+        expect(facts["filter"] == told, f"{what}: filter {facts['filter']}")
+        sent[given] = facts["merge_bytes"]
+    expect(sent["on"] < sent["off"], f"bytes sent: {sent}")
+    what, _, facts, _ = online.exact(9, online.example("ring", "--iterations", 5))
+    expect(facts["filter"] == "off", f"{what}: filter {facts['filter']}")
+
+
 if __name__ == "__main__":
     run_chosen("test_presets", __doc__, TESTS)

@@ -269,6 +269,104 @@ TEST_CASE("a lead's partners are moved by XOR to ranks that are alike in that re
   }
 }
 
+TEST_CASE("whatever is filtered, flushes give the same bytes", "[property]") {
+  for (std::uint64_t i = 0; i < 150; ++i) {
+    const std::uint64_t seed = base_seed() + i;
+    const int ranks = 2 + static_cast<int>(seed % 17);
+    INFO("CHAMELEON_TEST_SEED=" << seed << " ranks=" << ranks);
+    ProgramMaker program(seed, ranks);
+    std::vector<Stream> streams;
+    for (int rank = 0; rank < ranks; ++rank) streams.push_back(program.run(rank));
+    const Fidelity fidelity = i % 2 == 0 ? Fidelity::kExact : Fidelity::kLead;
+    const Clustering clustering =
+        fidelity == Fidelity::kExact ? Clustering() : one_cluster(ranks, 0);
+    std::vector<Bytes> merged;
+    for (const Filter filter : {Filter::kOff, Filter::kOn, Filter::kAuto}) {
+      VirtualWorld world(static_cast<std::uint32_t>(ranks));
+      auto shares = shares_of(streams, 0, 4);
+      for (int rank = 1; rank < ranks; ++rank) {
+        // Some leads of their own, some that others stand for.
+        Share& share = shares[static_cast<std::size_t>(rank)];
+        share.keeps = fidelity == Fidelity::kExact || rank % 3 != 0;
+        if (!share.keeps) share.trace = Trace();
+      }
+      auto trace = flush::flush(world, shares, clustering, FlushOptions(fidelity, filter));
+      REQUIRE(trace);
+      merged.push_back(encode_trace(*trace));
+    }
+    CHECK(merged[0] == merged[1]);
+    CHECK(merged[0] == merged[2]);
+  }
+}
+
+TEST_CASE("ranks of one structure send what they differ in, beyond half of the job at the latest") {
+  const int ranks = 16;
+  // Counts of so many ranks differ, and many tags are the same on all.
+  const auto flushed = [&](int different, Filter filter) {
+    std::vector<Stream> streams;
+    for (int rank = 0; rank < ranks; ++rank) {
+      Stream stream;
+      for (int i = 0; i < 200; ++i)
+        stream.push_back({1, 1, {rank < different ? rank : 0, i * i % 89, (rank + 1) % ranks}});
+      streams.push_back(std::move(stream));
+    }
+    VirtualWorld world(ranks, true);
+    auto shares = shares_of(streams, 0, 4);
+    bool filtered = false;
+    const auto merged = flush::flush(
+        world, shares, Clustering(), FlushOptions(Fidelity::kExact, filter),
+        [](std::uint32_t, Share&) {}, [&](const FlushPlan& plan) { filtered = plan.filtered; });
+    REQUIRE(merged);
+    for (int rank = 0; rank < ranks; ++rank)
+      CHECK(same(expand(*merged, rank), streams[static_cast<std::size_t>(rank)]));
+    return std::pair(filtered, world.traffic().bytes);
+  };
+  CHECK_FALSE(flushed(8, Filter::kAuto).first);
+  CHECK(flushed(9, Filter::kAuto).first);
+  const auto [on, few] = flushed(ranks, Filter::kOn);
+  const auto [off, all] = flushed(ranks, Filter::kOff);
+  CHECK(on);
+  CHECK_FALSE(off);
+  CHECK(few < all * 3 / 4);
+}
+
+TEST_CASE("a lead's values follow the rules for those that it stands for, in calls on the world") {
+  constexpr int ranks = 8;
+  const auto rules = Rules::parse(
+      "Call1.dest where count == 8 = np - 1 - me\nCall2.count = me * 3 - 3\nCall3.dest = me + 100");
+  REQUIRE(rules);
+  const bool follows = GENERATE(true, false);
+  const auto stream_of = [](std::int64_t rank) {
+    return Stream{{1, 1, {0, 8, 7 - rank}},
+                  {2, 2, {0, 3 * rank - 3, 0}},
+                  {3, 3, {0, 1, rank ^ 1}},
+                  {1, 4, {0, 9, 7 - rank}}};
+  };
+  std::vector<Stream> streams;
+  for (int rank = 0; rank < ranks; ++rank) streams.push_back(stream_of(rank));
+  auto shares = shares_of(streams, 0, 4);
+  for (int rank = 0; rank < ranks; ++rank) {
+    Share& share = shares[static_cast<std::size_t>(rank)];
+    for (auto& [id, call] : share.trace.calls) call.fields[0] = {"comm", "comm", FieldKind::kPlain};
+    share.rules = &*rules;
+    share.keeps = rank == 1;
+    if (!share.keeps) share.trace = Trace();
+  }
+  VirtualWorld world(ranks);
+  const auto merged = flush::flush(world, shares, one_cluster(ranks, 1),
+                                   FlushOptions(Fidelity::kLead, Filter::kAuto, follows));
+  REQUIRE(merged);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Stream found = expand(*merged, rank), own = stream_of(rank);
+    const auto moved = [&](int partner) { return (rank + partner - 1 + ranks) % ranks; };
+    REQUIRE(found.size() == 4);
+    CHECK(found[0].values[2] == (follows ? own[0].values[2] : moved(6)));
+    CHECK(found[1].values[1] == (follows ? own[1].values[1] : 0));
+    CHECK(found[2].values[2] == moved(0));  // the rule gives none of the lead's
+    CHECK(found[3].values[2] == moved(6));  // it is of calls with another count
+  }
+}
+
 TEST_CASE("partners move by XOR unless one would be no rank") {
   const auto packed = [](std::initializer_list<std::int32_t> partners) {
     ValueSequence values;

@@ -36,6 +36,10 @@ BEHAVIOURS = {
 # Ranks of transpose -> leads where partners are also read by XOR: sides of the grid. Without rules
 # or that there is one for each rank.
 BY_XOR = {16: 4, 64: 8}
+# The same where a rule gives the partner. Rows whose length is no power of two add up around a ring:
+# its first, its last and the others differ. A grid of 32 ranks is no square.
+BY_RULES = {16: 4, 36: 3, 64: 8}
+SIMULATED_RULES = {32: 32, 256: 16, 1024: 32}
 # Ranks on the diagonal of the grid exchange with themselves this often in a time step. SMPI's
 # MPI_Sendrecv then returns a status whose source is the rank after; the trace has the right one.
 TRANSPOSITIONS = 25
@@ -140,6 +144,27 @@ def by_xor(shapes):
                      columns["src"]["total"] - columns["src"]["matched"], from_oneself)
 
 
+def by_rules(shapes):
+    """As by XOR, at any side of the grid; without leads' partners being moved by it."""
+    rules = "\n".join(f"Sendrecv.{value} = me % r * r + me / r" for value in ("dest", "source"))
+    rules = "let r = isqrt(np)\n" + rules
+    for ranks, expected in BY_RULES.items():
+        folder = shapes.job("transpose", ranks, ALGORITHM="dynamic", RULES=rules)
+        shapes.check(f"by rules: transpose, {ranks} ranks", shapes.elected(folder), (1, expected))
+        study = shapes.document("cluster", folder, "--algorithm", "dynamic")["algorithms"][0]
+        shapes.check(f"by rules: transpose, {ranks} ranks, clustered again",
+                     len(study["clusters"]), expected)
+        for column in ("src", "dest"):
+            shapes.check(f"by rules: transpose, {ranks} ranks, {column} kept",
+                         study["kept"][column]["share"], 1)
+    for ranks, expected in SIMULATED_RULES.items():
+        outcome = shapes.tools.chameleon("simulate", "transpose", "--algorithm", "dynamic", "--rules",
+                                         rules, "--from", ranks, "--to", ranks, "--json")
+        expect(outcome.status == 0, "simulate fails", outcome)
+        shapes.check(f"by rules: transpose, {ranks} virtual ranks",
+                     json.loads(outcome.stdout)["rows"][0]["leads"], expected)
+
+
 def counts(shapes):
     for size, expected in COUNTS.items():
         leads = [shapes.elected(shapes.job("stencil2d", 16, "--size", size,
@@ -185,13 +210,13 @@ def losses(shapes):
 
 def main():
     arguments = simulated_job.parser(__doc__)
-    arguments.add_argument("--only", help="one part: behaviours, by_xor, counts, formats, kept, losses")
+    arguments.add_argument("--only", help="one part: behaviours, by_xor, by_rules, counts, formats, kept, losses")
     options = arguments.parse_args()
     simulated_job.raise_limits()
 
     def body(tools):
         shapes = Shapes(tools, options)
-        for part in (behaviours, by_xor, counts, formats, kept, losses):
+        for part in (behaviours, by_xor, by_rules, counts, formats, kept, losses):
             if options.only in (None, part.__name__):
                 part(shapes)
         expect(not shapes.faults, "\n".join(shapes.faults))

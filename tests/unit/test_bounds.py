@@ -20,7 +20,7 @@ TRACED_PROCESS = ("libchameleon/", "statemachine/", "markers/")
 VIRTUAL = ("libchameleon/world/virtual_world.h",)
 MOST_LINES, MOST_METHODS, MOST_MEMBERS = 500, 20, 15
 
-HEAD = re.compile(r"\b(class|struct)\s+(?:\[\[\w+\]\]\s*|alignas\(\w+\)\s*)?(\w+)"
+HEAD = re.compile(r"(?<!\benum )\b(class|struct)\s+(?:\[\[\w+\]\]\s*|alignas\(\w+\)\s*)?(\w+)"
                   r"(?:\s+final)?(?:\s*:[^;{]*)?\s*\{")
 NO_DECLARATION = re.compile(r"(using|friend|static_assert|enum|class|struct|typedef|"
                             r"template\s*<[^>]*>\s*(using|class|struct|friend))\b")

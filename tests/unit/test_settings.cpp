@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <catch2/catch.hpp>
+#include <cstdio>
+#include <fstream>
 #include <sstream>
 
 #include "process/settings.h"
@@ -30,6 +32,37 @@ TEST_CASE("an environment without Chameleon's variables gives the defaults") {
   CHECK(settings->raw.empty());
   CHECK(settings->warnings.empty());
   CHECK_FALSE(settings->excludes("Send"));
+}
+
+TEST_CASE("rules are a text, or a file of one, and what is wrong with them is told") {
+  auto settings = parse({"CHAMELEON_RULES=Send.dest = me ^ 1", "CHAMELEON_FILTER=on"});
+  REQUIRE(settings);
+  CHECK(settings->filter == Filter::kOn);
+  CHECK(settings->rules.empty());
+  REQUIRE(load_rules(*settings));
+  CHECK(settings->rules.list().size() == 1);
+  CHECK(settings->follows_rules);
+
+  const std::string path = "rules_of_test_settings.txt";
+  std::ofstream(path) << "# butterflies\nRecv.source = me ^ 1\n";
+  const std::string variable = "CHAMELEON_RULES=" + path;
+  settings = parse({variable.c_str()});
+  REQUIRE(load_rules(*settings));
+  CHECK(settings->rules.list().front().call == "Recv");
+  std::ofstream(path) << std::string(Rules::kMostText + 1, '#');
+  CHECK(load_rules(*settings).error().message == "CHAMELEON_RULES: more than 64 KiB of text");
+  std::remove(path.c_str());
+  CHECK(load_rules(*settings).error().message == "CHAMELEON_RULES: cannot read " + path);
+
+  settings = parse({"CHAMELEON_RULES=Send.to = me"});
+  const Status refused = load_rules(*settings);
+  REQUIRE_FALSE(refused);
+  CHECK_THAT(refused.error().message, Catch::Matchers::Contains("line 1: Send has no parameter"));
+  CHECK(settings->rules.empty());
+  CHECK_FALSE(settings->follows_rules);
+  CHECK(load_rules(*parse({"HOME=/"})));
+  CHECK_FALSE(parse({"CHAMELEON_RULES="}));
+  CHECK_FALSE(parse({"CHAMELEON_FILTER=maybe"}));
 }
 
 TEST_CASE("every variable is taken") {

@@ -44,6 +44,10 @@ RANK_FACTS = (
          "of the run time, waiting at markers for slower ranks"),
     Fact("changed", "markers", "sum", "1.4", False,
          "acted-on markers at which the rank's Call-Path had changed, which keeps all ranks in AT"),
+    Fact("rule_values", "values", "sum", "1.6", False,
+         "values of distinct events that rules are of (CHAMELEON_RULES)"),
+    Fact("rule_matches", "values", "sum", "1.6", False,
+         "of these, how many are as a rule says"),
 )
 RUN_FACTS = (
     Fact("program", "", "first", "1.0", True,
@@ -62,6 +66,8 @@ RUN_FACTS = (
          "program and arguments of rank 0, quoted as for a shell; at most 4,096 bytes of arguments"),
     Fact("directory", "", "first", "1.6", True,
          "rank 0's, as MPI_Init began"),
+    Fact("rules", "", "first", "1.6", True,
+         "what values were expected to be, as CHAMELEON_RULES had it; empty: nothing"),
 )
 ONLINE_FACTS = (
     Fact("clustering", "", "last", "1.1", True,
@@ -104,5 +110,7 @@ ONLINE_FACTS = (
          "in clustering, summed over ranks, with waiting for other ranks"),
     Fact("merging_ns", "ns", "last", "1.5", False,
          "in flushes and the last merge, summed over ranks, with waiting for others"),
+    Fact("filter", "", "last", "1.6", True,
+         "whether ranks of one structure sent only those kinds of values in which they differ: on, if they did in some flush, or off"),
 )
 # end of generated

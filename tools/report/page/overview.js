@@ -121,6 +121,8 @@ export function overview() {
           ...(info.clustering_seconds !== undefined
             ? [row("Clustering took", `${timeText(1e9 * info.clustering_seconds)} summed over ranks, ${bytesText(info.clustering_bytes)}`),
                row("Merging took", `${timeText(1e9 * info.merging_seconds)} summed over ranks, ${bytesText(info.merge_bytes)}`)] : []),
+          ...(info.rules ? [row("Rules", `${countText(info.rules.matched)} of ${countText(info.rules.values)} values are as they say`)] : []),
+          ...(info.filter ? [row("Filter", info.filter === "on" ? "on: only kinds of values in which ranks differ were sent" : "off")] : []),
           row("Markers", `${countText(info.markers)}, acted on ${countText(info.acted)}`),
           row("Traced ranks", info.traced_ranks))),
       make("section", {}, make("h2", {}, "What is exact"),
