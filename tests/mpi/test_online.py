@@ -24,7 +24,8 @@ def test(function):
 
 
 EXAMPLES = ("stencil2d", "wavefront", "ring", "multipartition", "transpose", "spectral",
-            "multigrid", "bucketsort", "hydro", "ocean", "taskfarm", "phases", "faulty")
+            "multigrid", "bucketsort", "hydro", "ocean", "taskfarm", "phases", "faulty",
+            "sparse")
 
 
 # -- the shape of Table 5.2

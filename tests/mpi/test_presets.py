@@ -12,7 +12,8 @@ from online_jobs import run_chosen
 
 TESTS = []
 EXAMPLES = ("stencil2d", "wavefront", "ring", "multipartition", "transpose", "spectral",
-            "multigrid", "bucketsort", "hydro", "ocean", "taskfarm", "phases", "faulty")
+            "multigrid", "bucketsort", "hydro", "ocean", "taskfarm", "phases", "faulty",
+            "sparse")
 FEW = ("wavefront", "transpose", "spectral", "multigrid", "taskfarm")
 ALGORITHMS = ("chameleon", "callpath+parameter", "reference", "acurdion", "dynamic")
 

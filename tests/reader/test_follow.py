@@ -21,7 +21,8 @@ from harness import expect  # noqa: E402
 
 UNKNOWN_PLACE = -64
 EXAMPLES = ("ring", "stencil2d", "wavefront", "multipartition", "transpose", "spectral",
-            "multigrid", "bucketsort", "hydro", "ocean", "taskfarm", "phases", "faulty")
+            "multigrid", "bucketsort", "hydro", "ocean", "taskfarm", "phases", "faulty",
+            "sparse")
 totals = {"events": 0, "partners": 0, "sends": 0, "receives": 0}
 
 

@@ -373,7 +373,8 @@ def main():
             compare_library(tools, path, trace, lists)
         if options.all:
             for name in ("ring", "stencil2d", "wavefront", "multipartition", "transpose",
-                         "spectral", "multigrid", "bucketsort", "hydro", "ocean", "taskfarm", "faulty"):
+                         "spectral", "multigrid", "bucketsort", "hydro", "ocean", "taskfarm", "faulty",
+                         "sparse"):
                 for ranks in (1, 2, 3, 8, 16):
                     for key, value in (("CLUSTERING", "off"), ("FIDELITY", "exact"),
                                        ("FIDELITY", "checked"), ("FIDELITY", "lead"),
