@@ -155,6 +155,7 @@ void add_online(const Trace& trace, const Summary& summary, nlohmann::ordered_js
   document["fidelity"] = online.fidelity;
   document["k"] = online.k;
   document["merge_bytes"] = online.merge_bytes;
+  document["vote_bytes"] = online.vote_bytes;
   if (!online.filter.empty()) document["filter"] = online.filter;
   if (!trace.rules.empty())
     document["rules"] = {
@@ -295,6 +296,8 @@ void print_online(const Trace& trace, const Summary& summary) {
   }
   if (online.merge_bytes != 0)
     std::cout << "merging      " << spent_text(online.merge_bytes, online.merging_ns) << "\n";
+  if (online.vote_bytes != 0)
+    std::cout << "votes        " << bytes_text(static_cast<double>(online.vote_bytes)) << " sent\n";
   if (online.clustering_bytes != 0)
     std::cout << "to cluster   " << spent_text(online.clustering_bytes, online.clustering_ns)
               << "\n";

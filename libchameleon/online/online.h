@@ -81,7 +81,7 @@ class Online {
 
   /// What ranks that are here spent together with others.
   struct Work {
-    std::uint64_t clustering_bytes = 0, clustering_ns = 0, merging_ns = 0;
+    std::uint64_t vote_bytes = 0, clustering_bytes = 0, clustering_ns = 0, merging_ns = 0;
   };
 
   // A marker, in this order.

@@ -97,7 +97,7 @@ void Online<World>::flush_aside() {
 
 /// What all ranks add up at the end.
 struct Sums {
-  std::uint64_t bytes = 0, clustering_bytes = 0, clustering_ns = 0, merging_ns = 0;
+  std::uint64_t bytes = 0, vote_bytes = 0, clustering_bytes = 0, clustering_ns = 0, merging_ns = 0;
   std::uint32_t second_threads = 0, faults = 0;
 };
 
@@ -108,6 +108,7 @@ void Online<World>::collect_sums() {
   const auto mine = last_.map(members_, [&](std::uint32_t, Member& member) {
     const Work own = std::exchange(work, Work());
     return Sums{std::exchange(bytes, 0),
+                own.vote_bytes,
                 own.clustering_bytes,
                 own.clustering_ns,
                 own.merging_ns,
@@ -116,6 +117,7 @@ void Online<World>::collect_sums() {
   });
   const auto add = [](Sums& a, Sums&& b) {
     a.bytes += b.bytes;
+    a.vote_bytes += b.vote_bytes;
     a.clustering_bytes += b.clustering_bytes;
     a.clustering_ns += b.clustering_ns;
     a.merging_ns += b.merging_ns;
@@ -124,7 +126,8 @@ void Online<World>::collect_sums() {
   };
   std::uint32_t missing = 0;
   const Sums sums = last_.vote(mine, add, kSums, patience(), missing).value_or(Sums());
-  facts_.merge_bytes = sums.bytes - sums.clustering_bytes;
+  facts_.merge_bytes = sums.bytes - sums.vote_bytes - sums.clustering_bytes;
+  facts_.vote_bytes = sums.vote_bytes;
   facts_.clustering_bytes = sums.clustering_bytes;
   facts_.clustering_ns = sums.clustering_ns;
   facts_.merging_ns = sums.merging_ns;

@@ -48,8 +48,10 @@ template <class World>
 void Online<World>::vote(double patience) {
   std::uint32_t missing = 0;
   const auto add = [](Ballot& mine, Ballot&& theirs) { combine(mine, theirs); };
+  const std::uint64_t bytes = votes_.traffic().bytes;
   const std::optional<Ballot> all =
       votes_.vote(close_intervals(), add, progress_.votes++, patience, missing);
+  work_.vote_bytes += votes_.traffic().bytes - bytes;
   if (all) learn_waiting(*all);
   if (all && all->vote.finalizing() == votes_.size()) return;
   if (!all || all->vote.halts()) set_aside();

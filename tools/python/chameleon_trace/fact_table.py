@@ -95,7 +95,7 @@ ONLINE_FACTS = (
     Fact("clusterings", "elections", "last", "1.1", False,
          "how often leads were elected"),
     Fact("merge_bytes", "bytes", "last", "1.1", False,
-         "sent between ranks for merging, by all of them"),
+         "sent between ranks for merging, by all of them; before 1.6 for votes too"),
     Fact("algorithm", "", "last", "1.5", True,
          "the paper's clustering that was used: chameleon, callpath+parameter, reference, acurdion, dynamic; custom: another"),
     Fact("signature_format", "", "last", "1.5", True,
@@ -110,6 +110,8 @@ ONLINE_FACTS = (
          "in clustering, summed over ranks, with waiting for other ranks"),
     Fact("merging_ns", "ns", "last", "1.5", False,
          "in flushes and the last merge, summed over ranks, with waiting for others"),
+    Fact("vote_bytes", "bytes", "last", "1.6", False,
+         "sent between ranks in votes, by all of them"),
     Fact("filter", "", "last", "1.6", True,
          "whether ranks of one structure sent only those kinds of values in which they differ: on, if they did in some flush, or off"),
 )
