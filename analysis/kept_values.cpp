@@ -48,10 +48,12 @@ std::optional<KeptColumn> column_of(Parameter parameter) {
 }
 
 EventValues values_of(const FollowedEvent& event, const signature::CallRules& rules,
-                      std::uint32_t rank) {
+                      signature::CallSites& sites, std::uint32_t rank) {
   EventValues values;
   const CallInfo* const call = find_call(static_cast<CallId>(event.view.node->call));
   if (call == nullptr || event.call == nullptr) return values;
+  const int flag = signature::success_flag(*call);
+  const bool failed = flag >= 0 && event.view.values[static_cast<std::size_t>(flag)] == 0;
   signature::for_each_signed(*call, [&](const signature::SignedValue& value) {
     const std::optional<KeptColumn> column = column_of(value.parameter);
     if (!column || value.at >= event.view.values.size()) return;
@@ -63,7 +65,7 @@ EventValues values_of(const FollowedEvent& event, const signature::CallRules& ru
       const std::int64_t given = event.view.values[value.at];
       values.push_back({*column, given, false, given});
     }
-    values.back().rule = rule_of(rules, event, value);
+    if (!failed) values.back().rule = rule_of(rules, sites, event, value);
   });
   return values;
 }
@@ -103,11 +105,12 @@ Result<Deeds> deeds_of(const FollowPlan& plan, const signature::CallRules& rules
   if (!follower) return follower.error();
   Deeds deeds;
   Folder folder(false);
+  signature::CallSites sites;
   FollowedEvent event;
   while (follower->next(event)) {
     const Node& node = *event.view.node;
     folder.push({node.call, node.path, 0, 0, event.view.values});
-    add_event(values_of(event, rules, rank), deeds.events[node.symbol()]);
+    add_event(values_of(event, rules, sites, rank), deeds.events[node.symbol()]);
   }
   add_loops(folder.take(), deeds);
   return deeds;

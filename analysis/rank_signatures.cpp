@@ -43,6 +43,7 @@ class Signer {
 
   const std::vector<CallUse>& uses_;
   const signature::CallRules& rules_;
+  signature::CallSites sites_;
   IntervalSignature signature_;
   Folder folder_;
   RankSignature rank_;
@@ -81,7 +82,7 @@ void Signer::add(const Follower& follower, const FollowedEvent& event) {
   signature_.call(Node::event_symbol(node.call, node.path));
   for (const signature::SignedValue& value : use.values) {
     if (value.at >= values.size()) continue;
-    if (const std::uint32_t rule = rule_of(rules_, event, value); rule != 0)
+    if (const std::uint32_t rule = rule_of(rules_, sites_, event, value); rule != 0)
       signature_.add_ruled(value.parameter, rule);
     else if (value.end_point)
       signature_.add_end_point(value.parameter,
@@ -115,12 +116,15 @@ RankSignature Signer::take() {
 
 }  // namespace
 
-std::uint32_t rule_of(const signature::CallRules& rules, const FollowedEvent& event,
-                      const signature::SignedValue& value) {
+std::uint32_t rule_of(const signature::CallRules& rules, signature::CallSites& sites,
+                      const FollowedEvent& event, const signature::SignedValue& value) {
   const std::uint16_t call = event.view.node->call;
-  if (rules.of(call).empty() || event.comm == nullptr || event.comm->is_inter) return 0;
+  if (rules.of(call).empty()) return 0;
+  const std::int64_t site = sites.number(call, event.view.node->path);
+  if (event.comm == nullptr || event.comm->is_inter) return 0;
   const auto place = place_in(event.comm);
-  const auto caller = rules.caller(call, event.view.values, place.self, place.size);
+  auto caller = rules.caller(call, event.view.values, place.self, place.size);
+  caller.site = site;
   std::int64_t given = event.view.values[value.at];
   if (value.end_point) given = readings(event.view.end_point(value.at), event.comm).absolute;
   return rules.matching(call, value.at, given, caller);

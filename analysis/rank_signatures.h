@@ -9,6 +9,7 @@
 
 #include "analysis/follow.h"
 #include "signature/call_rules.h"
+#include "signature/call_sites.h"
 #include "signature/signature.h"
 
 namespace chameleon::analysis {
@@ -25,8 +26,9 @@ struct RankSignature {
 Result<std::vector<RankSignature>> rank_signatures(const FollowPlan& plan,
                                                    const signature::CallRules& rules);
 
-/// The rule, from 1, that gives a value of an event; 0: none.
-std::uint32_t rule_of(const signature::CallRules& rules, const FollowedEvent& event,
-                      const signature::SignedValue& value);
+/// The rule, from 1, that gives a value of an event; 0: none. `sites` are those of the rank up to
+/// there.
+std::uint32_t rule_of(const signature::CallRules& rules, signature::CallSites& sites,
+                      const FollowedEvent& event, const signature::SignedValue& value);
 
 }  // namespace chameleon::analysis

@@ -170,9 +170,10 @@ class Simulation {
   SignatureVector sign(Place place, IntervalSignature& signature) const {
     Recorded step;
     behaviour_.step(place, step);
+    signature::CallSites sites = sites_of(place);
     std::uint64_t compute = 0, communication = 0;
     for (const Recorded::Kept& one : step.events) {
-      sign_event(one, place, signature);
+      sign_event(one, place, sites, signature);
       compute += one.compute;
       communication += one.communication;
     }
@@ -188,13 +189,14 @@ class Simulation {
     return totals.signature();
   }
 
-  void sign_event(const Recorded::Kept& event, Place place, IntervalSignature& signature) const {
+  void sign_event(const Recorded::Kept& event, Place place, signature::CallSites& sites,
+                  IntervalSignature& signature) const {
     const std::uint64_t symbol = Node::event_symbol(event.call, event.path);
     signature.call(symbol);
     signature::for_each_signed(
         *find_call(static_cast<CallId>(event.call)), [&](const signature::SignedValue& value) {
           const std::int64_t given = event.values[value.at];
-          if (const std::uint32_t rule = rule_of(event, place, value); rule != 0)
+          if (const std::uint32_t rule = rule_of(event, place, sites, value); rule != 0)
             signature.add_ruled(value.parameter, rule);
           else if (value.end_point)
             signature.add_end_point(value.parameter, given);
@@ -216,11 +218,25 @@ class Simulation {
     signature.add(Parameter::kSequence, static_cast<std::int64_t>(whole));
   }
 
+  /// Of calls that have rules, as the rank begins its first step.
+  signature::CallSites sites_of(Place place) const {
+    signature::CallSites sites;
+    if (rules_.empty()) return sites;
+    Recorded begin;
+    behaviour_.start(place, begin);
+    for (const Recorded::Kept& one : begin.events) {
+      const bool ruled = !rules_.of(one.call).empty();
+      if (ruled) sites.number(one.call, one.path);
+    }
+    return sites;
+  }
+
   /// The rule that gives a value, from 1.
-  std::uint32_t rule_of(const Recorded::Kept& event, Place place,
+  std::uint32_t rule_of(const Recorded::Kept& event, Place place, signature::CallSites& sites,
                         const signature::SignedValue& value) const {
     if (rules_.of(event.call).empty()) return 0;
-    const auto caller = rules_.caller(event.call, event.values, place.rank, place.ranks);
+    auto caller = rules_.caller(event.call, event.values, place.rank, place.ranks);
+    caller.site = sites.number(event.call, event.path);
     return rules_.matching(event.call, value, event.values, caller);
   }
 
@@ -246,7 +262,9 @@ class Simulation {
           Share mine;
           mine.trace = frame_;
           fill(mine, {rank, ranks}, start, steps);
+          signature::CallSites sites = sites_of({rank, ranks});
           mine.rules = &rules_.rules();
+          mine.sites = &sites;
           return prepare(entry, mine);
         },
         [&](const FlushPlan& plan) { filtered_ = filtered_ || plan.filtered; });

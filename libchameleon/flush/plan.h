@@ -14,6 +14,7 @@
 #include "flush/filter.h"
 #include "model/time_table.h"
 #include "model/trace.h"
+#include "signature/call_sites.h"
 #include "signature/rules.h"
 #include "world/absent.h"
 
@@ -46,11 +47,12 @@ struct Share {
   /// whatever others did, and its facts tell the events of each.
   Trace trace;
   bool keeps = true;
-  bool paused = false;                      ///< tracing was switched off at some time: declared
-  std::uint64_t events = 0;                 ///< of the rank's first stream
-  StreamHashes hashes{};                    ///< for fidelity `checked`
-  const signature::Rules* rules = nullptr;  ///< the user's, if there are any
-  std::vector<StreamAccounts> accounts;     ///< over the run, also of what was dropped
+  bool paused = false;                          ///< tracing was switched off at some time: declared
+  std::uint64_t events = 0;                     ///< of the rank's first stream
+  StreamHashes hashes{};                        ///< for fidelity `checked`
+  const signature::Rules* rules = nullptr;      ///< the user's, if there are any
+  const signature::CallSites* sites = nullptr;  ///< of calls that have rules, if there are any
+  std::vector<StreamAccounts> accounts;         ///< over the run, also of what was dropped
 };
 
 /// Ranks whose traces are equal, times aside, when their end-points are read alike.

@@ -34,7 +34,8 @@ Shipment prepare(const FlushPlan::Entry& entry, Share& share) {
   if (shipment.trace.ranks.size() <= 1) shipment.trace.ranks = entry.ranks;
   shipment.values_only = true;
   shipment.kinds = entry.kinds;
-  if (entry.by_rules && share.rules != nullptr) apply_rules(shipment.trace, entry, *share.rules);
+  if (entry.by_rules && share.rules != nullptr)
+    apply_rules(shipment.trace, entry, *share.rules, share.sites);
   if (!entry.alone)
     each_param(
         shipment.trace.nodes, shipment.trace,

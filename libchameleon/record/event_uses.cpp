@@ -75,8 +75,10 @@ void EventUses::find_ruled(const EventTable::Entry& entry, std::span<const std::
   ruled_.clear();
   const std::vector<signature::RuledValue>& ruled = rules_->of(entry.call);
   if (ruled.empty()) return;
-  const auto caller = rules_->caller(entry.call, values);
+  auto caller = rules_->caller(entry.call, values);
+  const std::int64_t site = sites_.number(entry.call, paths_.of(entry));
   if (!caller) return;
+  caller->site = site;
   for (std::size_t i = 0; i < ruled.size(); ++i) {
     const signature::SignedValue& at = ruled[i].value;
     const bool seen = std::any_of(ruled.begin(), ruled.begin() + static_cast<std::ptrdiff_t>(i),
@@ -106,7 +108,7 @@ void EventUses::learn(const EventTable& table, const EventTable::Entry& entry) {
   use.counted_only = call.flag >= 0 && static_cast<std::size_t>(call.flag) < values.size() &&
                      values[static_cast<std::size_t>(call.flag)] == 0;
   use.first = static_cast<std::uint32_t>(values_.size());
-  if (rules_ != nullptr) find_ruled(entry, values);
+  if (rules_ != nullptr && !use.counted_only) find_ruled(entry, values);
   for (const SignedValue& place : places_[entry.call]) {
     // How many polls there are is chance: nothing of an unsuccessful one is signed.
     if (place.at >= values.size() || use.counted_only) break;

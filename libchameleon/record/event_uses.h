@@ -14,6 +14,7 @@
 #include "record/options.h"
 #include "record/rank_rules.h"
 #include "signature/call_parameters.h"
+#include "signature/call_sites.h"
 
 namespace chameleon::record {
 
@@ -44,6 +45,8 @@ class EventUses {
     std::uint64_t values = 0, matched = 0;
   };
   const RuleCounts& rule_counts() const { return rule_counts_; }
+  /// Of the calls that have rules.
+  const signature::CallSites& sites() const { return sites_; }
 
   /// Makes out what is new in the table. It must precede asking for an event.
   void learn(const EventTable& table);
@@ -69,6 +72,7 @@ class EventUses {
   const RankRules* rules_ = nullptr;
   std::vector<Ruled> ruled_;
   RuleCounts rule_counts_;
+  signature::CallSites sites_;
   bool hashing_, sequence_;
   std::vector<std::vector<signature::SignedValue>> places_;  ///< by call, of signatures in use
   std::uint32_t generation_ = 0;                             ///< of the table that the rest is of

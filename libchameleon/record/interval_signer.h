@@ -33,6 +33,7 @@ class IntervalSigner {
   void read_by_xor(std::uint32_t rank) { signature_.read_by_xor(rank); }
   void follow(const RankRules& rules) { uses_.follow(rules); }
   const EventUses::RuleCounts& rule_counts() const { return uses_.rule_counts(); }
+  const signature::CallSites& sites() const { return uses_.sites(); }
   bool signs(Parameter parameter) const { return (options_.format & format_bit(parameter)) != 0; }
   /// Signs what is in a log that is cleared before the interval ends.
   void sign(const IntervalLog& log);

@@ -75,7 +75,7 @@ class CallRules {
                  ? std::nullopt
                  : std::optional(values[static_cast<std::size_t>(place)]);
     };
-    return {me, np, at(calls_[call].tag), at(calls_[call].count)};
+    return {me, np, at(calls_[call].tag), at(calls_[call].count), std::nullopt};
   }
   /// Whether a rule is of a value of the caller's call.
   bool apply(std::uint16_t call, std::uint8_t at, const RuleCaller& caller) const {

@@ -13,6 +13,7 @@ enum class RuleOperation : std::uint8_t {
   kNp,
   kTag,
   kCount,
+  kSite,
   kNegate,
   kNot,
   kFlip,

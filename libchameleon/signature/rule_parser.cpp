@@ -60,7 +60,7 @@ class RuleParser {
   explicit RuleParser(Rules& rules) : rules_(rules) {
     for (const auto& [name, kind] :
          {std::pair("me", Kind::kMe), std::pair("np", Kind::kNp), std::pair("tag", Kind::kTag),
-          std::pair("count", Kind::kCount)})
+          std::pair("count", Kind::kCount), std::pair("site", Kind::kSite)})
       names_[name] = add({kind, 0, 0, 0, 0});
     given_ = names_;
   }
@@ -168,7 +168,7 @@ class RuleParser {
     if (found != names_.end()) return found->second;
     rest_ = before;
     fail_with("'" + name.substr(0, 40) +
-              "' is not defined: there are me, np, tag, count, min, max, "
+              "' is not defined: there are me, np, tag, count, site, min, max, "
               "isqrt, and what let defined before");
     return 0;
   }

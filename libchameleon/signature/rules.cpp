@@ -71,6 +71,7 @@ Number result_of(const Rules::Operation& one, const std::vector<Number>& results
     case Kind::kNp: return caller.np;
     case Kind::kTag: return caller.tag;
     case Kind::kCount: return caller.count;
+    case Kind::kSite: return caller.site;
     case Kind::kAnd:
     case Kind::kOr: return logical(one.kind, results[one.a], results[one.b]);
     case Kind::kChoose:

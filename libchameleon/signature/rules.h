@@ -12,9 +12,10 @@
 /// leaves the trace as it is.
 ///
 /// Names: me, the rank in the call's communicator; np, its size; tag and count, the first ones of
-/// the call. Integers of 64 bits, which wrap; the operators of C with C's precedence; min, max,
-/// isqrt. What has no result (a division by zero, a root of a negative number, a tag where the call
-/// has none) matches nothing. docs/reference/rules.md is for users.
+/// the call; site, the number of the place that it is made from. Integers of 64 bits, which wrap;
+/// the operators of C with C's precedence; min, max, isqrt. What has no result (a division by zero,
+/// a root of a negative number, a tag where the call has none) matches nothing.
+/// docs/reference/rules.md is for users.
 ///
 /// Cost: O(length of the text) a parse, O(operations) an evaluation. Texts and what they hold are
 /// bounded, so hostile ones are too.
@@ -35,6 +36,7 @@ struct RuleCaller {
   std::int64_t me = 0;
   std::int64_t np = 1;
   std::optional<std::int64_t> tag, count;
+  std::optional<std::int64_t> site = std::nullopt;  ///< of the call (call_sites.h)
 };
 
 enum class RuleOperation : std::uint8_t;

@@ -146,6 +146,31 @@ def rules(online):
 
 
 @test
+def rules_by_site(online):
+    """Calls with equal arguments are told apart by where they are made: spectral splits the world
+    into rows, then into columns. In `lead` one rank gives all the colours."""
+    program = online.example("spectral", "--iterations", 5)
+    rules = ("let r = isqrt(np); Comm_split.key = me\n"
+             "Comm_split.color where site == 0 = me / r; Comm_split.color where site == 1 = me % r")
+    whole_run = {"ALGORITHM": "callpath+parameter", "CALL_FREQUENCY": 1000}
+    for given, leads in (({}, 9), ({"RULES": rules}, 1)):
+        what, path, facts, _ = online.exact(9, program, **whole_run, **given)
+        expect(len(facts["leads"]) == leads, f"{what}: leads {facts['leads']}")
+        outcome = online.tools.chameleon("cluster", "--json", path, "--algorithm",
+                                         "callpath+parameter")
+        study = json.loads(outcome.stdout)["algorithms"][0]
+        expect(study["leads"] == leads, f"{what}: clustered again: {study['leads']} leads")
+    what, path, facts, _ = online.trace(9, program, FIDELITY="lead", RULES=rules, **whole_run)
+    expect(facts["leads"] == [0], f"{what}: leads {facts['leads']}")
+    outcome = online.tools.chameleon("verify", "--json", path, "--raw", path.parent / "raw")
+    for column, one in json.loads(outcome.stdout)["columns"].items():
+        if column not in ("compute", "communication"):
+            expect(one["matched"] == one["total"], f"{what}: {column} {one}", outcome)
+    outcome = online.tools.replay(9, path)
+    expect(outcome.status == 0, f"{what}: replay", outcome)
+
+
+@test
 def filtered_values(online):
     """Leads of one structure that differ in few kinds of values send these, and nothing is lost."""
     program = online.example("transpose", "--iterations", 5)

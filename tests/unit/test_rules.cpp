@@ -4,6 +4,7 @@
 
 #include "cluster/by_signatures.h"
 #include "signature/call_rules.h"
+#include "signature/call_sites.h"
 #include "world/virtual_world.h"
 
 using namespace chameleon;
@@ -55,6 +56,19 @@ TEST_CASE("rules compute as C does, in 64 bits that wrap") {
   }));
   INFO(expression);
   CHECK(value_of(expression, caller) == expected);
+}
+
+TEST_CASE("places that a function is called from are numbered as they come") {
+  CallSites sites;
+  CHECK(sites.number(1, 500) == 0);
+  CHECK(sites.number(1, 400) == 1);
+  CHECK(sites.number(2, 400) == 0);
+  CHECK(sites.number(1, 500) == 0);
+  CHECK(sites.find(1, 400) == 1);
+  CHECK_FALSE(sites.find(2, 500));
+  CHECK_FALSE(value_of("site", {6, 16, 3, 100}));
+  CHECK(value_of("site == 1 ? me / 4 : me % 4", {6, 16, {}, {}, 1}) == 1);
+  CHECK(value_of("site == 1 ? me / 4 : me % 4", {6, 16, {}, {}, 0}) == 2);
 }
 
 TEST_CASE("what has no result gives nothing") {
