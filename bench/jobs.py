@@ -9,6 +9,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import time
 
 
@@ -28,6 +29,22 @@ def launch(options, command, preload=(), environment=None):
         lines = (job.stderr or job.stdout).strip().splitlines() or ["no output"]
         raise Failure(f"{command[0]}: exit status {job.returncode}: {lines[0]}")
     return job.stdout
+
+
+def launch_simulated(options, name, folder, words, environment):
+    """Runs an example, traced, under SimGrid's SMPI: the library of tests/scale with the tool in it."""
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "scale"))
+    import simulated_job
+    program = options.build / "tests" / "scale" / f"scale_{name}.so"
+    if not program.exists() or shutil.which("smpirun") is None:
+        raise Failure(f"SMPI has no {program}")
+    simulated_job.raise_limits()
+    line = simulated_job.command("smpirun", program, options.ranks, pathlib.Path(folder))
+    job = subprocess.run([str(word) for word in (*line, *words)], text=True, cwd=folder,
+                         timeout=options.timeout, capture_output=True,
+                         env={**os.environ, **environment})
+    if job.returncode != 0:
+        raise Failure(f"{name}: exit status {job.returncode}: {job.stderr.strip()[:200]}")
 
 
 def watched(options, folder, command, variables=None):

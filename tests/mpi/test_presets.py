@@ -80,6 +80,24 @@ def leads_of_whole_runs(online):
 
 
 @test
+def too_few_leads(online):
+    """Leads' traces alone have messages that match nothing: check says so, and a replay that may
+    leave them out goes on to the end."""
+    for name, variables in (("multipartition", {"K": 2}),
+                            ("wavefront", {"K": 5, "STEPS": "single"})):
+        program = online.example(name, "--iterations", 4)
+        what, path, facts, _ = online.trace(16, program, ALGORITHM="dynamic", FIDELITY="lead",
+                                            **variables)
+        expect(len(facts["leads"]) == variables["K"], f"{what}: leads {facts['leads']}")
+        said = online.tools.chameleon("check", path)
+        expect(said.status == 1 and b"never ends: no message" in said.stdout, f"{what}: check", said)
+        outcome = online.tools.replay(16, path)
+        expect(outcome.status != 0, f"{what}: a replay that would hang is not refused", outcome)
+        outcome = online.tools.replay(16, path, "--best-effort")
+        expect(outcome.status == 0 and b"left out: " in outcome.stdout, f"{what}: replay", outcome)
+
+
+@test
 def leads_that_are_allowed(online):
     """Ranks that differ in what is not in the format have leads of their own, as far as K allows;
     a clustering that is named is as published."""

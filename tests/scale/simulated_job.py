@@ -37,17 +37,22 @@ def raise_limits():
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def run(tools, options, name, ranks, folder, *arguments, **variables):
-    """The outcome of the job; its trace and raw records are in the folder."""
+def command(smpirun, program, ranks, folder):
+    """The command line of a job, up to the program's arguments; what it needs is put in the folder."""
     hosts = "".join(f'    <host id="node-{i}" speed="10Gf"/>\n' for i in range(ranks))
     (folder / "platform.xml").write_text(PLATFORM.format(hosts=hosts))
     (folder / "hosts").write_text("".join(f"node-{i}\n" for i in range(ranks)))
+    return [smpirun, "-np", ranks, "-platform", folder / "platform.xml", "-hostfile",
+            folder / "hosts", "--log=root.threshold:warning", *[f"--cfg={s}" for s in SETTINGS],
+            program]
+
+
+def run(tools, options, name, ranks, folder, *arguments, **variables):
+    """The outcome of the job; its trace and raw records are in the folder."""
     (folder / "raw").mkdir()
+    program = options.programs / f"scale_{name}.so"
     outcome = tools.run(
-        [options.smpirun, "-np", ranks, "-platform", folder / "platform.xml", "-hostfile",
-         folder / "hosts", "--log=root.threshold:warning", *[f"--cfg={s}" for s in SETTINGS],
-         options.programs / f"scale_{name}.so", *arguments],
-        cwd=folder, timeout=options.timeout, CHAMELEON_OUTPUT=folder / "trace.cham",
+        [*command(options.smpirun, program, ranks, folder), *arguments], cwd=folder, timeout=options.timeout, CHAMELEON_OUTPUT=folder / "trace.cham",
         CHAMELEON_RAW=folder / "raw", **variables)
     where = f"{name}, {ranks} ranks"
     expect(outcome.status == 0 and f"{name}: verified".encode() in outcome.stdout,
