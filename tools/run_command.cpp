@@ -221,7 +221,7 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
                    "Signatures that tell ranks apart: all, adaptive, or names (CHAMELEON_FORMAT)");
   verb->add_option("--steps", options->steps, "double, single (CHAMELEON_STEPS)");
   verb->add_option("-k", options->k, "Most leads wanted, or all (CHAMELEON_K)");
-  verb->add_option("--equality", options->equality, "exact, packed, xor (CHAMELEON_EQUALITY)");
+  verb->add_option("--equality", options->equality, "exact, xor, packed (CHAMELEON_EQUALITY)");
   verb->add_option("--count-tolerance", options->count_tolerance,
                    "Share by which COUNTs may differ (CHAMELEON_COUNT_TOLERANCE)");
   verb->add_option("--rules", options->rules,
