@@ -68,6 +68,33 @@ def whole_runs(online):
 
 
 @test
+def space(online):
+    """What clustering takes of each rank, by the formulas of Tables 4.8 and 3.7, and as sent."""
+    ranks = 9
+    for name in FEW:
+        what, path, _, _ = online.trace(ranks, online.example(name, "--iterations", 5))
+        outcome = online.tools.chameleon("cluster", "--json", path, "--compare")
+        expect(outcome.status == 0, f"{what}: cluster", outcome)
+        for study in json.loads(outcome.stdout)["algorithms"]:
+            told, where = study["space"], f"{what}, {study['algorithm']}: {study['space']}"
+            trace, leads = told["trace"], study["leads"]
+            main, largest = study["main_clusters"], study["most_sub_clusters"]
+            signature = told["signature"]
+            if "sequence" not in study["format"]:
+                expect(signature == 8 * len([one for one in study["format"].split(",") if one]),
+                       f"{where}: bytes of signatures")
+            by_leads = (trace * (leads - 1) + ranks * signature
+                        + signature * leads * (ranks - 1)) / ranks
+            by_main = (ranks * signature + trace * (main - 1)
+                       + signature * (main + largest) * (ranks - 1)) / ranks
+            expect(abs(told["table_4_8"] - by_leads) < 1e-6, f"{where}: {by_leads} by Table 4.8")
+            expect(abs(told["table_3_7"] - by_main) < 1e-6, f"{where}: {by_main} by Table 3.7")
+            expect(abs(told["unclustered"] - trace * (ranks - 1) / ranks) < 1e-6,
+                   f"{where}: without clustering")
+            expect(told["counted"] > 0, where)
+
+
+@test
 def leads_of_whole_runs(online):
     """With leads' traces only, what others did is declared."""
     for fidelity in ("checked", "lead"):
