@@ -13,6 +13,7 @@ namespace {
 struct CallUse {
   std::vector<signature::SignedValue> values;
   int flag = -1;
+  CallRole role = CallRole::kOther;
 };
 
 std::vector<CallUse> uses_of(const FollowPlan& plan) {
@@ -21,6 +22,7 @@ std::vector<CallUse> uses_of(const FollowPlan& plan) {
     const CallInfo* const call = find_call(static_cast<CallId>(id));
     if (call == nullptr || plan.described[id] == nullptr) continue;
     uses[id].flag = signature::success_flag(*call);
+    uses[id].role = signature::role_of(*call);
     signature::for_each_signed(
         *call, [&](const signature::SignedValue& value) { uses[id].values.push_back(value); });
   }
@@ -72,7 +74,8 @@ void Signer::add(const Follower& follower, const FollowedEvent& event) {
   ++rank_.events;
   rank_.parameters += values.size();
   const EventTimes times = follower.times(event);
-  folder_.push({node.call, node.path, 0, 0, values});
+  const CallRole role = node.call < uses_.size() ? uses_[node.call].role : CallRole::kOther;
+  folder_.push({node.call, node.path, 0, 0, values, 0, role});
   compute_ns_ += times.compute;
   communication_ns_ += times.communication;
   if (event.call == nullptr || node.call >= uses_.size()) return;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "compress/rounds.h"
+
 namespace chameleon::compress {
 namespace {
 
@@ -127,7 +129,7 @@ bool Folder::try_fold() {
 bool Folder::try_position(std::size_t at) {
   const Shape tail = shape_between(at, nodes_.size());
   if (nodes_[at - 1].is_loop() && absorb(nodes_[at - 1], at, tail)) return true;
-  return fold_square(at, tail);
+  return fold_square(at, tail) || fold_round(at);
 }
 
 bool Folder::absorb(Node& before, std::size_t at, const Shape& tail) {
@@ -173,12 +175,52 @@ bool Folder::fold_square(std::size_t at, const Shape& tail) {
   loop.body.assign(std::make_move_iterator(nodes_.begin() + static_cast<std::ptrdiff_t>(first)),
                    std::make_move_iterator(nodes_.begin() + static_cast<std::ptrdiff_t>(at)));
   append_execution(loop.body, all.subspan(at), kSameRanks);
+  end_with(first, std::move(loop));
+  return true;
+}
+
+/// The loop stands for the nodes from `first` on.
+void Folder::end_with(std::size_t first, Node loop) {
   nodes_.resize(first);
   prefix_.resize(first + 1);
   prefix_.push_back(prefix_.back().then(loop.shape));
   nodes_.push_back(std::move(loop));
   absorbed_into_ = &nodes_.back();
+}
+
+/// Whether the tail was one more round of the loop before, or of one that ends that loop; or the
+/// second round of a loop.
+bool Folder::fold_round(std::size_t at) {
+  const std::span<Node> tail = std::span(nodes_).subspan(at);
+  if (!may_be_round(tail)) return false;
+  if (nodes_[at - 1].is_loop() && absorb_round(at)) return true;
+  const std::uint64_t begin = first_symbol(tail[0]);
+  std::size_t first = at - 1;
+  while (first > 0 && at - first < kMostInRound && first_symbol(nodes_[first]) != begin) --first;
+  if (first_symbol(nodes_[first]) != begin) return false;
+  Node loop;
+  for (std::size_t i = first; i < at; ++i) loop.body.push_back(nodes_[i]);
+  if (!join_round(loop.body, tail)) return false;
+  loop.shape = shape_of(loop.body);
+  loop.current = 2;
+  end_with(first, std::move(loop));
   return true;
+}
+
+bool Folder::absorb_round(std::size_t at) {
+  std::vector<Node*> around;
+  for (Node* loop = &nodes_[at - 1]; loop != nullptr; loop = loop_at_end(*loop)) {
+    around.push_back(loop);
+    if (!join_round(loop->body, std::span(nodes_).subspan(at))) continue;
+    ++loop->current;
+    for (std::size_t i = around.size(); i-- > 0;) around[i]->shape = shape_of(around[i]->body);
+    nodes_.resize(at);
+    prefix_.resize(at);
+    prefix_.push_back(prefix_.back().then(nodes_.back().shape));
+    absorbed_into_ = loop;
+    return true;
+  }
+  return false;
 }
 
 Shape Folder::shape_between(std::size_t first, std::size_t last) {

@@ -94,6 +94,9 @@ class Folder {
   bool try_position(std::size_t at);
   bool absorb(Node& before, std::size_t at, const Shape& tail);
   bool fold_square(std::size_t at, const Shape& tail);
+  bool fold_round(std::size_t at);
+  bool absorb_round(std::size_t at);
+  void end_with(std::size_t first, Node loop);
 
   Shape shape_between(std::size_t first, std::size_t last);
   static std::uint64_t window_key(std::span<const Node> nodes, std::size_t width);

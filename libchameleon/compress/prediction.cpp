@@ -15,12 +15,20 @@ bool has_symbol(std::span<const Node> nodes, std::uint64_t symbol) {
   });
 }
 
+/// How many loops a node is and holds.
+std::uint32_t loops_in(const Node& node) {
+  std::uint32_t count = node.is_loop() ? 1 : 0;
+  for (const Node& inner : node.body) count += loops_in(inner);
+  return count;
+}
+
 }  // namespace
 
 Node node_of(const Event& event, std::uint64_t predecessor, bool with_times) {
   Node node;
   node.call = event.call;
   node.path = event.path;
+  node.role = event.role;
   node.shape = Shape::of(Node::event_symbol(event.call, event.path));
   node.params.resize(event.values.size());
   for (std::size_t i = 0; i < event.values.size(); ++i)
@@ -44,6 +52,7 @@ void Prediction::expect(Node& loop) {
   plan_.places.clear();
   plan_.steps.clear();
   plan_.loops.clear();
+  plan_.skipped.clear();
   again_.events.clear();
   whole_.repeats = whole_.has_values = false;
   plan_.add(loop);
@@ -57,8 +66,10 @@ void Prediction::Plan::add(Node& loop) {
   const auto begin = static_cast<std::uint32_t>(loops.size());
   const auto first = static_cast<std::uint32_t>(places.size());
   loops.push_back(&loop);
-  for (Node& node : loop.body) {
+  for (std::size_t i = 0; i < loop.body.size(); ++i) {
+    Node& node = loop.body[i];
     if (node.is_loop()) {
+      if (node.optional && i > 0) skip(std::span(loop.body).subspan(i));
       add(node);
       continue;
     }
@@ -75,6 +86,23 @@ void Prediction::Plan::add(Node& loop) {
     place.end_begun = begun;
   }
   steps.push_back({first, begin + 1, places[first].end_begun, &loop});
+}
+
+/// Ways from the last place past the optional loops with which `rest` begins.
+void Prediction::Plan::skip(std::span<Node> rest) {
+  const auto first = static_cast<std::uint32_t>(skipped.size());
+  auto place = static_cast<std::uint32_t>(places.size());
+  auto loop = static_cast<std::uint32_t>(loops.size());
+  for (std::size_t i = 0; i + 1 < rest.size() && rest[i].optional; ++i) {
+    skipped.push_back(&rest[i]);
+    place += static_cast<std::uint32_t>(rest[i].shape.length);
+    loop += loops_in(rest[i]);
+    std::uint32_t begun = loop;
+    for (const Node* next = &rest[i + 1]; next->is_loop(); next = &next->body.front()) ++begun;
+    steps.push_back(
+        {place, loop, begun, nullptr, first, static_cast<std::uint32_t>(skipped.size())});
+  }
+  places.back().end_step = static_cast<std::uint32_t>(steps.size());
 }
 
 // Values that are known to be those of the time before are only counted.
@@ -193,7 +221,8 @@ void Prediction::find_again() {
       predecessor = place.symbol;
       if (!all_there) continue;
       again_.events.push_back({event.identity, time});
-      if (step.again != nullptr || step.first_entered != step.end_entered)
+      if (step.again != nullptr || step.first_entered != step.end_entered ||
+          step.first_skipped != step.end_skipped)
         again_.loop_steps.push_back(event.step);
     }
   }
@@ -273,7 +302,8 @@ std::vector<Node> Prediction::withdraw() {
     for (std::size_t i = 0; i < leaf.params.size(); ++i)
       values.push_back(last[at] != kSame ? pending_.values[last[at] + i]
                                          : leaf.params[i].values().back());
-    nodes.push_back(node_of({leaf.call, leaf.path, pending.compute, pending.communication, values},
+    nodes.push_back(node_of({leaf.call, leaf.path, pending.compute, pending.communication, values,
+                             pending.identity, leaf.role},
                             predecessor, keep_times_));
     predecessor = plan_.places[at].symbol;
   }

@@ -104,11 +104,13 @@ class Prediction {
     std::vector<Durations> times;
     std::vector<TimeEntry*> times_of;  ///< where these belong
   };
-  /// A way on from a place: to the next, or round a loop that ends there once more.
+  /// A way on from a place: to the next, past optional loops, or round a loop that ends there once
+  /// more.
   struct Step {
     std::uint32_t to = 0;
     std::uint32_t first_entered = 0, end_entered = 0;  ///< of `Plan::loops`, entered on the way
     Node* again = nullptr;                             ///< the loop that goes round, or null
+    std::uint32_t first_skipped = 0, end_skipped = 0;  ///< of `Plan::skipped`, passed over
   };
   /// An event of the expected loop, however deep.
   struct Place {
@@ -122,15 +124,17 @@ class Prediction {
   };
   /// The ways through the expected loop.
   struct Plan {
-    std::vector<Place> places;  ///< in order
-    std::vector<Step> steps;    ///< of each place together, innermost loops first
-    std::vector<Node*> loops;   ///< by their first place, outermost first
+    std::vector<Place> places;   ///< in order
+    std::vector<Step> steps;     ///< of each place together, innermost loops first
+    std::vector<Node*> loops;    ///< by their first place, outermost first
+    std::vector<Node*> skipped;  ///< optional loops, in order, for each way past them
 
     Node& loop() const { return *loops.front(); }
     const Step& step(const Pending& event) const { return steps[event.step]; }
     const Place& place(const Pending& event) const { return places[step(event).to]; }
     Place& place(const Pending& event) { return places[step(event).to]; }
     void add(Node& loop);
+    void skip(std::span<Node> rest);
   };
 
   void commit();
@@ -155,6 +159,8 @@ class Prediction {
   /// Takes a step of an iteration that is whole.
   Place& enter(const Step& step) {
     if (step.again != nullptr) ++step.again->current;
+    for (std::uint32_t i = step.first_skipped; i < step.end_skipped; ++i)
+      skip_visit(*plan_.skipped[i]);
     for (std::uint32_t loop = step.first_entered; loop < step.end_entered; ++loop)
       begin_visit(*plan_.loops[loop]);
     return plan_.places[step.to];

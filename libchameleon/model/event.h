@@ -12,6 +12,13 @@
 
 namespace chameleon::inline model {
 
+/// What folding knows of a call.
+enum class CallRole : std::uint8_t {
+  kOther,
+  kPoll,        ///< may be unsuccessful, and the program goes another way then
+  kCollective,  ///< waits for other ranks
+};
+
 struct Event {
   std::uint16_t call = 0;
   std::uint64_t path = 0;
@@ -19,6 +26,7 @@ struct Event {
   std::uint64_t communication = 0;  ///< inside the call
   std::span<const std::int64_t> values;
   std::uint64_t identity = 0;  ///< not 0: the same only for events of equal call, path and values
+  CallRole role = CallRole::kOther;
 };
 
 }  // namespace chameleon::inline model

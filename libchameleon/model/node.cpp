@@ -26,7 +26,8 @@ Node wrapped(std::span<Node> run, bool open) {
   const Node& first = run.front();
   loop.iterations = visits(first).ones();
   if (open) {
-    const std::uint64_t closed = visits(first).values().size() - (first.is_loop() ? 0 : 1);
+    const bool goes_on = first.is_loop() && first.current != 0;
+    const std::uint64_t closed = visits(first).values().size() - (goes_on ? 0 : 1);
     loop.iterations = Param(closed == 0 ? ValueSequence() : ValueSequence(1, closed));
     loop.current = 1;
   }
@@ -220,6 +221,11 @@ void begin_visit(Node& loop) {
   loop.current = 1;
 }
 
+void skip_visit(Node& loop) {
+  close(loop);
+  loop.iterations.values().append(0);
+}
+
 void close_loops(std::span<Node> nodes) {
   for (Node& node : nodes)
     if (node.is_loop()) {
@@ -232,6 +238,7 @@ void reopen_loops(std::span<Node> nodes) {
   for (Node& node : nodes)
     if (node.is_loop()) {
       reopen_loops(node.body);
+      if (node.iterations.values().back() == 0) continue;  // of no iteration: it is over
       node.current = static_cast<std::uint64_t>(node.iterations.values().back());
       node.iterations.values().drop_back();
     }

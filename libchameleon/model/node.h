@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "model/event.h"
 #include "model/exactness.h"
 #include "model/histogram.h"
 #include "model/param.h"
@@ -53,6 +54,8 @@ struct Node {
 
   // An event (body empty).
   std::uint16_t call = 0;
+  CallRole role = CallRole::kOther;  ///< folding only
+  bool optional = false;   ///< a loop around a part of a round, see rounds.h; folding only
   std::uint64_t path = 0;  ///< stack signature
   std::vector<Param> params;
   std::vector<TimeEntry> times;
@@ -145,6 +148,8 @@ void merge_ranks(std::vector<Node>& nodes, std::span<Node> other, const RankList
 
 /// Begins a visit of a loop while folding: the one before, if still open, is over.
 void begin_visit(Node& loop);
+/// The same for a visit without iterations, which is over at once.
+void skip_visit(Node& loop);
 /// Ends visits still open: `current` becomes the last iteration count.
 void close_loops(std::span<Node> nodes);
 /// Takes that back: the last visit of every loop goes on. For nodes of one rank.

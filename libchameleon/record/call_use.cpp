@@ -34,6 +34,7 @@ CallUse use_of(const CallInfo& call) {
     }
   }
   use.flag = success_flag(call);
+  use.role = signature::role_of(call);
   for_each_signed(call, [&](const SignedValue& value) { use.signed_values.push_back(value); });
   for (const ParamInfo& param : params(call))
     use.creates =

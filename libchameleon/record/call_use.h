@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/event.h"
 #include "signature/call_parameters.h"
 
 namespace chameleon::record {
@@ -23,6 +24,7 @@ struct CallUse {
   std::vector<SignedValue> signed_values;
   int flag = -1;  ///< value that says whether a Test or Iprobe succeeded
   bool creates = false;
+  CallRole role = CallRole::kOther;
 };
 
 const CallUse& call_use(std::uint16_t call);

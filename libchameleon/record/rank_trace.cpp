@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "model/time_code.h"
+#include "record/call_use.h"
 
 namespace chameleon::record {
 
@@ -53,9 +54,13 @@ void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
     at += repeated;
     if (repeated != 0) continue;
     const EventTable::Entry& entry = table[next->event()];
-    Event event{entry.call,          paths_.of(table, next->event()),
-                ns(next->compute()), ns(next->communication()),
-                table.values(entry), generation | next->event()};
+    Event event{entry.call,
+                paths_.of(table, next->event()),
+                ns(next->compute()),
+                ns(next->communication()),
+                table.values(entry),
+                generation | next->event(),
+                call_use(entry.call).role};
     if (full_times || paths_.relaxed()) {
       with_more.assign(event.values.begin(), event.values.end());
       if (paths_.relaxed()) with_more.push_back(static_cast<std::int64_t>(entry.path));

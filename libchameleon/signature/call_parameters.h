@@ -71,4 +71,10 @@ inline int success_flag(const CallInfo& call) {
   return -1;
 }
 
+inline CallRole role_of(const CallInfo& call) {
+  if (success_flag(call) >= 0) return CallRole::kPoll;
+  const bool waits = has(call, Attribute::kCollective) && !has(call, Attribute::kNonblocking);
+  return waits ? CallRole::kCollective : CallRole::kOther;
+}
+
 }  // namespace chameleon::signature

@@ -49,6 +49,17 @@ struct Record {
 };
 using Stream = std::vector<Record>;
 
+/// A call that may be unsuccessful; programs and noise make others.
+inline constexpr std::uint16_t kPollCall = 4;
+/// One that waits for other ranks.
+inline constexpr std::uint16_t kCollectiveCall = 5;
+
+inline CallRole role_of(const Record& record) {
+  return record.call == kPollCall         ? CallRole::kPoll
+         : record.call == kCollectiveCall ? CallRole::kCollective
+                                          : CallRole::kOther;
+}
+
 /// Not an expression for Catch to print: streams are long.
 inline bool same(const Stream& a, const Stream& b) { return a == b; }
 
@@ -170,15 +181,15 @@ inline Trace fold_stream(const Stream& stream, int rank, int size, Feed feed) {
     at += repeated;
     if (repeated != 0) continue;
     const auto [compute, communication] = time(at);
-    folder.push(
-        {stream[at].call, stream[at].path, compute, communication, values[at], identities[at]});
+    folder.push({stream[at].call, stream[at].path, compute, communication, values[at],
+                 identities[at], role_of(stream[at])});
     ++at;
   }
   Trace trace;
   trace.ranks = RankList::single(static_cast<std::uint32_t>(rank));
   trace.world_size = static_cast<std::uint32_t>(size);
   trace.nodes = folder.take();
-  for (std::uint16_t call = 1; call <= 3; ++call)
+  for (std::uint16_t call = 1; call <= kCollectiveCall; ++call)
     trace.calls[call] = {"Call" + std::to_string(call),
                          {{"return", "int", FieldKind::kPlain},
                           {"count", "count", FieldKind::kPlain},

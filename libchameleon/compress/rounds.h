@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Rounds of a loop that polls. What a program does after a poll depends on what the poll found:
+/// it takes a message that has arrived, or looks elsewhere. So the rounds of such a loop begin and
+/// end alike and differ in between: `probe test` and `probe receive send test`. They are one loop,
+/// in which what not every round executes is a loop of its own, with a count of 0 or 1 a round.
+/// Which round executed it is then a value, as counts and partners are, and no structure.
+///
+/// A round begins with a call that may be unsuccessful. Its first and its last call stand nowhere
+/// else in it, and none of its calls is collective: what lies between two such loops of a program
+/// is no part of either. Rounds are aligned such that they have most calls in common, in order.
+///
+/// Cost: O(kMostInRound squared) comparisons of nodes for a round that is joined.
+
+#include <span>
+#include <vector>
+
+#include "model/node.h"
+
+namespace chameleon::compress {
+
+inline constexpr std::size_t kMostInRound = 48;  ///< symbols of a round, each loop taken once
+
+/// Whether the nodes may be a round.
+bool may_be_round(std::span<const Node> run);
+
+/// Joins a round, which one rank executed next, into the body of the loop of its rounds, or into
+/// the round before. False, and nothing has changed, if the two do not begin and end alike.
+bool join_round(std::vector<Node>& body, std::span<Node> round);
+
+}  // namespace chameleon::compress

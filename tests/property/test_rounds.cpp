@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Loops that poll fold to their text, whatever the polls found; and every rank gets back what it
+// did.
+#include <catch2/catch.hpp>
+
+#include "compress/append.h"
+#include "compress/merge.h"
+#include "format/codec.h"
+#include "format/file.h"
+#include "property/loop_shapes.h"
+
+using namespace chameleon;
+using namespace chameleon::testing;
+
+namespace {
+
+/// A program that answers questions until it is released: poll, take a question and answer it,
+/// say that all are answered, see whether it is released. In each step it does all of it at least
+/// once; how often, and in which rounds, is chance.
+class Poller {
+ public:
+  Poller(std::uint64_t seed, int rank) : random_(seed), rank_(rank) {}
+
+  Stream run(int steps) {
+    for (int step = 0; step < steps; ++step) {
+      ends_.push_back(stream_.size());
+      add(kCollectiveCall, 1);
+      const int questions = 1 + rank_ % 3;
+      int answered = 0;
+      bool released = false;
+      while (!released) {
+        const bool found = answered < questions && random_() % 3 == 0;
+        add(kPollCall, 2, found);
+        if (found) {
+          add(2, 3, static_cast<std::int64_t>(random_() % 4));
+          if (rank_ % 2 == 1)
+            for (int i = 0; i < 3; ++i) add(1, 8);
+          add(2, 4);
+          if (++answered == questions) add(3, 5);
+        }
+        released = answered == questions && random_() % 3 == 0;
+        add(kPollCall, 6, released);
+      }
+      add(2, 7);
+    }
+    return stream_;
+  }
+
+  /// Where the steps begin.
+  const std::vector<std::size_t>& ends() const { return ends_; }
+
+ private:
+  void add(std::uint16_t call, std::uint64_t path, std::int64_t value = 7) {
+    stream_.push_back({call, path, {0, value, rank_}});
+  }
+
+  std::mt19937_64 random_;
+  int rank_;
+  Stream stream_;
+  std::vector<std::size_t> ends_;
+};
+
+/// Rounds of any kind, with parts of them missing, loops in them and ends within them.
+Stream any_rounds(std::uint64_t seed, int rank) {
+  std::mt19937_64 random(seed);
+  Stream stream;
+  const auto add = [&](std::uint16_t call, std::uint64_t path) {
+    stream.push_back({call, path, {0, static_cast<std::int64_t>(random() % 3), rank}});
+  };
+  for (int region = 0; region < 12; ++region) {
+    for (std::uint64_t i = random() % 3; i > 0; --i) add(1, 100 + random() % 2);
+    const bool last_is_poll = random() % 2 == 0;
+    for (std::uint64_t round = random() % 9; round > 0; --round) {
+      for (std::uint64_t i = 1 + (random() % 4 == 0 ? random() % 3 : 0); i > 0; --i)
+        add(kPollCall, 1);
+      for (std::uint64_t part = 0; part < 4; ++part) {
+        if (random() % 2 == 0) continue;
+        for (std::uint64_t i = random() % 4 == 0 ? 1 + random() % 4 : 1; i > 0; --i)
+          for (std::uint64_t k = 0; k <= part % 2; ++k) add(2, 10 * part + k + 20);
+      }
+      if (random() % 8 != 0) add(last_is_poll ? kPollCall : 3, 2);
+    }
+  }
+  return stream;
+}
+
+/// In parts that are folded one by one, and appended.
+Trace in_parts(const Stream& stream, const std::vector<std::size_t>& ends, std::size_t every,
+               int rank, int ranks) {
+  Trace online;
+  for (std::size_t i = 0; i < ends.size(); i += every) {
+    const std::size_t end = i + every < ends.size() ? ends[i + every] : stream.size();
+    const Stream part(stream.begin() + static_cast<std::ptrdiff_t>(ends[i]),
+                      stream.begin() + static_cast<std::ptrdiff_t>(end));
+    compress::append(online, fold_stream(part, rank, ranks));
+  }
+  return online;
+}
+
+}  // namespace
+
+TEST_CASE("steps that differ in what polls found are one loop", "[rounds]") {
+  for (std::uint64_t i = 0; i < 300; ++i) {
+    const std::uint64_t seed = base_seed() + i;
+    const int rank = static_cast<int>(seed % 6);
+    Poller poller(seed, rank);
+    const Stream stream = poller.run(100);
+    const Trace trace = fold_stream(stream, rank, 6, static_cast<Feed>(seed % 3));
+    INFO("CHAMELEON_TEST_SEED=" << seed << ": " << text_of(trace.nodes));
+    REQUIRE(same(expand(trace, rank), stream));
+    // Eight calls at most, the loops of steps and of rounds, and loops around what is optional.
+    CHECK(count_nodes(trace.nodes) <= 14);
+    const Trace parts = in_parts(stream, poller.ends(), 1 + seed % 7, rank, 6);
+    REQUIRE(same(expand(parts, rank), stream));
+    CHECK(count_nodes(parts.nodes) <= 14);
+  }
+}
+
+TEST_CASE("rounds of any kind are folded, appended and merged exactly", "[rounds]") {
+  constexpr int kRanks = 4;
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    const std::uint64_t seed = base_seed() + i;
+    INFO("CHAMELEON_TEST_SEED=" << seed);
+    std::vector<Stream> streams;
+    std::vector<Trace> traces;
+    for (int rank = 0; rank < kRanks; ++rank) {
+      streams.push_back(any_rounds(seed + static_cast<std::uint64_t>(rank % 3), rank));
+      const Stream& stream = streams.back();
+      const std::size_t middle = stream.size() * (seed % 5) / 4;
+      Trace trace = in_parts(stream, {0, middle}, 1, rank, kRanks);
+      REQUIRE(same(expand(trace, rank), stream));
+      REQUIRE(same(expand(fold_stream(stream, rank, kRanks, static_cast<Feed>(seed % 3)), rank),
+                   stream));
+      traces.push_back(std::move(trace));
+    }
+    const Trace merged = reduce_virtually(std::move(traces), [](Trace& mine, Trace&& theirs) {
+      compress::merge(mine, std::move(theirs));
+    });
+    const Trace decoded = *format::decode_trace(format::encode_trace(merged));
+    for (int rank = 0; rank < kRanks; ++rank)
+      REQUIRE(same(expand(decoded, rank), streams[static_cast<std::size_t>(rank)]));
+  }
+}
+
+TEST_CASE("what a folder appends of rounds goes on", "[rounds]") {
+  for (std::uint64_t i = 0; i < 500; ++i) {
+    const std::uint64_t seed = base_seed() + i;
+    INFO("CHAMELEON_TEST_SEED=" << seed);
+    const Stream stream = any_rounds(seed, 0);
+    const std::size_t middle = stream.size() * (seed % 5) / 4;
+    Folder whole, part;
+    for (std::size_t at = 0; at < stream.size(); ++at) {
+      std::vector<std::int64_t> values = stream[at].values;
+      values[2] = pack_rank(static_cast<std::int32_t>(values[2]), 0, 1);
+      const Event event{stream[at].call, stream[at].path, 0, 0, values, 0, role_of(stream[at])};
+      (at < middle ? part : whole).push(event);
+      if (at + 1 == middle) whole.append(part.take(), middle);
+    }
+    Trace trace = fold_stream({}, 0, 1);
+    trace.nodes = whole.take();
+    REQUIRE(same(expand(trace, 0), stream));
+  }
+}
