@@ -262,9 +262,8 @@ class Simulation {
           Share mine;
           mine.trace = frame_;
           fill(mine, {rank, ranks}, start, steps);
-          signature::CallSites sites = sites_of({rank, ranks});
           mine.rules = &rules_.rules();
-          mine.sites = &sites;
+          mine.sites = sites_of({rank, ranks});
           return prepare(entry, mine);
         },
         [&](const FlushPlan& plan) { filtered_ = filtered_ || plan.filtered; });

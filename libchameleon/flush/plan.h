@@ -47,12 +47,12 @@ struct Share {
   /// whatever others did, and its facts tell the events of each.
   Trace trace;
   bool keeps = true;
-  bool paused = false;                          ///< tracing was switched off at some time: declared
-  std::uint64_t events = 0;                     ///< of the rank's first stream
-  StreamHashes hashes{};                        ///< for fidelity `checked`
-  const signature::Rules* rules = nullptr;      ///< the user's, if there are any
-  const signature::CallSites* sites = nullptr;  ///< of calls that have rules, if there are any
-  std::vector<StreamAccounts> accounts;         ///< over the run, also of what was dropped
+  bool paused = false;                      ///< tracing was switched off at some time: declared
+  std::uint64_t events = 0;                 ///< of the rank's first stream
+  StreamHashes hashes{};                    ///< for fidelity `checked`
+  const signature::Rules* rules = nullptr;  ///< the user's, if there are any
+  signature::CallSites sites;               ///< of calls that have rules
+  std::vector<StreamAccounts> accounts;     ///< over the run, also of what was dropped
 };
 
 /// Ranks whose traces are equal, times aside, when their end-points are read alike.

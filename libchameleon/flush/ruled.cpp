@@ -28,7 +28,7 @@ std::optional<std::int64_t> only_value(const Node& node, const CallDescription& 
 class Ruler {
  public:
   Ruler(const Trace& trace, const FlushPlan::Entry& entry, const Rules& rules,
-        const signature::CallSites* sites)
+        const signature::CallSites& sites)
       : trace_(trace), entry_(entry), rules_(rules), sites_(sites) {}
 
   void apply(std::vector<Node>& nodes) {
@@ -45,7 +45,7 @@ class Ruler {
     caller_.np = trace_.world_size;
     caller_.tag = only_value(node, call, "tag");
     caller_.count = only_value(node, call, "count");
-    caller_.site = sites_ == nullptr ? std::nullopt : sites_->find(node.call, node.path);
+    caller_.site = sites_.find(node.call, node.path);
     for (std::size_t i = 0; i < call.fields.size() && i < node.params.size(); ++i) {
       Param& param = node.params[i];
       if (param.grouped() || call.fields[i].stored == FieldKind::kArray) continue;
@@ -97,7 +97,7 @@ class Ruler {
   const Trace& trace_;
   const FlushPlan::Entry& entry_;
   const Rules& rules_;
-  const signature::CallSites* sites_;
+  const signature::CallSites& sites_;
   RuleCaller caller_;
   std::vector<std::size_t> own_;  ///< rules of the present field
 };
@@ -105,7 +105,7 @@ class Ruler {
 }  // namespace
 
 void apply_rules(Trace& trace, const FlushPlan::Entry& entry, const signature::Rules& rules,
-                 const signature::CallSites* sites) {
+                 const signature::CallSites& sites) {
   Ruler(trace, entry, rules, sites).apply(trace.nodes);
 }
 

@@ -9,9 +9,8 @@ namespace chameleon::flush {
 
 /// Gives each rank of `entry` what the rules give it where they give all of the sender's values, in
 /// calls on MPI_COMM_WORLD. Where one of the ranks would have no such value, all keep the sender's.
-/// `sites` are the sender's; without them rules that ask for the site give nothing. O(ranks) for
-/// each of these parameters.
+/// `sites` are the sender's. O(ranks) for each of these parameters.
 void apply_rules(Trace& trace, const FlushPlan::Entry& entry, const signature::Rules& rules,
-                 const signature::CallSites* sites);
+                 const signature::CallSites& sites);
 
 }  // namespace chameleon::flush

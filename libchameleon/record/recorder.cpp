@@ -104,7 +104,7 @@ Share Recorder::take_share(bool keeps) {
   share.paused = was_paused_;
   if (!options_.rules.empty()) {
     share.rules = &options_.rules;
-    share.sites = &streams_.first().trace.signer().sites();
+    share.sites = streams_.first().trace.signer().sites();
   }
   share.events = streams_.first().trace.events();
   share.hashes = streams_.first().trace.hashes();
