@@ -3,7 +3,7 @@
 """What each clustering makes of the example programs: main clusters, leads, formats, and the share
 of values that leads' traces keep, at 16 ranks and more.
 
-    test_shapes.py --tools TOOLS.json --smpirun S --programs DIR [--only TEXT]
+    test_shapes.py --tools TOOLS.json --smpirun S --programs DIR [--without PART,...]
 
 The numbers were worked out from the programs' sources before any run; docs/design/clustering.md
 has them beside those of the papers, and the reasons where they differ."""
@@ -285,14 +285,15 @@ PARTS = (behaviours, by_xor, by_rules, whole_run, filtered, growth, counts, form
 
 def main():
     arguments = simulated_job.parser(__doc__)
-    arguments.add_argument("--only", help=f"one part: {', '.join(part.__name__ for part in PARTS)}")
+    arguments.add_argument("--without", default="",
+                           help=f"some of {', '.join(part.__name__ for part in PARTS)}")
     options = arguments.parse_args()
     simulated_job.raise_limits()
 
     def body(tools):
         shapes = Shapes(tools, options)
         for part in PARTS:
-            if options.only in (None, part.__name__):
+            if part.__name__ not in options.without.split(","):
                 part(shapes)
         expect(not shapes.faults, "\n".join(shapes.faults))
 
