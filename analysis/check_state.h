@@ -179,7 +179,7 @@ struct Instance : Agreement {
   bool root_came = false;
   std::uint32_t expected = 0;
   std::vector<std::uint32_t> waiting;
-  LowerRanks lower;          ///< if ranks wait for those before them
+  LowerRanks<> lower;        ///< if ranks wait for those before them
   bool declared = false;     ///< a member has declared parts
   bool abandoned = false;    ///< left out: nobody waits for it
   WorldRanks local, remote;  ///< members

@@ -42,6 +42,7 @@ void InstanceBuilder::add(const TimedEvent& event) {
   if (!stream.segmenter.is_open()) return;
   if (stream.slot == kNone) stream.slot = open(event, stream, context);
   slots_[stream.slot].segment.end_ns = event.end_ns;
+  if (noted_) noted_(event, slots_[stream.slot].segment);
   for (const Operation& operation : at.operations()) begin(event, operation, stream.slot);
   if (ends) close(stream);
 }

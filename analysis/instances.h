@@ -11,8 +11,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/delays.h"
 #include "analysis/segments.h"
 #include "analysis/timeline.h"
+#include "analysis/wait_states.h"
 
 namespace chameleon::analysis {
 
@@ -23,6 +25,7 @@ struct Segment {
   std::uint64_t path = 0;              ///< of its first call
   std::vector<std::uint64_t> symbols;  ///< packed, in the order they began
   std::uint64_t begin_ns = 0, end_ns = 0;
+  std::vector<WaitSum> waits;  ///< a kind each, where one looked
 };
 
 struct PatternInstance {
@@ -31,6 +34,8 @@ struct PatternInstance {
   double bytes = 0;          ///< half of what was sent and received
   std::uint64_t events = 0;  ///< ends of messages, and calls of collectives
   bool whole = true;         ///< false: some message or collective lacks its others
+  WaitSum wait;              ///< of the kind with the largest sum, where one looked
+  Delay delay;               ///< behind the longest of these
 };
 
 struct InstanceFacts {
@@ -44,6 +49,7 @@ class InstanceBuilder {
  public:
   using Opened = std::function<void(std::uint32_t stream)>;
   using Sink = std::function<void(PatternInstance&&)>;
+  using Noted = std::function<void(const TimedEvent&, Segment&)>;
 
   /// `cut_at_collectives`: what all ranks wait for ends all segments, and nothing joins over it.
   InstanceBuilder(const Trace& trace, SplitRule rule, ContextOf context, bool cut_at_collectives,
@@ -51,6 +57,8 @@ class InstanceBuilder {
 
   /// The next event of a stream.
   void add(const TimedEvent& event);
+  /// Is called with each event of a segment, and the segment.
+  void note(Noted noted) { noted_ = std::move(noted); }
   /// All has been read: whatever is open ends.
   void finish();
   const InstanceFacts& facts() const { return facts_; }
@@ -100,6 +108,7 @@ class InstanceBuilder {
   bool cut_at_collectives_;
   Opened opened_;
   Sink sink_;
+  Noted noted_;
   RankList ranks_;
   std::vector<Stream> streams_;
   std::unordered_map<std::uint64_t, std::uint64_t> contexts_;  ///< by path

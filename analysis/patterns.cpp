@@ -119,8 +119,11 @@ Result<Patterns> find_once(const Trace& trace, const PatternOptions& options, bo
   found.cut_at_collectives = cut;
   PatternTable table(trace, options.site, found);
   PatternSequence& sequence = found.sequence;
+  const PatternWatch* const watch = options.watch;
+  if (watch != nullptr) watch->begins();
   InstanceOrder order(trace.ranks, [&](const PatternInstance& instance) {
     const auto [pattern, family] = table.place(instance);
+    if (watch != nullptr) watch->placed(instance, pattern, family);
     if (!options.sequence) return;
     sequence.patterns.push_back(pattern);
     sequence.families.push_back(family);
@@ -129,9 +132,14 @@ Result<Patterns> find_once(const Trace& trace, const PatternOptions& options, bo
   InstanceBuilder builder(
       trace, options.split, options.context, cut,
       [&](std::uint32_t stream) { order.opened(stream); },
-      [&](PatternInstance&& instance) { order.completed(std::move(instance)); });
+      [&](PatternInstance&& instance) {
+        if (watch != nullptr) watch->completed(instance);
+        order.completed(std::move(instance));
+      });
+  if (watch != nullptr) builder.note(watch->noted);
   const RankList ranks = trace.whole_ranks();
   Result<TimelineFacts> timeline = run_timeline(trace, ranks, [&](const TimedEvent& event) {
+    if (watch != nullptr) watch->event(event);
     builder.add(event);
     if (event.at->plan().action == Action::kFinalize) order.ended(event.stream());
   });

@@ -49,11 +49,23 @@ struct PatternFamily {
   InstanceSums sums;
 };
 
+/// Who looks at instances while patterns are found. If the search has to begin again, `begins` is
+/// called again.
+struct PatternWatch {
+  std::function<void()> begins;
+  std::function<void(const TimedEvent&)> event;  ///< each, before its segment is told
+  InstanceBuilder::Noted noted;
+  std::function<void(PatternInstance&)> completed;  ///< in the order of their ends
+  /// In their order, with their numbers.
+  std::function<void(const PatternInstance&, std::uint32_t pattern, std::uint32_t family)> placed;
+};
+
 struct PatternOptions {
   SplitRule split = SplitRule::kAuto;
   ContextOf context;      ///< none: all calls are of one context
   ContextOf site;         ///< of a call, which tells families apart; none: its whole path
   bool sequence = false;  ///< `Patterns::sequence` is wanted
+  const PatternWatch* watch = nullptr;
 };
 
 /// All instances in order, an item of each list an instance.

@@ -75,7 +75,70 @@ Status add_up_computing(const Trace& trace, ExecutionPhases& found) {
   return Unit{};
 }
 
+/// A symbol of the sequence for each span, or for as many as its intervals ask for: the narrowest
+/// span has one.
+std::vector<std::uint32_t> symbols_of(const std::vector<SeriesSpan>& spans,
+                                      std::vector<std::size_t>& span_of) {
+  constexpr std::uint64_t kMostOfSpan = 1024;
+  std::uint64_t narrowest = UINT64_MAX;
+  for (const SeriesSpan& span : spans)
+    narrowest = std::min(narrowest, std::max<std::uint64_t>(span.intervals, 1));
+  std::vector<std::uint32_t> symbols;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const std::uint64_t wide = (spans[i].intervals + narrowest / 2) / narrowest;
+    const std::uint64_t count = std::clamp<std::uint64_t>(wide, 1, kMostOfSpan);
+    symbols.insert(symbols.end(), count, spans[i].phase);
+    span_of.insert(span_of.end(), count, i);
+  }
+  return symbols;
+}
+
+MarkerPhase marker_phase(const std::vector<SeriesSpan>& spans, std::size_t first, std::size_t end) {
+  MarkerPhase phase;
+  phase.first = spans[first].first;
+  phase.last = spans[end - 1].first + spans[end - 1].intervals - 1;
+  phase.begin_ns = first == 0 ? 0 : spans[first - 1].end_ns;
+  phase.end_ns = spans[end - 1].end_ns;
+  std::map<std::uint32_t, std::uint64_t> counts;
+  for (std::size_t i = first; i < end; ++i) {
+    phase.compute_ns += static_cast<double>(spans[i].all.compute.sum_ns);
+    phase.calls_ns += static_cast<double>(spans[i].all.communication.sum_ns);
+    phase.waiting_ns += static_cast<double>(spans[i].all.waiting.sum_ns);
+    counts[spans[i].phase] += spans[i].intervals;
+  }
+  phase.call_paths.assign(counts.begin(), counts.end());
+  std::stable_sort(phase.call_paths.begin(), phase.call_paths.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return phase;
+}
+
 }  // namespace
+
+std::vector<MarkerPhase> find_marker_phases(const Series& series,
+                                            const statistics::SegmentationOptions& options) {
+  const std::vector<SeriesSpan>& spans = series.spans();
+  std::vector<MarkerPhase> phases;
+  if (spans.empty()) return phases;
+  std::vector<std::size_t> span_of;
+  const std::vector<std::uint32_t> symbols = symbols_of(spans, span_of);
+  const statistics::Segmentation found = statistics::segment(symbols, options);
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < found.boundaries.size(); ++i) {
+    const bool is_last = i + 1 == found.boundaries.size();
+    const std::size_t end = is_last ? spans.size() : span_of[found.boundaries[i + 1]];
+    if (end <= first) continue;  // within a span
+    MarkerPhase phase = marker_phase(spans, first, end);
+    for (const statistics::Split& split : found.splits) {
+      if (!split.made || split.at != found.boundaries[i]) continue;
+      phase.strength = split.strength;
+      phase.tie_first = spans[span_of[split.tie_first]].first;
+      phase.tie_last = spans[span_of[split.tie_last]].first;
+    }
+    phases.push_back(std::move(phase));
+    first = end;
+  }
+  return phases;
+}
 
 Result<ExecutionPhases> find_phases(const Trace& trace, PatternOptions options,
                                     const statistics::SegmentationOptions& segmentation) {
@@ -98,6 +161,20 @@ Result<ExecutionPhases> find_phases(const Trace& trace, PatternOptions options,
   place_in_time(found);
   if (const Status added = add_up_computing(trace, found); !added) return added.error();
   return found;
+}
+
+Result<std::pair<std::uint64_t, std::uint64_t>> phase_window(const Trace& trace,
+                                                             PatternOptions options,
+                                                             std::uint64_t number) {
+  const Result<ExecutionPhases> found = find_phases(trace, std::move(options), {});
+  if (!found) return found.error();
+  if (number == 0 || number > found->phases.size())
+    return Error{ErrorKind::kUsage,
+                 "no phase " + std::to_string(number) + ": chameleon phases lists " +
+                     std::to_string(found->phases.size()),
+                 0};
+  const ExecutionPhase& phase = found->phases[number - 1];
+  return std::pair(phase.begin_ns, phase.end_ns);
 }
 
 }  // namespace chameleon::analysis

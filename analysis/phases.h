@@ -32,8 +32,33 @@ struct ExecutionPhases {
   std::uint32_t ranks = 0;
 };
 
+/// A stretch of the series over markers in which the mix of Call-Paths is another. Needs no times
+/// but those of the series, and so no setting.
+struct MarkerPhase {
+  std::uint64_t first = 1, last = 1;       ///< acted-on markers that end its intervals, from 1
+  std::uint64_t begin_ns = 0, end_ns = 0;  ///< as SeriesSpan::end_ns
+  double compute_ns = 0, calls_ns = 0, waiting_ns = 0;  ///< of all ranks
+  /// Numbers of Call-Paths (SeriesSpan::phase) with their intervals, the most frequent first.
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> call_paths;
+  /// As of ExecutionPhase, in markers. A span of several intervals is not taken apart.
+  double strength = 0;
+  std::uint64_t tie_first = 0, tie_last = 0;
+
+  std::uint64_t intervals() const { return last - first + 1; }
+};
+
+/// O(spans x depth). None without a series.
+std::vector<MarkerPhase> find_marker_phases(const Series& series,
+                                            const statistics::SegmentationOptions& segmentation);
+
 /// Error: the trace is damaged.
 Result<ExecutionPhases> find_phases(const Trace& trace, PatternOptions options,
                                     const statistics::SegmentationOptions& segmentation);
+
+/// Begin and end of a phase by its number, from 1, as `find_phases` has it with its defaults.
+/// Error: there is no such phase, or the trace is damaged.
+Result<std::pair<std::uint64_t, std::uint64_t>> phase_window(const Trace& trace,
+                                                             PatternOptions options,
+                                                             std::uint64_t number);
 
 }  // namespace chameleon::analysis

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <sstream>
 
+#include "signature/call_parameters.h"
+
 namespace chameleon::analysis {
 namespace {
 
@@ -195,7 +197,22 @@ Status RawReader::head(std::uint32_t rank, std::uint32_t thread) {
   return Unit{};
 }
 
+bool is_unsuccessful_poll(const RawEvent& event) {
+  if (event.number("flag", event.number("outcount", 1)) != 0 || event.number("return", 1) != 0)
+    return false;
+  const CallInfo* const call = find_call(event.call);
+  return call != nullptr && signature::success_flag(*call) >= 0;
+}
+
 Result<bool> RawReader::next(RawEvent& event) {
+  for (;;) {
+    const Result<bool> more = read(event);
+    if (!more || !*more || !leaves_out_polls_ || !is_unsuccessful_poll(event)) return more;
+    ++polls_;
+  }
+}
+
+Result<bool> RawReader::read(RawEvent& event) {
   for (;;) {
     if (!read_line(event.line)) return false;
     if (!event.line.empty() && event.line[0] != '#') break;

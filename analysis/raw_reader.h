@@ -57,6 +57,9 @@ struct RawEvent {
   RawStatus status(const RawValue& value, std::size_t i) const;
 };
 
+/// Whether a Test or a probe was carried out, and found nothing.
+bool is_unsuccessful_poll(const RawEvent& event);
+
 struct RawPredefined {
   std::string kind, name;
   std::int64_t handle = 0, size = 0;
@@ -74,6 +77,9 @@ class RawReader {
 
   /// The next event, false at the end.
   Result<bool> next(RawEvent& event);
+  /// Unsuccessful polls are counted, and no events, as in a trace that leaves them out.
+  void leave_out_polls() { leaves_out_polls_ = true; }
+  std::uint64_t polls() const { return polls_; }
   /// A last line without its end is no event, instead of an error: of a killed job.
   void allow_cut() { cut_allowed_ = true; }
 
@@ -87,6 +93,7 @@ class RawReader {
 
  private:
   Status head(std::uint32_t rank, std::uint32_t thread);
+  Result<bool> read(RawEvent& event);
   bool read_line(std::string& line);
   Status read_path(RawEvent& event);
   Error malformed(const std::string& what) const;
@@ -97,6 +104,8 @@ class RawReader {
   std::string pending_;  ///< a line that was read ahead
   bool has_pending_ = false;
   bool cut_allowed_ = false;
+  bool leaves_out_polls_ = false;
+  std::uint64_t polls_ = 0;
   std::uint32_t world_size_ = 0;
   std::vector<RawPredefined> predefined_;
   std::map<std::string, std::int64_t> constants_;

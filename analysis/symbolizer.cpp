@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <span>
 
 namespace chameleon::analysis {
@@ -39,6 +40,21 @@ std::string function_name(Dwarf_Die* die) {
       return demangled(name);
   const char* name = dwarf_diename(die);
   return name != nullptr ? name : "";
+}
+
+/// The compiler may name a file from the folder it was called in.
+std::string in_folder(const char* folder, const char* file) {
+  if (folder == nullptr || *file == '/') return file;
+  return (std::filesystem::path(folder) / file).lexically_normal().string();
+}
+
+/// The line on which a function is declared; 0 if that is not known.
+int declared_line(Dwarf_Die* die) {
+  Dwarf_Attribute attribute;
+  Dwarf_Word line = 0;
+  const bool known =
+      dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_line, &attribute), &line) == 0;
+  return known ? static_cast<int>(line) : 0;
 }
 
 /// The special frames of call_path.h, and frames of modules not in the trace.
@@ -122,7 +138,7 @@ class Symbolizer::DebugInfo {
     Dwfl_Line* line = dwfl_module_getsrc(module_, address);
     if (line == nullptr) return;
     const char* file = dwfl_lineinfo(line, nullptr, &location.line, nullptr, nullptr, nullptr);
-    if (file != nullptr) location.file = file;
+    if (file != nullptr) location.file = in_folder(dwfl_line_comp_dir(line), file);
   }
 
   void find_function(Dwarf_Addr address, SourceLocation& location) {
@@ -135,6 +151,7 @@ class Symbolizer::DebugInfo {
       const int tag = dwarf_tag(&scope);
       if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine) continue;
       location.function = function_name(&scope);
+      location.begin = declared_line(&scope);
       if (tag == DW_TAG_inlined_subroutine) find_caller(&scope, location);
       break;
     }
@@ -142,24 +159,29 @@ class Symbolizer::DebugInfo {
   }
 
   /// The scopes above answer where an inlined function is defined; these,
-  /// where it was inlined.
+  /// where it was inlined: each function up to the one that has a frame.
   static void find_caller(Dwarf_Die* inlined, SourceLocation& location) {
     Dwarf_Die* scopes = nullptr;
     const int count = dwarf_getscopes_die(inlined, &scopes);
-    Dwarf_Die* outermost = inlined;
+    Dwarf_Die* callee = inlined;
     for (int i = 1; i < count; ++i) {
       const int tag = dwarf_tag(&scopes[i]);
-      if (tag == DW_TAG_inlined_subroutine) outermost = &scopes[i];
-      if (tag != DW_TAG_subprogram) continue;
-      location.inlined_in = function_name(&scopes[i]);
-      find_call(outermost, location);
-      break;
+      if (tag != DW_TAG_subprogram && tag != DW_TAG_inlined_subroutine) continue;
+      location.callers.push_back(call_of(callee));
+      location.callers.back().function = function_name(&scopes[i]);
+      location.callers.back().begin = declared_line(&scopes[i]);
+      callee = &scopes[i];
+      if (tag == DW_TAG_subprogram) break;
     }
     std::free(scopes);
+    if (location.callers.empty()) return;
+    location.inlined_in = location.callers.back().function;
+    location.outer_file = location.callers.back().file;
+    location.outer_line = location.callers.back().line;
   }
 
   /// The line in the function around it that calls what was inlined.
-  static void find_call(Dwarf_Die* inlined, SourceLocation& location) {
+  static InlinedCaller call_of(Dwarf_Die* inlined) {
     Dwarf_Attribute attribute;
     Dwarf_Word file = 0, line = 0;
     Dwarf_Die unit;
@@ -169,11 +191,11 @@ class Symbolizer::DebugInfo {
         dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) != 0 ||
         dwarf_diecu(inlined, &unit, nullptr, nullptr) == nullptr ||
         dwarf_getsrcfiles(&unit, &files, &count) != 0)
-      return;
+      return {};
     const char* const name = dwarf_filesrc(files, file, nullptr, nullptr);
-    if (name == nullptr) return;
-    location.outer_file = name;
-    location.outer_line = static_cast<int>(line);
+    if (name == nullptr) return {};
+    const char* const folder = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
+    return {"", in_folder(folder, name), static_cast<int>(line), 0};
   }
 
   Dwfl* session_ = nullptr;

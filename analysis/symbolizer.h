@@ -12,20 +12,30 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "model/call_path.h"
 
 namespace chameleon::analysis {
+
+/// A function that another one was inlined in, and where it calls that one.
+struct InlinedCaller {
+  std::string function, file;  ///< file: empty if not known
+  int line = 0;
+  int begin = 0;  ///< the line on which the function is declared; 0 if not known
+};
 
 /// Where a frame's call stands in the source.
 struct SourceLocation {
   std::string function;    ///< demangled; `module+0xoffset` if it has no name
   std::string file;        ///< empty if not known
   int line = 0;            ///< 0 if not known
+  int begin = 0;           ///< the line on which the function is declared; 0 if not known
   std::string module;      ///< base name of the executable or library
-  std::string inlined_in;  ///< the function `function` was inlined in, or empty
+  std::string inlined_in;  ///< the function of the frame if `function` was inlined, or empty
   std::string outer_file;  ///< where that one calls what was inlined; empty if not known
   int outer_line = 0;
+  std::vector<InlinedCaller> callers;  ///< from `function` out to `inlined_in`
 };
 
 class Symbolizer {

@@ -8,6 +8,7 @@ namespace chameleon::analysis {
 namespace timeline {
 
 Status Pass::prepare() {
+  facts_.lane_ends_ns.assign(lanes_.size(), 0);
   std::uint32_t world = trace_.world_size;
   for (const RankList::Interval& interval : trace_.ranks.intervals())
     world = std::max(world, interval.last + 1);
@@ -68,6 +69,7 @@ void Pass::align_clocks() {
         static_cast<std::uint64_t>(std::min(behind * facts_.stretch, kMostNs));
     const double drift = static_cast<double>(facts->second.clock_drift_ppb) * 1e-9;
     row.drift = (1 + drift) * facts_.stretch - 1;
+    row.lane_clock.fill(row.clock);
   }
 }
 
@@ -166,7 +168,14 @@ bool Pass::fetch_event(Row& row) {
   row.wait = aligned(row, operations.waiting_ns());
   row.wait_begin = row.clock + ahead_of_wait(operations, row.compute);
   row.begin = row.clock + row.compute + row.wait;
-  row.cause = 0;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    auto compute = static_cast<double>(row.compute);
+    if (lanes_[i].compute) compute = lanes_[i].compute(operations, row.begin, compute);
+    row.lane_begin[i] = row.lane_clock[i] + static_cast<std::uint64_t>(compute + 0.5);
+  }
+  row.earliest = 0;
+  row.cause = Cause();
+  row.lane_cause.fill(0);
   row.since.assign(operations.operations().size(), row.begin);
   row.from.assign(operations.operations().size(), row.stream);
   row.sent.assign(operations.operations().size(), kUnknownSize);
@@ -221,11 +230,12 @@ void Pass::end_event(Row& row) {
   // A rank that is late makes up in what waits: it would have waited less.
   if (row.waits && row.nominal < end) end = std::max(row.nominal, row.begin + 1);
   if (network_ == Network::kIdeal) {
-    end = std::max(row.begin, row.cause > 0 ? row.cause - 1 : 0);
-  } else if (row.cause > end) {
-    end = row.cause;
+    end = std::max(row.begin, row.earliest > 0 ? row.earliest - 1 : 0);
+  } else if (row.earliest > end) {
+    end = row.earliest;
     ++facts_.moved;
   }
+  end_in_lanes(row, end);
   row.clock = end;
   row.has_event = row.forced = false;
   ++facts_.events;
@@ -240,10 +250,40 @@ void Pass::end_event(Row& row) {
   event.since_ns = row.since;
   event.since_stream = row.from;
   event.sent_bytes = row.sent;
+  event.cause = row.cause;
   sink_(event);
 }
 
-Begin Pass::here(const Row& row) { return {row.begin, row.stream, row.rank->operations.number()}; }
+void Pass::end_in_lanes(Row& row, std::uint64_t end) {
+  const std::uint64_t ready = std::max(row.begin, row.cause.begin_ns);
+  const double transfer = end > ready ? static_cast<double>(end - ready) : 0;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    double takes = transfer;
+    if (lanes_[i].transfer) takes = lanes_[i].transfer(row.rank->operations, row.begin, transfer);
+    row.lane_clock[i] =
+        std::max(row.lane_begin[i], row.lane_cause[i]) + static_cast<std::uint64_t>(takes + 0.5);
+    facts_.lane_ends_ns[i] = std::max(facts_.lane_ends_ns[i], row.lane_clock[i]);
+  }
+}
+
+void Pass::wait_for(Row& row, const Begin& begin, Cause::Kind kind) {
+  if (begin.ns + 1 > row.earliest) {
+    row.earliest = begin.ns + 1;
+    row.cause = {kind, begin.stream, begin.event, begin.path, begin.call, begin.ns, begin.waited};
+  }
+  for (std::size_t i = 0; i < lanes_.size(); ++i)
+    row.lane_cause[i] = std::max(row.lane_cause[i], begin.lanes[i]);
+}
+
+Begin Pass::here(const Row& row) {
+  const RankOperations& at = row.rank->operations;
+  Begin begin{row.begin, row.stream, at.number()};
+  begin.path = at.event().path;
+  begin.call = at.event().node->call;
+  begin.waited = row.wait;
+  begin.lanes = row.lane_begin;
+  return begin;
+}
 
 void Pass::give_up(Row& row, const std::string& why) {
   row.forced = false;
@@ -306,9 +346,11 @@ std::uint64_t end_of_run(const Trace& trace) {
 
 }  // namespace
 
-Result<TimelineFacts> run_timeline(const Trace& trace, const RankList& ranks,
-                                   const std::function<void(const TimedEvent&)>& sink,
-                                   bool compares, Network network) {
+namespace {
+
+Result<TimelineFacts> run_both(const Trace& trace, const RankList& ranks,
+                               const std::function<void(const TimedEvent&)>& sink, bool compares,
+                               Network network, std::span<const Lane> lanes) {
   double stretch = 1;
   if (const std::uint64_t ends = end_of_run(trace); ends > 0 && !compares) {
     const RankList nobody;
@@ -318,9 +360,23 @@ Result<TimelineFacts> run_timeline(const Trace& trace, const RankList& ranks,
     const TimelineFacts first = ahead.run();
     if (first.end_ns > 0) stretch = static_cast<double>(ends) / static_cast<double>(first.end_ns);
   }
-  timeline::Pass pass(trace, ranks, sink, compares, network, stretch);
+  timeline::Pass pass(trace, ranks, sink, compares, network, stretch, lanes);
   if (const Status ready = pass.prepare(); !ready) return ready.error();
   return pass.run();
+}
+
+}  // namespace
+
+Result<TimelineFacts> run_timeline(const Trace& trace, const RankList& ranks,
+                                   const std::function<void(const TimedEvent&)>& sink,
+                                   bool compares, Network network) {
+  return run_both(trace, ranks, sink, compares, network, {});
+}
+
+Result<TimelineFacts> run_lanes(const Trace& trace, std::span<const Lane> lanes) {
+  return run_both(
+      trace, RankList(), [](const TimedEvent&) {}, false, Network::kRecorded,
+      lanes.first(std::min(lanes.size(), kMostLanes)));
 }
 
 std::string timeline_text(const Trace& trace) {

@@ -31,6 +31,26 @@
 
 namespace chameleon::analysis {
 
+/// Of all that an event waited for, what came last.
+struct Cause {
+  enum class Kind : std::uint8_t {
+    kNone,
+    kSender,   ///< of a message
+    kMembers,  ///< of a collective in which each waits for all
+    kRoot,     ///< of a collective in which each waits for the root
+    kForRoot,  ///< the root waits for all
+    kLower,    ///< the ranks before this one, in a scan
+    kThread,   ///< another thread of the rank
+  };
+  Kind kind = Kind::kNone;
+  std::uint32_t stream = 0;
+  std::uint64_t event = 0;      ///< number in its stream, from 1
+  std::uint64_t path = 0;       ///< of that event
+  std::uint16_t call = 0;       ///< likewise
+  std::uint64_t begin_ns = 0;   ///< when it came
+  std::uint64_t waited_ns = 0;  ///< before it, at markers
+};
+
 struct TimedEvent {
   const RankOperations* at = nullptr;  ///< the rank, with its event and operations
   std::uint64_t begin_ns = 0, end_ns = 0;
@@ -42,6 +62,7 @@ struct TimedEvent {
   std::span<const std::uint32_t> since_stream;  ///< and by which stream
   /// Of each receive: bytes of the message that came, or kUnknownSize.
   std::span<const std::int64_t> sent_bytes;
+  Cause cause;
 
   std::uint32_t rank() const { return at->rank(); }
   std::uint32_t stream() const { return at->stream(); }
@@ -65,7 +86,20 @@ struct TimelineFacts {
   };
   std::vector<Unmatched> first_unmatched;
   std::map<std::string, std::uint64_t> unmodelled;  ///< calls whose effects are not told
+  std::vector<std::uint64_t> lane_ends_ns;          ///< of each lane, as `end_ns`
 };
+
+/// The same run with something otherwise. Whoever waits goes on when what it waits for has come
+/// there; what a call took after that, its transfer, stays as it was unless it is changed. Nobody
+/// waits at markers.
+struct Lane {
+  /// Of the event that is at hand, and begins at `begin_ns` of the timeline: ns on the timeline
+  /// instead of these. None: as they are.
+  using Changed =
+      std::function<double(const RankOperations& at, std::uint64_t begin_ns, double ns)>;
+  Changed compute, transfer;
+};
+inline constexpr std::size_t kMostLanes = 8;
 
 /// What calls cost. Ideal: nothing but waiting for others, so that a message is there when it is
 /// sent, and a collective is over when the last has come for whom it waits.
@@ -77,6 +111,9 @@ enum class Network : std::uint8_t { kRecorded, kIdeal };
 Result<TimelineFacts> run_timeline(const Trace& trace, const RankList& ranks,
                                    const std::function<void(const TimedEvent&)>& sink,
                                    bool compares = false, Network network = Network::kRecorded);
+
+/// The timeline, with up to kMostLanes lanes beside it.
+Result<TimelineFacts> run_lanes(const Trace& trace, std::span<const Lane> lanes);
 
 /// "reconstructed from histograms", "as recorded, moved where ...": for the output.
 std::string timeline_text(const Trace& trace);

@@ -101,7 +101,7 @@ bool Pass::begun(Row& row, const Operation& operation,
   }
   if (operation.kind == Step::kReceive || operation.kind == Step::kEnd)
     take_place(row, found->second.place);
-  if (found->second.stream != row.stream) row.cause = std::max(row.cause, found->second.ns + 1);
+  if (found->second.stream != row.stream) wait_for(row, found->second, Cause::Kind::kThread);
   return true;
 }
 
@@ -140,7 +140,7 @@ bool Pass::take(Row& row, const Operation& operation, Begin& since) {
     sent.begins.pop_front();
     ++sent.first;
   }
-  row.cause = std::max(row.cause, since.ns + 1);
+  wait_for(row, since, Cause::Kind::kSender);
   return true;
 }
 
@@ -151,14 +151,15 @@ void Pass::arrive(Row& row, const Operation& operation) {
   if (meeting.expected == 0)
     meeting.expected = std::max<std::uint32_t>(members(operation, comm), 1);
   ++meeting.arrived;
-  meeting.last_ns = std::max(meeting.last_ns, row.begin);
+  const Begin comes = here(row);
+  meeting.last = later(meeting.last, comes);
   if (operation.root_world == row.rank->operations.rank()) {
     meeting.root_came = true;
-    meeting.root_ns = row.begin;
+    meeting.root = comes;
   }
   const bool in_order = operation.waits == Waits::kForLower && comm != nullptr;
   if (in_order)
-    meeting.lower.come(operation.self, row.begin, [&](std::int32_t rank) {
+    meeting.lower.come(operation.self, comes, [&](std::int32_t rank) {
       return rank < comm->size() && !all_here_ && !present(comm->local[rank]);
     });
   if (meeting.arrived < meeting.expected && !in_order &&
@@ -191,23 +192,28 @@ bool Pass::leave(Row& row, const Operation& operation, Begin& since) {
   const bool all = meeting.arrived >= meeting.expected;
   const bool is_root = operation.root_world == row.rank->operations.rank();
   bool there = true;
-  std::uint64_t cause = 0;
+  std::optional<Begin> last;
+  Cause::Kind kind = Cause::Kind::kNone;
   switch (operation.waits) {
     case Waits::kForAll:
       there = all;
-      cause = meeting.last_ns;
+      last = meeting.last;
+      kind = Cause::Kind::kMembers;
       break;
     case Waits::kForRoot:
       there = meeting.root_came || all;
-      cause = meeting.root_ns;
+      if (meeting.root_came) last = meeting.root;
+      kind = Cause::Kind::kRoot;
       break;
     case Waits::kRootForAll:
       there = all || !is_root;
-      cause = is_root ? meeting.last_ns : 0;
+      if (is_root) last = meeting.last;
+      kind = Cause::Kind::kForRoot;
       break;
     case Waits::kForLower:
       there = all || meeting.lower.all_before(operation.self);
-      cause = meeting.lower.last_before(operation.self);
+      last = meeting.lower.last_before(operation.self);
+      kind = Cause::Kind::kLower;
       break;
     case Waits::kForNobody: break;
   }
@@ -223,7 +229,7 @@ bool Pass::leave(Row& row, const Operation& operation, Begin& since) {
     row.waits_on_channel = false;
     return false;
   }
-  if (cause > 0) row.cause = std::max(row.cause, cause + 1);
+  if (last && last->ns > 0) wait_for(row, *last, kind);
   if (++meeting.left >= meeting.expected) meetings_.erase(found);
   return true;
 }

@@ -5,7 +5,9 @@
 /// time and turns (timeline.cpp), and what streams wait for (timeline_match.cpp).
 
 #include <algorithm>
+#include <array>
 #include <deque>
+#include <optional>
 #include <set>
 
 #include "analysis/lower_ranks.h"
@@ -26,6 +28,8 @@ constexpr double kMostNs = 9.2e18;
 /// Instead of a time: a message that was received, or is of a thread that has not come to it.
 constexpr std::uint64_t kReceived = UINT64_MAX, kNotSent = UINT64_MAX - 1;
 
+using LaneTimes = std::array<std::uint64_t, kMostLanes>;
+
 /// Where and when something began that others wait for.
 struct Begin {
   std::uint64_t ns = 0;
@@ -33,7 +37,18 @@ struct Begin {
   std::uint64_t event = 0;            ///< number in the stream
   std::uint64_t place = 0;            ///< with several threads: in the channel or among collectives
   std::int64_t bytes = kUnknownSize;  ///< of a message
+  std::uint64_t path = 0;             ///< of the event
+  std::uint16_t call = 0;             ///< likewise
+  std::uint64_t waited = 0;           ///< before it, at markers
+  LaneTimes lanes{};                  ///< when it began in each
 };
+
+/// The one that came last, and when the last came in each lane.
+inline Begin later(const Begin& a, const Begin& b) {
+  Begin last = a.ns < b.ns ? b : a;
+  for (std::size_t i = 0; i < kMostLanes; ++i) last.lanes[i] = std::max(a.lanes[i], b.lanes[i]);
+  return last;
+}
 
 /// Messages of a channel that have been sent: begin of the send, by place in the channel.
 struct Sent {
@@ -44,9 +59,9 @@ struct Sent {
 struct Meeting {
   std::uint32_t expected = 0, arrived = 0, left = 0;
   bool root_came = false;
-  std::uint64_t last_ns = 0, root_ns = 0;
+  Begin last, root;
   std::vector<std::uint32_t> waiting;  ///< streams
-  LowerRanks lower;                    ///< if ranks wait for those before them
+  LowerRanks<Begin> lower;             ///< if ranks wait for those before them
 };
 
 /// A rank: its events come in one sequence, which its rows take apart again.
@@ -78,9 +93,11 @@ struct Row {
   std::uint64_t nominal = 0;  ///< the same without what causality moved
   std::uint64_t compute = 0, begin = 0;
   std::uint64_t wait_begin = 0, wait = 0;  ///< at markers, before the present event
-  std::uint64_t cause = 0;                 ///< earliest end so far of the present event
-  bool waits = false;                      ///< the present event waits for others
-  std::size_t next = 0;                    ///< operation of the event not yet dealt with
+  std::uint64_t earliest = 0;              ///< end so far of the present event
+  Cause cause;                             ///< what gave it
+  LaneTimes lane_clock{}, lane_begin{}, lane_cause{};
+  bool waits = false;    ///< the present event waits for others
+  std::size_t next = 0;  ///< operation of the event not yet dealt with
   std::vector<std::uint64_t> since;
   std::vector<std::uint32_t> from;
   std::vector<std::int64_t> sent;
@@ -92,8 +109,9 @@ class Pass {
  public:
   Pass(const Trace& trace, const RankList& ranks,
        const std::function<void(const TimedEvent&)>& sink, bool compares, Network network,
-       double stretch)
+       double stretch, std::span<const Lane> lanes = {})
       : network_(network),
+        lanes_(lanes),
         trace_(trace),
         wanted_(ranks),
         sink_(sink),
@@ -123,6 +141,7 @@ class Pass {
   void take_place(Row& row, std::uint64_t place);
   bool resume(Row& row);
   void end_event(Row& row);
+  void end_in_lanes(Row& row, std::uint64_t end);
 
   // What streams wait for (timeline_match.cpp), and what did not come.
   static Begin here(const Row& row);
@@ -143,7 +162,10 @@ class Pass {
   void wake(Row& row);
   bool force_one();
 
+  void wait_for(Row& row, const Begin& begin, Cause::Kind kind);
+
   Network network_;
+  std::span<const Lane> lanes_;
   const Trace& trace_;
   const RankList& wanted_;
   const std::function<void(const TimedEvent&)>& sink_;

@@ -58,11 +58,23 @@ class RankLockstep {
         if (!*more) break;
       }
       note_width(stream->declared(), stream->found(), rank_, report_);
+      report_.polls += stream->polls();
     }
+    if (trace_.complete) compare_polls();
     return Unit{};
   }
 
  private:
+  /// Those that are no events are counted.
+  void compare_polls() {
+    for (std::uint32_t thread = 0; thread < streams_.size(); ++thread) {
+      const auto facts = trace_.facts.find(trace_.stream_of(rank_, thread));
+      const std::uint64_t told = facts == trace_.facts.end() ? 0 : facts->second.polls;
+      const std::uint64_t made = streams_[thread]->polls();
+      if (told != made) report_.polls_missed += told > made ? told - made : made - told;
+    }
+  }
+
   bool has_records(std::uint32_t thread) const {
     return (trace_.threads > thread && trace_.ranks.contains(trace_.stream_of(rank_, thread))) ||
            RawReader::exists(directory_, rank_, thread);
@@ -82,6 +94,7 @@ class RankLockstep {
     Result<std::vector<Anchor>> anchors = find_anchors(plan_, directory_, rank_, thread);
     if (!anchors) return anchors.error();
     if (!trace_.complete) reader->allow_cut();
+    if (leaves_out_polls(trace_)) reader->leave_out_polls();
     streams_.push_back(std::make_unique<Lockstep>(trace_, trace_.stream_of(rank_, thread),
                                                   std::move(*reader), std::move(*seen), *model_,
                                                   std::move(*anchors), report_));

@@ -71,6 +71,8 @@ struct VerifyReport {
   std::uint64_t extra_events = 0;    ///< in the trace only
   std::uint64_t after_flush = 0;     ///< raw events past the end of an incomplete trace
   std::uint64_t unrecorded = 0;      ///< events of an incomplete trace past the end of the records
+  std::uint64_t polls = 0;           ///< unsuccessful, which are no events of the trace
+  std::uint64_t polls_missed = 0;    ///< by how many their numbers differ from the trace's
   std::uint64_t mismatch_count = 0;  ///< declared or not
   std::uint64_t declared_count = 0;  ///< of these, declared
   std::vector<Mismatch> mismatches;  ///< undeclared, the first `kMostMismatches`
@@ -80,9 +82,9 @@ struct VerifyReport {
   std::vector<Declaration> declarations;
   bool complete = false;
 
-  bool matches() const { return mismatch_count == 0; }
+  bool matches() const { return mismatch_count == 0 && polls_missed == 0; }
   /// Everything that differs is declared to.
-  bool declared() const { return mismatch_count == declared_count; }
+  bool declared() const { return mismatch_count == declared_count && polls_missed == 0; }
 };
 
 /// Compares `trace` with `raw_directory/rank.N.raw` of every rank of the job, and `rank.N.T.raw` of

@@ -108,6 +108,7 @@ Result<std::vector<Anchor>> find_anchors(const FollowPlan& plan, const std::stri
   TraceSide side = trace_side(*stream);
   Result<RawReader> reader = RawReader::open(directory, rank, thread);
   if (!reader) return reader.error();
+  if (leaves_out_polls(*plan.trace)) reader->leave_out_polls();
   const Result<std::vector<Calls>> records = records_side(std::move(*reader));
   if (!records) return records.error();
   anchors.push_back({records->back().count, side.total});

@@ -34,6 +34,8 @@ class Lockstep {
   /// Compares what is at hand; false at the end.
   Result<bool> step();
 
+  /// Unsuccessful polls in the records that are no events.
+  std::uint64_t polls() const { return reader_.polls(); }
   /// Kinds in which declared differences were found.
   std::uint32_t found() const { return comparison_.found(); }
   const DeclaredKinds& declared() const { return stream_.declared(); }

@@ -10,6 +10,7 @@
 
 #include "analysis/raw_reader.h"
 #include "analysis/stream_times.h"
+#include "signature/call_parameters.h"
 
 namespace chameleon::analysis {
 namespace {
@@ -47,14 +48,29 @@ void add_relaxed(const Trace& trace, const std::vector<Node>& nodes, RelaxedPath
   }
 }
 
+/// Whether a line is of a Test or a probe that was carried out, and found nothing.
+bool is_unsuccessful_poll(const std::string& call, const std::string& line) {
+  const auto says = [&](const std::string& value) {
+    const std::size_t at = line.find(' ' + value);
+    if (at == std::string::npos) return false;
+    const std::size_t end = at + 1 + value.size();
+    return end == line.size() || line[end] == ' ';
+  };
+  const CallInfo* const info = find_call(call);
+  return info != nullptr && (says("flag=0") || says("outcount=0")) && says("return=0") &&
+         signature::success_flag(*info) >= 0;
+}
+
 /// Empty if the records have no times.
 Result<RawSums> read_sums(const std::string& path,
                           const std::map<std::string, std::uint16_t>& numbers,
-                          const RelaxedPaths& relaxed) {
+                          const RelaxedPaths& relaxed, bool without_polls) {
   RawSums sums;
   std::ifstream in(path);
   std::string line, call;
   std::uint64_t before = 0;
+  bool poll = false;                           // the call is no event
+  double polled_compute = 0, polled_call = 0;  // since the last one
   while (std::getline(in, line)) {
     std::istringstream words(line);
     std::string first, second;
@@ -64,6 +80,7 @@ Result<RawSums> read_sums(const std::string& path,
         call = first;
       else
         words >> call;
+      poll = without_polls && is_unsuccessful_poll(call, line);
       continue;
     }
     words >> second;
@@ -71,6 +88,13 @@ Result<RawSums> read_sums(const std::string& path,
     double compute = 0, spent = 0;
     std::uint64_t path_signature = 0;
     words >> compute >> spent >> std::hex >> path_signature;
+    compute += std::exchange(polled_compute, 0);
+    spent += std::exchange(polled_call, 0);
+    if (poll && words) {
+      polled_compute = compute;
+      polled_call = spent;
+      continue;
+    }
     const auto number = numbers.find(call);
     if (!words) return Error{ErrorKind::kCorrupt, path + ": malformed '# spent' line", 0};
     if (const auto stands = relaxed.find(path_signature); stands != relaxed.end())
@@ -189,8 +213,8 @@ Result<TimesCheck> verify_times(const Trace& trace, const std::string& raw_direc
   for (std::uint32_t rank = 0; rank < trace.world_size; ++rank)
     for (std::uint32_t thread = 0; thread < trace.threads; ++thread) {
       if (!RawReader::exists(raw_directory, rank, thread)) continue;
-      const Result<RawSums> sums =
-          read_sums(RawReader::file_of(raw_directory, rank, thread), numbers, relaxed);
+      const Result<RawSums> sums = read_sums(RawReader::file_of(raw_directory, rank, thread),
+                                             numbers, relaxed, leaves_out_polls(trace));
       if (!sums) return sums.error();
       if (sums->empty()) continue;
       comparison.add(rank, thread, *sums);

@@ -13,6 +13,8 @@ if(CHAMELEON_FORTRAN)
   install(FILES ${PROJECT_BINARY_DIR}/fortran/chameleon.mod
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/chameleon)
 endif()
+# Those for other MPIs are preloaded, never linked.
+install(TARGETS ${CHAMELEON_PRELOADED} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS ${public_targets} EXPORT chameleonTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -29,6 +31,9 @@ install(EXPORT chameleonTraceReaderTargets NAMESPACE chameleon::
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/python/chameleon_trace
         DESTINATION ${CMAKE_INSTALL_DATADIR}/chameleon/python COMPONENT trace_reader
         FILES_MATCHING PATTERN *.py)
+install(FILES ${PROJECT_SOURCE_DIR}/tools/python/pyproject.toml
+              ${PROJECT_SOURCE_DIR}/tools/python/README.md
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/chameleon/python COMPONENT trace_reader)
 
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/chameleonConfig.cmake.in

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program with two phases, each with call paths of its own: A shifts vectors around a ring, B
-// broadcasts from rank 0 and sums over all ranks. --pattern says which time step does what:
+// A program with three phases, each with call paths of its own: A shifts vectors around a ring, B
+// broadcasts from rank 0 and sums over all ranks, C gathers on the last rank. --pattern says which
+// time step does what:
 //
 //     steady      A throughout (the default)
 //     switch      A in the first half, B in the second: a lasting switch
 //     excursion   A, with one time step of B in the middle
 //     alternate   A and B in turns
-//     AABB        any word of A and B: the time steps go through it again and again
+//     AABBC       any word of A, B and C: the time steps go through it again and again
 //
 // Within a time step a phase is repeated one to three times; that number is no change of phase. All
 // ranks behave alike. A shift only moves values, so each rank knows what it has at any time.
@@ -22,7 +23,7 @@ using Values = std::vector<double>;
 
 bool valid(std::string_view pattern) {
   return pattern == "steady" || pattern == "switch" || pattern == "excursion" ||
-         pattern == "alternate" || pattern.find_first_not_of("AB") == std::string_view::npos;
+         pattern == "alternate" || pattern.find_first_not_of("ABC") == std::string_view::npos;
 }
 
 char phase_of(std::string_view pattern, int step, int steps) {
@@ -66,6 +67,18 @@ double expected(const example::Run& run, int rank, long long shifts, int i) {
   }
 }
 
+[[gnu::noinline]] void gather_phase(example::Run& run, const Values& mine, long long shifts,
+                                    int times) {
+  Values firsts(run.ranks);
+  for (int time = 0; time < times; ++time) {
+    MPI_Gather(mine.data(), 1, MPI_DOUBLE, firsts.data(), 1, MPI_DOUBLE, run.ranks - 1,
+               MPI_COMM_WORLD);
+    if (run.rank != run.ranks - 1) continue;
+    for (int rank = 0; rank < run.ranks; ++rank)
+      run.check(firsts[rank] == expected(run, rank, shifts, 0));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -75,7 +88,7 @@ int main(int argc, char** argv) {
     if (run.rank == 0) {
       std::fprintf(stderr,
                    "phases: --pattern takes steady, switch, excursion, alternate, or "
-                   "a word of A and B\n");
+                   "a word of A, B and C\n");
     }
     MPI_Finalize();
     return 2;
@@ -88,11 +101,13 @@ int main(int argc, char** argv) {
   for (int step = 0; step < run.options.iterations; ++step) {
     run.compute(mine);
     const int times = 1 + step % 3;
-    if (phase_of(run.options.pattern, step, run.options.iterations) == 'A') {
-      shift_phase(run, mine, times);
-      shifts += times;
-    } else {
-      sum_phase(run, mine, shifts, times);
+    switch (phase_of(run.options.pattern, step, run.options.iterations)) {
+      case 'A':
+        shift_phase(run, mine, times);
+        shifts += times;
+        break;
+      case 'B': sum_phase(run, mine, shifts, times); break;
+      default: gather_phase(run, mine, shifts, times);
     }
     example::end_of_timestep();
   }

@@ -21,12 +21,13 @@ const char* word(When when) {
 
 std::string markdown_table() {
   std::string text =
-      "| finalize | stopped | halt | first | changed | recluster | flush due | action | state | "
-      "recluster then |\n|" +
-      std::string(" --- |") + " --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+      "| finalize | stopped | halt | first | changed | recluster | flush due | seen | known | "
+      "action | state | recluster then |\n|" +
+      std::string(" --- | --- | --- |") +
+      " --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
   for (const TableRow& row : kStateTable) {
     for (const When when : {row.finalize, row.stopped, row.halt, row.first, row.changed,
-                            row.recluster, row.flush_due})
+                            row.recluster, row.flush_due, row.seen, row.known})
       text += std::string("| ") + word(when) + ' ';
     const char* then = row.then == Recluster::kStays   ? "as it was"
                        : row.then == Recluster::kClear ? "no"

@@ -22,20 +22,27 @@ const char* action_name(Action action) {
     case Action::kKeep: return "keep";
     case Action::kJoinAndFlush: return "join and flush";
     case Action::kFlushHistory: return "flush history";
+    case Action::kFlushAndElect: return "flush and elect";
+    case Action::kTake: return "take clusters";
+    case Action::kTakeAndFlush: return "take clusters and flush";
+    case Action::kSwitch: return "switch clusters";
+    case Action::kSwitchAndFlush: return "switch clusters and flush";
     case Action::kFinish: return "finish";
     case Action::kStop: return "stop";
   }
   return "?";
 }
 
-Decision StateMachine::step(const Vote& sum, bool flush_due) {
+Decision StateMachine::step(const Vote& sum, bool flush_due, Recall phase) {
   if (state_ == State::kFinalize) return {State::kFinalize, Action::kStop};
   const Cell cell{.stopped = stopped_,
                   .halt = sum.halts(),
                   .first = acted_ == 0,
                   .changed = sum.changed() > 0,
                   .recluster = recluster_,
-                  .flush_due = flush_due};
+                  .flush_due = flush_due,
+                  .seen = phase != Recall::kNew,
+                  .known = phase == Recall::kClustered};
   // Once markers have stopped there is no vote: what comes then is no acted-on marker.
   if (stopped_) return {kStateTable[row_of(cell)].state, kStateTable[row_of(cell)].action};
   ++acted_;

@@ -9,12 +9,14 @@
 /// Cost: O(1), no allocation. See Algorithm 6, Figure 5.1 and Table 5.2.
 ///
 ///     StateMachine machine;
-///     const Decision decision = machine.step(sum_of_votes, markers_since_flush >= 100);
+///     const Decision decision = machine.step(sum_of_votes, markers_since_flush >= 100,
+///                                            phases.recall(sum_of_votes.phase()));
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
+#include "statemachine/phase_dictionary.h"
 #include "statemachine/table.h"
 #include "statemachine/vote.h"
 
@@ -32,17 +34,20 @@ const char* state_name(State state);
 /// "remember", "cluster and elect", …
 const char* action_name(Action action);
 
-/// Tells whether the action adds to the online trace, so that no flush is due after it.
+/// Tells whether the action adds to the online trace at every fidelity, so that no flush is due
+/// after it. kTake and kSwitch do only where leads represent others.
 constexpr bool merges(Action action) {
   return action == Action::kClusterAndElect || action == Action::kFlushAndKeep ||
          action == Action::kJoinAndFlush || action == Action::kFlushHistory ||
-         action == Action::kFinish;
+         action == Action::kFlushAndElect || action == Action::kTakeAndFlush ||
+         action == Action::kSwitchAndFlush || action == Action::kFinish;
 }
 
 class StateMachine {
  public:
-  /// Decides about an acted-on marker from the votes of all ranks.
-  Decision step(const Vote& sum, bool flush_due);
+  /// Decides about an acted-on marker from the votes of all ranks, and what all ranks know of the
+  /// phase that they name.
+  Decision step(const Vote& sum, bool flush_due, Recall phase = Recall::kNew);
 
   /// Decides about MPI_Finalize, where there is no vote. A second time it does nothing new.
   Decision finalize();

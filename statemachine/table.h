@@ -31,6 +31,13 @@ enum class Action : std::uint8_t {
   kKeep,             ///< every rank keeps `open`
   kJoinAndFlush,     ///< as kJoin, then flush under the current clusters; clusters stay
   kFlushHistory,     ///< every rank keeps `open`; cluster and merge the history, elect nobody
+  kFlushAndElect,    ///< as kFlushAndKeep, then cluster, merge and elect by this interval
+  kTake,             ///< the phase's clusters hold again: what ranks kept in AT is flushed as
+                     ///< history if others will be represented from here on; then as kJoin
+  kTakeAndFlush,     ///< as kTake, then flush under the phase's clusters
+  kSwitch,           ///< the phase's clusters take the place of the current ones, under which
+                     ///< `partial` is flushed if it represents others; then as kJoin
+  kSwitchAndFlush,   ///< as kSwitch, then flush under the phase's clusters
   kFinish,           ///< flush under the current clusters, cluster and merge every rank's tail
   kStop              ///< markers stop everywhere; every rank keeps `open` until finalize
 };
@@ -44,6 +51,8 @@ struct Cell {
   bool changed = false;    ///< some rank's Call-Path signature changed
   bool recluster = false;  ///< there are no current clusters: the next steady interval makes them
   bool flush_due = false;  ///< the online trace was not written for long
+  bool seen = false;       ///< an interval of this phase, by all ranks' Call-Paths, came before
+  bool known = false;      ///< and leads were elected by one: its clusters are in the dictionary
 
   friend constexpr bool operator==(const Cell&, const Cell&) = default;
 };
@@ -52,7 +61,7 @@ enum class When : std::uint8_t { kAny, kNo, kYes };
 enum class Recluster : std::uint8_t { kStays, kClear, kSet };
 
 struct TableRow {
-  When finalize, stopped, halt, first, changed, recluster, flush_due;
+  When finalize, stopped, halt, first, changed, recluster, flush_due, seen, known;
   State state;
   Action action;
   Recluster then;
@@ -63,7 +72,8 @@ struct TableRow {
   constexpr bool fits(const Cell& cell) const {
     return fits(finalize, cell.finalize) && fits(stopped, cell.stopped) && fits(halt, cell.halt) &&
            fits(first, cell.first) && fits(changed, cell.changed) &&
-           fits(recluster, cell.recluster) && fits(flush_due, cell.flush_due);
+           fits(recluster, cell.recluster) && fits(flush_due, cell.flush_due) &&
+           fits(seen, cell.seen) && fits(known, cell.known);
   }
 };
 
@@ -74,34 +84,41 @@ constexpr State AT = State::kAllTracing, C = State::kClustering, L = State::kLea
 constexpr Recluster stays = Recluster::kStays, clear = Recluster::kClear, set = Recluster::kSet;
 }  // namespace table_detail
 
-// A steady interval without clusters is row C also when a flush is due: C merges the history, and
-// with a flush due at every marker the graph would otherwise never leave AT.
+// What all ranks know of a phase decides before what changed: a phase that returns is not traced by
+// all ranks again. A steady interval without clusters is row C also when a flush is due: C merges
+// the history, and with a flush due at every marker the graph would otherwise never leave AT.
 inline constexpr auto kStateTable = [] {
   using namespace table_detail;
   // clang-format off
   return std::to_array<TableRow>({
-      // finalize, stopped, halt, first, changed, recluster, flush_due
-      {yes, any, any, any, any, any, any, F, Action::kFinish, stays},
-      {no, yes, any, any, any, any, any, AT, Action::kStop, stays},
-      {no, no, yes, any, any, any, any, AT, Action::kStop, stays},
-      {no, no, no, yes, any, any, no, AT, Action::kRemember, set},
-      {no, no, no, yes, any, any, yes, AT, Action::kFlushHistory, set},
-      {no, no, no, no, no, yes, any, C, Action::kClusterAndElect, clear},
-      {no, no, no, no, no, no, no, L, Action::kJoin, stays},
-      {no, no, no, no, no, no, yes, L, Action::kJoinAndFlush, stays},
-      {no, no, no, no, yes, no, any, AT, Action::kFlushAndKeep, set},
-      {no, no, no, no, yes, yes, no, AT, Action::kKeep, stays},
-      {no, no, no, no, yes, yes, yes, AT, Action::kFlushHistory, stays},
+      // finalize, stopped, halt, first, changed, recluster, flush_due, seen, known
+      {yes, any, any, any, any, any, any, any, any, F, Action::kFinish, stays},
+      {no, yes, any, any, any, any, any, any, any, AT, Action::kStop, stays},
+      {no, no, yes, any, any, any, any, any, any, AT, Action::kStop, stays},
+      {no, no, no, yes, any, any, no, any, any, AT, Action::kRemember, set},
+      {no, no, no, yes, any, any, yes, any, any, AT, Action::kFlushHistory, set},
+      {no, no, no, no, no, no, no, any, any, L, Action::kJoin, stays},
+      {no, no, no, no, no, no, yes, any, any, L, Action::kJoinAndFlush, stays},
+      {no, no, no, no, any, yes, no, any, yes, L, Action::kTake, clear},
+      {no, no, no, no, any, yes, yes, any, yes, L, Action::kTakeAndFlush, clear},
+      {no, no, no, no, yes, no, no, any, yes, L, Action::kSwitch, stays},
+      {no, no, no, no, yes, no, yes, any, yes, L, Action::kSwitchAndFlush, stays},
+      {no, no, no, no, no, yes, any, any, no, C, Action::kClusterAndElect, clear},
+      {no, no, no, no, yes, yes, any, yes, no, C, Action::kClusterAndElect, clear},
+      {no, no, no, no, yes, no, any, yes, no, C, Action::kFlushAndElect, stays},
+      {no, no, no, no, yes, no, any, no, no, AT, Action::kFlushAndKeep, set},
+      {no, no, no, no, yes, yes, no, no, no, AT, Action::kKeep, stays},
+      {no, no, no, no, yes, yes, yes, no, no, AT, Action::kFlushHistory, stays},
   });
   // clang-format on
 }();
 
-/// The cell whose seven answers are the bits of `number`, 0 to 127.
+/// The cell whose nine answers are the bits of `number`, 0 to 511.
 constexpr Cell cell_of(unsigned number) {
   const auto bit = [number](unsigned place) { return (number >> place & 1) != 0; };
-  return {bit(6), bit(5), bit(4), bit(3), bit(2), bit(1), bit(0)};
+  return {bit(8), bit(7), bit(6), bit(5), bit(4), bit(3), bit(2), bit(1), bit(0)};
 }
-inline constexpr unsigned kCells = 128;
+inline constexpr unsigned kCells = 512;
 
 /// The index of the first row that fits; the number of rows if none does.
 constexpr std::size_t row_of(const Cell& cell) {

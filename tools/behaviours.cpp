@@ -1,111 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "behaviours.h"
 
+#include <algorithm>
 #include <array>
-#include <bit>
-#include <unordered_map>
+#include <deque>
+#include <functional>
+#include <numeric>
 #include <vector>
 
-#include "model/end_point.h"
-#include "mpi/event_layout.h"
+#include "base/hash.h"
 
 namespace chameleon::tools {
 namespace {
 
-constexpr std::int64_t kDouble = -2;  // the only predefined datatype, and op, here
-constexpr std::int64_t kSum = -2;
+using object::kFirstCreated;
+using object::kInt;
+using object::kMax;
+using object::kMin;
+using object::kSum;
 
-const CallDescription& description(CallId call) {
-  static std::unordered_map<CallId, CallDescription> known;
-  auto found = known.find(call);
-  if (found == known.end()) found = known.emplace(call, describe_call(*find_call(call))).first;
-  return found->second;
-}
+constexpr std::int64_t kNone = -1;  // a partner: MPI_PROC_NULL, or no call at all
 
-/// One call of a rank at a place in the program; values by field name.
-class Call {
- public:
-  Call(Place place, CallId call, std::uint32_t site)
-      : place_(place), call_(call), site_(site), fields_(description(call).fields) {
-    values_.resize(fields_.size(), 0);
-    for (std::size_t i = 0; i < fields_.size(); ++i) {
-      const std::string& kind = fields_[i].kind;
-      if (kind == "datatype") values_[i] = kDouble;
-      if (kind == "op") values_[i] = kSum;
-      if (fields_[i].stored == FieldKind::kArray)
-        values_[i] = static_cast<std::int64_t>(array_id({}));
-      const std::string& name = fields_[i].name;
-      const auto ends = [&](const char* suffix) { return name.ends_with(suffix); };
-      if (ends(".source") && fields_[i].stored == FieldKind::kEndPoint)
-        values_[i] = pack_special(SpecialRank::kNone);
-      if ((ends(".tag") || ends(".bytes")) && fields_[i].stored == FieldKind::kPlain)
-        values_[i] = kNotRecorded;
-    }
-  }
-
-  Call& set(const char* name, std::int64_t value) {
-    for (std::size_t i = 0; i < fields_.size(); ++i)
-      if (fields_[i].name == name) values_[i] = value;
-    return *this;
-  }
-  Call& partner(const char* name, std::int64_t rank) {
-    const bool none = rank < 0 || rank >= static_cast<std::int64_t>(place_.ranks);
-    return set(name, none ? pack_special(SpecialRank::kProcNull)
-                          : pack_rank(static_cast<std::int32_t>(rank),
-                                      static_cast<std::int32_t>(place_.rank),
-                                      static_cast<std::int32_t>(place_.ranks)));
-  }
-  void to(EventSink& sink, std::uint64_t compute_ns = 2000, std::uint64_t call_ns = 5000) const {
-    sink.event(
-        {static_cast<std::uint16_t>(call_), mix(0x5157ULL + site_), compute_ns, call_ns, values_});
-  }
-
- private:
-  Place place_;
-  CallId call_;
-  std::uint32_t site_;
-  const std::vector<Field>& fields_;
-  std::vector<std::int64_t> values_;
-};
-
-void send(Place p, EventSink& sink, std::uint32_t site, std::int64_t to, int count, int tag) {
-  Call(p, CallId::kSend, site).set("count", count).partner("dest", to).set("tag", tag).to(sink);
-}
-void receive(Place p, EventSink& sink, std::uint32_t site, std::int64_t from, int count, int tag) {
-  Call(p, CallId::kRecv, site)
-      .set("count", count)
-      .partner("source", from)
-      .set("tag", tag)
-      .to(sink, 1000, 20000);
-}
-void exchange(Place p, EventSink& sink, std::uint32_t site, std::int64_t to, std::int64_t from,
-              int count, int tag) {
-  Call(p, CallId::kSendrecv, site)
-      .set("sendcount", count)
-      .set("recvcount", count)
-      .partner("dest", to)
-      .partner("source", from)
-      .set("sendtag", tag)
-      .set("recvtag", tag)
-      .to(sink, 4000, 12000);
-}
-void allreduce(Place p, EventSink& sink, std::uint32_t site, int count) {
-  Call(p, CallId::kAllreduce, site).set("count", count).to(sink, 100000, 30000);
-}
-void barrier(Place p, EventSink& sink, std::uint32_t site) {
-  Call(p, CallId::kBarrier, site).to(sink);
-}
-void broadcast(Place p, EventSink& sink, std::uint32_t site, int count) {
-  Call(p, CallId::kBcast, site).set("count", count).partner("root", 0).to(sink);
-}
-void all_to_all(Place p, EventSink& sink, std::uint32_t site, int count) {
-  Call(p, CallId::kAlltoall, site)
-      .set("sendcount", count)
-      .set("recvcount", count)
-      .to(sink, 50000, 80000);
-}
-
-/// Factors of the number of ranks as equal as can be, largest first.
+/// Factors of the number of ranks as equal as can be, largest first, as MPI_Dims_create has them.
 template <std::size_t N>
 std::array<std::int64_t, N> grid(std::uint32_t ranks) {
   static std::uint32_t known = 0;  // the same for all ranks of a job
@@ -128,112 +44,221 @@ std::array<std::int64_t, N> grid(std::uint32_t ranks) {
     sides[i] = best;
     left /= best;
   }
+  std::sort(sides.begin(), sides.end(), std::greater<>());
   return sides;
 }
 
-struct Cell2 {
-  std::int64_t x, y, nx, ny;
-  explicit Cell2(Place p) {
+/// A rank's place in rows and columns, row by row.
+struct Cell {
+  std::int64_t rows, columns, row, column;
+  explicit Cell(Place p) {
     const auto sides = grid<2>(p.ranks);
-    ny = sides[0], nx = sides[1];
-    x = p.rank % nx, y = p.rank / nx;
+    rows = sides[0], columns = sides[1];
+    row = p.rank / columns, column = p.rank % columns;
   }
-  std::int64_t at(std::int64_t i, std::int64_t j) const {
-    return i < 0 || j < 0 || i >= nx || j >= ny ? -1 : j * nx + i;
+  std::int64_t at(std::int64_t r, std::int64_t c) const {
+    return r < 0 || c < 0 || r >= rows || c >= columns ? kNone : r * columns + c;
+  }
+  std::int64_t around(std::int64_t r, std::int64_t c) const {
+    return at((r + rows) % rows, (c + columns) % columns);
   }
 };
 
-void begin(Place p, EventSink& sink) {
-  Call(p, CallId::kInit, 900).to(sink, 0, 0);
-  broadcast(p, sink, 901, 4);
-  barrier(p, sink, 902);
+/// How many of n points the part has.
+int share(std::int64_t n, std::int64_t parts, std::int64_t part) {
+  return static_cast<int>(n * (part + 1) / parts - n * part / parts);
 }
 
-// Sub-grids in a pipeline from one corner: borders and interior differ (LU).
-void wavefront(Place p, EventSink& sink) {
-  const Cell2 c(p);
-  if (c.x > 0) receive(p, sink, 1, c.at(c.x - 1, c.y), 64, 1);
-  if (c.y > 0) receive(p, sink, 2, c.at(c.x, c.y - 1), 64, 2);
-  if (c.x + 1 < c.nx) send(p, sink, 3, c.at(c.x + 1, c.y), 64, 1);
-  if (c.y + 1 < c.ny) send(p, sink, 4, c.at(c.x, c.y + 1), 64, 2);
-  allreduce(p, sink, 5, 1);
+void begin(RankCalls calls) {
+  calls.init();
+  calls.barrier(1);
 }
 
-// Four neighbours, MPI_PROC_NULL beyond the border.
-void stencil2d(Place p, EventSink& sink) {
-  const Cell2 c(p);
-  exchange(p, sink, 11, c.at(c.x + 1, c.y), c.at(c.x - 1, c.y), 32, 1);
-  exchange(p, sink, 12, c.at(c.x - 1, c.y), c.at(c.x + 1, c.y), 32, 2);
-  exchange(p, sink, 13, c.at(c.x, c.y + 1), c.at(c.x, c.y - 1), 32, 3);
-  exchange(p, sink, 14, c.at(c.x, c.y - 1), c.at(c.x, c.y + 1), 32, 4);
-  allreduce(p, sink, 15, 1);
-}
-
-void ring(Place p, EventSink& sink) {
-  const std::int64_t n = p.ranks;
-  exchange(p, sink, 21, (p.rank + 1) % n, (p.rank + n - 1) % n, 16, 1);
-}
-
-// Cyclic neighbours in both directions and along the diagonal (BT, SP).
-void multipartition(Place p, EventSink& sink) {
-  const Cell2 c(p);
-  const auto wrap = [&](std::int64_t i, std::int64_t j) {
-    return c.at((i + c.nx) % c.nx, (j + c.ny) % c.ny);
+// Sub-grids in a pipeline from one corner and back: borders and interior differ (LU).
+void wavefront(RankCalls calls, Step) {
+  constexpr int kPlanes = 4, kPoints = 8;
+  const Cell c(calls.place());
+  const std::int64_t north = c.at(c.row - 1, c.column), south = c.at(c.row + 1, c.column);
+  const std::int64_t west = c.at(c.row, c.column - 1), east = c.at(c.row, c.column + 1);
+  const auto sweep = [&](RankCalls at, std::int64_t first, std::int64_t second, std::int64_t third,
+                         std::int64_t fourth, int tag) {
+    for (int plane = 0; plane < kPlanes; ++plane) {
+      if (first != kNone) at.receive(1, first, {.count = kPoints, .tag = tag});
+      if (second != kNone) at.receive(2, second, {.count = kPoints, .tag = tag + 1});
+      if (third != kNone) at.send(3, third, {.count = kPoints, .tag = tag});
+      if (fourth != kNone) at.send(4, fourth, {.count = kPoints, .tag = tag + 1});
+    }
   };
-  exchange(p, sink, 31, wrap(c.x + 1, c.y), wrap(c.x - 1, c.y), 100, 1);
-  exchange(p, sink, 32, wrap(c.x, c.y + 1), wrap(c.x, c.y - 1), 100, 2);
-  exchange(p, sink, 33, wrap(c.x + 1, c.y + 1), wrap(c.x - 1, c.y - 1), 100, 3);
-  allreduce(p, sink, 34, 5);
+  sweep(calls.in(0), north, west, south, east, 1);
+  sweep(calls.in(1), south, east, north, west, 3);
 }
 
-// Sums over a row of ranks, by exchanges over each bit of the column or around the row.
-void sum_over_row(Place p, EventSink& sink, std::uint32_t site, std::int64_t columns, int count) {
-  const std::int64_t column = p.rank % columns, row = p.rank - column;
+constexpr int kStencilPoints = 64;
+
+void begin_stencil2d(RankCalls calls) {
+  const Cell c(calls.place());
+  const std::int64_t n = std::max<std::int64_t>({kStencilPoints, c.rows, c.columns});
+  calls.init();
+  calls.cart_create(2, {c.rows, c.columns}, {0, 0}, kFirstCreated);
+  calls.type_vector(3, share(n, c.rows, c.row), share(n, c.columns, c.column) + 2, 0);
+  calls.barrier(1);
+}
+
+// Four neighbours, MPI_PROC_NULL beyond the border; columns are of a type of their own.
+void stencil2d(RankCalls calls, Step) {
+  const Cell c(calls.place());
+  const std::int64_t n = std::max<std::int64_t>({kStencilPoints, c.rows, c.columns});
+  const std::int64_t north = c.at(c.row - 1, c.column), south = c.at(c.row + 1, c.column);
+  const std::int64_t west = c.at(c.row, c.column - 1), east = c.at(c.row, c.column + 1);
+  const auto row = [&](int tag) {
+    return Message{.count = share(n, c.columns, c.column), .tag = tag, .comm = kFirstCreated};
+  };
+  const auto column = [](int tag) { return Message{.type = 0, .tag = tag, .comm = kFirstCreated}; };
+  RankCalls at = calls.in(0);
+  at.irecv(1, north, row(1), 0);
+  at.irecv(2, south, row(2), 1);
+  at.irecv(3, west, column(3), 2);
+  at.irecv(4, east, column(4), 3);
+  at.isend(5, south, row(1), 4);
+  at.isend(6, north, row(2), 5);
+  at.isend(7, east, column(3), 6);
+  at.isend(8, west, column(4), 7);
+  at.waitall(9, 8);
+  calls.allreduce(2, {.comm = kFirstCreated}, kSum);
+}
+
+void shift(RankCalls calls, std::uint32_t site, int count) {
+  const std::int64_t n = calls.place().ranks, rank = calls.place().rank;
+  calls.exchange(site, (rank + 1) % n, (rank + n - 1) % n, {.count = count, .tag = 1});
+}
+
+void ring(RankCalls calls, Step) {
+  shift(calls, 2, 1024);
+  calls.allreduce(3, {}, kSum);
+}
+
+// Cyclic neighbours in both directions and along the diagonal, slab after slab (BT, SP).
+void multipartition(RankCalls calls, Step step) {
+  constexpr std::int64_t kValues = 8;
+  const Cell c(calls.place());
+  const std::int64_t slabs = std::lcm(c.rows, c.columns);
+  const auto sweep = [&](RankCalls at, std::int64_t successor, std::int64_t predecessor) {
+    const Message slab{.count = static_cast<int>(slabs * slabs / calls.place().ranks * kValues),
+                       .tag = 1};
+    const std::int64_t rounds = std::min<std::int64_t>(slabs - 1, step.most_rounds);
+    for (std::int64_t round = 0; round < rounds; ++round) {
+      at.isend(1, successor, slab, 0);
+      at.irecv(2, predecessor, slab, 1);
+      at.wait(3, 0);
+      at.wait(4, 1);
+    }
+  };
+  sweep(calls.in(0), c.around(c.row + 1, c.column), c.around(c.row - 1, c.column));
+  sweep(calls.in(1), c.around(c.row, c.column + 1), c.around(c.row, c.column - 1));
+  sweep(calls.in(2), c.around(c.row - 1, c.column - 1), c.around(c.row + 1, c.column + 1));
+}
+
+/// Sums over a row of ranks, by exchanges over each bit of the column or around the row.
+void sum_over_row(RankCalls calls, std::int64_t columns, int count) {
+  const std::int64_t rank = calls.place().rank;
+  const std::int64_t column = rank % columns, row = rank - column;
   if ((columns & (columns - 1)) == 0) {
     for (std::int64_t bit = 1; bit < columns; bit *= 2)
-      exchange(p, sink, site, row + (column ^ bit), row + (column ^ bit), count, 1);
+      calls.exchange(1, row + (column ^ bit), row + (column ^ bit), {.count = count, .tag = 1});
     return;
   }
-  for (std::int64_t step = 1; step < columns; ++step)
-    exchange(p, sink, site, row + (column + 1) % columns, row + (column + columns - 1) % columns,
-             count, 2);
+  for (std::int64_t round = 1; round < columns; ++round)
+    calls.exchange(2, row + (column + 1) % columns, row + (column + columns - 1) % columns,
+                   {.count = count, .tag = 2});
 }
 
-// Sums over rows of a grid, and the partner at the transposed place (CG).
-void transpose(Place p, EventSink& sink) {
-  const std::int64_t ranks = p.ranks;
+// Conjugate gradients: sums over rows of a grid, and the partner at the transposed place (CG).
+void transpose(RankCalls calls, Step step) {
+  constexpr int kPiece = 64;
+  constexpr std::uint32_t kIterations = 25;
+  const std::int64_t ranks = calls.place().ranks, rank = calls.place().rank;
   std::int64_t rows = 1;
   for (std::int64_t side = 1; side * side <= ranks; ++side)
     if (ranks % (side * side) == 0) rows = side;
   const std::int64_t columns = ranks / rows, wide = columns / rows;
-  const std::int64_t row = p.rank / columns, column = p.rank % columns;
+  const std::int64_t row = rank / columns, column = rank % columns;
   const std::int64_t partner = column / wide * columns + row * wide + column % wide;
-  sum_over_row(p, sink, 43, columns, 500);
-  exchange(p, sink, 41, partner, partner, 500, 3);
-  sum_over_row(p, sink, 44, columns, 1);
+  sum_over_row(calls.in(0), columns, 1);
+  for (std::uint32_t round = 0; round < std::min(kIterations, step.most_rounds); ++round) {
+    sum_over_row(calls.in(1), columns, static_cast<int>(kPiece * wide));
+    calls.exchange(2, partner, partner, {.count = kPiece, .tag = 3});
+    sum_over_row(calls.in(2), columns, 1);
+    sum_over_row(calls.in(3), columns, 1);
+  }
 }
 
-void spectral(Place p, EventSink& sink) {
-  all_to_all(p, sink, 51, 8);
-  all_to_all(p, sink, 52, 8);
-  allreduce(p, sink, 53, 1);
+// Communicators of rows and of columns.
+constexpr std::int64_t kRow = kFirstCreated, kColumn = kFirstCreated + 1;
+
+void begin_spectral(RankCalls calls) {
+  const Cell c(calls.place());
+  std::vector<std::int64_t> row, column;
+  for (std::int64_t i = 0; i < c.columns; ++i) row.push_back(c.at(c.row, i));
+  for (std::int64_t i = 0; i < c.rows; ++i) column.push_back(c.at(i, c.column));
+  calls.init();
+  calls.comm_split(2, c.row, calls.place().rank, kRow, std::move(row));
+  calls.comm_split(3, c.column, calls.place().rank, kColumn, std::move(column));
+  calls.barrier(1);
 }
 
-// Neighbours pass border keys: the first and the last rank have one only (IS).
-void bucketsort(Place p, EventSink& sink) {
-  allreduce(p, sink, 61, 64);
-  all_to_all(p, sink, 62, 1);
-  if (p.rank > 0) receive(p, sink, 63, std::int64_t{p.rank} - 1, 1, 1);
-  if (p.rank + 1 < p.ranks) send(p, sink, 64, std::int64_t{p.rank} + 1, 1, 1);
+// A transform in pencils, there and back: all to all in rows and in columns (FT).
+void spectral(RankCalls calls, Step) {
+  constexpr std::int64_t kPoints = 12;
+  const Cell c(calls.place());
+  const std::int64_t unit = std::lcm(c.rows, c.columns);
+  const std::int64_t n = (kPoints + unit - 1) / unit * unit;
+  const std::int64_t pencil = n / c.rows * (n / c.columns);
+  const auto swap = [&](std::uint32_t function, std::int64_t comm) {
+    const std::int64_t part = n / (comm == kRow ? c.columns : c.rows);
+    calls.in(function).alltoall(
+        1, {.count = static_cast<int>(pencil * part), .type = object::kComplex, .comm = comm});
+  };
+  calls.allreduce(2, {}, kSum);
+  swap(0, kRow);
+  swap(1, kColumn);
+  calls.allreduce(3, {}, kSum);
+  swap(2, kColumn);
+  swap(3, kRow);
 }
 
-// Points of a line, every second of which each coarser level keeps where it is (MG).
+/// How many of 4,096 keys a rank sends to another: about as many to each, and another number in
+/// each step.
+std::int64_t keys(std::uint64_t from, std::uint64_t to, std::uint32_t step, std::int64_t ranks) {
+  const std::int64_t most = 2 * 4096 / ranks + 1;
+  return static_cast<std::int64_t>(mix(from << 42 | to << 21 | step) %
+                                   static_cast<std::uint64_t>(most));
+}
+
+// Sizes of buckets, and keys to where they belong; then a chain in which the first rank only
+// sends and the last only receives (IS).
+void bucketsort(RankCalls calls, Step step) {
+  const std::int64_t ranks = calls.place().ranks, rank = calls.place().rank;
+  calls.allreduce(2, {.count = 1024, .type = kInt}, kSum);
+  calls.alltoall(3, {.type = kInt});
+  std::vector<std::int64_t> sent, received;
+  if (ranks <= kMostWithArrays)
+    for (std::int64_t other = 0; other < ranks; ++other) {
+      sent.push_back(keys(rank, other, step.number, ranks));
+      received.push_back(keys(other, rank, step.number, ranks));
+    }
+  calls.alltoallv(4, kInt, std::move(sent), std::move(received));
+  if (rank > 0) calls.irecv(5, rank - 1, {.type = kInt, .tag = 1}, 0);
+  if (rank + 1 < ranks) calls.send(6, rank + 1, {.type = kInt, .tag = 1});
+  if (rank > 0) calls.wait(7, 0);
+}
+
+/// Points of a line, every second of which each coarser level keeps where it is.
 struct Level {
   std::int64_t begin, end;   // of the rank's points
-  std::int64_t left, right;  // ranks with the points beside them; -1: none
+  std::int64_t left, right;  // ranks with the points beside them
 };
 
-// Down to two points, or to where the rank has none.
+/// Down to more than two points, or to where the rank has none.
 std::vector<Level> levels_of(Place p) {
   const std::int64_t ranks = p.ranks, rank = p.rank;
   std::int64_t points = 256;
@@ -246,102 +271,198 @@ std::vector<Level> levels_of(Place p) {
   std::vector<Level> levels;
   std::int64_t begin = points * rank / ranks, end = points * (rank + 1) / ranks;
   for (std::int64_t stride = 1; points / stride > 2 && begin != end; stride *= 2) {
-    levels.push_back({begin, end, begin > 0 ? owner((begin - 1) * stride) : -1,
-                      end < points / stride ? owner(end * stride) : -1});
+    levels.push_back({begin, end, begin > 0 ? owner((begin - 1) * stride) : kNone,
+                      end < points / stride ? owner(end * stride) : kNone});
     begin = (begin + 1) / 2;
     end = (end + 1) / 2;
   }
   return levels;
 }
 
-void exchange(Place p, EventSink& sink, std::uint32_t site, const Level& level) {
-  if (level.left >= 0) exchange(p, sink, site, level.left, level.left, 1, 1);
-  if (level.right >= 0) exchange(p, sink, site + 1, level.right, level.right, 1, 1);
+void update(RankCalls calls, const Level& level) {
+  int requests = 0;
+  if (level.left != kNone) calls.irecv(1, level.left, {.tag = 1}, requests++);
+  if (level.right != kNone) calls.irecv(2, level.right, {.tag = 2}, requests++);
+  if (level.left != kNone) calls.isend(3, level.left, {.tag = 2}, requests++);
+  if (level.right != kNone) calls.isend(4, level.right, {.tag = 1}, requests++);
+  calls.waitall(5, requests);
 }
 
-// A V-cycle: down the levels and up again.
-void multigrid(Place p, EventSink& sink) {
-  const std::vector<Level> levels = levels_of(p);
-  for (std::size_t i = 0; i < levels.size(); ++i)
-    exchange(p, sink, 100 + 4 * static_cast<std::uint32_t>(i), levels[i]);
-  for (std::size_t i = levels.size(); i-- > 0;)
-    exchange(p, sink, 102 + 4 * static_cast<std::uint32_t>(i), levels[i]);
-  allreduce(p, sink, 99, 1);
+/// A V-cycle: down the levels, each a function that the one before calls, and up again.
+void cycle(RankCalls calls, std::span<const Level> levels) {
+  if (levels.empty()) return;
+  for (std::uint32_t i = 0; i < 4; ++i) update(calls.in(i), levels[0]);
+  cycle(calls.in(7), levels.subspan(1));
+  for (std::uint32_t i = 4; i < 7; ++i) update(calls.in(i), levels[0]);
 }
 
-// Eight updates of ghost points from as many places, and sums of a solver. The grid is closed in
-// the north and south, and cyclic from east to west (POP).
-void ocean(Place p, EventSink& sink) {
-  const Cell2 c(p);
-  const std::int64_t west = c.at((c.x + c.nx - 1) % c.nx, c.y), east = c.at((c.x + 1) % c.nx, c.y);
-  const std::int64_t north = c.at(c.x, c.y - 1), south = c.at(c.x, c.y + 1);
-  for (std::uint32_t update = 0; update < 8; ++update) {
-    const std::uint32_t site = 300 + 4 * update;
-    exchange(p, sink, site, east, west, 32, 1);
-    exchange(p, sink, site + 1, west, east, 32, 2);
-    exchange(p, sink, site + 2, south, north, 32, 3);
-    exchange(p, sink, site + 3, north, south, 32, 4);
+void multigrid(RankCalls calls, Step) {
+  const std::vector<Level> levels = levels_of(calls.place());
+  cycle(calls.in(0), levels);
+  if (!levels.empty()) update(calls.in(1), levels[0]);
+  calls.allreduce(2, {}, kMax);
+}
+
+// The grid is closed in the north and south, and cyclic from east to west (POP).
+void begin_ocean(RankCalls calls) {
+  const Cell c(calls.place());
+  const Message pair{.count = 2, .comm = kFirstCreated};
+  calls.init();
+  calls.cart_create(2, {c.rows, c.columns}, {0, 1}, kFirstCreated);
+  calls.in(1).allreduce(1, pair, kSum);
+  calls.in(2).allreduce(1, pair, kSum);
+  calls.barrier(1);
+}
+
+// Updates of ghost points from as many functions, and a solver that iterates more often in some
+// steps than in others.
+void ocean(RankCalls calls, Step step) {
+  constexpr std::uint32_t kUpdates = 8, kIterations[] = {5, 9, 13, 16};
+  const Cell c(calls.place());
+  const std::int64_t west = c.at(c.row, (c.column + c.columns - 1) % c.columns);
+  const std::int64_t east = c.at(c.row, (c.column + 1) % c.columns);
+  const std::int64_t north = c.at(c.row - 1, c.column), south = c.at(c.row + 1, c.column);
+  const auto side = [](int tag) { return Message{.count = 8, .tag = tag, .comm = kFirstCreated}; };
+  const auto update = [&](std::uint32_t function) {
+    RankCalls at = calls.in(function);
+    at.irecv(1, west, side(1), 0);
+    at.irecv(2, east, side(2), 1);
+    at.irecv(3, north, side(3), 2);
+    at.irecv(4, south, side(4), 3);
+    at.isend(5, east, side(1), 4);
+    at.isend(6, west, side(2), 5);
+    at.isend(7, south, side(3), 6);
+    at.isend(8, north, side(4), 7);
+    at.waitall(9, 8);
+  };
+  const auto sum = [&](std::uint32_t function) {
+    calls.in(function).allreduce(1, {.count = 2, .comm = kFirstCreated}, kSum);
+  };
+  for (std::uint32_t function = 10; function < 10 + kUpdates; ++function) update(function);
+  update(20);
+  const std::uint32_t rounds = std::min(kIterations[step.number % 4], step.most_rounds);
+  for (std::uint32_t round = 0; round < rounds; ++round) {
+    update(21);
+    sum(22);
   }
-  for (std::uint32_t inner = 0; inner < 4; ++inner) allreduce(p, sink, 340, 2);
+  update(23);
+  sum(24);
+  update(25);
 }
 
 // Up to 26 neighbours in a cube, each with a call of its own (LULESH).
-void hydro(Place p, EventSink& sink) {
-  const auto sides = grid<3>(p.ranks);
-  const std::array<std::int64_t, 3> place = {p.rank / (sides[1] * sides[2]),
-                                             p.rank / sides[2] % sides[1], p.rank % sides[2]};
-  const auto neighbour = [&](int direction) -> std::int64_t {
-    const std::array<int, 3> offset = {direction / 9 - 1, direction / 3 % 3 - 1, direction % 3 - 1};
-    std::int64_t rank = 0;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      const std::int64_t at = place[axis] + offset[axis];
-      if (at < 0 || at >= sides[axis]) return -1;
-      rank = rank * sides[axis] + at;
-    }
-    return rank;
+void hydro(RankCalls calls, Step) {
+  constexpr int kDirections = 27, kSelf = 13, kPoints = 6;
+  const auto sides = grid<3>(calls.place().ranks);
+  const std::int64_t rank = calls.place().rank;
+  const std::array<std::int64_t, 3> place = {rank / (sides[1] * sides[2]),
+                                             rank / sides[2] % sides[1], rank % sides[2]};
+  const auto offset = [](int direction) {
+    return std::array{direction / 9 - 1, direction / 3 % 3 - 1, direction % 3 - 1};
   };
-  const auto points = [](int direction) {  // of a side of a block of 8 by 8 by 8
+  const auto neighbour = [&](int direction) {
+    std::int64_t there = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const std::int64_t at = place[axis] + offset(direction)[axis];
+      if (direction == kSelf || at < 0 || at >= sides[axis]) return kNone;
+      there = there * sides[axis] + at;
+    }
+    return there;
+  };
+  const auto points = [&](int direction) {  // of a side of a block
     int count = 1;
-    for (const int offset : {direction / 9 - 1, direction / 3 % 3 - 1, direction % 3 - 1})
-      if (offset == 0) count *= 8;
+    for (const int axis : offset(direction))
+      if (axis == 0) count *= kPoints;
     return count;
   };
-  constexpr int kDirections = 27, kSelf = 13;
-  for (int to = 0; to < kDirections; ++to) {
-    if (to == kSelf || neighbour(to) < 0) continue;
-    send(p, sink, 400 + static_cast<std::uint32_t>(to), neighbour(to), points(to), to);
-  }
-  for (int from = 0; from < kDirections; ++from) {
-    if (from == kSelf || neighbour(from) < 0) continue;
-    receive(p, sink, 430 + static_cast<std::uint32_t>(from), neighbour(from), points(from),
-            kDirections - 1 - from);
-  }
-  allreduce(p, sink, 460, 1);
+  int requests = 0;
+  for (int from = 0; from < kDirections; ++from)
+    if (neighbour(from) != kNone)
+      calls.in(1).irecv(static_cast<std::uint32_t>(from), neighbour(from),
+                        {.count = points(from), .tag = kDirections - 1 - from}, requests++);
+  for (int to = 0; to < kDirections; ++to)
+    if (neighbour(to) != kNone)
+      calls.in(2).isend(static_cast<std::uint32_t>(to), neighbour(to),
+                        {.count = points(to), .tag = to}, requests++);
+  calls.in(3).waitall(1, requests);
+  calls.allreduce(2, {}, kMin);
 }
 
-// A master gives every worker a task and takes a result.
-void taskfarm(Place p, EventSink& sink) {
-  if (p.rank == 0) {
-    for (std::uint32_t worker = 1; worker < p.ranks; ++worker) send(p, sink, 81, worker, 4, 1);
-    for (std::uint32_t worker = 1; worker < p.ranks; ++worker) receive(p, sink, 82, worker, 4, 2);
-  } else {
-    receive(p, sink, 83, 0, 4, 1);
-    send(p, sink, 84, 0, 4, 2);
+struct Task {
+  std::int64_t worker;
+  int tag;  // 0: that there is no more to do
+};
+
+// A master gives every worker a task and, as results come, another. Here they come in the order of
+// the tasks, so that worker w has every (P - 1)-th task from the w-th on.
+void taskfarm(RankCalls calls, Step) {
+  const std::int64_t ranks = calls.place().ranks, rank = calls.place().rank, workers = ranks - 1;
+  const int tasks = static_cast<int>(std::max<std::int64_t>(40, workers));
+  const Message task{.type = kInt};
+  const auto sent = [&](int tag) {
+    Message message = task;
+    message.tag = tag;
+    return message;
+  };
+  if (rank == 0 && workers > 0) {
+    std::deque<Task> busy;
+    int next = 0;
+    const auto hand_out = [&](RankCalls at, std::int64_t worker) {
+      const int tag = next < tasks ? ++next : 0;
+      at.send(1, worker, sent(tag));
+      if (tag != 0) busy.push_back({worker, tag});
+    };
+    for (std::int64_t worker = 1; worker < ranks; ++worker) hand_out(calls.in(1), worker);
+    while (!busy.empty()) {
+      const Task done = busy.front();
+      busy.pop_front();
+      calls.receive_any(1, PartnerRank::any(), {}, done.worker, done.tag);
+      hand_out(calls.in(2), done.worker);
+    }
   }
+  for (std::int64_t tag = rank; rank > 0; tag += workers) {
+    const int given = tag <= tasks ? static_cast<int>(tag) : 0;
+    calls.receive_any(2, 0, task, 0, given);
+    if (given == 0) break;
+    calls.send(3, 0, {.tag = given});
+  }
+  calls.reduce(4, {.type = kInt}, kSum, 0);
+}
+
+// The steady one: only the number of shifts changes from step to step.
+void phases(RankCalls calls, Step step) {
+  for (std::uint32_t time = 0; time < 1 + step.number % 3; ++time) shift(calls, 2, 256);
+}
+
+// A ring of halos, and a chain along the ranks.
+void faulty(RankCalls calls, Step) {
+  const std::int64_t n = calls.place().ranks, rank = calls.place().rank;
+  const std::int64_t left = (rank + n - 1) % n, right = (rank + 1) % n;
+  RankCalls halo = calls.in(1), chain = calls.in(2);
+  halo.irecv(1, left, {.tag = 1}, 0);
+  halo.irecv(2, right, {.tag = 2}, 1);
+  halo.isend(3, right, {.tag = 1}, 2);
+  halo.isend(4, left, {.tag = 2}, 3);
+  halo.waitall(5, 4);
+  chain.receive(1, rank - 1, {.tag = 3});
+  chain.send(2, rank + 1, {.tag = 3});
+  calls.allreduce(3, {}, kSum);
 }
 
 constexpr Behaviour kBehaviours[] = {
     {"wavefront", "a pipeline over a 2-D grid", begin, wavefront},
-    {"stencil2d", "four neighbours", begin, stencil2d},
+    {"stencil2d", "four neighbours", begin_stencil2d, stencil2d},
     {"ring", "one neighbour, cyclic", begin, ring},
     {"multipartition", "three cyclic neighbours", begin, multipartition},
     {"transpose", "sums over rows, and the transposed place", begin, transpose},
-    {"spectral", "all to all", begin, spectral},
-    {"bucketsort", "all to all and a chain", begin, bucketsort},
+    {"spectral", "all to all in rows and columns", begin_spectral, spectral},
+    {"bucketsort", "all to all and a chain", begin, bucketsort, true},
     {"multigrid", "two neighbours at each level", begin, multigrid},
-    {"ocean", "eight updates from four neighbours", begin, ocean},
+    {"ocean", "updates from four neighbours, and a solver", begin_ocean, ocean, true},
     {"hydro", "26 neighbours", begin, hydro},
     {"taskfarm", "a master and workers", begin, taskfarm},
+    {"phases", "one neighbour, once to three times", begin, phases, true},
+    {"faulty", "two neighbours and a chain", begin, faulty},
 };
 
 }  // namespace
@@ -357,13 +478,10 @@ const Behaviour* find_behaviour(const std::string& name) {
 Trace behaviour_trace(std::uint32_t ranks) {
   Trace trace;
   trace.world_size = ranks;
-  for (const CallId call :
-       {CallId::kInit, CallId::kBcast, CallId::kBarrier, CallId::kSend, CallId::kRecv,
-        CallId::kSendrecv, CallId::kAllreduce, CallId::kAlltoall})
-    trace.calls.emplace(static_cast<std::uint16_t>(call), description(call));
+  trace.calls = rank_call_descriptions();
   trace.arrays.emplace(array_id({}), std::vector<std::int64_t>());
-  trace.predefined["datatype"] = {{"MPI_DOUBLE", 8}};
-  trace.predefined["op"] = {{"MPI_SUM", 0}};
+  trace.predefined["datatype"] = predefined_types();
+  trace.predefined["op"] = predefined_operations();
   return trace;
 }
 

@@ -2,36 +2,33 @@
 #pragma once
 
 /// The example programs' communication as event streams without programs: what a
-/// rank of a job of any size does before its time steps and in each of them. For
-/// `chameleon simulate`, which runs them on virtual ranks.
+/// rank of a job of any size does before its time steps and in each of them, at the
+/// programs' default sizes. For `chameleon simulate`, which runs them on virtual ranks.
+/// `tests/golden/test_behaviours.py` compares them with traces of the programs, value by
+/// value, but for what data decide: which worker comes first, how many keys go where, and
+/// how often a solver iterates.
 
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
 
-#include "model/event.h"
 #include "model/trace.h"
+#include "rank_calls.h"
 
 namespace chameleon::tools {
 
-/// Receives the events of a rank; `values` holds until it returns.
-class EventSink {
- public:
-  virtual ~EventSink() = default;
-  virtual void event(const Event& event) = 0;
-};
-
-/// Place of a rank in a job.
-struct Place {
-  std::uint32_t rank = 0, ranks = 1;
+/// A time step of an example: its number, from 0, and how often a loop inside goes round at most.
+struct Step {
+  std::uint32_t number = 0;
+  std::uint32_t most_rounds = UINT32_MAX;
 };
 
 struct Behaviour {
   const char* name;
   const char* shape;  ///< in words
-  void (*start)(Place place, EventSink& sink);
-  void (*step)(Place place, EventSink& sink);
+  void (*start)(RankCalls calls);
+  void (*step)(RankCalls calls, Step step);
+  bool steps_differ = false;  ///< in more than times
 };
 
 std::span<const Behaviour> behaviours();

@@ -89,7 +89,12 @@ std::string CallSites::describe(const Frame& frame) {
   if (at.file.empty() && (frame.module == 0 || at.function == place)) return at.function;
   const std::string function = function_text(at.function);
   if (at.file.empty()) return place + " " + function;
-  return std::string(base_name(at.file)) + ":" + std::to_string(at.line) + " " + function;
+  return named_text(at.file, at.line, at.function);
+}
+
+std::string CallSites::named_text(const std::string& file, int line,
+                                  const std::string& function) const {
+  return std::string(base_name(file)) + ":" + std::to_string(line) + " " + function_text(function);
 }
 
 std::string CallSites::site(std::uint64_t path) {
@@ -132,12 +137,26 @@ std::uint64_t CallSites::site_key(std::uint64_t path) {
   return frame == nullptr ? path : combine(frame->module, frame->offset);
 }
 
-std::vector<std::string> CallSites::frames(std::uint64_t path) {
-  std::vector<std::string> lines;
+std::vector<NamedFrame> CallSites::named_frames(std::uint64_t path) {
+  std::vector<NamedFrame> named;
   const auto found = trace_.paths.find(path);
   if (found != trace_.paths.end())
-    for (const Frame& one : found->second.frames) lines.push_back(describe(one));
-  if (lines.empty()) lines.push_back("path " + hexadecimal(path));
+    for (const Frame& one : found->second.frames) {
+      const SourceLocation& at = resolve(one);
+      named.push_back({describe(one), at.file, at.begin});
+      for (const auto& caller : at.callers)
+        named.push_back({caller.file.empty()
+                             ? address_text(one) + " " + function_text(caller.function)
+                             : named_text(caller.file, caller.line, caller.function),
+                         caller.file, caller.begin});
+    }
+  if (named.empty()) named.push_back({"path " + hexadecimal(path), "", 0});
+  return named;
+}
+
+std::vector<std::string> CallSites::frames(std::uint64_t path) {
+  std::vector<std::string> lines;
+  for (NamedFrame& frame : named_frames(path)) lines.push_back(std::move(frame.text));
   return lines;
 }
 

@@ -21,6 +21,13 @@
 
 namespace chameleon::tools {
 
+/// A function on a call path: a frame, or one that was inlined in a frame.
+struct NamedFrame {
+  std::string text;  ///< as CallSites::describe
+  std::string file;  ///< with its folder; empty if not known
+  int begin = 0;     ///< the line on which the function is declared; 0 if not known
+};
+
 class CallSites {
  public:
   /// The trace must outlive this. `full`: function names with their namespaces'
@@ -39,8 +46,10 @@ class CallSites {
   std::uint64_t context(std::uint64_t path);
   /// A number for that frame, whoever called its function.
   std::uint64_t site_key(std::uint64_t path);
-  /// All frames, innermost first.
+  /// All frames, innermost first. Functions that were inlined have lines of their own, as if they
+  /// had been called.
   std::vector<std::string> frames(std::uint64_t path);
+  std::vector<NamedFrame> named_frames(std::uint64_t path);
 
   /// From the place outward, innermost first; empty if the path is not known.
   std::span<const Frame> place_frames(std::uint64_t path);
@@ -55,6 +64,7 @@ class CallSites {
  private:
   const Frame* place_frame(std::uint64_t path);
   void find_places();
+  std::string named_text(const std::string& file, int line, const std::string& function) const;
 
   const Trace& trace_;
   const bool full_;

@@ -70,12 +70,12 @@ nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report
 }
 
 std::string verdict(const CheckReport& report) {
-  if (report.problem_count > report.program_count) return "the trace does not hang together: ";
-  if (!report.ok) return "the program is at fault, as told above; all else hangs together: ";
+  if (report.problem_count > report.program_count) return "the trace is not consistent: ";
+  if (!report.ok) return "the program is at fault, as listed above; all else is consistent: ";
   if (report.declared_count > 0)
-    return "the trace hangs together but for what it declares inexact, and replay needs "
+    return "the trace is consistent but for what it declares inexact, and replay needs "
            "--best-effort: ";
-  return "the trace hangs together: ";
+  return "the trace is consistent: ";
 }
 
 void print_text(const Trace& trace, const CheckReport& report) {
@@ -94,8 +94,7 @@ void print_text(const Trace& trace, const CheckReport& report) {
       std::cout << "; " << count_text(report.open_requests) << " requests still open";
     std::cout << "\n";
   } else if (report.open_requests > 0) {
-    std::cout << "requests that nobody completes, of calls that concern no other rank: "
-              << count_text(report.open_requests) << "\n";
+    std::cout << "uncompleted local requests: " << count_text(report.open_requests) << "\n";
   }
   const CheckReport::Unmatched& left = report.declared_unmatched;
   if (left.sends + left.receives + left.collectives > 0)
@@ -136,8 +135,8 @@ int run_check(const Options& options) {
     if (!shared->empty())
       return fail("check",
                   *shared +
-                      ": in which order is not in the trace, so what matches what "
-                      "cannot be told",
+                      ": the trace does not have their order, so it cannot "
+                      "determine which operations match",
                   kExitRefused);
   }
   const Result<CheckReport> report = threads ? check_threads(*trace) : check(*trace);
@@ -145,8 +144,8 @@ int run_check(const Options& options) {
   if (!report->doubt.empty())
     return fail("check",
                 report->doubt +
-                    ": which one is meant is not in the trace, so it cannot be told "
-                    "whether this is a fault: " +
+                    ": the trace does not have which one is meant, so it cannot "
+                    "determine whether this is a fault: " +
                     report->problems.front().text,
                 kExitRefused);
   if (options.json)

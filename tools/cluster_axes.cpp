@@ -20,7 +20,7 @@ void add_cluster_axes(CLI::App& verb, ClusterAxes& axes) {
   verb.add_option("--count-tolerance", axes.tolerance, "Share by which COUNTs may differ");
   verb.add_option("--distance", axes.distance, "manhattan, euclidean");
   verb.add_option("--rules", axes.rules, "What values are expected to be: a file, or rules");
-  verb.add_option("--seed", axes.seed, "Of what is picked at random")->capture_default_str();
+  verb.add_option("--seed", axes.seed, "Seed of what is picked at random")->capture_default_str();
 }
 
 Result<cluster::ClusterOptions> cluster_options(const ClusterAxes& axes) {

@@ -50,7 +50,11 @@ void add_pairs_command(CLI::App& app, int& status);
 void add_efficiency_command(CLI::App& app, int& status);
 void add_phases_command(CLI::App& app, int& status);
 void add_patterns_command(CLI::App& app, int& status);
+void add_slow_command(CLI::App& app, int& status);
+void add_whatif_command(CLI::App& app, int& status);
 void add_report_command(CLI::App& app, int& status);
+void add_watch_command(CLI::App& app, int& status);
+void add_serve_command(CLI::App& app, int& status);
 
 /// Prints `chameleon VERB: MESSAGE` to standard error and gives back `status`.
 int fail(std::string_view verb, std::string_view message, int status);

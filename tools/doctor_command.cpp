@@ -28,7 +28,7 @@ const char* name_of(Linking linking) {
   return "unknown";
 }
 
-void print_document(const Diagnosis& diagnosis, const std::string& tracer) {
+void print_document(const Diagnosis& diagnosis) {
   auto document = json_document("doctor");
   document["program"] = diagnosis.program;
   document["traceable"] = diagnosis.traceable;
@@ -43,14 +43,14 @@ void print_document(const Diagnosis& diagnosis, const std::string& tracer) {
   document["fortran"] = diagnosis.fortran;
   document["chameleon_linked"] = diagnosis.chameleon_linked;
   document["chameleon_first"] = diagnosis.chameleon_first;
-  document["chameleon_library"] = tracer;
+  document["chameleon_library"] = diagnosis.tracer;
   document["missing"] = nlohmann::ordered_json::array();
   for (const LoadedLibrary& library : diagnosis.missing)
     document["missing"].push_back(library.name);
   print_json(document);
 }
 
-void print_text(const Diagnosis& diagnosis, const std::string& tracer) {
+void print_text(const Diagnosis& diagnosis) {
   const auto line = [](const char* label, const std::string& text) {
     if (!text.empty()) std::cout << "  " << label << text << "\n";
   };
@@ -62,20 +62,20 @@ void print_text(const Diagnosis& diagnosis, const std::string& tracer) {
                             (diagnosis.mpi_path.empty() ? "" : " => " + diagnosis.mpi_path));
   line("Fortran    ", diagnosis.fortran);
   if (diagnosis.kind == "script") line("starts     ", diagnosis.interpreter);
-  line("tracer     ", tracer.empty() ? "libchameleon.so not found: set CHAMELEON_LIBRARY" : tracer);
+  line("tracer     ", diagnosis.tracer.empty() ? "libchameleon.so not found: set CHAMELEON_LIBRARY"
+                                               : diagnosis.tracer);
   for (const LoadedLibrary& library : diagnosis.missing)
     line("not found  ", library.name + ": set LD_LIBRARY_PATH as for running the program");
   line("do         ", diagnosis.advice);
 }
 
 int doctor(const Options& options) {
-  const std::string tracer = find_tracer();
-  Result<Diagnosis> diagnosis = diagnose(options.program, tracer);
+  Result<Diagnosis> diagnosis = diagnose(options.program, find_tracer());
   if (!diagnosis) return fail("doctor", diagnosis.error());
   if (options.json)
-    print_document(*diagnosis, tracer);
+    print_document(*diagnosis);
   else
-    print_text(*diagnosis, tracer);
+    print_text(*diagnosis);
   return diagnosis->traceable ? kExitOk : kExitMismatch;
 }
 

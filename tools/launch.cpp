@@ -74,11 +74,17 @@ std::string find_replayer() {
       {own / kName, own / "../libexec/chameleon" / kName, own / "../replay" / kName});
 }
 
+std::string default_launcher(std::string_view mpi_library) {
+  const bool open_mpi = mpi_library == "libmpi.so.40" || mpi_library == "libmpi.so.20";
+  const std::string named = open_mpi ? "mpiexec.openmpi" : "mpiexec.mpich";
+  return find_program(named).empty() ? "mpiexec" : named;
+}
+
 std::vector<std::string> launcher_words(const std::string& option) {
   std::vector<std::string> words;
   std::istringstream text(option);
   for (std::string word; text >> word;) words.push_back(word);
-  if (words.empty()) words = {find_program("mpiexec.mpich").empty() ? "mpiexec" : "mpiexec.mpich"};
+  if (words.empty()) words = {default_launcher("")};
   return words;
 }
 

@@ -17,7 +17,10 @@ std::string find_tracer();
 /// chameleon-replay: beside the command, in ../libexec/chameleon/, or its build tree; or empty.
 std::string find_replayer();
 
-/// The words of a launcher option, or of the default (mpiexec.mpich, mpiexec).
+/// The launcher of the MPI that has this soname: mpiexec.openmpi or mpiexec.mpich, or else mpiexec.
+std::string default_launcher(std::string_view mpi_library);
+
+/// The words of a launcher option, or of MPICH's default.
 std::vector<std::string> launcher_words(const std::string& option);
 
 /// `LAUNCHER [-n N] env SETTING... PROGRAM...`: the form every launcher takes,

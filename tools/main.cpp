@@ -12,6 +12,7 @@
 
 #ifndef CHAMELEON_VERSION
 #define CHAMELEON_VERSION "0"
+#define CHAMELEON_BUILD_FACTS ""
 #endif
 
 namespace {
@@ -30,7 +31,10 @@ int run_command(int argc, char** argv) {
 
   int status = chameleon::tools::kExitOk;
   CLI::App app("Chameleon traces MPI applications: online, compressed, replayable.", "chameleon");
-  app.set_version_flag("--version", "chameleon " CHAMELEON_VERSION);
+  app.set_version_flag("--version", "chameleon " CHAMELEON_VERSION "\ntrace format: " +
+                                        std::to_string(chameleon::format::kFormatMajor) + "." +
+                                        std::to_string(chameleon::format::kFormatMinor) +
+                                        "\n" CHAMELEON_BUILD_FACTS);
   app.require_subcommand(1);
   app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
     const CLI::App* verb = failed;
@@ -59,8 +63,12 @@ int run_command(int argc, char** argv) {
   chameleon::tools::add_pairs_command(app, status);
   chameleon::tools::add_phases_command(app, status);
   chameleon::tools::add_efficiency_command(app, status);
+  chameleon::tools::add_slow_command(app, status);
+  chameleon::tools::add_whatif_command(app, status);
   chameleon::tools::add_patterns_command(app, status);
   chameleon::tools::add_report_command(app, status);
+  chameleon::tools::add_watch_command(app, status);
+  chameleon::tools::add_serve_command(app, status);
 
   // The parser would only say that a verb is missing.
   if (!arguments.empty() && !arguments.front().empty() && arguments.front().front() != '-' &&

@@ -18,7 +18,7 @@ namespace phases_verb {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string trace, criterion = "aic", split = "auto", curve;
+  std::string trace, by = "patterns", criterion = "aic", split = "auto", curve;
   SegmentationOptions segmentation;
   bool json = false;
 };
@@ -143,16 +143,105 @@ Status write_curve(const ExecutionPhases& found, const Options& options) {
   return Unit{};
 }
 
+std::string call_paths_text(const MarkerPhase& phase) {
+  constexpr std::size_t kMost = 4;
+  std::string text;
+  for (std::size_t i = 0; i < phase.call_paths.size() && i < kMost; ++i) {
+    const auto [number, count] = phase.call_paths[i];
+    text += (i == 0 ? "" : ", ") +
+            (number == Series::kOtherPhase ? "others" : "no. " + std::to_string(number)) + " x" +
+            count_text(count);
+  }
+  if (phase.call_paths.size() > kMost)
+    text += ", " + std::to_string(phase.call_paths.size() - kMost) + " more";
+  return text;
+}
+
+void print_markers(const std::vector<MarkerPhase>& phases) {
+  const auto share = [](double part, const MarkerPhase& phase) {
+    const double whole = phase.compute_ns + phase.calls_ns + phase.waiting_ns;
+    return share_text(whole > 0 ? part / whole : 0);
+  };
+  std::cout << "phases: " << count_text(phases.size())
+            << "; markers: " << count_text(phases.back().last) << "\n\n"
+            << Style().strong(
+                   "phase       markers     begin      time   of run  computing  "
+                   "in calls  waiting  Call-Paths")
+            << "\n";
+  const auto run = static_cast<double>(phases.back().end_ns);
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    const MarkerPhase& phase = phases[i];
+    const auto ns = static_cast<double>(phase.end_ns - phase.begin_ns);
+    std::cout << padded(std::to_string(i + 1), 5)
+              << padded(std::to_string(phase.first) + "-" + std::to_string(phase.last), 14)
+              << padded(duration_text(static_cast<double>(phase.begin_ns)), 10)
+              << padded(duration_text(ns), 10) << padded(share_text(run > 0 ? ns / run : 0), 9)
+              << padded(share(phase.compute_ns, phase), 11)
+              << padded(share(phase.calls_ns, phase), 10)
+              << padded(share(phase.waiting_ns, phase), 9) << "  " << call_paths_text(phase)
+              << "\n";
+  }
+  for (std::size_t i = 1; i < phases.size(); ++i)
+    if (phases[i].tie_first < phases[i].tie_last)
+      std::cout << "phase " << i + 1 << " may as well begin with any interval from marker "
+                << phases[i].tie_first << " to " << phases[i].tie_last << "\n";
+}
+
+void print_markers_document(const std::vector<MarkerPhase>& phases, const Options& options) {
+  Json document = json_document("phases");
+  document["by"] = options.by;
+  document["criterion"] = options.criterion;
+  document["published"] = options.segmentation.published;
+  document["phases"] = Json::array();
+  for (const MarkerPhase& phase : phases) {
+    Json row = {{"first_marker", phase.first},
+                {"markers", phase.intervals()},
+                {"begin_seconds", static_cast<double>(phase.begin_ns) * 1e-9},
+                {"seconds", static_cast<double>(phase.end_ns - phase.begin_ns) * 1e-9},
+                {"compute_seconds", phase.compute_ns * 1e-9},
+                {"call_seconds", phase.calls_ns * 1e-9},
+                {"waiting_seconds", phase.waiting_ns * 1e-9}};
+    if (&phase != &phases.front()) {
+      row["strength"] = phase.strength;
+      row["tie_first"] = phase.tie_first;
+      row["tie_last"] = phase.tie_last;
+    }
+    row["call_paths"] = Json::array();
+    for (const auto& [number, count] : phase.call_paths)
+      row["call_paths"].push_back({{"number", number}, {"intervals", count}});
+    document["phases"].push_back(std::move(row));
+  }
+  print_json(document);
+}
+
+int run_by_markers(const Trace& trace, const Options& options) {
+  if (!options.curve.empty())
+    return fail("phases", "--curve is of patterns, not of markers", kExitUsage);
+  const std::vector<MarkerPhase> phases = find_marker_phases(trace.series, options.segmentation);
+  if (phases.empty())
+    return fail("phases",
+                options.trace +
+                    " has no series over markers: run again with markers, and "
+                    "CHAMELEON_CLUSTERING other than off",
+                kExitRefused);
+  if (options.json)
+    print_markers_document(phases, options);
+  else
+    print_markers(phases);
+  return kExitOk;
+}
+
 int run_phases(Options options) {
   int status = kExitOk;
   const std::optional<Trace> trace = load_trace("phases", options.trace, status);
   if (!trace) return status;
+  criterion_of(options.criterion, options.segmentation.criterion);
+  if (options.by == "markers") return run_by_markers(*trace, options);
   CallSites sites(*trace);
   PatternOptions wanted;
   split_of(options.split, wanted.split);
   wanted.context = [&](std::uint64_t path) { return sites.context(path); };
   wanted.site = [&](std::uint64_t path) { return sites.site_key(path); };
-  criterion_of(options.criterion, options.segmentation.criterion);
   const Result<ExecutionPhases> found = find_phases(*trace, wanted, options.segmentation);
   if (!found) return fail("phases", found.error());
   if (!options.curve.empty())
@@ -173,6 +262,9 @@ void add_phases_command(CLI::App& app, int& status) {
   CLI::App* verb =
       app.add_subcommand("phases", "Find stretches of the run that communicate differently");
   verb->add_option("trace", options->trace, "Trace file")->required();
+  verb->add_option("--by", options->by,
+                   "What changes: patterns (default), or the Call-Paths at markers")
+      ->check(CLI::IsMember({"patterns", "markers"}));
   verb->add_option("--criterion", options->criterion,
                    "What makes a split worth it: aic (default), bic, hqc, aicc or caic")
       ->check(CLI::IsMember({"aic", "bic", "hqc", "aicc", "caic"}));

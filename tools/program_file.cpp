@@ -17,6 +17,8 @@
 #include <set>
 #include <sstream>
 
+#include "runtimes.h"
+
 namespace chameleon::tools {
 namespace {
 
@@ -74,7 +76,7 @@ void read_dynamic(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, const std
     if (entry.d_tag == DT_SONAME) file.soname = text();
     if (entry.d_tag == DT_RUNPATH || entry.d_tag == DT_RPATH)
       for (const std::string& folder : split(text(), ':'))
-        file.search.push_back(with_origin(folder, path));
+        (entry.d_tag == DT_RPATH ? file.rpath : file.runpath).push_back(with_origin(folder, path));
   }
 }
 
@@ -174,7 +176,11 @@ class Loader {
 
   std::string find(const std::string& name, const ElfFile& by, const ElfFile& program) const {
     if (name.find('/') != std::string::npos) return name;
-    for (const auto* folders : {&by.search, &program.search, &user_, &folders_})
+    const std::vector<std::string> none;
+    const auto rpath = [&](const ElfFile& file) {
+      return file.runpath.empty() ? &file.rpath : &none;
+    };
+    for (const auto* folders : {rpath(by), rpath(program), &user_, &by.runpath, &folders_})
       for (const std::string& folder : *folders)
         if (const std::string path = folder + "/" + name; access(path.c_str(), R_OK) == 0)
           return path;
@@ -184,39 +190,26 @@ class Loader {
   std::vector<std::string> folders_, user_;
 };
 
-/// The implementation that a library of this name belongs to, or null.
-const char* mpi_of(const std::string& name) {
-  struct Known {
-    const char* prefix;
-    const char* mpi;
-  };
-  constexpr std::array kKnown = {
-      Known{"libmpich.so", "MPICH"},
-      Known{"libmpi.so.40", "Open MPI"},
-      Known{"libmpi.so.20", "Open MPI"},
-      Known{"libmpi.so.12", "Intel MPI or another of the MPICH ABI"},
-      Known{"libmpi_abi.so", "an MPI of the standard ABI"},
-      Known{"libmpi_cray.so", "Cray MPICH"},
-      Known{"libmpi_gnu", "Cray MPICH"},
-      Known{"libmpi.so", "an unknown MPI"},
-  };
-  for (const Known& known : kKnown)
-    if (starts_with(name, known.prefix)) return known.mpi;
-  return nullptr;
-}
-
 bool is_fortran_binding(const std::string& name) {
   return starts_with(name, "libmpichfort") || starts_with(name, "libmpifort") ||
          starts_with(name, "libmpi_mpifh");
 }
 
-/// The MPI library the tracer itself is built for.
-std::string mpi_of_tracer(const std::string& tracer) {
-  if (!tracer.empty())
-    if (Result<ElfFile> file = read_elf(tracer))
-      for (const std::string& name : file->needed)
-        if (mpi_of(name) != nullptr) return name;
-  return "libmpich.so.12";
+/// Chooses the runtime for the program's MPI; false if there is none.
+bool choose_runtime(const std::string& tracer, Diagnosis& diagnosis) {
+  std::string known;
+  const std::vector<Runtime> all = runtimes(tracer);
+  for (const Runtime& runtime : all) {
+    known += (known.empty() ? "" : ", ") + runtime.mpi_library;
+    if (runtime.mpi_library != diagnosis.mpi_library) continue;
+    diagnosis.tracer = runtime.path;
+    // Whatever else runs in the job's environment has to find the library too.
+    if (&runtime != &all.front()) diagnosis.mpi_preload = diagnosis.mpi_path;
+    return true;
+  }
+  diagnosis.reason = "it is linked with " + diagnosis.mpi + " (" + diagnosis.mpi_library +
+                     "); this Chameleon is for " + known;
+  return false;
 }
 
 void diagnose_script(std::istream& file, Diagnosis& diagnosis) {
@@ -253,10 +246,7 @@ void diagnose_dynamic(const ElfFile& elf, const std::string& tracer, Diagnosis& 
     return;
   }
   diagnosis.linking = Linking::kDynamic;
-  const std::string expected = mpi_of_tracer(tracer);
-  if (diagnosis.mpi_library != expected) {
-    diagnosis.reason = "it is linked with " + diagnosis.mpi + " (" + diagnosis.mpi_library +
-                       "); this Chameleon is for " + expected;
+  if (!choose_runtime(tracer, diagnosis)) {
     diagnosis.advice =
         "build the program with the MPI of Chameleon (mpicc.mpich), or Chameleon "
         "with the MPI of the program";
@@ -333,6 +323,7 @@ std::string find_program(const std::string& program) {
 
 Result<Diagnosis> diagnose(const std::string& program, const std::string& tracer) {
   Diagnosis diagnosis;
+  diagnosis.tracer = tracer;
   diagnosis.program = find_program(program);
   std::error_code error;
   // `doctor app` means the file here, if there is no such command.

@@ -22,9 +22,9 @@ struct ElfFile {
   std::string interpreter;
   std::string soname;
   std::vector<std::string> needed;
-  std::vector<std::string> search;  ///< RPATH or RUNPATH, $ORIGIN resolved
-  bool defines_mpi = false;         ///< MPI_Init is in it
-  bool defines_chameleon = false;   ///< so is the tracer
+  std::vector<std::string> rpath, runpath;  ///< $ORIGIN resolved
+  bool defines_mpi = false;                 ///< MPI_Init is in it
+  bool defines_chameleon = false;           ///< so is the tracer
 };
 
 /// Error: kSystem if unreadable, kCorrupt if not ELF or damaged.
@@ -43,10 +43,12 @@ struct Diagnosis {
   std::string program;  ///< as found
   std::string kind;     ///< "elf", "script", or "other"
   std::string interpreter;
-  std::string mpi;          ///< "MPICH", "Open MPI", "Intel MPI or MPICH ABI", or empty
+  std::string mpi;          ///< "MPICH", "Open MPI", "an MPI of the MPICH ABI", or empty
   std::string mpi_library;  ///< soname
   std::string mpi_path;
-  std::string fortran;  ///< soname of the Fortran binding, or empty
+  std::string tracer;       ///< the runtime for that MPI: what to preload
+  std::string mpi_preload;  ///< what to preload after it, or empty
+  std::string fortran;      ///< soname of the Fortran binding, or empty
   Linking linking = Linking::kUnknown;
   bool chameleon_linked = false;
   bool chameleon_first = false;  ///< before the MPI library
@@ -62,8 +64,8 @@ struct Diagnosis {
 /// The file a shell would start for `program`, or an empty string.
 std::string find_program(const std::string& program);
 
-/// Looks at `program`; `tracer` is the path of libchameleon.so or empty. Error:
-/// kSystem if it is not there or cannot be read.
+/// Looks at `program`; `tracer` is the path of libchameleon.so or empty: other runtimes are beside
+/// it. Error: kSystem if it is not there or cannot be read.
 Result<Diagnosis> diagnose(const std::string& program, const std::string& tracer);
 
 }  // namespace chameleon::tools

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -14,6 +15,7 @@
 #include "launch.h"
 #include "process/settings.h"
 #include "program_file.h"
+#include "runtimes.h"
 #include "summary.h"
 
 namespace chameleon::tools {
@@ -23,7 +25,7 @@ namespace fs = std::filesystem;
 
 struct Options {
   int ranks = 0;
-  std::string launcher;
+  std::string launcher, mpi;
   std::string output;
   std::string fidelity, algorithm, clustering, format, steps, k, equality, count_tolerance;
   std::string rules, filter;
@@ -142,6 +144,24 @@ void tell_outcome(const Options& options, const std::string& output, const Trace
     print_outcome(path, *trace, *summary);
 }
 
+/// The runtime and launcher of an MPI that the program does not name: it will load it.
+Status choose_mpi(const std::string& name, const std::string& tracer, Diagnosis& diagnosis) {
+  const std::vector<Runtime> all = runtimes(tracer);
+  const auto chosen = std::find_if(all.begin(), all.end(), [&](const Runtime& runtime) {
+    return fs::path(runtime.path).filename() == "libchameleon-" + name + ".so" ||
+           (name == "mpich" && runtime.mpi_library == "libmpich.so.12");
+  });
+  if (chosen == all.end())
+    return Error{ErrorKind::kUsage, "--mpi " + name + ": there is no libchameleon-" + name + ".so",
+                 0};
+  if (!diagnosis.mpi_library.empty() && diagnosis.mpi_library != chosen->mpi_library)
+    return Error{ErrorKind::kUsage,
+                 "--mpi " + name + ": the program is linked with " + diagnosis.mpi_library, 0};
+  diagnosis.tracer = chosen->path;
+  diagnosis.mpi_library = chosen->mpi_library;
+  return Unit{};
+}
+
 int run(const Options& options) {
   if (options.application.empty())
     return fail("run", "no program (chameleon run -n RANKS -- PROGRAM ARGUMENTS...)", kExitUsage);
@@ -155,6 +175,10 @@ int run(const Options& options) {
   if (!diagnosis) return fail("run", diagnosis.error().message, kExitUsage);
   if (!diagnosis->executable)
     return fail("run", diagnosis->program + " is not executable", kExitUsage);
+  if (!options.mpi.empty())
+    if (const Status chosen = choose_mpi(options.mpi, tracer, *diagnosis); !chosen)
+      return fail("run", chosen.error().message, kExitUsage);
+  tracer = diagnosis->tracer;
 
   const auto untraced = [](const std::string& why) { fail("run", "runs untraced: " + why, 0); };
   bool expected = setting(options, "CHAMELEON_ENABLE") != "0";
@@ -176,7 +200,10 @@ int run(const Options& options) {
   const std::string output =
       options.output.empty() ? setting(options, "CHAMELEON_OUTPUT") : options.output;
   const Traces before = expected ? traces(output) : Traces();
-  const int status = launch("run", launch_line(options.launcher, options.ranks,
+  const std::string launcher =
+      options.launcher.empty() ? default_launcher(diagnosis->mpi_library) : options.launcher;
+  if (!tracer.empty() && !diagnosis->mpi_preload.empty()) tracer += ":" + diagnosis->mpi_preload;
+  const int status = launch("run", launch_line(launcher, options.ranks,
                                                environment(options, tracer), options.application));
   if (!expected || status == kExitNoLauncher) return status;
   const Traces after = traces(output);
@@ -205,7 +232,10 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
   verb->add_option("-n,--ranks", options->ranks, "Ranks, passed to the launcher as -n")
       ->check(CLI::PositiveNumber);
   verb->add_option("--launcher", options->launcher,
-                   "Launcher and its options (default mpiexec.mpich, or mpiexec)");
+                   "Launcher and its options (default that of the program's MPI, mpiexec.mpich or "
+                   "mpiexec.openmpi, or mpiexec)");
+  verb->add_option("--mpi", options->mpi,
+                   "MPI that a script or interpreter will load: mpich, openmpi (default mpich)");
   verb->add_option("--output,-o", options->output, "Trace file (CHAMELEON_OUTPUT)");
   verb->add_option("--fidelity", options->fidelity, "exact, checked, lead (CHAMELEON_FIDELITY)");
   verb->add_option("--timing", options->timing, "histogram, full, none (CHAMELEON_TIMING)");

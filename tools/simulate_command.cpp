@@ -21,6 +21,7 @@
 #include "flush/flush.h"
 #include "format/codec.h"
 #include "online/ballot.h"
+#include "recorded_events.h"
 #include "signature/call_rules.h"
 #include "simulate_capek.h"
 #include "world/virtual_world.h"
@@ -32,6 +33,7 @@ struct Options {
   std::string behaviour;
   std::uint32_t from = 1024, to = 1U << 20;
   std::uint32_t iterations = 20;
+  std::uint32_t inner = UINT32_MAX;  ///< rounds of a loop within a step at most
   ClusterAxes axes;
   std::string fidelity = "exact", filter = "auto";
   std::string output;
@@ -39,26 +41,10 @@ struct Options {
   bool json = false;
 };
 
-/// A rank's events, kept to be given again.
-class Recorded final : public EventSink {
- public:
-  struct Kept {
-    std::uint16_t call;
-    std::uint64_t path, compute, communication;
-    std::vector<std::int64_t> values;
-  };
-  void event(const Event& event) override {
-    events.push_back({event.call,
-                      event.path,
-                      event.compute,
-                      event.communication,
-                      {event.values.begin(), event.values.end()}});
-  }
-  void push_to(Folder& folder) const {
-    for (const Kept& one : events)
-      folder.push({one.call, one.path, one.compute, one.communication, one.values});
-  }
-  std::vector<Kept> events;
+/// A part of a run: the start-up, and so many steps from one on.
+struct Part {
+  bool start = false;
+  std::uint32_t first = 0, steps = 0;
 };
 
 struct Row {
@@ -129,9 +115,9 @@ class Simulation {
     // History (start-up and the first step) is everyone's; the steady steps are those of
     // leads, and of others as the fidelity says.
     Trace online = frame_;
-    append(online,
-           merged(world, Clustering(), FlushOptions(Fidelity::kExact, flushing_.filter), true, 1));
-    append(online, merged(world, clusters, flushing_, false, options_.iterations));
+    const FlushOptions all(Fidelity::kExact, flushing_.filter);
+    append(online, merged(world, Clustering(), all, {.start = true, .steps = 1}));
+    append(online, merged(world, clusters, flushing_, {.first = 1, .steps = options_.iterations}));
     row.merging = world.traffic();
     row.merging_seconds = world.critical_seconds();
     describe(online, clusters);
@@ -141,15 +127,36 @@ class Simulation {
     last_ = std::move(online);
   }
 
-  /// The fold of a rank's events, in place of what `share` held. A step is the same each
-  /// time: its events are made once.
-  void fill(Share& share, Place place, bool start, std::uint32_t steps) const {
+  RecordedEvents started(Place place) const {
+    RecordedEvents events;
+    behaviour_.start(RankCalls(place, events));
+    return events;
+  }
+  RecordedEvents stepped(Place place, std::uint32_t number) const {
+    RecordedEvents events;
+    behaviour_.step(RankCalls(place, events), {number, options_.inner});
+    return events;
+  }
+
+  /// Calls `visit(events)` for the parts of a part of a run, in order. Steps that do not differ
+  /// are made once.
+  template <class Visit>
+  void for_each(Place place, const Part& part, Visit&& visit) const {
+    if (part.start) visit(started(place));
+    RecordedEvents step;
+    for (std::uint32_t i = 0; i < part.steps; ++i) {
+      if (i == 0 || behaviour_.steps_differ) step = stepped(place, part.first + i);
+      visit(step);
+    }
+  }
+
+  /// The fold of a rank's events, in place of what `share` held.
+  void fill(Share& share, Place place, const Part& part) const {
     Folder folder;
-    Recorded begin, step;
-    if (start) behaviour_.start(place, begin);
-    behaviour_.step(place, step);
-    begin.push_to(folder);
-    for (std::uint32_t i = 0; i < steps; ++i) step.push_to(folder);
+    for_each(place, part, [&](const RecordedEvents& events) {
+      events.push_to(folder);
+      share.trace.arrays.insert(events.arrays.begin(), events.arrays.end());
+    });
     share.events = folder.event_count();
     share.trace.ranks = RankList::single(place.rank);
     share.trace.nodes = folder.take();
@@ -168,11 +175,10 @@ class Simulation {
 
   /// The signatures of a step, as the tracer feeds them.
   SignatureVector sign(Place place, IntervalSignature& signature) const {
-    Recorded step;
-    behaviour_.step(place, step);
+    const RecordedEvents step = stepped(place, 0);
     signature::CallSites sites = sites_of(place);
     std::uint64_t compute = 0, communication = 0;
-    for (const Recorded::Kept& one : step.events) {
+    for (const RecordedEvents::Kept& one : step.events) {
       sign_event(one, place, sites, signature);
       compute += one.compute;
       communication += one.communication;
@@ -189,7 +195,7 @@ class Simulation {
     return totals.signature();
   }
 
-  void sign_event(const Recorded::Kept& event, Place place, signature::CallSites& sites,
+  void sign_event(const RecordedEvents::Kept& event, Place place, signature::CallSites& sites,
                   IntervalSignature& signature) const {
     const std::uint64_t symbol = Node::event_symbol(event.call, event.path);
     signature.call(symbol);
@@ -222,9 +228,8 @@ class Simulation {
   signature::CallSites sites_of(Place place) const {
     signature::CallSites sites;
     if (rules_.empty()) return sites;
-    Recorded begin;
-    behaviour_.start(place, begin);
-    for (const Recorded::Kept& one : begin.events) {
+    const RecordedEvents begin = started(place);
+    for (const RecordedEvents::Kept& one : begin.events) {
       const bool ruled = !rules_.of(one.call).empty();
       if (ruled) sites.number(one.call, one.path);
     }
@@ -232,7 +237,7 @@ class Simulation {
   }
 
   /// The rule that gives a value, from 1.
-  std::uint32_t rule_of(const Recorded::Kept& event, Place place, signature::CallSites& sites,
+  std::uint32_t rule_of(const RecordedEvents::Kept& event, Place place, signature::CallSites& sites,
                         const signature::SignedValue& value) const {
     if (rules_.of(event.call).empty()) return 0;
     auto caller = rules_.caller(event.call, event.values, place.rank, place.ranks);
@@ -241,8 +246,8 @@ class Simulation {
   }
 
   // Traces are made where they are needed, and not all held at once.
-  Trace merged(VirtualWorld& world, const Clustering& clusters, FlushOptions flushing, bool start,
-               std::uint32_t steps) const {
+  Trace merged(VirtualWorld& world, const Clustering& clusters, FlushOptions flushing,
+               const Part& part) const {
     const std::uint32_t ranks = world.size();
     Share scratch;
     scratch.trace = frame_;
@@ -251,7 +256,8 @@ class Simulation {
     auto classes = world.generate([&](std::uint32_t rank) {
       std::vector<ShareClass> mine;
       if (leads_only && !std::binary_search(leads.begin(), leads.end(), rank)) return mine;
-      fill(scratch, {rank, ranks}, start, steps);
+      scratch.trace.arrays = frame_.arrays;
+      fill(scratch, {rank, ranks}, part);
       mine.push_back(classify(rank, scratch));
       return mine;
     });
@@ -261,7 +267,7 @@ class Simulation {
         [&](std::uint32_t rank, const FlushPlan::Entry& entry) {
           Share mine;
           mine.trace = frame_;
-          fill(mine, {rank, ranks}, start, steps);
+          fill(mine, {rank, ranks}, part);
           mine.rules = &rules_.rules();
           mine.sites = sites_of({rank, ranks});
           return prepare(entry, mine);
@@ -271,14 +277,12 @@ class Simulation {
   }
 
   /// What rank 0 spends, as its recorded times say.
-  std::uint64_t duration_ns(std::uint32_t ranks, bool start, std::uint32_t steps) const {
-    Recorded begin, step;
-    if (start) behaviour_.start({0, ranks}, begin);
-    behaviour_.step({0, ranks}, step);
-    std::uint64_t first = 0, each = 0;
-    for (const Recorded::Kept& one : begin.events) first += one.compute + one.communication;
-    for (const Recorded::Kept& one : step.events) each += one.compute + one.communication;
-    return first + steps * each;
+  std::uint64_t duration_ns(std::uint32_t ranks, std::uint32_t steps) const {
+    std::uint64_t sum = 0;
+    for_each({0, ranks}, {.start = true, .steps = steps}, [&](const RecordedEvents& events) {
+      for (const RecordedEvents::Kept& one : events.events) sum += one.compute + one.communication;
+    });
+    return sum;
   }
 
   void describe(Trace& trace, const Clustering& clusters) const {
@@ -301,11 +305,10 @@ class Simulation {
     online.filter = filtered_ ? "on" : "off";
     trace.rules = rules_.rules().text();
     const std::uint32_t ranks = trace.world_size;
-    online.phases = {{0, 1, 1, 0, duration_ns(ranks, true, 1)},
-                     {1, 2, 1, 0, duration_ns(ranks, true, 2)}};
+    online.phases = {{0, 1, 1, 0, duration_ns(ranks, 1)}, {1, 2, 1, 0, duration_ns(ranks, 2)}};
     if (options_.iterations > 1)
       online.phases.push_back(
-          {2, 3, options_.iterations - 1, 0, duration_ns(ranks, true, options_.iterations + 1)});
+          {2, 3, options_.iterations - 1, 0, duration_ns(ranks, options_.iterations + 1)});
     for (const MainCluster& main : clusters.main)
       for (const SubCluster& one : main.clusters)
         online.clusters.push_back({one.signature.call_path, one.lead, one.ranks});
@@ -421,10 +424,11 @@ int run_either(const CLI::App& verb, const Options& options, CapekSimulation cap
     return std::string();
   };
   const std::string other =
-      clusters_efforts ? given({"--iterations", "--algorithm", "--format", "--steps", "--leads",
-                                "--clustering", "--equality", "--count-tolerance", "--distance",
-                                "--rules", "--filter", "--fidelity", "--output", "--no-merge"})
-                       : given({"--figure", "--table"});
+      clusters_efforts
+          ? given({"--iterations", "--inner", "--algorithm", "--format", "--steps", "--leads",
+                   "--clustering", "--equality", "--count-tolerance", "--distance", "--rules",
+                   "--filter", "--fidelity", "--output", "--no-merge"})
+          : given({"--figure", "--table"});
   if (!other.empty())
     return fail("simulate", "'" + options.behaviour + "' takes no " + other, kExitUsage);
   if (!clusters_efforts) return run_simulate(options);
@@ -456,6 +460,9 @@ void add_simulate_command(CLI::App& app, int& status) {
   verb->add_option("--to", options->to, "Most ranks")->capture_default_str();
   verb->add_option("--iterations", options->iterations, "Time steps in state L")
       ->capture_default_str();
+  verb->add_option("--inner", options->inner,
+                   "Rounds of a loop within a time step at most (default: as in the program)")
+      ->check(CLI::Range(1U, UINT32_MAX));
   add_cluster_axes(*verb, options->axes);
   verb->add_option("--filter", options->filter,
                    "Whether kinds of values in which nobody differs are sent: auto, on, off");

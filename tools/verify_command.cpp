@@ -71,6 +71,8 @@ nlohmann::ordered_json document_of(const VerifyReport& report, const ClusterChec
   document["extra_events"] = report.extra_events;
   document["events_after_flush"] = report.after_flush;
   document["events_unrecorded"] = report.unrecorded;
+  document["polls"] = report.polls;
+  document["polls_missed"] = report.polls_missed;
   for (std::size_t i = 0; i < kColumns; ++i) {
     const VerifyReport::Share& share = report.columns[i];
     if (static_cast<Column>(i) == Column::kPath && share.total == 0)
@@ -182,6 +184,10 @@ void print_text(const VerifyReport& report, const ClusterCheck& clusters, const 
   if (report.unrecorded > 0)
     std::cout << "not compared: " << count_text(report.unrecorded)
               << " events of the trace after the end of the records\n";
+  if (report.polls + report.polls_missed > 0)
+    std::cout << "polls: " << count_text(report.polls) << " unsuccessful, which are no events, "
+              << (report.polls_missed == 0 ? "as many as the trace counts\n"
+                                           : "NOT as many as the trace counts\n");
   if (clusters.done)
     std::cout << (clusters.equal ? "clusters: as computed again from the ranks' signatures, "
                                  : "clusters: NOT those of the ranks' signatures, which give ")

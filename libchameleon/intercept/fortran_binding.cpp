@@ -12,7 +12,8 @@ namespace chameleon::intercept {
 namespace {
 
 bool is_binding(std::string_view soname) {
-  for (const std::string_view prefix : {"libmpichfort.so", "libmpifort.so"})
+  for (const std::string_view prefix :
+       {"libmpichfort.so", "libmpifort.so", "libmpi_mpifh.so", "libmpi_usempif08.so"})
     if (soname.substr(0, prefix.size()) == prefix) return true;
   return false;
 }

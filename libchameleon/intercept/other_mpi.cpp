@@ -17,14 +17,21 @@ bool begins(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-bool is_ours(const LoadedModule& module) { return begins(module.soname, "libchameleon.so"); }
+/// Every runtime of the tracer: libchameleon.so, libchameleon-openmpi.so, ...
+bool is_ours(const LoadedModule& module) {
+  return begins(module.soname, "libchameleon.so") || begins(module.soname, "libchameleon-");
+}
+
+bool is_mpi(std::string_view soname) {
+  return begins(soname, "libmpi.so.") || begins(soname, "libmpich.so.");
+}
 
 /// The MPI library that the tracer is linked with.
 std::string_view own_mpi(const std::vector<LoadedModule>& modules) {
   for (const LoadedModule& module : modules)
     if (is_ours(module))
       for (const std::string_view needed : module.needed)
-        if (begins(needed, "libmpi")) return needed;
+        if (is_mpi(needed)) return needed;
   return {};
 }
 
@@ -33,7 +40,7 @@ std::string_view find_other(const std::vector<LoadedModule>& modules, std::strin
   std::string_view other;
   for (const LoadedModule& module : modules) {
     if (own.empty() || (!is_ours(module) && module.needs(own))) return {};
-    if (begins(module.soname, "libmpi.so.") && module.soname != own) other = module.soname;
+    if (is_mpi(module.soname) && module.soname != own) other = module.soname;
   }
   return other;
 }
@@ -58,8 +65,9 @@ void give_back() {
   }
   g_other = library;
   if (speaks_for_job())
-    say("the program runs untraced: its MPI is " + std::string(other) + ", the tracer's is " +
-        std::string(own));
+    say("the program runs untraced: its MPI is " + std::string(other) +
+        ", the preloaded tracer's " + std::string(own) +
+        " (chameleon doctor names the one to preload)");
 }
 
 /// mpi_init_f08_ is a call that would escape: MPI_Init is too late for it.

@@ -60,6 +60,8 @@ std::uint64_t Trace::event_count() const {
   return events;
 }
 
+bool leaves_out_polls(const Trace& trace) { return trace.recorded_polls == "successful"; }
+
 bool clocks_known(const Trace& trace) {
   if (trace.facts.size() < trace.ranks.size()) return false;
   for (const auto& [rank, fact] : trace.facts)

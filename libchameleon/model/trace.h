@@ -122,6 +122,9 @@ struct Trace final : CallSchema, RunFacts {
   std::uint64_t event_count() const;
 };
 
+/// Whether unsuccessful polls are no events.
+bool leaves_out_polls(const Trace& trace);
+
 /// Whether the clocks of all ranks that the trace has events of were compared with rank 0's.
 bool clocks_known(const Trace& trace);
 

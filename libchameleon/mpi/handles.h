@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Everything that depends on one MPI implementation's handles and statuses:
-/// which objects exist from the start, handles as numbers, and what special
-/// pointers mean. Porting to another MPI, or its ABI, is done here.
+/// Which objects exist from the start, handles as numbers, and what special pointers mean, for
+/// every MPI. What only one implementation has stands in its folder (platform.h).
 
 #include <mpi.h>
 
@@ -51,20 +50,8 @@ enum class BufferClass : std::int64_t { kOrdinary = 0, kInPlace = 1, kBottom = 2
 
 inline BufferClass buffer_class(const void* buffer) {
   if (buffer == MPI_IN_PLACE) return BufferClass::kInPlace;
-  if (buffer == nullptr) return BufferClass::kNull;  // MPICH's MPI_BOTTOM too
+  if (buffer == nullptr) return BufferClass::kNull;  // MPI_BOTTOM too
   return BufferClass::kOrdinary;
-}
-
-/// Bytes of a received message.
-inline std::int64_t status_bytes(const MPI_Status& status) {
-#ifdef CHAMELEON_SMPI
-  return status.count;
-#else
-  // As MPI_Get_elements_x of MPI_BYTE, which costs more than all else about a status. These
-  // fields are part of MPICH's binary interface (the lowest bit: cancelled).
-  return (static_cast<std::int64_t>(status.count_hi_and_cancelled >> 1) << 32) +
-         static_cast<std::uint32_t>(status.count_lo);
-#endif
 }
 
 inline bool is_unweighted(const int* weights) {

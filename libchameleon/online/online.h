@@ -7,16 +7,20 @@
 /// Algorithms 6 to 8; docs/design/marker.md). A rank that does not hear from the others in time
 /// gives markers up: the application goes on and the trace stays complete.
 ///
+/// Clusters are kept by phase: one that returns has its leads without a clustering.
+///
 /// Written for a world: in a job each process has its own rank, in a test one process has all.
 /// Every public method is collective.
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "markers/marker.h"
 #include "online/ballot.h"
+#include "online/cluster_room.h"
 #include "online/series_keeper.h"
 #include "online/trace_keeper.h"
 #include "statemachine/state_machine.h"
@@ -69,6 +73,8 @@ class Online {
   static constexpr std::size_t kMostSplits = 1024;
   /// Numbers of the votes at the end, in their world.
   static constexpr std::uint32_t kEnds = 0, kSums = 1;
+  using Clusters = ClusterRoom::Clusters;
+  using Phases = ClusterRoom::Phases;
   using Ballots = typename World::template PerRank<Ballot>;
 
   /// Where ranks are when all are in MPI_Finalize.
@@ -88,7 +94,7 @@ class Online {
   void vote(double patience);
   Ballots close_intervals();
   Decision decide(const Vote& vote);
-  void perform(Action action);
+  void perform(Action action, std::uint64_t phase = Phases::kNone);
   void govern(const Vote& vote);
 
   Ballot own_ballot(std::uint32_t rank, Member& member) const;
@@ -100,12 +106,14 @@ class Online {
   void join();
   void drop();
   void elect();
+  void take(Action action, std::uint64_t phase);
+  void flush_represented();
   Clustering cluster(World& world, typename World::template PerRank<SignatureVector> signatures);
   Clustering cluster_histories(bool elects);
   void flush_history();
   void merge_histories(const Clustering& clusters);
   void merge_runs();
-  void flush(const Clustering& clustering);
+  void flush();
   void flush_aside();
   template <class Keeps>
   void merge(const Clustering& clustering, Keeps keeps);
@@ -150,7 +158,12 @@ class Online {
   TraceKeeper<World> keeper_;
   MarkerFrequency frequency_;
   StateMachine machine_;
-  Clustering clusters_;
+  /// Those that hold now, and those of phases seen before.
+  struct {
+    ClusterRoom room;
+    Clusters current = room.hold({});
+    Phases phases;
+  } clusters_;
   /// What leads held for others in L when markers stopped. What comes behind it is every rank's
   /// own.
   std::optional<typename World::template PerRank<Share>> aside_;

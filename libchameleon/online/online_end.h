@@ -63,11 +63,11 @@ template <class World>
 void Online<World>::merge_runs() {
   const bool elects = options_.clustering && facts_.algorithm != cluster::presets().front().name;
   if (elects) {
-    clusters_ = cluster_histories(true);
+    clusters_.current = clusters_.room.hold(cluster_histories(true));
     ++facts_.clusterings;
     note_clusters();
   }
-  if (elects && !lossless()) return merge_histories(clusters_);
+  if (elects && !lossless()) return merge_histories(*clusters_.current);
   const std::uint64_t begin = elapsed_ns();
   keeper_.merge_everything(last_);
   work_.merging_ns += elapsed_ns() - begin;
@@ -88,7 +88,7 @@ void Online<World>::flush_aside() {
     });
   const Clustering nobody;
   const std::uint64_t begin = elapsed_ns();
-  keeper_.flush(last_, ends_.apart ? nobody : clusters_, std::move(*aside_), said());
+  keeper_.flush(last_, ends_.apart ? nobody : *clusters_.current, std::move(*aside_), said());
   work_.merging_ns += elapsed_ns() - begin;
   aside_.reset();
   heed(last_);

@@ -11,6 +11,11 @@
 
 namespace chameleon::online {
 
+/// A rank that nobody can represent in intervals like this one.
+inline bool stands_alone(const ClosedInterval& interval) {
+  return interval.creates || interval.threads > 1;
+}
+
 template <class World>
 Online<World>::Online(const OnlineOptions& options, World votes, World last, Ranks ranks,
                       Output* output)
@@ -58,7 +63,7 @@ void Online<World>::vote(double patience) {
   if (!all) return give_up(missing);
   const Decision decision = decide(all->vote);
   note_interval(*all, decision);
-  perform(decision.action);
+  perform(decision.action, all->vote.phase());
   if (options_.budget > 0 && decision.action != Action::kStop) govern(all->vote);
 }
 
@@ -123,13 +128,21 @@ void Online<World>::note_interval(const Ballot& all, const Decision& decision) {
   note_failure(attempt([&] { intervals_.series.begin(span); }));
 }
 
+/// A rank's part of the phase: the ranks of a phase may not change places, since its clusters are
+/// of ranks, and one with further threads stands alone. What was left out is no phase.
+inline std::uint64_t phase_hash(std::uint32_t rank, const ClosedInterval& interval) {
+  if (interval.left_out) return 0;
+  return combine(combine(interval.signature.call_path, rank), interval.threads);
+}
+
 template <class World>
 Vote Online<World>::own_vote(std::uint32_t rank, Member& member) const {
   const bool ends = member.rank->ends();
   Vote vote(0, ends ? 1 : 0, 0);
   guarded(*member.rank, [&] {
-    // Leads are elected by it only where there are none; at the end histories are compared.
-    member.interval = member.rank->close_interval(ends || machine_.recluster());
+    // Leads are elected by it only where a phase has none; at the end histories are compared.
+    member.interval =
+        member.rank->close_interval(ends || machine_.recluster() || clusters_.phases.awaits());
     if (ends) return;
     const ClosedInterval& interval = member.interval;
     // What was left out, or of another length, says nothing of a change; nor are leads elected
@@ -152,7 +165,7 @@ Vote Online<World>::own_vote(std::uint32_t rank, Member& member) const {
     if (intervals_.observer != nullptr)
       intervals_.observer->interval(
           {rank, machine_.acted() + 1, machine_.state(), interval, member.times});
-    vote = Vote(changed ? 1 : 0, 0, 0, mix(interval.signature.call_path),
+    vote = Vote(changed ? 1 : 0, 0, 0, phase_hash(rank, interval),
                 cause == Governor::Cause::kEvents ? 1 : 0,
                 cause == Governor::Cause::kMarkers ? 0 : 1, due ? 1 : 0);
   });
@@ -173,7 +186,7 @@ template <class World>
 Decision Online<World>::decide(const Vote& vote) {
   progress_.regained = false;
   const bool flush_due = progress_.since_flush + 1 >= options_.flush_every || vote.due() > 0;
-  const Decision decision = machine_.step(vote, flush_due);
+  const Decision decision = machine_.step(vote, flush_due, clusters_.phases.recall(vote.phase()));
   ++progress_.since_flush;
   votes_.map(members_, [&](std::uint32_t, Member& member) {
     if (!member.rank->ends()) member.rank->marker_log().reached(Stage::kDecided, frequency_.seen());
@@ -185,23 +198,52 @@ Decision Online<World>::decide(const Vote& vote) {
 }
 
 template <class World>
-void Online<World>::perform(Action action) {
+void Online<World>::perform(Action action, std::uint64_t phase) {
   switch (action) {
     case Action::kRemember:
     case Action::kKeep:
     case Action::kStop:
     case Action::kFinish: return join();
     case Action::kFlushHistory: join(); return flush_history();
+    case Action::kFlushAndElect: flush_represented(); [[fallthrough]];
     case Action::kClusterAndElect:
       join();
       flush_history();
-      return elect();
+      elect();
+      return clusters_.phases.keep(phase, clusters_.current);
     case Action::kFlushAndKeep:
-      if (progress_.since_flush > 1) flush(clusters_);  // else C left nothing
+      if (progress_.since_flush > 1) flush();  // else C left nothing
       return join();
     case Action::kJoin: return drop();
-    case Action::kJoinAndFlush: drop(); return flush(clusters_);
+    case Action::kJoinAndFlush: drop(); return flush();
+    case Action::kTake:
+    case Action::kSwitch: return take(action, phase);
+    case Action::kTakeAndFlush:
+    case Action::kSwitchAndFlush: take(action, phase); return flush();
   }
+}
+
+/// What leads hold for others, before other clusters hold.
+template <class World>
+void Online<World>::flush_represented() {
+  if (!lossless() && progress_.since_flush > 1) flush();  // else C left nothing
+}
+
+/// The phase's clusters hold again, also for the interval that ended; what was kept before does not
+/// belong to them.
+template <class World>
+void Online<World>::take(Action action, std::uint64_t phase) {
+  Clusters taken = clusters_.phases.clusters(phase);  // before a flush that may forget them
+  if (action == Action::kSwitch || action == Action::kSwitchAndFlush)
+    flush_represented();
+  else if (!lossless())
+    flush_history();
+  clusters_.current = std::move(taken);
+  votes_.map(members_, [](std::uint32_t, Member& member) {
+    member.stands_alone = stands_alone(member.interval);
+  });
+  drop();
+  progress_.since_flush = std::max<std::uint64_t>(progress_.since_flush, 1);  // leads hold it
 }
 
 // All ranks have the same vote and take the same step.
@@ -245,7 +287,7 @@ void Online<World>::drop() {
 template <class World>
 bool Online<World>::keeps_in_lead(std::uint32_t rank, const Member& member) const {
   if (lossless() || member.stands_alone) return true;
-  const SubCluster* mine = clusters_.find(rank);
+  const SubCluster* mine = clusters_.current->find(rank);
   return mine == nullptr || mine->lead == rank;
 }
 
@@ -255,11 +297,11 @@ void Online<World>::elect() {
     SignatureVector signature = member.interval.signature;
     if (member.differs != 0) signature.tell_apart(member.differs);
     member.rank->marker_log().note_election(options_.cluster, signature);
-    member.stands_alone = member.interval.creates || member.interval.threads > 1;
+    member.stands_alone = stands_alone(member.interval);
     if (member.rank->failed()) throw std::bad_alloc();  // it has no signature
     return signature;
   });
-  clusters_ = cluster(votes_, std::move(signatures));
+  clusters_.current = clusters_.room.hold(cluster(votes_, std::move(signatures)));
   heed(votes_);
   ++facts_.clusterings;
   note_clusters();
@@ -281,25 +323,30 @@ void Online<World>::note_clusters() {
   facts_.clusters.clear();
   facts_.split_by.clear();
   const Failure failure = attempt([&] {
-    facts_.signature_format = signature::format_text(clusters_.format);
+    facts_.signature_format = signature::format_text(clusters_.current->format);
     RankList all;
-    for (const MainCluster& main : clusters_.main)
+    for (const MainCluster& main : clusters_.current->main)
       for (const SubCluster& one : main.clusters) {
         facts_.clusters.push_back({one.signature.call_path, one.lead, one.ranks});
         all.merge(one.ranks);
       }
     if (all != keeper_.everyone()) facts_.clusters.clear();  // without some ranks they are others
-    if (facts_.clusters.size() <= kMostSplits) facts_.split_by = split_text(clusters_);
+    if (facts_.clusters.size() <= kMostSplits) facts_.split_by = split_text(*clusters_.current);
   });
   if (failure != Failure::kNone) facts_.clusters.clear();
   if (facts_.clusters.empty()) facts_.split_by.clear();
   note_failure(failure);
 }
 
+/// Under the current clusters. Where ranks were found to differ from their leads, phases with these
+/// clusters have none any more.
 template <class World>
-void Online<World>::flush(const Clustering& clustering) {
-  merge(clustering,
+void Online<World>::flush() {
+  merge(*clusters_.current,
         [&](std::uint32_t rank, const Member& member) { return keeps_in_lead(rank, member); });
+  note_failure(attempt([&] {
+    if (keeper_.found_differing()) clusters_.phases.forget(clusters_.current);
+  }));
 }
 
 template <class World>

@@ -114,6 +114,14 @@ class TraceKeeper {
     return written;
   }
 
+  /// Tells whether ranks differed from their leads in the last flush that did not in those before
+  /// of which this was asked. The same on all ranks.
+  bool found_differing() {
+    const bool found = !differing_.minus(differed_).empty();
+    differed_.merge(differing_);
+    return found;
+  }
+
   /// Kinds of values stayed at home in some flush.
   bool filtered() const { return filtered_; }
 
@@ -147,10 +155,10 @@ class TraceKeeper {
   /// Ranks that were found to differ from their leads are told apart at the next election.
   void note_differing(World& world, const FlushPlan& plan, Shares& shares) {
     if (options_.fidelity != Fidelity::kChecked || options_.cluster.further == 0) return;
-    const RankList differing = plan.differing();
-    if (differing.empty()) return;
+    differing_ = plan.differing();
+    if (differing_.empty()) return;
     world.map(members_, [&](std::uint32_t rank, Member& member) {
-      if (!differing.contains(rank)) return;
+      if (!differing_.contains(rank)) return;
       member.differs = 1;
       for (const std::uint64_t hash : share_of(shares, rank).hashes)
         member.differs = combine(member.differs, hash);
@@ -211,8 +219,9 @@ class TraceKeeper {
   std::uint32_t size_;
   Output* output_;
   Rank* root_;
-  bool lost_ = false;      ///< a flush was given up
-  bool filtered_ = false;  ///< see `filtered`
+  RankList differing_, differed_;  ///< see `found_differing`
+  bool lost_ = false;              ///< a flush was given up
+  bool filtered_ = false;          ///< see `filtered`
   // Of rank 0:
   Trace online_;
   bool whole_ = true;             ///< nothing failed in the middle of a change to it

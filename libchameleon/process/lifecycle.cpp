@@ -265,6 +265,10 @@ Trace new_trace(int size) {
   trace.program = program_name();
   trace.command_line = started().command_line;
   trace.directory = started().directory;
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  trace.writer_host = host;
+  trace.writer_process = static_cast<std::uint64_t>(::getpid());
   trace.tool_version = CHAMELEON_VERSION;
   trace.started_unix = static_cast<std::uint64_t>(std::time(nullptr));
   char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -280,6 +284,7 @@ Trace new_trace(int size) {
 Trace new_trace(int size, const record::RecordOptions& options) {
   Trace trace = new_trace(size);
   trace.timing = timing_name(options.timing);
+  trace.recorded_polls = options.all_events ? "all" : "successful";
   trace.rules = options.rules.text();
   if (!options.frames.all()) trace.frames_matched = frames_text(options.frames);
   return trace;

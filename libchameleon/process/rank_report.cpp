@@ -65,6 +65,7 @@ Trace RankReport::trace(bool lost_flush, const RankClock& clock) {
     facts.tool_ns = times.ns(tool);
     facts.call_ns = times.ns(stream.call_ticks);
     facts.events = stream.trace.all_events();
+    facts.polls = stream.trace.polls();
     facts.rule_values = stream.trace.signer().rule_counts().values;
     facts.rule_matches = stream.trace.signer().rule_counts().matched;
     if (stream.thread == 0) {  // what is the rank's

@@ -13,6 +13,8 @@
 namespace chameleon::record {
 namespace {
 
+constexpr std::size_t kReturn = 0;  ///< among the values of any event
+
 /// How many unsuccessful polls come before what is polled for is chance: they have a hash of their
 /// own, in which the other events say where they are.
 StreamHashes hashes_of(std::span<const ValueUse> uses, std::uint64_t symbol,
@@ -55,6 +57,7 @@ EventUses::EventUses(const RecordOptions& options)
     : paths_(options),
       hashing_(options.hashes),
       sequence_((options.format & kSequenceBit) != 0),
+      all_events_(options.all_events),
       places_(kCallIdEnd) {
   for (const CallInfo& call : all_calls())
     for (const SignedValue& value : call_use(call.id).signed_values)
@@ -67,6 +70,7 @@ void EventUses::learn(const EventTable& table) {
     uses_.clear();
     values_.clear();
     hashes_.clear();
+    leaves_out_ = false;
   }
   while (uses_.size() < table.size()) learn(table, table[static_cast<std::uint32_t>(uses_.size())]);
 }
@@ -107,6 +111,9 @@ void EventUses::learn(const EventTable& table, const EventTable::Entry& entry) {
   use.polls = call.flag >= 0;
   use.counted_only = call.flag >= 0 && static_cast<std::size_t>(call.flag) < values.size() &&
                      values[static_cast<std::size_t>(call.flag)] == 0;
+  // One that failed is an event.
+  use.left_out = use.counted_only && !all_events_ && values[kReturn] == 0;
+  leaves_out_ = leaves_out_ || use.left_out;
   use.first = static_cast<std::uint32_t>(values_.size());
   if (rules_ != nullptr && !use.counted_only) find_ruled(entry, values);
   for (const SignedValue& place : places_[entry.call]) {

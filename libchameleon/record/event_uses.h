@@ -33,6 +33,7 @@ class EventUses {
     bool creates = false;
     bool polls = false;         ///< a call that may be unsuccessful
     bool counted_only = false;  ///< an unsuccessful poll
+    bool left_out = false;      ///< one that is no event of the trace
   };
 
   explicit EventUses(const RecordOptions& options);
@@ -52,6 +53,8 @@ class EventUses {
   void learn(const EventTable& table);
 
   const Use& operator[](std::uint32_t event) const { return uses_[event]; }
+  /// Whether some event of the table is left out.
+  bool leaves_out() const { return leaves_out_; }
   /// What enters the signatures in use, from a `Use`'s `first` to its `end`.
   const Value& value(std::uint32_t at) const { return values_[at]; }
   /// By kind of inexactness; 0: nothing. Only where options ask for hashes.
@@ -73,7 +76,8 @@ class EventUses {
   std::vector<Ruled> ruled_;
   RuleCounts rule_counts_;
   signature::CallSites sites_;
-  bool hashing_, sequence_;
+  bool hashing_, sequence_, all_events_;
+  bool leaves_out_ = false;
   std::vector<std::vector<signature::SignedValue>> places_;  ///< by call, of signatures in use
   std::uint32_t generation_ = 0;                             ///< of the table that the rest is of
   std::vector<Use> uses_;

@@ -78,6 +78,8 @@ class IntervalLog {
   /// No more events should come before room is made.
   bool full() const { return size_ + 1 > most_ || table_full_; }
   bool empty() const { return end() == 0; }
+  /// Much can come yet.
+  bool roomy() const { return 2 * size_ < most_ && !table_full_; }
   void seal() { sealed_ = size_; }
   bool sealed() const { return sealed_ != kOpen; }
   const EventTable& table() const { return table_; }
@@ -91,6 +93,30 @@ class IntervalLog {
       table_.clear();
       table_full_ = false;
     }
+  }
+
+  /// Times of records that were taken out, and how many these were.
+  struct TakenOut {
+    std::uint64_t count = 0, compute = 0, communication = 0;
+  };
+  /// Takes records out for whose event `is_out` holds. Their times, beside those of `before`, are
+  /// added to the record that follows them; what is left after the last one stays in `before`.
+  template <class IsOut>
+  void take_out(IsOut is_out, TakenOut& before) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < end(); ++i) {
+      const Record one = records_[i];
+      if (is_out(one.event())) {
+        ++before.count;
+        before.compute += one.compute();
+        before.communication += one.communication();
+        continue;
+      }
+      records_[kept++] = Record(one.event(), one.compute() + before.compute,
+                                one.communication() + before.communication);
+      before.compute = before.communication = 0;
+    }
+    size_ = kept;
   }
 
   /// All records in order, up to the seal if there is one.

@@ -12,6 +12,12 @@ namespace chameleon::record {
 IntervalSigner::IntervalSigner(const RecordOptions& options)
     : options_(options), uses_(options), signature_(options.signature) {}
 
+void IntervalSigner::leave_out_polls(IntervalLog& log, IntervalLog::TakenOut& polls) {
+  uses_.learn(log.table());
+  if (uses_.leaves_out() || (polls.compute | polls.communication) != 0)
+    log.take_out([this](std::uint32_t event) { return uses_[event].left_out; }, polls);
+}
+
 void IntervalSigner::sign(const IntervalLog& log) {
   uses_.learn(log.table());
   const std::span<const IntervalLog::Record> records = log.records();

@@ -35,6 +35,8 @@ class IntervalSigner {
   const EventUses::RuleCounts& rule_counts() const { return uses_.rule_counts(); }
   const signature::CallSites& sites() const { return uses_.sites(); }
   bool signs(Parameter parameter) const { return (options_.format & format_bit(parameter)) != 0; }
+  /// Takes unsuccessful polls out of the log, unless all events are recorded.
+  void leave_out_polls(IntervalLog& log, IntervalLog::TakenOut& polls);
   /// Signs what is in a log that is cleared before the interval ends.
   void sign(const IntervalLog& log);
   /// Ends the interval with what is in the log: all of it if `whole`. LOOP is in it only if it

@@ -88,6 +88,8 @@ void RankTrace::fold_open(double ns_per_tick) {
 void RankTrace::spill(double ns_per_tick) {
   if (log_.empty() || log_.sealed() || broken_) return;
   const Change change(broken_);
+  signer_.leave_out_polls(log_, polls_);
+  if (log_.roomy()) return;
   signer_.sign(log_);
   fold_open(ns_per_tick);
 }
@@ -105,8 +107,12 @@ SignatureVector RankTrace::close_interval(double ns_per_tick, bool clusters) {
   if (broken_) return interval_.totals.signature();
   const Change change(broken_);
   // The published form is over folded events.
+  signer_.leave_out_polls(log_, polls_);
   const bool folds = options_.signature == CallPathForm::kXor;
-  if (folds) spill(ns_per_tick);
+  if (folds && !log_.empty()) {
+    signer_.sign(log_);
+    fold_open(ns_per_tick);
+  }
   interval_ = signer_.close(log_, !spilled_, ns_per_tick);
   if (clusters && signer_.signs(Parameter::kLoop)) sign_loops(ns_per_tick);
   log_.seal();

@@ -6,8 +6,9 @@
 /// the closed intervals since the last flush (*partial*). Beside them, updated
 /// as intervals close whether their events are kept or dropped: the interval's
 /// signature, hashes of all that happened since the flush, how many events, and their times.
-/// Cost: closing an interval reads its log once, and compares it with the one before: only where
-/// that differs it is signed; joining folds it.
+/// Unsuccessful polls are counted, and no events (unless all are asked for): their times are those
+/// of the event that follows. Cost: closing an interval reads its log once, and compares it with
+/// the one before: only where that differs it is signed; joining folds it.
 
 #include <exception>
 #include <vector>
@@ -65,6 +66,7 @@ class RankTrace {
   /// Of the interval closed last.
   std::uint64_t interval_events() const { return interval_.events; }
   std::uint64_t all_events() const { return all_events_; }  ///< of the run
+  std::uint64_t polls() const { return polls_.count; }      ///< of the run, that are no events
   const StreamHashes& hashes() const { return history_.hashes; }
   /// Whether the last closed interval / any since `take` created a communicator,
   /// group or topology, which are kept exactly for every rank.
@@ -104,6 +106,7 @@ class RankTrace {
   SignedInterval interval_;  ///< closed last
   SignedHistory history_;
   std::uint64_t all_events_ = 0;
+  IntervalLog::TakenOut polls_;  ///< with times that belong to the next event
   StreamBook book_;
   Folder open_, partial_;
   std::vector<Node> folded_;  ///< what is in `open_` of the interval, once that is closed

@@ -25,8 +25,8 @@ std::uint64_t TimeAccount::spent_at_marker(std::uint64_t begin) {
 }
 
 std::uint64_t TimeAccount::spent_at_calls(const Stream& stream) const {
-  const auto unseen =
-      static_cast<std::int64_t>(stream.trace.all_events()) * unseen_ticks_ / kRehearsed;
+  const std::uint64_t calls = stream.trace.all_events() + stream.trace.polls();
+  const auto unseen = static_cast<std::int64_t>(calls) * unseen_ticks_ / kRehearsed;
   const auto all = static_cast<std::int64_t>(stream.tool_ticks) + unseen;
   return static_cast<std::uint64_t>(std::max<std::int64_t>(all, 0));
 }

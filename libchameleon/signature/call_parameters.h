@@ -62,12 +62,17 @@ void for_each_signed(const CallInfo& call, Use use) {
   }
 }
 
-/// The value that says whether a Test or a probe succeeded; -1: it is no such call.
+/// The value that says whether a Test or a probe succeeded: its flag, or how many requests
+/// MPI_Testsome completed. 0: it did not. -1: it is no such call.
 inline int success_flag(const CallInfo& call) {
   if (!has(call, Attribute::kCompletes) && !has(call, Attribute::kProbe)) return -1;
-  for (std::size_t i = 0; i < params(call).size(); ++i)
-    if (params(call)[i].kind == Kind::kFlag && params(call)[i].direction == Direction::kOut)
-      return static_cast<int>(value_offset(call, i));
+  const bool counts = has(call, Attribute::kTest);
+  for (std::size_t i = 0; i < params(call).size(); ++i) {
+    const ParamInfo& param = params(call)[i];
+    const bool tells =
+        param.kind == Kind::kFlag || (counts && param.kind == Kind::kCount && !is_array(param));
+    if (param.direction == Direction::kOut && tells) return static_cast<int>(value_offset(call, i));
+  }
   return -1;
 }
 

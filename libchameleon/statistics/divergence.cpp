@@ -10,7 +10,7 @@
 namespace chameleon::statistics {
 namespace {
 
-constexpr std::array<const char*, 5> kNames = {"aic", "bic", "hqc", "aicc", "caic"};
+constexpr std::array<const char*, 5> kCriterionNames = {"aic", "bic", "hqc", "aicc", "caic"};
 /// Divergences this close are equal: the first place of them is taken.
 constexpr double kTie = 1e-9;
 constexpr double kNearTie = 0.99;
@@ -147,13 +147,13 @@ class Segmenter {
 }  // namespace
 
 const char* criterion_name(Criterion criterion) {
-  return kNames[static_cast<std::size_t>(criterion)];
+  return kCriterionNames[static_cast<std::size_t>(criterion)];
 }
 
 bool criterion_of(std::string_view name, Criterion& criterion) {
-  const auto found = std::find(kNames.begin(), kNames.end(), name);
-  if (found == kNames.end()) return false;
-  criterion = static_cast<Criterion>(found - kNames.begin());
+  const auto found = std::find(kCriterionNames.begin(), kCriterionNames.end(), name);
+  if (found == kCriterionNames.end()) return false;
+  criterion = static_cast<Criterion>(found - kCriterionNames.begin());
   return true;
 }
 

@@ -10,7 +10,7 @@
 namespace chameleon::statistics {
 namespace {
 
-constexpr std::array<const char*, 3> kNames = {"single", "complete", "average"};
+constexpr std::array<const char*, 3> kLinkageNames = {"single", "complete", "average"};
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Clusters by their lowest item, as merges build them up.
@@ -131,12 +131,14 @@ std::vector<PairDistance> neighbour_chain(std::uint32_t items, std::span<const P
 
 }  // namespace
 
-const char* linkage_name(Linkage linkage) { return kNames[static_cast<std::size_t>(linkage)]; }
+const char* linkage_name(Linkage linkage) {
+  return kLinkageNames[static_cast<std::size_t>(linkage)];
+}
 
 bool linkage_of(std::string_view name, Linkage& linkage) {
-  const auto found = std::find(kNames.begin(), kNames.end(), name);
-  if (found == kNames.end()) return false;
-  linkage = static_cast<Linkage>(found - kNames.begin());
+  const auto found = std::find(kLinkageNames.begin(), kLinkageNames.end(), name);
+  if (found == kLinkageNames.end()) return false;
+  linkage = static_cast<Linkage>(found - kLinkageNames.begin());
   return true;
 }
 

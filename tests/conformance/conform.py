@@ -5,7 +5,7 @@
     conform.py --tools TOOLS.json --program P --ranks 2,3 [--faults truncation,collective]
 
 At each number of ranks: the program's own checks hold; exit status and stdout are the untraced
-run's; every value agrees with the raw records; the trace hangs together, or `check` finds faults of
+run's; every value agrees with the raw records; the trace is consistent, or `check` finds faults of
 the program, of these kinds only; `check` names what a replay leaves out; the replay leaves out nothing else and runs to its end; its own trace holds the
 same calls with the same values (but for the substitutions in docs/reference/replay.md). Without a
 scratch folder, the calls on files are left out with one line that says so."""
@@ -36,7 +36,7 @@ def left_out_by_check(tools, trace, faults, where):
     reasons = {entry["why"] for entry in listed}
     expect(reasons <= {FILES, FAILED, OTHERS}, f"{where}: check: left out for {reasons}", outcome)
     text = tools.chameleon("check", trace).stdout.decode()
-    expect(("the program is at fault" if faults else "the trace hangs together") in text,
+    expect(("the program is at fault" if faults else "the trace is consistent") in text,
            f"{where}: the last line", outcome)
     for why in reasons:
         expect(f": {why}\n" in text, f"{where}: check does not say: {why}", outcome)

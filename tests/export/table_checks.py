@@ -13,7 +13,7 @@ from harness import expect
 
 def check_tables(job):
     tables = {}
-    for name in ("events", "calls", "messages", "matrix", "clusters", "phases", "loops"):
+    for name in ("events", "calls", "messages", "matrix", "clusters", "phases", "loops", "sites"):
         with open(job.path("csv") / f"{name}.csv", newline="", encoding="utf-8") as file:
             tables[name] = list(csv.DictReader(file))
         records = json.loads((job.path("json") / f"{name}.json").read_text())
@@ -70,7 +70,7 @@ def check_loops(job, tables):
 
 def check_pandas(job):
     script = ("import pandas, sys\n"
-              "for t in 'events calls messages matrix clusters phases loops'.split():\n"
+              "for t in 'events calls messages matrix clusters phases loops sites'.split():\n"
               "    a = pandas.read_csv(f'{sys.argv[1]}/{t}.csv')\n"
               "    b = pandas.read_json(f'{sys.argv[2]}/{t}.json', orient='records')\n"
               "    assert len(a) == len(b), t\n"

@@ -62,7 +62,7 @@ def run(path, options):
                    if not name.startswith("CHAMELEON_")}
     if "CHAMELEON_LIBRARY" in os.environ:
         environment["CHAMELEON_LIBRARY"] = os.environ["CHAMELEON_LIBRARY"]
-    folders = [str(options.build / "tools"), str(options.build / "examples")]
+    folders = [str(options.build / folder) for folder in ("tools", "replay", "examples")]
     environment["PATH"] = os.pathsep.join(folders + [environment["PATH"]])
     environment["BUILD"] = str(options.build)
     if options.prepare:

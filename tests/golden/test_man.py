@@ -31,11 +31,23 @@ def main():
         for option in re.findall(r"(?<=[ ,])--[a-z][a-z-]*", help_of(options.command, *verb)):
             if option not in text:
                 sys.exit(f"{name}.1 does not have {option}")
+        if verb and f".SH EXAMPLES\n.nf\n" not in text:
+            sys.exit(f"{name}.1 has no example")
         if shutil.which("groff"):
             done = subprocess.run(["groff", "-man", "-ww", "-z", options.pages / f"{name}.1"],
                                   capture_output=True, text=True, check=False)
             if done.returncode != 0 or done.stderr:
                 sys.exit(f"{name}.1: {done.stderr}")
+    environment = (options.pages / "chameleon-environment.7").read_text().replace("\\-", "-")
+    for variable in ("CHAMELEON_OUTPUT", "CHAMELEON_FLUSH_SECONDS", "CHAMELEON_VERBOSE"):
+        if f".B {variable}" not in environment:
+            sys.exit(f"chameleon-environment.7 does not have {variable}")
+    if shutil.which("groff"):
+        done = subprocess.run(["groff", "-man", "-ww", "-z",
+                               options.pages / "chameleon-environment.7"],
+                              capture_output=True, text=True, check=False)
+        if done.returncode != 0 or done.stderr:
+            sys.exit(f"chameleon-environment.7: {done.stderr}")
     print(f"{len(pages)} pages")
 
 

@@ -89,14 +89,24 @@ VERBS = {
     "patterns": each("patterns {}.cham", "patterns --pattern CP1 {}.cham",
                      "patterns --split wait --min-processes 3 --limit 4 {}.cham",
                      "patterns --json {}.cham"),
-    "phases": each("phases {}.cham", "phases --criterion bic --depth 1 --curve {}.csv {}.cham",
-                   "phases --json --published {}.cham"),
+    "phases": lambda names: each(
+        "phases {}.cham", "phases --criterion bic --depth 1 --curve {}.csv {}.cham",
+        "phases --json --published {}.cham")(names) + [f"phases --by markers {names[0]}.cham"],
     "pairs": each("pairs {}.cham", "pairs --by transfer --linkage average {}.cham",
                   "pairs --by wait --clusters 2 --csv {}.csv {}.cham",
                   "pairs --by messages --json --svg {}.svg {}.cham"),
     "efficiency": lambda names: each("efficiency {}.cham")(names) + [
         f"efficiency --weak {names[0]}.cham {names[1]}.cham",
         f"efficiency --json {names[1]}.cham {names[0]}.cham"],
+    "slow": lambda names: each("slow {}.cham")(names) + each(
+        "slow --z 1 --least 0 --published {}.cham", "slow --json --limit 2 {}.cham")(
+            [name for name in names if name == "stencil2d"]),
+    "whatif": lambda names: each("whatif {}.cham",
+                                 "whatif --json --balance 1 --network 2x {}.cham")(names) +
+    each("whatif --balance all --network ideal --balance 1 {}.cham",
+         "whatif --speed nothing=2 {}.cham", "whatif --network 0x {}.cham",
+         "whatif --balance 99 {}.cham", "whatif --balance 1x {}.cham",
+         "whatif --speed main {}.cham")(names[:1]),
     "report": each("report --json --no-source {}.cham"),
     "verify": verify,
     "compare": compare,

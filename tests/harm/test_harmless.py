@@ -350,6 +350,53 @@ def other_mpi(harm):
 
 
 @test
+def mpich_abi(harm):
+    """A library of MPICH's ABI under another soname, where the loader finds it by the program's
+    RUNPATH alone: a copy of Debian's."""
+    folder = harm.tools.fresh("abi")
+    listing = harm.tools.run(["ldd", harm.oddities]).stdout.decode()
+    path = re.search(r"libmpich\.so\.12 => (\S+)", listing).group(1)
+    renamed = pathlib.Path(path).read_bytes().replace(b"\0libmpich.so.12\0",
+                                                      b"\0libmpi.so.12\0\0\0")
+    (folder / "libmpi.so.12").write_bytes(renamed)
+    program = folder / "program"
+    for line in ([harm.compiler, "-c", harm.sources / "plugin.c", "-o", "plugin.o"],
+                 ["cc", "plugin.o", "./libmpi.so.12", "-Wl,-rpath,$ORIGIN", "-o", program]):
+        outcome = harm.tools.run(line, cwd=folder)
+        expect(outcome.status == 0, "building for another soname", outcome)
+    environment = {"CHAMELEON_LIBRARY": harm.tools.library}
+    runtime = pathlib.Path(harm.tools.library).parent / "libchameleon-mpich-abi.so"
+
+    outcome = harm.tools.chameleon("doctor", "--json", program, **environment)
+    expect(outcome.status == 0, "doctor: MPICH's ABI", outcome)
+    found = json.loads(outcome.stdout)
+    expect(found["mpi_library"] == "libmpi.so.12" and "MPICH ABI" in found["mpi"]
+           and pathlib.Path(found["chameleon_library"]) == runtime, f"doctor says {found}")
+
+    preload = harm.tools.preload(runtime, folder / "libmpi.so.12")
+    outcome = harm.tools.run(["ldd", program], LD_PRELOAD=preload)
+    expect(b"libmpich.so" not in outcome.stdout and b"libmpi.so.12" in outcome.stdout,
+           "two MPI libraries are loaded", outcome)
+    outcome = harm.tools.run(["cat", "/proc/self/maps"], LD_PRELOAD=preload)
+    expect(outcome.status == 0 and str(runtime.resolve()) in outcome.stdout.decode(),
+           "a program without MPI does not start", outcome)
+
+    plain = harm.tools.job(RANKS, [program], cwd=folder)
+    (folder / "raw").mkdir()
+    traced = harm.tools.chameleon("run", "-n", RANKS, "-o", folder / "x.cham", "--env",
+                                  f"CHAMELEON_RAW={folder / 'raw'}", "--", program, **environment)
+    expect(plain.status == 5, "MPICH's ABI, untraced", plain)
+    harm.same("MPICH's ABI", plain, traced)
+    expect(harm.events(folder) == PLUGIN_EVENTS, "MPICH's ABI: events are missing", traced)
+
+    # Libraries of an older standard lack what came with MPI 4; the tracer loads all the same.
+    lines = harm.tools.run(["nm", "-D", runtime]).stdout.decode()
+    strong = re.findall(r" U PMPI_(\w+_c|Session_\w+|Psend_\w+)$", lines, re.M)
+    weak = re.findall(r" w PMPI_(\w+_c|Session_\w+|Psend_\w+)$", lines, re.M)
+    expect(weak and not strong, f"needed although not every library has it: {strong[:5]}")
+
+
+@test
 def exports(harm):
     """Nothing but MPI, Fortran's names and ours is visible; nothing of an unwinder is needed."""
     lines = harm.tools.run(["nm", "-D", "--defined-only", harm.tools.library]).stdout.decode()

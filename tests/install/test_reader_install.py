@@ -84,20 +84,28 @@ def check_same(program, source, trace, modules, least):
     run([program, "no-such-file.cham"], fails=True)
 
 
-def check_pip(source, folder, trace, expected):
-    """pip install FOLDER, without the network."""
+def check_pip(package, folder, trace, expected):
+    """pip install FOLDER, and the wheel that pip makes of it, without the network."""
     for python in (sys.executable, "/usr/bin/python3"):  # Debian's has Debian's modules
         probe = [python, "-c", "import setuptools, wheel, pip"]
         if subprocess.run(probe, stderr=subprocess.DEVNULL).returncode != 0:
             continue
-        copy, site = folder / "package", folder / "site"
+        pip = [python, "-m", "pip", "--disable-pip-version-check"]
+        quiet = ["--no-index", "--no-deps"]
+        copy, site, wheels = folder / "package", folder / "site", folder / "wheels"
+        shutil.rmtree(folder, ignore_errors=True)
         # Building leaves files in the folder.
-        shutil.copytree(source / "tools/python", copy, ignore=shutil.ignore_patterns("__pycache__"))
-        run([python, "-m", "pip", "install", "--no-index", "--no-build-isolation", "--no-deps",
-             "--disable-pip-version-check", "--target", site, copy])
-        output = run([python, "-c", USE, trace], PYTHONPATH=str(site))
-        if events(output) != expected or str(site) not in output:
-            sys.exit(f"installed by pip, the package says\n{output}")
+        shutil.copytree(package, copy, ignore=shutil.ignore_patterns("__pycache__"))
+        run([*pip, "wheel", *quiet, "--no-build-isolation", "--wheel-dir", wheels, copy])
+        made = list(wheels.iterdir())
+        if [path.name.split("-")[0::2] for path in made] != [["chameleon_trace", "py3", "any.whl"]]:
+            sys.exit(f"pip wheel makes {made}")
+        for number, what in enumerate((made[0], copy)):
+            into = site / str(number)
+            run([*pip, "install", *quiet, "--no-build-isolation", "--target", into, what])
+            output = run([python, "-c", USE, trace], PYTHONPATH=str(into))
+            if events(output) != expected or str(into) not in output:
+                sys.exit(f"installed by pip, the package says\n{output}")
         return
     print("pip, setuptools and wheel are not there: `pip install` is not tried")
 
@@ -138,7 +146,8 @@ def main():
         run([options.compiler, "-std=c++17", examples / "read_trace.cpp", "-o", folder / "read_trace", *flags,
              f"-Wl,-rpath,{found.parent}"])
         check_program(folder / "read_trace", trace, expected)
-        check_pip(options.source, folder, trace, expected)
+        check_pip(options.source / "tools/python", folder / "pip", trace, expected)
+        check_pip(modules, folder / "pip", trace, expected)
 
 
 if __name__ == "__main__":

@@ -135,11 +135,15 @@ class Tools:
         expect(not self.sanitizer or not FINDING.search(err), "a sanitizer found a fault", outcome)
         return outcome
 
+    def launcher(self):
+        """Its words: a path, or a list with options."""
+        return [self.mpiexec] if isinstance(self.mpiexec, str) else self.mpiexec
+
     def job(self, ranks, program, preload=(), cwd=None, timeout=TIMEOUT, **variables):
         """An MPI job; libraries are preloaded into the ranks only, the yielding one always."""
         libraries = self.preload(*preload, self.test_yield)
         settings = [f"{name}={value}" for name, value in variables.items()]
-        return self.run([self.mpiexec, "-n", ranks, "env", f"LD_PRELOAD={libraries}", *settings,
+        return self.run([*self.launcher(), "-n", ranks, "env", f"LD_PRELOAD={libraries}", *settings,
                          *program], cwd=cwd, timeout=timeout)
 
     def traced(self, ranks, program, output, raw=None, cwd=None, timeout=TIMEOUT, **variables):

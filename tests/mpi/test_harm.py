@@ -314,8 +314,8 @@ def other_mpi(harm):
     outcome = harm.tools.chameleon("doctor", folder / "app", **environment)
     expect(outcome.status == 1 and b"cannot be traced" in outcome.stdout
            and b"Open MPI" in outcome.stdout, "doctor on another MPI", outcome)
-    outcome = harm.tools.run([harm.tools.command, "run", "-n", 1, "--", folder / "app"],
-                             cwd=folder, **environment)
+    outcome = harm.tools.run([harm.tools.command, "run", "--launcher", harm.tools.mpiexec, "-n", 1,
+                              "--", folder / "app"], cwd=folder, **environment)
     harm.one_line("run with another MPI", outcome, 5, "untraced")
     expect(outcome.stdout == b"other\n", "run with another MPI", outcome)
     expect(not list(folder.glob("*.cham")), "run with another MPI leaves a trace")

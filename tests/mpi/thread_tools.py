@@ -56,7 +56,7 @@ class Exported:
                 ("perfetto", "t.pftrace"), ("paje", "t.paje"), ("paraver", "t.prv"))
                 for word in (f"--{name}", self.folder / path)))
         expect(outcome.status == 0, f"{what}: export", outcome)
-        expect(b"without their others" not in outcome.stdout, f"{what}: export", outcome)
+        expect(b"are unmatched" not in outcome.stdout, f"{what}: export", outcome)
         with open(self.folder / "csv" / "events.csv", newline="", encoding="utf-8") as file:
             self.events = list(csv.DictReader(file))
 

@@ -5,7 +5,7 @@
     trace_example.py --tools TOOLS.json --program P --ranks 1,2,3 [--counts] -- ARGUMENTS...
 
 At each number of ranks: exit status and stdout are the untraced run's, byte for byte; every
-value agrees with the raw records; the trace hangs together; it replays to its end; the trace of
+value agrees with the raw records; the trace is consistent; it replays to its end; the trace of
 the replay holds the same calls with the same values (but for the substitutions in
 docs/reference/replay.md); with --counts, every rank calls every function as often as an
 independent counting library says, which the untraced run then has. On UNTRACED_REPLAY ranks it is

@@ -24,6 +24,8 @@ from chameleon_trace import NOT_RECORDED, Inexact, SpecialRank  # noqa: E402
 from harness import expect  # noqa: E402
 from print_text import PrintText  # noqa: E402
 
+POLLS = {"Test": "flag", "Testall": "flag", "Testany": "flag", "Testsome": "outcount",
+         "Iprobe": "flag", "Improbe": "flag"}
 HANDLES = {"comm", "datatype", "op", "group", "win", "file", "info", "errhandler", "request",
            "message", "session", "keyval"}
 RAW_SPECIAL = {"MPI_ANY_SOURCE": SpecialRank.ANY_SOURCE, "MPI_PROC_NULL": SpecialRank.PROC_NULL,
@@ -45,7 +47,11 @@ class Raw:
             elif line.startswith("# constant") and words[2] in RAW_SPECIAL:
                 self.special[int(words[3])] = RAW_SPECIAL[words[2]]
             elif not line.startswith("#") and "MPI_" + words[0] not in local:
-                self.calls.append((words[0], dict(w.split("=", 1) for w in words[1:])))
+                values = dict(w.split("=", 1) for w in words[1:])
+                # An unsuccessful poll is no event.
+                told = values.get(POLLS.get(words[0]))
+                if told != "0" or values["return"] != "0":
+                    self.calls.append((words[0], values))
 
 
 def elements(text):

@@ -6,7 +6,7 @@
     run_real.py --tools TOOLS.json [--all] NAME...
 
 Each has the exit status and output of its untraced run (times masked, lines sorted, for their
-order varies by itself), verifies, hangs together and replays to its end. xFbtest ends in an
+order varies by itself), verifies, is consistent and replays to its end. xFbtest ends in an
 MPI_Abort of its own: its status stays, and a rank's trace is left."""
 
 import pathlib

@@ -77,7 +77,7 @@ def test_cut(tools, trace):
 def test_declared(tools, trace):
     check = tools.chameleon("check", trace)
     expect(check.status == 1 and b"left unmatched by declared parts" in check.stdout and
-           b"hangs together but for what it declares" in check.stdout, "declared: check", check)
+           b"is consistent but for what it declares" in check.stdout, "declared: check", check)
     for outcome in (replay(tools, trace),
                     tools.chameleon("replay", trace, LD_PRELOAD=tools.test_yield)):
         lines = outcome.stderr.decode().strip().splitlines()

@@ -63,7 +63,19 @@ async function useOverview(page, data) {
 async function useLoad(page, data) {
   const rows = await page.locator("#view-load .table").first().locator("tbody tr").count();
   if (data.slow.length > 0) assert.equal(rows, Math.min(data.slow.length, 20), "rows of slow steps");
-  assert.ok((await colours(page, "#view-load .chart canvas")) > 2, "the load chart is empty");
+  const bars = "#view-load .bars canvas";
+  assert.ok((await colours(page, bars)) > 2, "the bars of ranks are empty");
+  const longest = data.info.load?.slowest_rank;
+  if (longest !== undefined && data.load.ranks_per_point === 1)
+    assert.ok((await page.getAttribute(bars, "aria-label")).includes(`Rank ${longest} computes longest`),
+              "the bars do not name the rank that computes longest");
+  const computing = new Set(data.load.compute);
+  if (computing.size > 4 && data.load.rank.length <= 64)
+    await changes(page, "the order of bars", bars, 0, () =>
+      page.locator("#view-load .choice label", { hasText: "longest first" }).click());
+  await page.focus(bars);
+  await page.keyboard.press("End");
+  assert.match(await page.innerText("#view-load .told"), /(rank \d+|mean of \d+ ranks).*(computing|in MPI)/);
   const sort = page.locator("#view-load button.sort").first();
   await sort.click();
   assert.equal(await page.locator("#view-load th[aria-sort]").count(), 1, "sorting does nothing");
@@ -173,6 +185,18 @@ async function useCalls(page, data) {
   const text = await page.innerText("#view-calls");
   for (const row of data.stats.rows)
     assert.ok(text.includes(row.count.toLocaleString("en-US")), `${row.call}: its count is not shown`);
+  const search = page.locator("#view-calls input[type=search]").first();
+  if (await search.count()) {
+    const rows = page.locator("#view-calls .table:has(input[type=search])").first().locator("tbody tr");
+    const all = await rows.count();
+    await search.fill(data.paths[0].call);
+    const some = await rows.count();
+    assert.ok(some > 0 && some < all, `searching for ${data.paths[0].call} leaves ${some} of ${all} rows`);
+    await search.fill("no such thing");
+    assert.equal(await rows.count(), 0, "searching finds what is not there");
+    await search.fill("");
+    assert.equal(await rows.count(), all);
+  }
 }
 
 const uses = { overview: useOverview, load: useLoad, phases: usePhases, clusters: useClusters,
@@ -225,12 +249,18 @@ for (const file of pages) {
     await page.waitForTimeout(50);
     await page.screenshot({ path: path.join(screenshots, `${name}-${view}-dark.png`), fullPage: true });
   }
-  await page.setViewportSize({ width: 480, height: 900 });
-  await page.waitForTimeout(150);
-  for (const view of ["overview", "clusters", "matrix"]) {
-    await go(page, view);
-    const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    assert.ok(wide <= 1, `${view} is ${wide} pixels wider than a narrow window`);
+  for (const width of [400, 800, 1400]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.waitForTimeout(150);
+    for (const view of kViews) {
+      await go(page, view);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(wide <= 1, `${view} is ${wide} pixels wider than a window of ${width}`);
+      const narrow = await page.locator(`#view-${view} td > .place:visible`).evaluateAll((places) =>
+        places.filter((place) => place.getBoundingClientRect().width < 120).length);
+      assert.equal(narrow, 0, `${view}: ${narrow} places are broken in a window of ${width}`);
+      await page.screenshot({ path: path.join(screenshots, `${name}-${view}-${width}.png`), fullPage: true });
+    }
   }
   await page.screenshot({ path: path.join(screenshots, `${name}-narrow.png`), fullPage: true });
   assert.deepEqual(faults, [], `${name}: the console says`);

@@ -70,7 +70,7 @@ GROWTH = {
     "multigrid": ((7, 7), (11, 11), (15, 15), (19, 19)),  # 2 log2 P - 1
     "ocean": ((1, 9),) * 4,
     "hydro": ((12, 12), (27, 27), (27, 27), (27, 27)),
-    "taskfarm": ((2, 2),) * 4,
+    "taskfarm": ((2, 16), (2, 64), (2, 256), (2, 1024)),  # a worker is told apart by its tasks
     "stencil2d": ((1, 9),) * 4,
     "ring": ((1, 1),) * 4,
 }

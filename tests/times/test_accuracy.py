@@ -24,19 +24,27 @@ MEDIAN, MOST, TOTAL = 0.02, 0.10, 0.001
 
 
 def raw_sums(folder, rank, numbers):
-    """[compute, call] ns by (symbol, predecessor)."""
+    """[compute, call] ns by (symbol, predecessor). Unsuccessful polls are no events: their times are
+    those of the call that follows."""
     sums, before, name = collections.defaultdict(lambda: [0, 0]), 0, None
+    poll, polled = False, [0, 0]
     with open(folder / f"rank.{rank}.raw", encoding="utf-8", errors="replace") as lines:
         for line in lines:
             words = line.split()
             if words[:2] == ["#", "spent"]:
+                polled = [sum(pair) for pair in zip(polled, map(int, words[2:4]))]
+                if poll:
+                    continue
                 symbol = combine(int(words[4], 16), numbers[name])
                 place = sums[symbol, before]
-                place[0] += int(words[2])
-                place[1] += int(words[3])
+                place[0] += polled[0]
+                place[1] += polled[1]
+                polled = [0, 0]
                 before = symbol
             elif words[0] != "#":
                 name = words[words[0].startswith("@")]
+                poll = "return=0" in words and ("flag=0" in words or
+                                                name == "Testsome" and "outcount=0" in words)
     return sums
 
 

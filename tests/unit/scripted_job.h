@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "online/online.h"
 #include "property/streams.h"
 #include "world/virtual_world.h"
@@ -79,14 +80,20 @@ class ScriptedRank final : public Rank {
     return interval;
   }
   void join() override {
+    chain();
     partial_.insert(partial_.end(), closed_.begin(), closed_.end());
     closed_.clear();
   }
   void drop() override {
+    chain();
     dropped_ += closed_.size();
     closed_.clear();
   }
-  History history() override { return {last_, true}; }
+  History history() override {
+    SignatureVector all = last_;
+    all.call_path = history_;
+    return {all, true};
+  }
   ScriptedLog& marker_log() override { return log_; }
   const ScriptedLog& scripted_log() const { return log_; }
   Share take_share(bool keeps) override {
@@ -94,6 +101,7 @@ class ScriptedRank final : public Rank {
     share.keeps = keeps;
     share.events = partial_.size();
     share.hashes = std::exchange(hashes_, {});
+    history_ = 0;
     share.trace = fold_stream(std::exchange(partial_, {}), rank_, size_);
     if (!keeps) share.trace = Trace();
     return share;
@@ -123,11 +131,14 @@ class ScriptedRank final : public Rank {
   int comparisons() const { return comparisons_; }
 
  private:
+  /// The closed interval is one more since the last share.
+  void chain() { history_ = chameleon::combine(history_, last_.call_path); }
   void say_line(const char* line) override { said += std::string(line) + "\n"; }
 
   int rank_, size_;
   Stream open_, closed_, partial_, whole_;
   SignatureVector last_;
+  std::uint64_t history_ = 0;  ///< of the Call-Paths of intervals since the last share
   NoBudget budget_;
   Failure failure_ = Failure::kNone;
   bool ends_ = false;

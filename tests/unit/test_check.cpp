@@ -6,7 +6,7 @@ using namespace chameleon::analysis;
 using namespace chameleon::testing;
 using Job = CheckJob;
 
-TEST_CASE("a ring in a loop hangs together") {
+TEST_CASE("a ring in a loop is consistent") {
   Job job(5);
   for (int i = 0; i < 100; ++i)
     for (int rank = 0; rank < 5; ++rank) {

@@ -356,3 +356,48 @@ TEST_CASE("phases: where the mix of patterns changes, with their time and load")
   CHECK(first.families == std::vector<std::pair<std::uint32_t, std::uint64_t>>{{0, 30}});
   CHECK(second.families == std::vector<std::pair<std::uint32_t, std::uint64_t>>{{1, 10}});
 }
+
+namespace {
+
+/// Spans of so many intervals with these Call-Paths, a millisecond an interval.
+Series series_of(const std::vector<std::uint32_t>& call_paths, std::uint64_t intervals = 1) {
+  Series series;
+  std::uint64_t first = 1;
+  for (const std::uint32_t phase : call_paths) {
+    SeriesSpan span;
+    span.first = first;
+    span.intervals = intervals;
+    first += intervals;
+    span.end_ns = (first - 1) * 1'000'000;
+    span.phase = phase;
+    span.all.compute.sum_ns = 3 * intervals;
+    span.all.communication.sum_ns = 2 * intervals;
+    span.all.waiting.sum_ns = intervals;
+    series.add(span);
+  }
+  return series;
+}
+
+}  // namespace
+
+TEST_CASE("phases by markers begin where the Call-Paths change") {
+  std::vector<std::uint32_t> call_paths(10, 0);
+  call_paths.insert(call_paths.end(), 20, 1);
+  for (int i = 0; i < 12; ++i) call_paths.push_back(i % 2 == 0 ? 2 : 3);
+  const std::vector<MarkerPhase> phases = find_marker_phases(series_of(call_paths), {});
+  REQUIRE(phases.size() == 3);
+  CHECK((phases[0].first == 1 && phases[0].last == 10));
+  CHECK((phases[1].first == 11 && phases[1].last == 30));
+  CHECK((phases[2].first == 31 && phases[2].last == 42));
+  CHECK((phases[1].begin_ns == 10'000'000 && phases[1].end_ns == 30'000'000));
+  CHECK((phases[1].compute_ns == 60 && phases[1].calls_ns == 40 && phases[1].waiting_ns == 20));
+  CHECK(phases[1].call_paths == std::vector<std::pair<std::uint32_t, std::uint64_t>>{{1, 20}});
+  CHECK(phases[2].call_paths.size() == 2);
+  CHECK(phases[1].strength > 0);
+  CHECK((phases[1].tie_first <= 11 && phases[1].tie_last >= 11));
+  CHECK(find_marker_phases(series_of(std::vector<std::uint32_t>(50, 4)), {}).size() == 1);
+  CHECK(find_marker_phases(Series(), {}).empty());
+  statistics::SegmentationOptions none;
+  none.depth = 0;
+  CHECK(find_marker_phases(series_of(call_paths), none).size() == 1);
+}

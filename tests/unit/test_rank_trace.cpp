@@ -192,12 +192,33 @@ TEST_CASE("times are signed in microseconds, averaged over the events of the int
   trace.drop(1);
   CHECK(trace.history()[Parameter::kCompute].mean == 4.0);
 
-  // What an unsuccessful poll took was spent, but it is no event.
+  // What an unsuccessful poll took was spent, but it is no event: the next one has its time, be
+  // it of another interval.
+  append(trace, 7, 1000, 0);
+  append_poll(trace, 9, 3000);
+  append(trace, 8, 1000, 0);
+  append_poll(trace, 9, 6000);
+  CHECK(trace.close_interval(1.0)[Parameter::kCompute].mean == 2.5);
+  CHECK(trace.interval_events() == 2);
+  trace.join(1.0);
+  CHECK(trace.close_interval(1.0)[Parameter::kCompute] == SignatureVector::Summary{});
+  trace.join(1.0);
+  append(trace, 7, 1000, 0);
+  CHECK(trace.close_interval(1.0)[Parameter::kCompute].mean == 7.0);
+  CHECK(trace.polls() == 2);
+}
+
+TEST_CASE("all events: an unsuccessful poll is one, but for signatures") {
+  RecordOptions settings = with_format({Parameter::kCompute, Parameter::kCommunication});
+  settings.all_events = true;
+  RankTrace trace(settings);
   append(trace, 7, 1000, 0);
   append_poll(trace, 9, 3000);
   CHECK(trace.close_interval(1.0)[Parameter::kCompute].mean == 4.0);
+  CHECK(trace.interval_events() == 2);
   trace.join(1.0);
-  CHECK(trace.close_interval(1.0)[Parameter::kCompute] == SignatureVector::Summary{});
+  CHECK(trace.polls() == 0);
+  CHECK(trace.take().size() == 2);
 }
 
 TEST_CASE("a trace that drops its events keeps accounts of their times") {

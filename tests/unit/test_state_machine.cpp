@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -19,14 +20,18 @@ const Vote kSame(0, 0, 0);
 const Vote kChanged(3, 0, 0);
 
 /// Votes as a run of intervals gives them: the letter of each is what its ranks do; a flush is due
-/// after `flush_every` markers without one, never for 0.
+/// after `flush_every` markers without one, never for 0. With a dictionary, phases that return are
+/// recalled.
 struct Sequence {
-  explicit Sequence(const std::string& intervals, unsigned flush_every = 0) {
+  explicit Sequence(const std::string& intervals, unsigned flush_every = 0, bool recalls = false) {
     char before = '\0';
     unsigned since = 0;
     for (const char now : intervals) {
       const bool due = flush_every > 0 && ++since >= flush_every;
-      decisions.push_back(machine.step(Vote(now == before ? 0 : 4, 0, 0), due));
+      const auto hash = static_cast<std::uint64_t>(now);
+      const Recall recall = recalls ? phases.recall(hash) : Recall::kNew;
+      decisions.push_back(machine.step(Vote(now == before ? 0 : 4, 0, 0), due, recall));
+      if (decisions.back().state == C) phases.keep(hash, std::make_shared<const char>(now));
       if (merges(decisions.back().action)) since = 0;
       before = now;
       states += state_name(decisions.back().state);
@@ -36,6 +41,7 @@ struct Sequence {
   std::uint64_t of(State state) const { return machine.count(state); }
 
   StateMachine machine;
+  PhaseDictionary<std::shared_ptr<const char>> phases;
   std::vector<Decision> decisions;
   std::string states;
 };
@@ -58,10 +64,14 @@ Decision expected(const Cell& cell) {
   if (cell.finalize) return {F, Action::kFinish};
   if (cell.stopped || cell.halt) return {AT, Action::kStop};
   if (cell.first) return {AT, cell.flush_due ? Action::kFlushHistory : Action::kRemember};
-  if (!cell.changed && cell.recluster) return {C, Action::kClusterAndElect};
-  if (!cell.changed) return {L, cell.flush_due ? Action::kJoinAndFlush : Action::kJoin};
+  const bool due = cell.flush_due;
+  if (!cell.changed && !cell.recluster) return {L, due ? Action::kJoinAndFlush : Action::kJoin};
+  if (cell.known && cell.recluster) return {L, due ? Action::kTakeAndFlush : Action::kTake};
+  if (cell.known) return {L, due ? Action::kSwitchAndFlush : Action::kSwitch};
+  if (cell.recluster && (cell.seen || !cell.changed)) return {C, Action::kClusterAndElect};
+  if (cell.seen) return {C, Action::kFlushAndElect};
   if (!cell.recluster) return {AT, Action::kFlushAndKeep};
-  return {AT, cell.flush_due ? Action::kFlushHistory : Action::kKeep};
+  return {AT, due ? Action::kFlushHistory : Action::kKeep};
 }
 
 }  // namespace
@@ -89,8 +99,11 @@ TEST_CASE("step and finalize decide as the table in every state that can be", "[
       StateMachine machine = *start;
       Vote vote(cell.changed ? 2 : 0, 0, 0, 99);
       if (cell.halt) combine(vote, halt);
+      const Recall recall = cell.known  ? Recall::kClustered
+                            : cell.seen ? Recall::kSeen
+                                        : Recall::kNew;
       const Decision decision =
-          cell.finalize ? machine.finalize() : machine.step(vote, cell.flush_due);
+          cell.finalize ? machine.finalize() : machine.step(vote, cell.flush_due, recall);
       CHECK(decision == expected(cell));
 
       const bool votes = !cell.finalize && !cell.stopped;
@@ -98,7 +111,7 @@ TEST_CASE("step and finalize decide as the table in every state that can be", "[
       const bool counts = votes || cell.finalize;
       CHECK(machine.count(decision.state) == start->count(decision.state) + counts);
       CHECK(machine.stopped() == (cell.stopped || cell.halt || cell.finalize));
-      const bool clusters = decision.action == Action::kClusterAndElect ||
+      const bool clusters = decision.state == C || decision.state == L ||
                             (!start->recluster() && decision.action != Action::kFlushAndKeep);
       CHECK(machine.recluster() == !clusters);
     }
@@ -168,7 +181,7 @@ TEST_CASE("a switch straight after C flushes what little there is", "[statemachi
   CHECK(run.machine.flushes() == 1);
 }
 
-TEST_CASE("alternating phases stay in AT and are flushed when it is due", "[statemachine]") {
+TEST_CASE("changes at every marker stay in AT and are flushed when it is due", "[statemachine]") {
   std::string intervals;
   for (int i = 0; i < 500; ++i) intervals += "AB";
   const Sequence never(intervals);
@@ -181,6 +194,78 @@ TEST_CASE("alternating phases stay in AT and are flushed when it is due", "[stat
   for (std::size_t i = 0; i < due.decisions.size(); ++i)
     CHECK((due.decisions[i].action == Action::kFlushHistory) == (i % 100 == 99));
   CHECK(due.machine.recluster());
+}
+
+TEST_CASE("a phase seen before goes to C once, and to L from then on", "[statemachine]") {
+  const auto states = [](const std::string& intervals) {
+    return Sequence(intervals, 0, true).states;
+  };
+  CHECK(states("ABABAB") == "AT AT C C L L ");
+  CHECK(states("AABAABAAB") == "AT C AT L L C L L L ");
+  CHECK(states("AAAABAAA") == "AT C L L AT L L L ");
+  CHECK(states("AAAABBBBAA") == "AT C L L AT C L L L L ");
+  CHECK(states("ABCABCABC") == "AT AT AT C C C L L L ");
+  CHECK(states("SAAAAA") == "AT AT C L L L ");
+
+  const Sequence back("AABA", 0, true);
+  CHECK(back.decisions[2].action == Action::kFlushAndKeep);
+  CHECK(back.decisions[3].action == Action::kTake);
+  const Sequence turns("ABABAB", 0, true);
+  CHECK(turns.decisions[2].action == Action::kClusterAndElect);
+  CHECK(turns.decisions[3].action == Action::kFlushAndElect);
+  CHECK(turns.decisions[4].action == Action::kSwitch);
+}
+
+TEST_CASE("phases in any order are clustered once each; what is due is flushed", "[statemachine]") {
+  std::uint64_t seed = GENERATE(1, 2, 3);
+  std::string intervals;
+  for (int i = 0; i < 300; ++i) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    intervals += static_cast<char>('A' + (seed >> 40) % 3);
+  }
+  const Sequence run(intervals, 10, true);
+  CHECK(run.of(C) == 3);
+  CHECK(run.of(AT) <= 3);
+  CHECK(run.of(L) >= 294);
+  unsigned since = 0;
+  for (const Decision& decision : run.decisions) {
+    since = merges(decision.action) ? 0 : since + 1;
+    CHECK(since < 10);
+  }
+}
+
+TEST_CASE("the dictionary of phases is bounded, and who was not seen for longest goes") {
+  using Clusters = std::shared_ptr<const int>;
+  PhaseDictionary<Clusters> phases;
+  const auto most = PhaseDictionary<Clusters>::kMost;
+  CHECK(phases.recall(PhaseDictionary<Clusters>::kNone) == Recall::kNew);
+  CHECK(phases.size() == 0);
+  CHECK_FALSE(phases.awaits());
+  for (std::uint64_t hash = 1; hash <= most; ++hash) {
+    CHECK(phases.recall(hash) == Recall::kNew);
+    CHECK(phases.awaits());
+    phases.keep(hash, std::make_shared<const int>(static_cast<int>(hash)));
+    CHECK_FALSE(phases.awaits());
+  }
+  for (std::uint64_t hash = 1; hash <= most; ++hash) {
+    REQUIRE(phases.recall(hash) == Recall::kClustered);
+    CHECK(*phases.clusters(hash) == static_cast<int>(hash));
+  }
+  phases.recall(1);
+  CHECK(phases.recall(1000) == Recall::kNew);  // 2 goes
+  CHECK(phases.size() == most);
+  CHECK(phases.clusters(2) == nullptr);
+  CHECK(phases.recall(1000) == Recall::kSeen);
+  CHECK(phases.recall(1) == Recall::kClustered);
+  CHECK(phases.recall(3) == Recall::kClustered);
+  CHECK(phases.recall(2) == Recall::kNew);  // 4 goes
+  CHECK(phases.recall(4) == Recall::kNew);
+
+  phases.keep(5000, std::make_shared<const int>(1));  // of none that is in it
+  CHECK(phases.clusters(5000) == nullptr);
+  phases.forget(phases.clusters(1));
+  CHECK(phases.recall(1) == Recall::kSeen);
+  CHECK(phases.recall(3) == Recall::kClustered);
 }
 
 TEST_CASE("a steady run is flushed when it is due and keeps its clusters", "[statemachine]") {

@@ -40,6 +40,21 @@ int line_of_call = 0;
   return signature;
 }
 
+int line_of_middle = 0, line_of_inner = 0;
+
+[[gnu::always_inline]] inline std::uint64_t middle(Engine& engine) {
+  const std::uint64_t signature = inlined(engine);
+  line_of_inner = __LINE__ - 1;
+  return signature;
+}
+
+[[gnu::noinline, gnu::noclone]] std::uint64_t around_both(Engine& engine) {
+  const std::uint64_t signature = middle(engine);
+  line_of_middle = __LINE__ - 1;
+  asm volatile("" ::: "memory");
+  return signature;
+}
+
 struct Capture {
   Engine engine;
   std::uint64_t signature = 0;
@@ -85,6 +100,25 @@ TEST_CASE("an inlined function is named with the one it is in", "[symbolizer]") 
   const auto& location = symbolizer.resolve(module, frames[0]);
   CHECK(location.function == "symbolizer_test::inlined(chameleon::callpath::Engine&)");
   CHECK(location.inlined_in == "symbolizer_test::around_inlined(chameleon::callpath::Engine&)");
+}
+
+TEST_CASE("all functions around an inlined one are named, with the lines of their calls",
+          "[symbolizer]") {
+  const auto frames = capture(around_both);
+  const auto module = Engine::modules().at(frames[0].module);
+  chameleon::analysis::Symbolizer symbolizer;
+  const auto& location = symbolizer.resolve(module, frames[0]);
+  CHECK(location.function == "symbolizer_test::inlined(chameleon::callpath::Engine&)");
+  REQUIRE(location.callers.size() == 2);
+  const auto& [middle_one, outer_one] = std::tie(location.callers[0], location.callers[1]);
+  CHECK(middle_one.function == "symbolizer_test::middle(chameleon::callpath::Engine&)");
+  CHECK(middle_one.line == line_of_inner);
+  CHECK(middle_one.begin == line_of_inner - 1);
+  CHECK(middle_one.file.ends_with("test_symbolizer.cpp"));
+  CHECK(outer_one.function == location.inlined_in);
+  CHECK(outer_one.line == line_of_middle);
+  CHECK(outer_one.line == location.outer_line);
+  CHECK(outer_one.begin == line_of_middle - 1);
 }
 
 TEST_CASE("a library without debug information gives symbols", "[symbolizer]") {

@@ -197,7 +197,7 @@ TEST_CASE("communicators that threads make for one group with one tag cannot be 
   if (!same) CHECK(text == "");
 }
 
-TEST_CASE("what follows from threads that share nothing hangs together") {
+TEST_CASE("what follows from threads that share nothing is consistent") {
   Workers job;
   for (int i = 0; i < 10; ++i)
     for (int rank = 0; rank < 2; ++rank) {

@@ -14,10 +14,18 @@ const std::string& PathNames::site(std::uint64_t path) {
 const std::vector<std::string>& PathNames::frames(std::uint64_t path) {
   const auto [entry, fresh] = frames_.try_emplace(path);
   if (fresh) {
-    entry->second = sites_.frames(path);
-    std::reverse(entry->second.begin(), entry->second.end());
+    std::vector<NamedFrame> named = sites_.named_frames(path);
+    for (auto frame = named.rbegin(); frame != named.rend(); ++frame) {
+      entry->second.push_back(frame->text);
+      if (!frame->file.empty()) declared_.try_emplace(frame->text, std::move(*frame));
+    }
   }
   return entry->second;
+}
+
+const NamedFrame* PathNames::declared(const std::string& frame) const {
+  const auto found = declared_.find(frame);
+  return found == declared_.end() ? nullptr : &found->second;
 }
 
 std::string_view function_of(std::string_view frame) {
@@ -89,14 +97,13 @@ void note_timeline(const Trace& trace, const TimelineFacts& facts, ExportReport&
   report.timing = timeline_text(trace);
   if (facts.unmatched > 0)
     report.notes.push_back(std::to_string(facts.unmatched) +
-                           " receives or collectives without their others: not ordered");
+                           " receives or collectives are unmatched; their order is not known");
   if (trace.threads > 1)
     report.notes.push_back(
-        "where threads of a rank share a channel, which message is which is by "
-        "the times");
+        "where threads of a rank share a channel, messages are paired by timestamp");
   for (const auto& [call, count] : facts.unmodelled)
     report.notes.push_back(call + " x" + std::to_string(count) +
-                           ": calls shown, what they move is not told");
+                           ": calls are shown; what they move is not known");
 }
 
 }  // namespace

@@ -71,9 +71,12 @@ class PathNames {
   const std::string& site(std::uint64_t path);
   /// Outermost first.
   const std::vector<std::string>& frames(std::uint64_t path);
+  /// Where the function of a frame that `frames` gave is declared; null if that is not known.
+  const NamedFrame* declared(const std::string& frame) const;
 
  private:
   CallSites sites_;
+  std::unordered_map<std::string, NamedFrame> declared_;  ///< by the frame's text
   std::unordered_map<std::uint64_t, std::string> site_;
   std::unordered_map<std::uint64_t, std::vector<std::string>> frames_;
 };

@@ -34,6 +34,7 @@ struct Definitions {
     std::string name, file;
     OTF2_RegionRole role = OTF2_REGION_ROLE_FUNCTION;
     OTF2_Paradigm paradigm = OTF2_PARADIGM_COMPILER;
+    std::uint32_t begin = 0;  ///< its first line; 0: not known
   };
   std::vector<Region> regions;
   std::map<std::string, OTF2_RegionRef> frames;
@@ -208,10 +209,11 @@ class Archive {
     const auto [entry, fresh] = definitions_.frames.try_emplace(
         name, static_cast<OTF2_RegionRef>(definitions_.regions.size()));
     if (fresh) {
-      const auto colon = frame.find(':');
-      definitions_.regions.push_back({name, colon == std::string::npos || colon > frame.find(' ')
-                                                ? ""
-                                                : frame.substr(0, colon)});
+      definitions_.regions.push_back({name, ""});
+      if (const NamedFrame* declared = names_.declared(frame)) {
+        definitions_.regions.back().file = declared->file;
+        definitions_.regions.back().begin = static_cast<std::uint32_t>(declared->begin);
+      }
     }
     return entry->second;
   }
@@ -358,7 +360,8 @@ class Archive {
       const OTF2_StringRef name = text(region.name);
       ok(OTF2_GlobalDefWriter_WriteRegion(
           writer, static_cast<OTF2_RegionRef>(i), name, name, nothing, region.role, region.paradigm,
-          OTF2_REGION_FLAG_NONE, region.file.empty() ? nothing : text(region.file), 0, 0));
+          OTF2_REGION_FLAG_NONE, region.file.empty() ? nothing : text(region.file), region.begin,
+          0));
     }
     write_system_tree(writer, text);
     write_communicators(writer, text, nothing);

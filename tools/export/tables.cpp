@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Tables as CSV, or as JSON arrays of records: events, calls, messages, matrix,
-/// clusters, phases, series, loops, each a file. pandas reads them with read_csv and read_json.
-/// Events and messages are written as they come; the others are small.
+/// clusters, phases, series, loops, sites, each a file. pandas reads them with read_csv and
+/// read_json. Events and messages are written as they come; the others are small.
 
 #include <array>
 #include <cmath>
@@ -199,8 +199,10 @@ class Tables {
                 {"loop", "parent", "depth", "ranks", "iterations", "events", "compute_ns",
                  "call_ns", "place"});
     if (const Status written = write_loops(loops); !written) return written;
+    Table sites(request_, "sites", json_, {"path", "site", "function", "file", "line", "stack"});
+    write_sites(sites);
     for (Table* table :
-         {&events_, &messages_, &calls, &matrix, &clusters, &phases, &series, &loops})
+         {&events_, &messages_, &calls, &matrix, &clusters, &phases, &series, &loops, &sites})
       if (const Status closed = table->close(); !closed) return closed;
     return Unit{};
   }
@@ -286,6 +288,21 @@ class Tables {
                  iterations_of(*row.node, row.streams.first()), whole_ns(row.events),
                  whole_ns(row.compute_ns), whole_ns(row.call_ns), places.of(*row.node)});
     return Unit{};
+  }
+
+  /// Call paths: the function and line of the place, and all functions, outermost first.
+  void write_sites(Table& table) {
+    CallSites sites(request_.trace);
+    for (const auto& [path, frames] : request_.trace.paths) {
+      const SourceLocation* at = sites.location(path);
+      const bool known = at != nullptr && !at->file.empty();
+      std::string stack;
+      for (const std::string& frame : names_.frames(path))
+        stack += (stack.empty() ? "" : ";") + std::string(function_of(frame));
+      table.row({"0x" + hex_text(path), names_.site(path), sites.function(path),
+                 known ? at->file : std::string(),
+                 known ? Cell(static_cast<std::int64_t>(at->line)) : Cell::nothing(), stack});
+    }
   }
 
   std::uint32_t thread_of(std::uint32_t stream) const { return request_.trace.thread_of(stream); }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Makes one page of the parts in a folder, as C++ source with two strings: what comes before and
-after the data. No package manager is needed: modules are joined in the order of their imports,
+"""Makes one page of the parts in a folder, as C++ source with strings: what comes before and after
+the data, and the script of live pages. No package manager is needed: modules are joined in the order of their imports,
 with the `import` and `export` words taken away, so their top-level names must differ.
 
     bundle.py --page FOLDER --output FILE.cpp [--html FILE]
@@ -15,7 +15,7 @@ import sys
 
 IMPORT = re.compile(r'^import\s+\{[^}]*\}\s+from\s+"\./([\w.-]+)";\n', re.M)
 TOP_LEVEL = re.compile(r"^(?:export )?(?:async )?(?:function|const|let|class)\s+(\w+)", re.M)
-DATA = "@DATA@"
+DATA, POLICY = "@DATA@", "@POLICY@"
 
 
 def modules(folder, name, done, texts, names):
@@ -71,17 +71,21 @@ def main():
         if mark != "@STYLE@" and "</script" in text.lower():
             sys.exit(f"the text for {mark} would end its script")
         page = page.replace(mark, text)
-    if page.count(DATA) != 1:
-        sys.exit(f"page.html: {DATA} must stand there once")
-    head, tail = page.split(DATA)
+    for mark in (POLICY, DATA):
+        if page.count(mark) != 1:
+            sys.exit(f"page.html: {mark} must stand there once")
+    head, rest = page.split(POLICY)
+    middle, tail = rest.split(DATA)
+    strings = {"page_head": head, "page_middle": middle, "page_tail": tail,
+               "page_live": (folder / "live.js").read_text(encoding="utf-8")}
     options.output.write_text(
         '// Written by bundle.py.\n#include "tools/report/page_text.h"\n\n'
-        "namespace chameleon::tools::report {\n\n"
-        f"std::string_view page_head() {{\n  return\n{cpp_string(head)};\n}}\n\n"
-        f"std::string_view page_tail() {{\n  return\n{cpp_string(tail)};\n}}\n\n"
+        "namespace chameleon::tools::report {\n\n" +
+        "".join(f"std::string_view {name}() {{\n  return\n{cpp_string(text)};\n}}\n\n"
+                for name, text in strings.items()) +
         "}  // namespace chameleon::tools::report\n", encoding="utf-8")
     if options.html:
-        options.html.write_text(head + "{}" + tail, encoding="utf-8")
+        options.html.write_text(head + middle + "{}" + tail, encoding="utf-8")
 
 
 if __name__ == "__main__":

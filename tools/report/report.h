@@ -81,5 +81,8 @@ std::size_t call_kind_index(const CallDescription& call);
 
 /// The page with this data in it: complete, without references to anything outside.
 std::string page(const Json& document);
+/// The same for `chameleon serve`: it asks its server for `state`, and loads itself again when that
+/// has another `version`.
+std::string live_page(const Json& document, const Json& state);
 
 }  // namespace chameleon::tools::report

@@ -14,18 +14,24 @@ from .events import NOT_RECORDED, Event
 from .fact_table import ONLINE_FACTS, RANK_FACTS, RUN_FACTS, Fact
 from .facts import RankFacts
 from .nodes import CallNode, Form, Inexact, Loop, SpecialRank, TimeEntry
+from .overview import Comparison, RankTimes
 from .payload import Call, Cluster, Declaration, Field, Frame, Module, Online, Phase, Predefined
 from .rank_list import RankList
 from .series import OverRanks, Span, Took
+from .sources import Line
 from .tables import COLUMNS
+from .timeline import Bar, Timeline
 from .times import PlaceTimes, StreamTimes, TimeClass, TimeTable
 from .totals import Total
-from .trace import Trace, parse_trace, read_trace
+from .trace import Trace, compare, parse_trace, read_trace
 from .values import Histogram, ValueSequence
 
 __version__ = "0.1.0"
 
-__all__ = ["COLUMNS", "NOT_RECORDED", "ONLINE_FACTS", "RANK_FACTS", "RUN_FACTS", "Call", "CallNode",
-           "Cluster", "Communicator", "Declaration", "Event", "Fact", "Field", "Form", "Frame", "Histogram", "Inexact", "Loop", "Module", "Online",
-           "OverRanks", "Phase", "PlaceTimes", "Predefined", "RankFacts", "RankList", "Span", "SpecialRank", "StreamTimes",
-           "TimeClass", "TimeEntry", "TimeTable", "Took", "Total", "Trace", "TraceError", "ValueSequence", "parse_trace", "read_trace"]
+__all__ = ["Bar", "COLUMNS", "Call", "CallNode", "Cluster", "Communicator", "Comparison",
+           "Declaration", "Event", "Fact", "Field", "Form", "Frame", "Histogram", "Inexact",
+           "Line", "Loop", "Module", "NOT_RECORDED", "ONLINE_FACTS", "Online", "OverRanks",
+           "Phase", "PlaceTimes", "Predefined", "RANK_FACTS", "RUN_FACTS", "RankFacts", "RankList",
+           "RankTimes", "Span", "SpecialRank", "StreamTimes", "TimeClass", "TimeEntry",
+           "TimeTable", "Timeline", "Took", "Total", "Trace", "TraceError", "ValueSequence",
+           "compare", "parse_trace", "read_trace"]

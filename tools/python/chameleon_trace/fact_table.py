@@ -48,6 +48,8 @@ RANK_FACTS = (
          "values of distinct events that rules are of (CHAMELEON_RULES)"),
     Fact("rule_matches", "values", "sum", "1.6", False,
          "of these, how many are as a rule says"),
+    Fact("polls", "polls", "sum", "1.6", False,
+         "unsuccessful Test and Iprobe calls and the like, which are no events: their times are part of those of the event that follows"),
 )
 RUN_FACTS = (
     Fact("program", "", "first", "1.0", True,
@@ -68,6 +70,12 @@ RUN_FACTS = (
          "rank 0's, as MPI_Init began"),
     Fact("rules", "", "first", "1.6", True,
          "what values were expected to be, as CHAMELEON_RULES had it; empty: nothing"),
+    Fact("writer_host", "", "first", "1.6", True,
+         "host of rank 0, which writes the file"),
+    Fact("writer_process", "", "first", "1.6", False,
+         "process of rank 0 on that host; 0: not known"),
+    Fact("recorded_polls", "", "first", "1.6", True,
+         "which calls that poll are events: successful (of the others there is the number of a rank), or all; empty: all"),
 )
 ONLINE_FACTS = (
     Fact("clustering", "", "last", "1.1", True,

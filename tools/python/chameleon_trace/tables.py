@@ -10,6 +10,7 @@ from array import array
 from .errors import corrupt
 from .operations import Channel, Operations
 from .rank_list import RankList
+from .sources import short_function
 from .values import MOST
 
 COLUMNS = {
@@ -30,8 +31,10 @@ COLUMNS = {
                                    for what in ("ns", "rank"))),
     "loops": ("loop", "parent", "depth", "ranks", "iterations", "events", "compute_ns", "call_ns",
               "place"),
+    "sites": ("path", "site", "function", "file", "line", "stack"),
 }
-TEXT = {"call", "site", "path", "context", "call_path", "state", "ranks", "place"}
+TEXT = {"call", "site", "path", "context", "call_path", "state", "ranks", "place", "function",
+        "file", "stack"}
 
 
 def _hex(number):
@@ -222,8 +225,19 @@ def _loops(trace, ranks):
                *(int(total + 0.4999) for total in sums), trace.loop_place(node))
 
 
+def _sites(trace, ranks):
+    del ranks  # of all
+    for path in sorted(trace.paths):
+        line = trace.line(path)
+        stack = ";".join(short_function(one.function) for one in reversed(trace.lines(path)))
+        known = line is not None
+        yield (_hex(path), trace.site(path), short_function(line.function) if known else "",
+               line.file if known else "", line.line if known and line.file else None, stack)
+
+
 ROWS = {"events": _events, "calls": _calls, "messages": _messages, "matrix": _matrix,
-        "clusters": _clusters, "phases": _phases, "series": _series, "loops": _loops}
+        "clusters": _clusters, "phases": _phases, "series": _series, "loops": _loops,
+        "sites": _sites}
 
 
 def rows(trace, name, ranks):
@@ -231,7 +245,7 @@ def rows(trace, name, ranks):
     sums; `messages` remembers what is sent and received."""
     if name not in ROWS:
         raise ValueError(f"no table {name!r}: there are {', '.join(ROWS)}")
-    if trace.threads > 1 and name not in ("clusters", "phases", "series", "loops"):
+    if trace.threads > 1 and name not in ("clusters", "phases", "series", "loops", "sites"):
         raise ValueError(f"ranks of this trace have up to {trace.threads} threads, and tables follow "
                          "one thread a rank: use Trace.events(stream)")
     return ROWS[name](trace, _wanted(trace, ranks))

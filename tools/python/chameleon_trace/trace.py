@@ -5,14 +5,18 @@ import heapq
 from itertools import groupby, repeat
 
 from . import journal, tables
+from .call_tree import call_tree, to_hatchet
 from .communicators import CallShape
 from .errors import TraceError, corrupt
 from .events import Plan, events
 from .fact_table import RUN_FACTS
 from .facts import MOST_CARRIED, add_others, joined, joined_value
 from .loop_places import innermost, loop_place
+from .overview import Comparison, rank_times, trace_html
 from .payload import NO_ONLINE, Declaration
 from .rank_list import RankList
+from .sources import Line, Sources, short_function
+from .timeline import Timeline
 
 MOST_BYTES = 1 << 30
 MOST_WORK = 1 << 22
@@ -67,6 +71,7 @@ class Trace:
         self.shapes = {number: CallShape(call) for number, call in self.calls.items()}
         self._arrays = None
         self._waited = None
+        self._sources = None
 
     def _add_others(self, table, run_others):
         try:
@@ -206,6 +211,32 @@ class Trace:
         frames = self.paths.get(path, ())
         return self.frame_text(frames[innermost(self, frames)]) if frames else f"path {path:#x}"
 
+    def lines(self, path):
+        """Line tuples (function, file, line) of a call path, innermost first, functions that were
+        inlined included. A frame of which nothing is known has its text as function. The program's
+        files must still be the traced ones, and addr2line be installed."""
+        if self._sources is None:
+            self._sources = Sources(self)
+        found = []
+        for frame in self.paths.get(path, ()):
+            found += self._sources.of(frame) or (Line(self.frame_text(frame), "", 0),)
+        return found
+
+    def line(self, path):
+        """The Line of the innermost frame outside MPI's libraries, or None if nothing is known."""
+        if self._sources is None:
+            self._sources = Sources(self)
+        frames = self.paths.get(path, ())
+        lines = self._sources.of(frames[innermost(self, frames)]) if frames else ()
+        return lines[0] if lines else None
+
+    def place(self, path):
+        """`heat.cpp:88 exchange()`; as `site` if nothing is known of the source."""
+        line = self.line(path)
+        if line is None or not line.file:
+            return self.site(path)
+        return f"{line.file.rpartition('/')[2]}:{line.line} {short_function(line.function)}"
+
     def loop_place(self, loop):
         """Where a Loop is: program+0x1234-0x1290, the first and the last return address of its body
         under the frames that all of it has in common; empty if there are none."""
@@ -222,15 +253,40 @@ class Trace:
 
     def rows(self, name, ranks=None):
         """Iterates over the rows, tuples of tables.COLUMNS[name], of a table: events, calls,
-        messages, matrix, clusters, phases, series or loops; of some ranks."""
+        messages, matrix, clusters, phases, series, loops or sites; of some ranks."""
         return self._told(tables.rows(self, name, ranks))
 
     def to_pandas(self, name, ranks=None):
         """A table as a pandas.DataFrame."""
         return tables.to_pandas(self, name, ranks)
 
+    def rank_times(self):
+        """RankTimes of each rank: computing, in MPI calls, waiting at markers, in the tracer."""
+        return rank_times(self)
+
+    def timeline(self, ranks=None, begin_ns=None, end_ns=None):
+        """A Timeline of some ranks, by default of the first 64, between two times. Notebooks show
+        it as a picture."""
+        return Timeline(self, ranks, begin_ns, end_ns)
+
+    def compare(self, others):
+        """A Comparison of this run with others, which are Traces or names of files."""
+        return compare([self, *others])
+
+    def call_tree(self, ranks=None):
+        """The functions as nested dicts, with what was spent in each."""
+        return call_tree(self, ranks)
+
+    def to_hatchet(self, ranks=None):
+        """The same as a hatchet.GraphFrame, where Hatchet is installed."""
+        return to_hatchet(self, ranks)
+
     def __repr__(self):
-        return f"<Trace {self.path}: {self.program}, ranks {self.ranks} of {self.world_size}>"
+        end = "" if self.complete else ", not complete"
+        return f"<Trace {self.path}: {self.program}, ranks {self.ranks} of {self.world_size}{end}>"
+
+    def _repr_html_(self):
+        return trace_html(self)
 
 
 def read_trace(path, most_bytes=MOST_BYTES):
@@ -238,6 +294,12 @@ def read_trace(path, most_bytes=MOST_BYTES):
     larger than `most_bytes`, as it is or when decompressed."""
     parts, file = journal.read(path, most_bytes)
     return Trace(parts, file, str(path))
+
+
+def compare(traces):
+    """A Comparison of runs, which are Traces or names of files: of one program on 4, 8 and 16 ranks,
+    or before and after a change. Speedup and scalability are those over the first."""
+    return Comparison([one if isinstance(one, Trace) else read_trace(one) for one in traces])
 
 
 def parse_trace(data, name="trace", most_bytes=MOST_BYTES):

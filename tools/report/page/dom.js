@@ -13,24 +13,35 @@ export function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-const kFirstRows = 100;
+const kFirstRows = 100, kSearched = 10;
+
+// What a reader can look for in a row: the text of its cells.
+function rowText(columns, row) {
+  return columns.map((column) => {
+    const cell = (column.text ?? column.value)(row) ?? "";
+    return cell instanceof Node ? cell.textContent : String(cell);
+  }).join(" ").toLowerCase();
+}
 
 // columns: {title, value: row => what is sorted by, text: row => text or element, number: bool}
 export function table(caption, columns, rows, { shown = kFirstRows } = {}) {
-  let order = rows, sorted = -1, down = true, limit = shown;
+  let order = rows, sorted = -1, down = true, limit = shown, wanted = "";
+  const found = make("span", { class: "note", role: "status" });
   const body = make("tbody");
   const more = make("button", { type: "button", class: "more", onclick: () => {
     limit *= 10;
     fill();
   } });
   const fill = () => {
-    body.replaceChildren(...order.slice(0, limit).map((row) =>
+    const list = wanted ? order.filter((row) => rowText(columns, row).includes(wanted)) : order;
+    found.textContent = wanted ? `${list.length.toLocaleString("en-US")} of ${rows.length.toLocaleString("en-US")} rows` : "";
+    body.replaceChildren(...list.slice(0, limit).map((row) =>
       make("tr", {}, columns.map((column, i) =>
         make(i === 0 ? "th" : "td", { class: column.number ? "number" : column.class,
                                       scope: i === 0 ? "row" : undefined },
              (column.text ?? column.value)(row) ?? "")))));
-    more.hidden = order.length <= limit;
-    more.textContent = `Show more of the ${rows.length.toLocaleString("en-US")} rows`;
+    more.hidden = list.length <= limit;
+    more.textContent = `Show more of the ${list.length.toLocaleString("en-US")} rows`;
   };
   const heads = columns.map((column, i) => {
     if (!column.value) return make("th", { scope: "col" }, column.title);
@@ -50,7 +61,14 @@ export function table(caption, columns, rows, { shown = kFirstRows } = {}) {
     return head;
   });
   fill();
+  const search = rows.length <= kSearched ? null : make("div", { class: "search" },
+    make("input", { type: "search", placeholder: "Search these rows", "aria-label": `Search: ${caption}`,
+      oninput: (event) => {
+        wanted = event.target.value.trim().toLowerCase();
+        fill();
+      } }), " ", found);
   return make("div", { class: "table", tabindex: "0", role: "region", "aria-label": caption },
+              search,
               make("table", {}, make("caption", {}, caption),
                    make("thead", {}, make("tr", {}, heads)), body),
               more);

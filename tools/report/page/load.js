@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How work is shared among ranks.
+import { rankBars, slowestRank } from "./bars.js";
 import { data, kTimesShared, placeLink, share, timeClasses, timed, timesShared } from "./data.js";
 import { asTable, card, make, note, table } from "./dom.js";
-import { chart } from "./picture.js";
 import { slowTable } from "./series.js";
 import { countText, listText, parseRanks, shareText, timeText } from "./text.js";
 
@@ -36,15 +36,6 @@ export function loadView() {
   const of = load.ranks_per_point;
   const balance = load.most_compute > 0 ? load.mean_compute / load.most_compute : 1;
   const communication = load.run > 0 ? load.most_compute / load.run : 1;
-  const series = [
-    { label: "computing", colour: "compute", values: load.compute },
-    { label: "in MPI", colour: "wait", values: load.in_call }];
-  if (load.waiting.some((ns) => ns > 0))
-    series.push({ label: "waiting at markers", colour: "collective", values: load.waiting });
-  if (load.tool.some((ns) => ns > 0))
-    series.push({ label: "in the tool", colour: "other", values: load.tool });
-  if (load.compute_longest)
-    series.push({ label: "computing, longest", colour: "send", values: load.compute_longest });
   const rows = load.rank.map((rank, i) => ({ rank, compute: load.compute[i],
     in_call: load.in_call[i], waiting: load.waiting[i], tool: load.tool[i], events: load.events[i] }));
   const most = load.places.length ? load.places[0].most - load.places[0].mean : 0;
@@ -53,13 +44,12 @@ export function loadView() {
       card("Parallel efficiency", shareText(balance * communication), "load balance × communication"),
       card("Load balance", shareText(balance), "mean / longest computing"),
       card("Communication efficiency", shareText(communication), "longest computing / run"),
-      card("Longest computing", timeText(load.most_compute), `mean ${timeText(load.mean_compute)}`)),
+      card("Longest computing", timeText(load.most_compute), `${data.info.load ? `${slowestRank()}; ` : ""}mean ${timeText(load.mean_compute)}`)),
     timesShared ? note(kTimesShared) : null,
     ...(data.series.length > 0 ? [make("h2", {}, "Slow time steps"), ...slowTable()] : []),
     make("h2", {}, "Time by rank"),
-    of > 1 ? note(`Each point is the mean of ${of} ranks.`) : null,
-    chart({ label: "Computing and MPI time of each rank", x: load.rank, series,
-            xText: (rank) => (Number.isInteger(rank) ? String(rank) : ""), yText: timeText, xLabel: "rank" }),
+    of > 1 ? note(`The times are means of ${of} ranks that follow each other.`) : null,
+    ...rankBars(rows),
     asTable(() => table("Time by rank", [
       { title: of > 1 ? `first of ${of} ranks` : "rank", number: true, value: (row) => row.rank },
       { title: "computing", number: true, value: (row) => row.compute, text: (row) => timeText(row.compute) },
@@ -70,7 +60,7 @@ export function loadView() {
     ], rows)),
     ...classTable(),
     make("h2", {}, "Where ranks compute for different times"),
-    note("Computing is told by the call it came before. The longest less the mean is what perfect balance at that place would save."),
+    note("Computation is reported at the MPI call that follows it. The longest less the mean is what perfect balance at that place would save."),
     load.places_left_out
       ? note("Too many places and ranks to compare.")
       : table("Places, by the longest less the mean", [

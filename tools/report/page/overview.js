@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What ran, what stands out, what is exact and what is declared.
+import { slowestRank } from "./bars.js";
 import { bytesAtLeast, data, kTimesShared, measured, placeLink, timeClasses, timed, timesShared } from "./data.js";
 import { card, make, note } from "./dom.js";
 import { slowWords } from "./series.js";
@@ -29,14 +30,14 @@ function findings() {
   const balance = load.most_compute > 0 ? load.mean_compute / load.most_compute : 1;
   const worst = load.places[0];
   if (balance < 0.85 && worst && load.most_compute - load.mean_compute > 0.05 * load.run)
-    list.push([`Work is shared unevenly (load balance ${shareText(balance)}): the rank that computes longest takes ${timeText(load.most_compute)}, the mean is ${timeText(load.mean_compute)}. `,
+    list.push([`Work is shared unevenly (load balance ${shareText(balance)}): ${slowestRank()} computes longest, ${timeText(load.most_compute)}; the mean is ${timeText(load.mean_compute)}. `,
                view("load", "See the ranks"), "."]);
   // One place alone says little: what a rank does less here it may do elsewhere.
   if (balance < 0.85 && worst && worst.most - worst.mean > 0.05 * load.run)
     list.push([`The largest difference is before ${worst.call} at `, placeLink(worst.site),
                `: ${ranksText(worst.slowest)} computed up to ${timeText(worst.most)} there, the mean of ${countText(worst.ranks)} ranks is ${timeText(worst.mean)}.`]);
   if (load.run > 0 && load.most_compute / load.run < 0.8 && balance >= 0.85)
-    list.push([`Even the rank that computes longest spends ${shareText(1 - load.most_compute / load.run)} of the run in MPI: communication or waiting${timesShared && !measured ? "" : ", not unequal work"}. `,
+    list.push([`Even ${slowestRank()}, which computes longest, spends ${shareText(1 - load.most_compute / load.run)} of the run in MPI: communication or waiting${timesShared && !measured ? "" : ", not unequal work"}. `,
                view("timeline", "See when"), "."]);
   const top = data.paths[0];
   if (top && stats.call_seconds > 0)
@@ -85,7 +86,7 @@ function exactness() {
   else if (info.timing === "histogram")
     lines.push("Times of ranks that behaved alike are one distribution, whose mean counts for each of them.");
   if (data.timeline?.unmatched > 0)
-    lines.push(`${countText(data.timeline.unmatched)} receives or collectives are without their others.`);
+    lines.push(`${countText(data.timeline.unmatched)} receives or collectives are unmatched.`);
   if (data.left_out) lines.push(`${data.left_out}.`);
   return lines;
 }

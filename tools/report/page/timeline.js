@@ -290,7 +290,7 @@ export function timelineView() {
   return [
     make("p", {}, `The times are ${timeline.text.replace(/^times /, "")}. ` +
       (timeline.moved > 0 ? `${countText(timeline.moved)} calls were moved. ` : "") +
-      (timeline.unmatched > 0 ? `${countText(timeline.unmatched)} receives or collectives are without their others.` : "")),
+      (timeline.unmatched > 0 ? `${countText(timeline.unmatched)} receives or collectives are unmatched.` : "")),
     legend([...Object.entries(kKindWords).map(([kind, words]) => [`var(--${kind})`, words]),
             ["var(--computefaint)", "computing"]]),
     ...seriesBand(timeline.end),

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What made a rank late: while another waited for it, the rank computed, or was in a call, or
+/// waited itself for a third, which is followed (delay costs of Böhme et al. 2016, for one wait at
+/// a time). Keeps the last events of each stream, 2,048 of up to 64 streams and fewer of more, but
+/// at least 64. O(events in the wait).
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/wait_states.h"
+
+namespace chameleon::analysis {
+
+struct Delay {
+  enum class Kind : std::uint8_t {
+    kUnknown,  ///< too long ago
+    kCompute,  ///< before the event
+    kCall,     ///< in it, with nobody late
+    kMarker,   ///< at a marker, before the event
+  };
+  Kind kind = Kind::kUnknown;
+  std::uint32_t stream = 0;
+  std::uint64_t event = 0;  ///< number in its stream: the longest of those
+  std::uint64_t path = 0;
+  std::uint16_t call = 0;
+  std::uint64_t ns = 0;  ///< of the wait, spent there
+};
+
+class Delays {
+ public:
+  explicit Delays(std::size_t streams = 1)
+      : kept_(std::clamp<std::size_t>(kKeptOfAll / std::max<std::size_t>(streams, 1), 64, 2048)) {}
+
+  void add(const TimedEvent& event);
+  /// Of a wait whose waiter's event was just added.
+  Delay behind(const WaitState& wait) const;
+
+ private:
+  static constexpr std::size_t kKeptOfAll = std::size_t{1} << 17;
+
+  struct Past {
+    std::uint64_t number = 0, begin_ns = 0, end_ns = 0;
+    std::uint64_t computed_ns = 0, waited_ns = 0;  ///< before it; the latter at markers
+    std::uint64_t path = 0;
+    std::uint16_t call = 0;
+    Cause cause;  ///< none: it waited for nobody else
+  };
+  /// What a stream did in a stretch of time.
+  struct Search;
+
+  const Past* past(std::uint32_t stream, std::uint64_t number) const;
+  Delay behind(const Cause& late, std::uint64_t begin_ns, int depth) const;
+
+  std::size_t kept_;  ///< of each stream
+  std::vector<std::vector<Past>> streams_;
+};
+
+}  // namespace chameleon::analysis

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A program of Open MPI, traced, changes nothing and is recorded exactly.
+
+    under_openmpi.py --tools TOOLS.json --library LIBRARY --launcher MPIEXEC --program P --ranks 2,4
+                     [--twin Q] [-- ARGUMENTS...]
+
+At each number of ranks: exit status and stdout are the untraced run's; every value agrees with the
+raw records; the trace hangs together. With a twin, the same program built with MPICH: its trace
+holds the same calls with the same values, and a replay under MPICH runs to its end. `doctor` and
+`run` find the library for the program."""
+
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "mpi"))
+sys.dont_write_bytecode = True
+import harness  # noqa: E402  (the path has to be set first)
+from harness import expect  # noqa: E402
+
+# More ranks than cores, which then give way to each other; and tests may run as root.
+OPTIONS = ["--oversubscribe", "--allow-run-as-root", "--mca", "mpi_yield_when_idle", "1"]
+
+
+def of_openmpi(tools, options):
+    """The tools, with Open MPI's library and launcher."""
+    other = harness.Tools(options.tools, tools.folder)
+    other.paths = {**tools.paths, "library": options.library,
+                   "mpiexec": [options.launcher, *OPTIONS]}
+    return other
+
+
+def check_verbs(tools, options, folder):
+    """`doctor` names the library, and `run` preloads it."""
+    environment = {"CHAMELEON_LIBRARY": tools.library}
+    outcome = tools.chameleon("doctor", "--json", options.program, **environment)
+    expect(outcome.status == 0, "doctor", outcome)
+    found = json.loads(outcome.stdout)
+    expect(found["mpi"] == "Open MPI" and found["mpi_library"] == "libmpi.so.40"
+           and pathlib.Path(found["chameleon_library"]).resolve()
+           == pathlib.Path(options.library).resolve(), f"doctor says {found}")
+    outcome = tools.chameleon("run", "-n", 2, "-o", folder / "run.cham", "--launcher",
+                              " ".join([options.launcher, *OPTIONS]), "--", options.program,
+                              *options.arguments, **environment)
+    expect(outcome.status == 0 and (folder / "run.cham").exists(), "run", outcome)
+
+
+def check_twin(tools, options, ranks, trace, folder):
+    twin = folder / "twin.cham"
+    outcome = tools.traced(ranks, [options.twin, *options.arguments], twin)
+    expect(outcome.status == 0, f"{ranks} ranks: under MPICH", outcome)
+    for pair in ((trace, twin), (twin, trace)):
+        same = tools.run([tools.same_events, *pair])
+        expect(same.status == 0, f"{ranks} ranks: the traces of the two MPIs differ", same)
+    replayed = tools.replay(ranks, trace, "--json")
+    expect(replayed.status == 0, f"{ranks} ranks: the replay under MPICH fails", replayed)
+    left_out = json.loads(replayed.stdout)["left_out"]
+    expect(not left_out, f"{ranks} ranks: the replay under MPICH leaves out {left_out}")
+
+
+def check_ranks(tools, options, ranks):
+    where = f"{ranks} ranks"
+    folder = tools.fresh(f"n{ranks}")
+    (folder / "raw").mkdir()
+    trace = folder / "first.cham"
+    program = [options.program, *options.arguments]
+    other = of_openmpi(tools, options)
+    plain = other.job(ranks, program, cwd=folder)
+    traced = other.traced(ranks, program, trace, raw=folder / "raw", cwd=folder)
+    expect(plain.status == 0 and plain.stdout, f"{where}: untraced", plain)
+    expect(traced.status == 0, f"{where}: traced", traced)
+    expect(plain.stdout == traced.stdout, f"{where}: stdout changes", plain, traced)
+    expect(traced.stderr.count(b"\n") == 1, f"{where}: more than the summary on stderr", traced)
+    report = other.verify(trace, folder / "raw")
+    expect(report["ranks"] == ranks, f"{where}: verified {report['ranks']} ranks")
+    other.check(trace)
+    info = tools.chameleon("info", trace)
+    expect(b"Open MPI" in info.stdout, f"{where}: the trace does not name its MPI", info)
+    if options.twin:
+        check_twin(tools, options, ranks, trace, folder)
+        if ranks == 2:
+            check_verbs(tools, options, folder)
+
+
+def main():
+    arguments = harness.parser_of_ranks(__doc__)
+    arguments.add_argument("--library", required=True, help="libchameleon-openmpi.so")
+    arguments.add_argument("--launcher", required=True, help="Open MPI's mpiexec")
+    arguments.add_argument("--twin", help="the program built with MPICH")
+    arguments.add_argument("arguments", nargs="*", help="of the program")
+    harness.main_of_ranks("under_openmpi", arguments.parse_args(), check_ranks)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Slow instances, whose fault they are, and what the run would gain, of hand-made traces in which
+/// both are known.
+
+#include <catch2/catch.hpp>
+
+#include "analysis/slow_instances.h"
+#include "model/time_code.h"
+#include "unit/trace_builder.h"
+
+using namespace chameleon;
+using namespace chameleon::analysis;
+using chameleon::testing::TraceBuilder;
+
+namespace {
+
+enum : std::uint16_t { kSend = 1, kRecv, kAllreduce, kBcast, kReduce };
+constexpr std::int64_t kInt = -3;
+constexpr double kMs = 1e6;
+constexpr double kNear = 0.02;  // times are recorded within 1/128
+
+/// A trace with every rank's own times, in ms.
+struct Job : TraceBuilder {
+  explicit Job(std::uint32_t ranks_) : TraceBuilder(ranks_), ranks(ranks_) {
+    const auto timed = [&](std::uint16_t id, const std::string& name,
+                           std::vector<std::string> fields) {
+      fields.insert(fields.end(), {"compute:time", "communication:time"});
+      call(id, name, fields);
+    };
+    timed(
+        kSend, "Send",
+        {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e", "tag:tag", "comm:comm"});
+    timed(kRecv, "Recv",
+          {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
+           "comm:comm", "status.source:source:e", "status.tag:tag", "status.bytes:bytes"});
+    timed(kAllreduce, "Allreduce",
+          {"sendbuf:buffer", "recvbuf:buffer", "count:count", "datatype:datatype", "op:op",
+           "comm:comm"});
+    timed(kBcast, "Bcast",
+          {"buffer:buffer", "count:count", "datatype:datatype", "root:root:e", "comm:comm"});
+    timed(kReduce, "Reduce",
+          {"sendbuf:buffer", "recvbuf:buffer", "count:count", "datatype:datatype", "op:op",
+           "root:root:e", "comm:comm"});
+  }
+  void at(std::uint32_t rank, std::uint16_t id, std::vector<std::int64_t> values, double compute,
+          double inside) {
+    const auto computed = static_cast<std::uint64_t>(compute * kMs);
+    const auto took = static_cast<std::uint64_t>(inside * kMs);
+    values.push_back(encode_time(computed));
+    values.push_back(encode_time(took));
+    push(rank, id, std::move(values), computed, took);
+  }
+  std::int64_t rank_of(std::uint32_t self, std::uint32_t other) const {
+    return pack_rank(static_cast<std::int32_t>(other), static_cast<std::int32_t>(self),
+                     static_cast<std::int32_t>(ranks));
+  }
+  void send(std::uint32_t from, std::uint32_t to, double compute, double inside) {
+    at(from, kSend, {0, 1, kInt, rank_of(from, to), 7, 0}, compute, inside);
+  }
+  void receive(std::uint32_t rank, std::uint32_t from, double compute, double inside) {
+    at(rank, kRecv,
+       {0, 1, kInt, rank_of(rank, from), 7, 0, kNotRecorded, kNotRecorded, kNotRecorded}, compute,
+       inside);
+  }
+  /// All compute for so long, and leave together 0.1 ms after the last.
+  void allreduce(const std::vector<double>& compute) {
+    const double most = *std::max_element(compute.begin(), compute.end());
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+      at(rank, kAllreduce, {0, 0, 1, kInt, -2, 0}, compute[rank], most - compute[rank] + 0.1);
+  }
+  /// The first call ends the job.
+  const Trace& full() {
+    if (!built) {
+      built = build();
+      built->timing = "full";
+    }
+    return *built;
+  }
+  SlowReport slow(SlowOptions options = {}) {
+    Result<SlowReport> found = find_slow(full(), options);
+    REQUIRE(found);
+    return std::move(*found);
+  }
+  std::uint32_t ranks;
+  std::optional<Trace> built;
+};
+
+void check_one(const SlowReport& report, Delay::Kind kind, std::uint16_t call,
+               const std::string& ranks) {
+  REQUIRE(!report.findings.empty());
+  const SlowFinding& found = report.findings.front();
+  // Times are rounded: what others there are is not worth more.
+  for (std::size_t i = 1; i < report.findings.size(); ++i)
+    CHECK(report.gain(report.findings[i]) < 0.01);
+  CHECK(found.delay.kind == kind);
+  CHECK(found.delay.call == call);
+  CHECK(found.delay.path == 100U + call);
+  CHECK(found.ranks.to_string() == ranks);
+}
+
+}  // namespace
+
+TEST_CASE("the last rank of a collective computed for too long, once") {
+  Job job(4);
+  for (int step = 1; step <= 10; ++step) job.allreduce({1, 1, step == 6 ? 9.0 : 1.0, 1});
+  const SlowReport report = job.slow();
+  check_one(report, Delay::Kind::kCompute, kAllreduce, "2");
+  const SlowFinding& found = report.findings.front();
+  CHECK(found.wait == WaitState::Kind::kLateMember);
+  CHECK(found.wait_path == 100U + kAllreduce);
+  CHECK(found.delay_ns == Approx(8 * kMs).epsilon(kNear));
+  CHECK(found.waited_ns == Approx(24 * kMs).epsilon(kNear));
+  CHECK(found.usual_ns == Approx(kMs).epsilon(0.1));
+  CHECK(report.run_ns == Approx(19 * kMs).epsilon(kNear));
+  REQUIRE(found.saving_ns);
+  CHECK(*found.saving_ns == Approx(8 * kMs).epsilon(kNear));
+  REQUIRE(report.slow.size() == 1);
+  const SlowInstance& slow = report.slow.front();
+  CHECK(slow.number == 6);
+  CHECK(slow.processes == 4);
+  CHECK(slow.ns() == Approx(8.1 * kMs).epsilon(kNear));
+  CHECK(slow.usual_ns == Approx(0.1 * kMs).margin(0.02 * kMs));
+  // Of one slow instance severity and complexity weigh alike.
+  CHECK(slow.angle == Approx(45));
+  CHECK(report.unexplained + report.within_error + report.unknown + report.at_markers == 0);
+}
+
+TEST_CASE("a run in which nothing is slow has no findings") {
+  Job job(4);
+  for (int step = 1; step <= 10; ++step) job.allreduce({1, 1.1, 0.9 + 0.01 * step, 1});
+  const SlowReport report = job.slow();
+  CHECK(report.slow.empty());
+  CHECK(report.findings.empty());
+}
+
+TEST_CASE("a late sender that waited itself is not the one whose fault it is") {
+  Job job(3);
+  for (int step = 1; step <= 8; ++step) {
+    // Rank 0 hands on to 1, and that to 2, who asks first.
+    const double late = step == 5 ? 20 : 0;
+    job.send(0, 1, 1 + late, 0.01);
+    job.receive(1, 0, 0.9, 0.11 + late);
+    job.send(1, 2, 0, 0.01);
+    job.receive(2, 1, 0.1, 0.93 + late);
+    job.allreduce({0.1, 0.09, 0.07});
+  }
+  const SlowReport report = job.slow();
+  check_one(report, Delay::Kind::kCompute, kSend, "0");
+  CHECK(report.findings.front().wait == WaitState::Kind::kLateSender);
+  CHECK(*report.findings.front().saving_ns == Approx(20 * kMs).epsilon(kNear));
+  for (const std::size_t i : report.findings.front().instances) CHECK(report.slow[i].number == 5);
+}
+
+TEST_CASE("a send that outlasts the post of its receive waited for the receiver") {
+  Job job(2);
+  for (int step = 1; step <= 8; ++step) {
+    const double late = step == 3 ? 20 : 0;
+    job.send(0, 1, 1, 0.15 + late);
+    job.receive(1, 0, 1.1 + late, 0.05);
+    job.allreduce({0.1, 0.1});
+  }
+  const SlowReport report = job.slow();
+  check_one(report, Delay::Kind::kCompute, kRecv, "1");
+  CHECK(report.findings.front().wait == WaitState::Kind::kLateReceiver);
+  CHECK(report.findings.front().waited_ns == Approx(20.1 * kMs).epsilon(kNear));
+  CHECK(*report.findings.front().saving_ns == Approx(20 * kMs).epsilon(kNear));
+}
+
+TEST_CASE("a send that was over before does not wait for the receiver") {
+  Job job(2);
+  for (int step = 1; step <= 8; ++step) {
+    const double late = step == 3 ? 20 : 0;
+    job.send(0, 1, 1, 0.05);
+    job.receive(1, 0, 1.1 + late, 0.05);
+    job.allreduce({0.1, 0.1});
+    if (step == 3) job.allreduce({0, 0});
+  }
+  for (const SlowInstance& one : job.slow().slow)
+    CHECK(one.wait.longest.kind != WaitState::Kind::kLateReceiver);
+}
+
+TEST_CASE("a root is waited for, and waits") {
+  SECTION("late root") {
+    Job job(3);
+    for (int step = 1; step <= 8; ++step) {
+      const double late = step == 4 ? 30 : 0;
+      for (std::uint32_t rank = 0; rank < 3; ++rank)
+        job.at(rank, kBcast, {0, 1, kInt, job.rank_of(rank, 1), 0}, rank == 1 ? 1 + late : 1,
+               rank == 1 ? 0.1 : 0.1 + late);
+      job.allreduce({0.1, 0.1, 0.1});
+    }
+    const SlowReport report = job.slow();
+    check_one(report, Delay::Kind::kCompute, kBcast, "1");
+    CHECK(report.findings.front().wait == WaitState::Kind::kLateRoot);
+  }
+  SECTION("the root waits for all") {
+    Job job(3);
+    for (int step = 1; step <= 8; ++step) {
+      const double late = step == 4 ? 30 : 0;
+      for (std::uint32_t rank = 0; rank < 3; ++rank)
+        job.at(rank, kReduce, {0, 0, 1, kInt, -2, job.rank_of(rank, 0), 0}, 1 + late * rank / 2,
+               rank == 0 ? 0.1 + late : 0.1);
+      for (std::uint32_t rank = 0; rank < 3; ++rank)
+        job.at(rank, kAllreduce, {0, 0, 1, kInt, -2, 0}, 0.1, rank == 1 ? 0.1 + late / 2 : 0.1);
+    }
+    const SlowReport report = job.slow();
+    check_one(report, Delay::Kind::kCompute, kReduce, "2");
+    CHECK(report.findings.front().wait == WaitState::Kind::kEarlyRoot);
+  }
+}
+
+TEST_CASE("a rank that was in another call for long delays those who wait for it next") {
+  Job job(4);
+  for (int step = 1; step <= 9; ++step) {
+    const double late = step == 7 ? 12 : 0;
+    // The receiver is there early and has its message at once, but the send goes on.
+    job.receive(3, 1, 0.1, 1);
+    job.send(1, 3, 1, 0.1 + late);
+    for (std::uint32_t rank = 0; rank < 4; ++rank)
+      job.at(rank, kAllreduce, {0, 0, 1, kInt, -2, 0}, rank % 2 == 0 ? 1.3 : 0.2,
+             rank == 1 ? 0.1 : 0.1 + late);
+  }
+  const SlowReport report = job.slow();
+  check_one(report, Delay::Kind::kCall, kSend, "1");
+  CHECK(report.findings.front().wait == WaitState::Kind::kLateMember);
+  CHECK(*report.findings.front().saving_ns == Approx(12 * kMs).epsilon(kNear));
+}
+
+TEST_CASE("a delay that moves from rank to rank is one finding, two of one rank are another") {
+  Job job(4);
+  for (int step = 1; step <= 40; ++step) {
+    std::vector<double> compute(4, 1);
+    if (step >= 10 && step <= 13) compute[static_cast<std::size_t>(step) % 4] = 8;
+    job.allreduce(compute);
+  }
+  const SlowReport moving = job.slow();
+  check_one(moving, Delay::Kind::kCompute, kAllreduce, "0-3");
+  CHECK(moving.findings.front().instances.size() == 4);
+  CHECK(*moving.findings.front().saving_ns == Approx(28 * kMs).epsilon(kNear));
+
+  Job two(4);
+  for (int step = 1; step <= 40; ++step)
+    two.allreduce({1, step == 9 ? 9.0 : 1.0, 1, step == 20 || step == 21 ? 9.0 : 1.0});
+  const SlowReport report = two.slow();
+  REQUIRE(report.findings.size() == 2);
+  CHECK(report.findings[0].ranks.to_string() == "3");
+  CHECK(report.findings[1].ranks.to_string() == "1");
+  CHECK(*report.findings[0].saving_ns == Approx(16 * kMs).epsilon(kNear));
+  CHECK(*report.findings[1].saving_ns == Approx(8 * kMs).epsilon(kNear));
+
+  SlowOptions none;
+  none.most = 0;
+  const SlowReport unasked = two.slow(none);
+  REQUIRE(unasked.findings.size() == 2);
+  for (const SlowFinding& one : unasked.findings) CHECK(!one.saving_ns);
+}
+
+TEST_CASE("only what begins in a stretch is told, and ranked among itself") {
+  Job job(4);
+  for (int step = 1; step <= 40; ++step)
+    job.allreduce({1, step == 9 ? 9.0 : 1.0, 1, step == 20 ? 17.0 : 1.0});
+  SlowOptions options;
+  const SlowReport whole = job.slow(options);
+  REQUIRE(whole.slow.size() == 2);
+  options.within_ns = {whole.slow[1].begin_ns, whole.slow[1].end_ns};
+  const SlowReport second = job.slow(options);
+  check_one(second, Delay::Kind::kCompute, kAllreduce, "3");
+  CHECK(second.slow.size() == 1);
+  CHECK(second.slow.front().angle == Approx(45));
+  CHECK(whole.slow[1].angle > 45);
+  options.within_ns = {0, whole.slow[0].begin_ns};
+  CHECK(job.slow(options).slow.empty());
+}
+
+TEST_CASE("few instances are not judged, and waits below the clocks' error accuse nobody") {
+  Job few(2);
+  for (const double late : {0.0, 0.0, 9.0}) few.allreduce({1, 1 + late});
+  CHECK(few.slow().unjudged == 3);
+  CHECK(few.slow().slow.empty());
+
+  Job job(2);
+  for (int step = 1; step <= 10; ++step) job.allreduce({1, step == 6 ? 9.0 : 1.0});
+  Trace trace = job.full();
+  for (const std::uint32_t rank : {0U, 1U}) {
+    trace.facts[rank].clock_samples = 4;
+    trace.facts[rank].clock_error_ns = 20'000'000;
+  }
+  const Result<SlowReport> report = find_slow(trace, {});
+  REQUIRE(report);
+  CHECK(report->clock_error_ns == 20'000'000);
+  CHECK(report->findings.empty());
+  CHECK(report->within_error == 1);
+}
+
+TEST_CASE("what a trace must have is said") {
+  Trace trace;
+  trace.timing = "histogram";
+  CHECK(lacks_own_times(trace).value().find("CHAMELEON_TIMING=full") != std::string::npos);
+  trace.timing = "full";
+  CHECK(!lacks_own_times(trace));
+  trace.online.fidelity = "lead";
+  CHECK(lacks_own_times(trace).value().find("CHAMELEON_FIDELITY=exact") != std::string::npos);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The libraries that can be preloaded: libchameleon.so and, beside it, one for each other family
+/// of MPIs, libchameleon-NAME.so. Which MPI one is for stands in the file: it is linked with it.
+
+#include <string>
+#include <vector>
+
+#include "base/rooms.h"
+
+namespace chameleon::tools {
+
+struct Runtime {
+  std::string path;
+  std::string mpi_library;  ///< soname: "libmpich.so.12"
+};
+
+/// The implementation that a library of this name belongs to, or null.
+const char* mpi_of(const std::string& library);
+
+/// `tracer`, the path of libchameleon.so or empty, and those beside it. The first is there in any
+/// case: without a file it is for Debian's MPICH.
+std::vector<Runtime> runtimes(const std::string& tracer);
+
+}  // namespace chameleon::tools
