@@ -89,6 +89,7 @@ class IntervalLog {
     std::copy(records_.get() + end(), records_.get() + size_, records_.get());
     size_ -= end();
     sealed_ = kOpen;
+    sifted_ = 0;
     if (size_ == 0 && table_full_) {
       table_.clear();
       table_full_ = false;
@@ -101,10 +102,11 @@ class IntervalLog {
   };
   /// Takes records out for whose event `is_out` holds. Their times, beside those of `before`, are
   /// added to the record that follows them; what is left after the last one stays in `before`.
+  /// Records that stayed an earlier time are not asked about again.
   template <class IsOut>
   void take_out(IsOut is_out, TakenOut& before) {
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < end(); ++i) {
+    std::size_t kept = sifted_;
+    for (std::size_t i = sifted_; i < end(); ++i) {
       const Record one = records_[i];
       if (is_out(one.event())) {
         ++before.count;
@@ -116,7 +118,7 @@ class IntervalLog {
                                 one.communication() + before.communication);
       before.compute = before.communication = 0;
     }
-    size_ = kept;
+    size_ = sifted_ = kept;
   }
 
   /// All records in order, up to the seal if there is one.
@@ -145,6 +147,7 @@ class IntervalLog {
   bool table_full_ = false;
   std::size_t capacity_;  ///< records there is room for
   std::size_t size_ = 0;
+  std::size_t sifted_ = 0;  ///< first records of which none is to be taken out
   std::size_t sealed_ = kOpen;
   std::unique_ptr<Record[]> records_;
   EventTable table_;

@@ -113,8 +113,10 @@ Share Recorder::take_share(bool keeps) {
   describe_calls(schema, seen_, options_);
   share.trace = streams_.take(schema);
   if (keeps) objects_.copy_arrays(share.trace);
-  // While a flush goes on, other threads record events of the next interval, with arrays in use.
-  if (streams_.count() == 1 && (!threaded_ || Streams::own() != nullptr)) objects_.forget_arrays();
+  // Arrays are in use where other threads record events of the next interval during a flush, and
+  // where it comes between closing an interval and keeping it.
+  const bool alone = streams_.count() == 1 && (!threaded_ || Streams::own() != nullptr);
+  if (alone && !streams_.first().trace.log().sealed()) objects_.forget_arrays();
   if (!keeps) share.trace = Trace();
   return share;
 }

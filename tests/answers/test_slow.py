@@ -9,7 +9,6 @@ import json
 import pathlib
 import random
 import sys
-import time
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TESTS / "mpi"))
@@ -61,7 +60,7 @@ def main():
     arguments.add_argument("--program", required=True)
     arguments.add_argument("--ranks", default="8")
     arguments.add_argument("--runs", type=int, default=1)
-    arguments.add_argument("--seed", type=int, default=int(time.time()))
+    arguments.add_argument("--seed", type=int, default=harness.seed())
     options = arguments.parse_args()
 
     def body(tools):

@@ -8,6 +8,7 @@ import collections
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import subprocess
@@ -48,6 +49,11 @@ def expect(condition, what, *outcomes):
             lines += [f"  {name}: {line[:300].decode(errors='replace')}"
                       for line in said[:40] + said[max(40, found):found + 60]]
     raise Failure("\n".join(lines))
+
+
+def seed():
+    """CHAMELEON_TEST_SEED, or chance; tests print it."""
+    return int(os.environ.get("CHAMELEON_TEST_SEED", random.randrange(1 << 30)))
 
 
 def tried(check, *arguments):

@@ -151,7 +151,7 @@ def run_chosen(name, usage, tests):
     arguments.add_argument("--examples", required=True, help="folder of the example programs")
     arguments.add_argument("--only", help="one test, by name")
     arguments.add_argument("--all", action="store_true", help="many more runs")
-    arguments.add_argument("--seed", type=int, default=int(time.time()))
+    arguments.add_argument("--seed", type=int, default=harness.seed())
     options = arguments.parse_args()
     chosen = [test for test in tests if options.only in (None, test.__name__)]
     print(f"seed {options.seed}")

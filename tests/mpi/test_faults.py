@@ -250,7 +250,7 @@ def main():
     arguments.add_argument("--examples", required=True, help="folder of the example programs")
     arguments.add_argument("--seconds", type=float, default=60)
     arguments.add_argument("--all", action="store_true")
-    arguments.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    arguments.add_argument("--seed", type=int, default=harness.seed())
     arguments.add_argument("--space", action="store_true", help="only with little address space")
     arguments.add_argument("--case", choices=list(CASES))
     arguments.add_argument("--ranks", default="all")

@@ -4,7 +4,7 @@
 that without the tracer, and every difference between trace and raw records is declared.
 
     test_uneven.py --tools TOOLS.json --program PROGRAM --ranks 2,4 [--cases NAMES] [--random N]
-        [--stalls N] [--all] [--seed N]"""
+        [--programs SEEDS] [--stalls N] [--all] [--seed N]"""
 
 import itertools
 import json
@@ -121,9 +121,10 @@ def main():
     arguments = harness.parser_of_ranks(__doc__)
     arguments.add_argument("--cases", default=",".join(CASES), help="some of them, by commas")
     arguments.add_argument("--random", type=int, default=0, help="random programs a number of ranks")
+    arguments.add_argument("--programs", default="", help="random programs by their seeds")
     arguments.add_argument("--stalls", type=int, default=0, help="jobs with a rank that stalls")
     arguments.add_argument("--all", action="store_true", help="every odd rank that matters")
-    arguments.add_argument("--seed", type=int, default=int(time.time()))
+    arguments.add_argument("--seed", type=int, default=harness.seed())
     options = arguments.parse_args()
     options.program = pathlib.Path(options.program).resolve()
     print(f"seed {options.seed}")
@@ -138,7 +139,8 @@ def main():
             for check, chosen in ((lambda name: cases(uneven, ranks, [name], odd_ranks),
                                    [name for name in options.cases.split(",") if name]),
                                   (lambda seed: random_programs(uneven, ranks, [seed]),
-                                   [chance.randrange(1 << 30) for _ in range(options.random)]),
+                                   [*filter(None, options.programs.split(",")),
+                                    *(chance.randrange(1 << 30) for _ in range(options.random))]),
                                   (lambda _: stall(uneven, ranks, chance),
                                    range(options.stalls))):
                 for one in chosen:

@@ -208,6 +208,27 @@ TEST_CASE("times are signed in microseconds, averaged over the events of the int
   CHECK(trace.polls() == 2);
 }
 
+TEST_CASE("polls that do not fit the log leave their times to the event after them") {
+  RecordOptions settings = with_format({});
+  settings.buffer = 4096;
+  RankTrace trace(settings);
+  append(trace, 7, 10, 5);
+  append(trace, 8, 10, 5);
+  for (int i = 0; i < 1000; ++i) {
+    append_poll(trace, 9, 3);
+    if (trace.log().full()) trace.spill(1.0);
+  }
+  append(trace, 10, 10, 5);
+  trace.close_interval(1.0);
+  trace.drop(1.0);
+  std::map<std::uint64_t, double> computed;
+  for (const Account& account : trace.accounts())
+    computed[account.place.symbol] += account.times.compute.sum();
+  CHECK(computed[Node::event_symbol(kBarrier, 7)] == 10);
+  CHECK(computed[Node::event_symbol(kBarrier, 8)] == 10);
+  CHECK(computed[Node::event_symbol(kBarrier, 10)] == 3010);
+}
+
 TEST_CASE("all events: an unsuccessful poll is one, but for signatures") {
   RecordOptions settings = with_format({Parameter::kCompute, Parameter::kCommunication});
   settings.all_events = true;
