@@ -83,8 +83,9 @@ struct VerifyReport {
   bool complete = false;
 
   bool matches() const { return mismatch_count == 0 && polls_missed == 0; }
+  std::uint64_t undeclared() const { return mismatch_count - declared_count + polls_missed; }
   /// Everything that differs is declared to.
-  bool declared() const { return mismatch_count == declared_count && polls_missed == 0; }
+  bool declared() const { return undeclared() == 0; }
 };
 
 /// Compares `trace` with `raw_directory/rank.N.raw` of every rank of the job, and `rank.N.T.raw` of

@@ -320,6 +320,29 @@ TEST_CASE("what is exact between declared events is found by markers") {
   CHECK(report.declared() == !wrong);
 }
 
+TEST_CASE("exact events that others were folded with need not begin at a marker") {
+  constexpr std::uint16_t kSend = 50, kAllreduce = 51;
+  TraceBuilder job(1);
+  job.call(kSend, "Send", {});
+  job.call(kAllreduce, "Allreduce", {});
+  std::vector<std::string> lines;
+  for (const char c : std::string("sa||s|a|s||sa||s|a|s|||sasassasas")) {
+    lines.push_back(c == '|' ? "# marker 1" : c == 's' ? "Send return=0" : "Allreduce return=0");
+    if (c != '|') job.push(0, c == 's' ? kSend : kAllreduce, {});
+  }
+  Directory directory;
+  directory.write(0, lines, true, 1);
+  Trace made = job.build();
+  const auto declare = [](auto& self, std::vector<Node>& nodes) -> void {
+    for (Node& node : nodes) {
+      if (node.call == kAllreduce) node.inexact = {{RankList::single(0), kInexactEvents}};
+      self(self, node.body);
+    }
+  };
+  declare(declare, made.nodes);
+  CHECK(verified(directory, made).matches());
+}
+
 TEST_CASE("wrong events of an exact rank are found beside declared ones") {
   Directory directory;
   std::vector<std::string> lines = kSender;
