@@ -224,6 +224,23 @@ TEST_CASE("kinds without a difference are declared too widely") {
   CHECK(report.too_wide[0].ranks == RankList::single(1));
 }
 
+TEST_CASE("unsuccessful polls are compared by number, but for ranks whose own words are lost") {
+  const bool lost = GENERATE(false, true);
+  const std::uint64_t counted = GENERATE(1, 2);
+  TraceBuilder job(1);
+  job.call(50, "Send", {});
+  job.push(0, 50, {});
+  Directory directory;
+  directory.write(0, {"Test return=0 flag=0", "Test return=0 flag=0", "Send return=0"}, true, 1);
+  Trace made = job.build();
+  made.facts[0].polls = counted;
+  made.recorded_polls = "successful";
+  if (lost) made.declarations.push_back({"words were lost", RankList::single(0)});
+  const VerifyReport report = verified(directory, made);
+  CHECK(report.polls == 2);
+  CHECK(report.declared() == (lost || counted == 2));
+}
+
 TEST_CASE("where events are declared to differ, what follows must still match") {
   Directory directory;
   directory.write(0, kSender);

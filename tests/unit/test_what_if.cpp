@@ -53,8 +53,9 @@ struct Job : TraceBuilder {
 Assumption network(double factor) { return {Assumption::Kind::kNetwork, factor, {}, {}}; }
 Assumption balance() { return {Assumption::Kind::kBalance, 1, {}, {}}; }
 Assumption speed(std::uint16_t call, double factor) {
-  return {
-      Assumption::Kind::kSpeed, factor, {}, [=](std::uint64_t path) { return path == 100U + call; }};
+  return {Assumption::Kind::kSpeed, factor, {}, [=](std::uint64_t path) {
+            return path == 100U + call;
+          }};
 }
 
 /// In ms: without changes, then of each scenario.
