@@ -29,7 +29,7 @@ struct Options {
   std::string output;
   std::string fidelity, algorithm, clustering, format, steps, k, equality, count_tolerance;
   std::string rules, filter;
-  std::string every, flush_seconds, timing, frames;
+  std::string every, flush_seconds, wait, timing, frames;
   std::vector<std::string> settings;
   std::vector<std::string> application;
 };
@@ -81,6 +81,7 @@ std::vector<std::string> environment(const Options& options, const std::string& 
   set("CHAMELEON_FILTER", options.filter);
   set("CHAMELEON_CALL_FREQUENCY", options.every);
   set("CHAMELEON_FLUSH_SECONDS", options.flush_seconds);
+  set("CHAMELEON_WAIT", options.wait);
   set("CHAMELEON_TIMING", options.timing);
   set("CHAMELEON_FRAMES", options.frames);
   if (!tracer.empty()) {
@@ -263,6 +264,8 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
                    "Act on every n-th marker (CHAMELEON_CALL_FREQUENCY)");
   verb->add_option("--flush-seconds", options->flush_seconds,
                    "Most seconds between flushes where markers come (CHAMELEON_FLUSH_SECONDS)");
+  verb->add_option("--wait", options->wait,
+                   "What ranks do that wait in the tool: yield, sleep (CHAMELEON_WAIT)");
   verb->add_option("--env", options->settings, "NAME=VALUE for the application; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

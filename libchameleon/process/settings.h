@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "online/options.h"
 #include "record/options.h"
+#include "world/waiting.h"
 
 namespace chameleon::process {
 
@@ -20,6 +21,7 @@ struct Settings : RecordOptions, OnlineOptions {
   std::string output;  ///< empty: PROGRAM.JOBID.cham
   /// Bytes of the tool's own, beyond which it stops recording.
   std::uint64_t memory = 512ULL << 20;
+  world::Waiting waiting = world::Waiting::kYield;  ///< of a rank that waits in the tool
   int verbose = 0;
   std::string rules_given;  ///< a file, or the text
   std::vector<std::string> warnings;

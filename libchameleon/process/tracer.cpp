@@ -17,6 +17,11 @@ CHAMELEON_PER_THREAD int t_depth = 0;
 
 namespace {
 
+MpiWorld world_of(MPI_Comm comm, const Settings& settings) {
+  return MpiWorld(comm, kFlushPatience * settings.marker_timeout, MpiWorld::kMostPieceBytes,
+                  settings.waiting);
+}
+
 /// Else a child made by fork writes what is buffered a second time when it exits.
 void flush_raw() {
   Tracer* tracer = present_tracer();
@@ -41,8 +46,8 @@ Tracer::Tracer(Settings settings, int rank, int size, MPI_Comm votes, MPI_Comm l
       budget_(recorder_, report_, settings_, rank),
       traced_(recorder_, report_, budget_),
       file_(writer ? std::make_unique<TraceFile>(std::move(writer), settings_, size) : nullptr),
-      online_(settings_, MpiWorld(votes, kFlushPatience * settings_.marker_timeout),
-              MpiWorld(last, kFlushPatience * settings_.marker_timeout), {&traced_}, file_.get()) {
+      online_(settings_, world_of(votes, settings_), world_of(last, settings_), {&traced_},
+              file_.get()) {
   if (!settings_.raw.empty() && !kSimulated) ::pthread_atfork(flush_raw, nullptr, nullptr);
 }
 

@@ -2,6 +2,7 @@
 #include "world/mpi_world.h"
 
 #include <sched.h>
+#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -23,6 +24,14 @@ void abandon(Bytes& bytes) {
 /// Where what a rank has no memory for is received to. Not touched, hence not resident, before.
 alignas(64) std::uint8_t g_sink[MpiWorld::kMostPieceBytes];
 
+constexpr unsigned kPollsBeforeYield = 200, kPollsBeforeSleep = 2000;
+constexpr unsigned kNapNs = 50'000, kMostNaps = 20;
+
+void sleep_for(unsigned naps) {
+  const timespec time{0, static_cast<long>(naps) * kNapNs};
+  ::nanosleep(&time, nullptr);
+}
+
 // Upwards each level waits a little longer than the one below, and downwards than the one
 // above, so that who misses a rank first is the one next to it, and can name it.
 double patience(double timeout, int levels) { return levels * std::max(timeout / 32, 0.05); }
@@ -34,10 +43,11 @@ struct MpiWorld::Sending {
   std::vector<MPI_Request> requests;
 };
 
-MpiWorld::MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_bytes)
+MpiWorld::MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_bytes, Waiting waiting)
     : comm_(comm),
       timeout_(timeout_seconds),
-      piece_bytes_(std::clamp<std::size_t>(piece_bytes, 1, kMostPieceBytes)) {
+      piece_bytes_(std::clamp<std::size_t>(piece_bytes, 1, kMostPieceBytes)),
+      waiting_(waiting) {
   int rank = 0, size = 1, found = 0;
   void* bound = nullptr;
   PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
@@ -70,7 +80,10 @@ void MpiWorld::begin_subset_operation(std::uint32_t subset, std::uint32_t operat
 
 bool MpiWorld::late(unsigned& polls) const {
   // On a machine with more ranks than cores the awaited one may need this core.
-  if (++polls > 200) sched_yield();
+  if (++polls > kPollsBeforeSleep && waiting_ == Waiting::kSleep)
+    sleep_for(std::min(polls - kPollsBeforeSleep, kMostNaps));
+  else if (polls > kPollsBeforeYield)
+    sched_yield();
   return PMPI_Wtime() > deadline_;
 }
 

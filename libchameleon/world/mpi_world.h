@@ -33,6 +33,7 @@
 #include "world/absent.h"
 #include "world/clock_sample.h"
 #include "world/tree.h"
+#include "world/waiting.h"
 #include "world/world.h"
 
 namespace chameleon::world {
@@ -52,7 +53,8 @@ class MpiWorld {
   /// where nobody reads it, and passes it on from there.
   static constexpr std::size_t kMostPieceBytes = std::size_t{1} << 18;
 
-  MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_bytes = kMostPieceBytes);
+  MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_bytes = kMostPieceBytes,
+           Waiting waiting = Waiting::kYield);
   MpiWorld(MpiWorld&&) = default;  // no copies
 
   std::uint32_t size() const { return size_; }
@@ -449,6 +451,7 @@ class MpiWorld {
   MPI_Comm comm_;
   double timeout_;
   std::size_t piece_bytes_;
+  Waiting waiting_;
   std::uint32_t rank_ = 0, size_ = 1;
   int tags_ = 10922;             ///< votes use the tags below this, operations as many from
                                  ///< it, those of subsets as many after these

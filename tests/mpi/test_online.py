@@ -7,6 +7,7 @@ lost at any setting, and uneven markers.
 
 import json
 import re
+import resource
 import time
 
 from harness import expect
@@ -424,6 +425,21 @@ def running(online):
     expect(running_still, "the job ended early", job.outcome())
     expect(markers == sorted(markers) and markers[0] < markers[-1],
            f"markers in the file while the job runs: {markers}")
+
+
+@test
+def waits_asleep(online):
+    """A rank that waits 16 ms at each of 200 markers takes little processor time."""
+    spent = {}
+    for how in ("yield", "sleep"):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        outcome = online.tools.job(2, online.program("slow", 200), preload=[online.tools.library], CHAMELEON_WAIT=how,
+                                   CHAMELEON_OUTPUT=online.tools.fresh("wait") / "t.cham")
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        expect(outcome.status == 0, f"CHAMELEON_WAIT={how}", outcome)
+        spent[how] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"processor time: {spent['yield']:.2f} s with yield, {spent['sleep']:.2f} s with sleep")
+    expect(spent["sleep"] < 1.6, f"a rank that waits asleep computes: {spent}")
 
 
 @test
