@@ -15,7 +15,7 @@ void add_cluster_axes(CLI::App& verb, ClusterAxes& axes) {
   verb.add_option("--format", axes.format, "Signatures: all, adaptive[:LIST], or a list");
   verb.add_option("--steps", axes.steps, "double, single");
   verb.add_option("-k,--leads", axes.k, "Leads wanted, or all");
-  verb.add_option("--clustering", axes.clustering, "k-farthest, k-medoid, k-random");
+  verb.add_option("--clustering", axes.clustering, "k-farthest, k-medoid, k-random, capek");
   verb.add_option("--equality", axes.equality, "exact, xor, packed");
   verb.add_option("--count-tolerance", axes.tolerance, "Share by which COUNTs may differ");
   verb.add_option("--distance", axes.distance, "manhattan, euclidean");
@@ -31,7 +31,7 @@ Result<cluster::ClusterOptions> cluster_options(const ClusterAxes& axes) {
     return Error{ErrorKind::kUsage, option + " takes " + takes + ", not '" + value + "'", 0};
   };
   if (!axes.clustering.empty() && !cluster::selection_of(axes.clustering, wanted.selection))
-    return bad("--clustering", axes.clustering, "k-farthest, k-medoid or k-random");
+    return bad("--clustering", axes.clustering, "k-farthest, k-medoid, k-random or capek");
   if (!axes.format.empty() && !cluster::format_of(axes.format, wanted))
     return bad("--format", axes.format,
                "all, adaptive, or names of signatures separated by commas (callpath, src, dest, "

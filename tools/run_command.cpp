@@ -247,7 +247,7 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
                    "chameleon, callpath+parameter, reference, acurdion, dynamic "
                    "(CHAMELEON_ALGORITHM)");
   verb->add_option("--clustering", options->clustering,
-                   "k-farthest, k-medoid, k-random, off (CHAMELEON_CLUSTERING)");
+                   "k-farthest, k-medoid, k-random, capek, off (CHAMELEON_CLUSTERING)");
   verb->add_option("--format", options->format,
                    "Signatures that tell ranks apart: all, adaptive, or names (CHAMELEON_FORMAT)");
   verb->add_option("--steps", options->steps, "double, single (CHAMELEON_STEPS)");

@@ -55,6 +55,16 @@ bool counts_agree(const SignatureVector& a, const SignatureVector& b,
 
 }  // namespace
 
+AlikeReadings alike_readings(const SignatureVector& a, const SignatureVector& b,
+                             const ClusterOptions& options) {
+  if (!counts_agree(a, b, options)) return {};
+  const auto equal = [&](Reading reading) {
+    return key_of(a, reading, options) == key_of(b, reading, options);
+  };
+  return {equal(Reading::kRelative), equal(Reading::kMixed),
+          options.equality == Equality::kXor && equal(Reading::kXor)};
+}
+
 void KeyIndex::add(std::uint64_t key) {
   keys_.push_back(key);
   if (keys_.size() < kFew) return;
@@ -108,6 +118,19 @@ SubCluster* AlikeIndex::find(const SubCluster& other) const {
   return nullptr;
 }
 
+SubCluster own_cluster(std::uint32_t rank, const SignatureVector& signature,
+                       const ClusterOptions& options) {
+  SubCluster own{rank, signature, RankList::single(rank), signature[Parameter::kCount].mean};
+  own.xor_holds = options.equality == Equality::kXor;
+  if (!own.xor_holds) own.signature.xored[0] = own.signature.xored[1] = 0;
+  return own;
+}
+
+bool same_distances(const SignatureVector& a, const SignatureVector& b) {
+  const auto same = [&](Parameter partner) { return a[partner].exact == b[partner].exact; };
+  return same(Parameter::kSource) && same(Parameter::kDestination);
+}
+
 void take_in(SubCluster& cluster, const SubCluster& other, const ClusterOptions& options) {
   const auto shared = [&](Reading reading) {
     return holds(cluster, reading) && holds(other, reading) &&
@@ -125,11 +148,8 @@ void take_in(SubCluster& cluster, const SubCluster& other, const ClusterOptions&
 }
 
 void take_in_unlike(SubCluster& cluster, const SubCluster& other) {
-  const auto same = [&](Parameter partner) {
-    return cluster.signature[partner].exact == other.signature[partner].exact;
-  };
   cluster.same_distances = cluster.same_distances && other.same_distances &&
-                           same(Parameter::kSource) && same(Parameter::kDestination);
+                           same_distances(cluster.signature, other.signature);
   cluster.ranks.merge(other.ranks);
 }
 

@@ -59,6 +59,14 @@ class KeyIndex {
 enum class Reading : std::uint8_t { kRelative, kMixed, kXor };
 inline constexpr std::size_t kAlikeReadings = 3;
 
+/// In which of them two ranks are alike.
+struct AlikeReadings {
+  bool relative = false, mixed = false, xored = false;
+  bool any() const { return relative || mixed || xored; }
+};
+AlikeReadings alike_readings(const SignatureVector& a, const SignatureVector& b,
+                             const ClusterOptions& options);
+
 /// The clusters of one main cluster, in the order of their leads, and those that join them.
 class AlikeIndex {
  public:
@@ -74,6 +82,12 @@ class AlikeIndex {
   const ClusterOptions& options_;
   KeyIndex places_[kAlikeReadings];  ///< by key in each reading
 };
+
+/// A rank as a cluster of its own.
+SubCluster own_cluster(std::uint32_t rank, const SignatureVector& signature,
+                       const ClusterOptions& options);
+/// Whether two ranks are as far from their partners.
+bool same_distances(const SignatureVector& a, const SignatureVector& b);
 
 /// The members of `other` become members of `cluster`, which they are like.
 void take_in(SubCluster& cluster, const SubCluster& other, const ClusterOptions& options);

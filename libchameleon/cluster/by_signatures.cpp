@@ -24,6 +24,7 @@ Chosen select(const std::vector<SubCluster>& clusters, const Dissimilarities& ma
       for (const SubCluster& cluster : clusters) leads.push_back(cluster.lead);
       return k_random(leads, k, options.seed);
     }
+    case Selection::kCapek: break;  // not among clusters of the tree
   }
   return {};
 }
@@ -41,6 +42,12 @@ void select_leads(std::vector<SubCluster>& clusters, std::size_t k, const Cluste
   std::vector<SubCluster> kept;
   for (const std::size_t i : chosen) kept.push_back(std::move(clusters[i]));
   clusters = std::move(kept);
+}
+
+/// One cluster of all: CAPEK looks at the ranks themselves, once, when all main clusters are known.
+void leave_to_capek(std::vector<SubCluster>& clusters) {
+  for (std::size_t i = 1; i < clusters.size(); ++i) take_in_unlike(clusters[0], clusters[i]);
+  clusters.resize(1);
 }
 
 void join_alike(std::vector<SubCluster>& mine, std::vector<SubCluster>&& theirs,
@@ -65,11 +72,7 @@ Clustering BySignatures::summarize(std::uint32_t rank, const SignatureVector& si
   result.format = options_.format;
   MainCluster& only = result.main.emplace_back();
   only.call_path = main ? signature.call_path : 0;
-  only.clusters.push_back(
-      {rank, signature, RankList::single(rank), signature[Parameter::kCount].mean});
-  SubCluster& own = only.clusters.front();
-  own.xor_holds = options_.equality == Equality::kXor;
-  if (!own.xor_holds) own.signature.xored[0] = own.signature.xored[1] = 0;
+  only.clusters.push_back(own_cluster(rank, signature, options_));
   return result;
 }
 
@@ -84,10 +87,16 @@ void BySignatures::join(Clustering& mine, Clustering&& theirs) const {
     else
       mine.main.push_back(std::move(each));
   }
-  if (options_.k == kUnbounded || mine.size() <= options_.k) return;  // Algorithm 8, line 12
+  const bool sampled = options_.selection == Selection::kCapek;
+  const bool fit = options_.k == kUnbounded || mine.size() <= options_.k;  // Algorithm 8, line 12
+  if (fit && !(sampled && mine.selected)) return;
   mine.selected = true;
   const std::size_t k = std::max<std::size_t>(1, options_.k / mine.main.size());
-  for (MainCluster& each : mine.main) select_leads(each.clusters, k, options_);
+  for (MainCluster& each : mine.main)
+    if (sampled)
+      leave_to_capek(each.clusters);
+    else
+      select_leads(each.clusters, k, options_);
 }
 
 }  // namespace chameleon::cluster

@@ -11,6 +11,8 @@
 /// and a node holds at most 2 max(K, Call-Paths) clusters at any time. In a single step there is
 /// one main cluster, Call-Path is one of the signatures, and a node holds at most 2 K.
 ///
+/// CAPEK (capek_leads.h) selects leads for all ranks at once, after the main clusters are known.
+///
 /// Cost: messages of at most that many clusters, each some dozens of bytes and its rank list; at a
 /// node O(K^2) distances, for K-Medoid O(K^3) a swap. Without a bound on K a message has as many
 /// clusters as there are behaviours, and joining two lists is linear in them.
@@ -20,6 +22,7 @@
 #include <utility>
 
 #include "cluster/adaptive.h"
+#include "cluster/capek_leads.h"
 #include "cluster/options.h"
 #include "cluster/scheme.h"
 
@@ -44,16 +47,15 @@ class BySignatures {
 };
 static_assert(ClusteringScheme<BySignatures>);
 
-/// Collective: clusters by the scheme that `options` name; an adaptive format is agreed on first.
-/// 2 (P - 1) messages, twice as many if the format is adaptive.
+/// Collective: clusters by signatures; where CAPEK is to select leads and they are too few, main
+/// clusters only.
 ///
 /// Further signatures in which ranks differ are taken in while every behaviour still has a lead:
 /// all of them at once, else one after the other. That is one more reduction if there are any, and
 /// a clustering for each that is tried, none of more than K clusters.
 template <TreeWorld World>
-Clustering cluster(World& world, typename World::template PerRank<SignatureVector> signatures,
-                   ClusterOptions options) {
-  if (options.adaptive) options.format = adapt(world, signatures, options.format);
+Clustering by_signatures(World& world, typename World::template PerRank<SignatureVector> signatures,
+                         const ClusterOptions& options) {
   const auto further = static_cast<SignatureFormat>(options.further & ~options.format);
   if (further == 0) return cluster(world, std::move(signatures), BySignatures(options));
   const auto with = [&](SignatureFormat more) {
@@ -77,6 +79,24 @@ Clustering cluster(World& world, typename World::template PerRank<SignatureVecto
     found = std::move(finer);
   }
   return found;
+}
+
+/// Collective: clusters by the scheme that `options` name; an adaptive format is agreed on first.
+/// 2 (P - 1) messages, twice as many if the format is adaptive; what further signatures take, and
+/// CAPEK, comes on top. Of a subset CAPEK cannot be had: its leads are by K-Farthest.
+template <TreeWorld World>
+Clustering cluster(World& world, typename World::template PerRank<SignatureVector> signatures,
+                   ClusterOptions options) {
+  if (options.adaptive) options.format = adapt(world, signatures, options.format);
+  if (options.selection != Selection::kCapek || options.k == kUnbounded)
+    return by_signatures(world, std::move(signatures), options);
+  if constexpr (SamplingWorld<World>) {
+    Clustering mains = by_signatures(world, signatures, options);
+    return capek_leads(world, signatures, std::move(mains), options);
+  } else {
+    options.selection = Selection::kFarthest;
+    return by_signatures(world, std::move(signatures), options);
+  }
 }
 
 }  // namespace chameleon::cluster

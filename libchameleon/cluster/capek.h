@@ -6,11 +6,14 @@
 /// themselves. Sampled ranks send their items to workers, which cluster the samples by PAM; all
 /// ranks get all medoids and find the nearest; sums over all ranks say which sample was the best.
 /// Nothing depends on anything but the arguments, so every kind of world gives the same, bit for
-/// bit, as sums are made in the order of the tree.
+/// bit, as sums are made in the order of the tree. Groups of ranks can be clustered side by side,
+/// each by itself.
 ///
 /// Cost, of T trials with samples of s: at a worker O(s^2 k); at a rank O(T k) dissimilarities;
 /// at most T s + 4 P messages, 1 + 4 log P deep. The largest message has all medoids, or
 /// 4 bytes for each and 16 for each trial: neither grows with P.
+///
+/// What a rank has no memory for it goes without, and still takes part in every step.
 
 #include <algorithm>
 #include <cstdint>
@@ -39,6 +42,25 @@ struct Capek {
   CapekClusters<Item> all;
   /// Each rank's, an index of `all.medoids`.
   typename World::template PerRank<std::uint32_t> clusters;
+};
+
+/// What all ranks know beforehand.
+struct CapekPlan {
+  CapekPlan() : CapekPlan({}, 0) {}
+  /// Trials in order of their groups.
+  CapekPlan(std::vector<Trial> all, std::uint32_t ranks)
+      : trials(std::move(all)), gathered(transfers(trials)), workers(workers_of(trials), ranks) {}
+
+  std::vector<Trial> trials;
+  std::vector<Transfer> gathered;  ///< from sampled ranks to workers
+  Members workers;
+
+ private:
+  static std::vector<std::uint32_t> workers_of(const std::vector<Trial>& trials) {
+    std::vector<std::uint32_t> workers;
+    for (const Trial& trial : trials) workers.push_back(trial.worker);
+    return workers;
+  }
 };
 
 namespace capek_steps {
@@ -70,19 +92,26 @@ TrialMedoids<Item> find(std::uint32_t rank, const std::vector<Trial>& trials,
   return found;
 }
 
-/// By trial; empty where a worker gave nothing.
+/// Medoids by group and trial; empty where a worker gave nothing.
 template <class Item>
-std::vector<Medoids<Item>> by_trial(std::size_t trials, std::vector<TrialMedoids<Item>>&& workers) {
-  std::vector<Medoids<Item>> all(trials);
+using GroupMedoids = std::vector<std::vector<Medoids<Item>>>;
+
+template <class Item>
+GroupMedoids<Item> by_group(const std::vector<Trial>& trials,
+                            std::vector<TrialMedoids<Item>>&& workers) {
+  std::vector<Medoids<Item>> all(trials.size());
   for (TrialMedoids<Item>& found : workers)
     for (auto& [trial, medoids] : found) all[trial] = std::move(medoids);
-  return all;
+  GroupMedoids<Item> groups(trials.empty() ? 0 : trials.back().group + 1);
+  for (std::size_t t = 0; t < trials.size(); ++t)
+    groups[trials[t].group].push_back(std::move(all[t]));
+  return groups;
 }
 
 struct Choice {
-  std::uint32_t trial = 0;
+  std::uint32_t trial = 0;  ///< of those of the group
   double score = 0;
-  std::vector<std::uint32_t> sizes;
+  std::vector<std::uint32_t> sizes;  ///< none: there is nothing to choose from
   void encode(ByteWriter& writer) const {
     encode_value(writer, trial);
     encode_value(writer, score);
@@ -107,50 +136,92 @@ Choice choose(const TrialSums& sums, const std::vector<Medoids<Item>>& trials,
   return best;
 }
 
+template <class Item, class Criterion>
+std::vector<Choice> choose(const GroupSums& sums, const GroupMedoids<Item>& groups,
+                           const Criterion& criterion) {
+  std::vector<Choice> choices(groups.size());
+  for (const auto& [group, own] : sums) choices[group] = choose(own, groups[group], criterion);
+  return choices;
+}
+
+/// The sums of one rank.
+template <class Item, class Dissimilarity, class Criterion>
+GroupSums sums_of(std::uint32_t rank, const Item& item, std::uint32_t group,
+                  const GroupMedoids<Item>& groups, const Dissimilarity& dissimilarity,
+                  const Criterion& criterion) {
+  GroupSums sums;
+  if (group >= groups.size() || groups[group].empty()) return sums;
+  TrialSums own = TrialSums::none(groups[group], LooksAtValues<Criterion, Item>);
+  own.add(rank, item, groups[group], dissimilarity, criterion);
+  sums.emplace_back(group, std::move(own));
+  return sums;
+}
+
+template <class Item>
+std::vector<CapekClusters<Item>> chosen(GroupMedoids<Item>&& groups, std::vector<Choice>&& best) {
+  std::vector<CapekClusters<Item>> all(groups.size());
+  for (std::size_t i = 0; i < std::min(groups.size(), best.size()); ++i)
+    if (!best[i].sizes.empty() && best[i].trial < groups[i].size())
+      all[i] = {std::move(groups[i][best[i].trial]), std::move(best[i].sizes), best[i].score};
+  return all;
+}
+
 }  // namespace capek_steps
 
-/// Collective. `dissimilarity(a, b)` is a number from 0; `after(step)` is called on every rank
-/// after each step: gather, pam, medoids, assign, sums.
+/// Collective: the clusters of each group of ranks. `group_of(rank, item)` is a rank's own, whose
+/// number is one of the plan's; `dissimilarity(a, b)` a number from 0; `after(step)` is called on
+/// every rank after each step: gather, pam, medoids, assign, sums.
+template <GatherWorld World, class Item, class GroupOf, class Dissimilarity,
+          ClusteringCriterion Criterion, class After>
+std::vector<CapekClusters<Item>> capek_groups(World& world,
+                                              typename World::template PerRank<Item>& items,
+                                              const CapekPlan& plan, const GroupOf& group_of,
+                                              const Dissimilarity& dissimilarity,
+                                              const Criterion& criterion, After after) {
+  using namespace capek_steps;
+  auto gathered = world.gather(plan.gathered, items);
+  after("gather");
+
+  using Gathered = std::vector<std::pair<std::uint32_t, Item>>;
+  auto found = world.map(gathered, [&](std::uint32_t rank, const Gathered& mine) {
+    return find(rank, plan.trials, mine, dissimilarity);
+  });
+  after("pam");
+
+  std::vector<TrialMedoids<Item>> workers =
+      broadcast_from<TrialMedoids<Item>>(world, plan.workers, std::move(found));
+  GroupMedoids<Item> groups;
+  world.attempt([&] { groups = by_group(plan.trials, std::move(workers)); });
+  after("medoids");
+
+  auto sums = world.map(items, [&](std::uint32_t rank, const Item& item) {
+    return sums_of(rank, item, group_of(rank, item), groups, dissimilarity, criterion);
+  });
+  after("assign");
+
+  const std::optional<GroupSums> total = world.reduce(std::move(sums), join_groups);
+  std::optional<std::vector<Choice>> choices;
+  if (total) world.attempt([&] { choices = choose(*total, groups, criterion); });
+  std::vector<Choice> best = world.broadcast(std::move(choices));
+  after("sums");
+
+  std::vector<CapekClusters<Item>> all;
+  world.attempt([&] { all = chosen(std::move(groups), std::move(best)); });
+  return all;
+}
+
+/// Collective: all ranks as one group.
 template <GatherWorld World, class Item, class Dissimilarity, ClusteringCriterion Criterion,
           class After>
 Capek<World, Item> capek(World& world, typename World::template PerRank<Item>& items,
                          const TrialOptions& options, const Dissimilarity& dissimilarity,
                          const Criterion& criterion, After after) {
-  using namespace capek_steps;
-  const std::vector<Trial> plan = plan_trials(world.size(), options);
-  auto gathered = world.gather(transfers(plan), items);
-  after("gather");
-
-  using Gathered = std::vector<std::pair<std::uint32_t, Item>>;
-  auto found = world.map(gathered, [&](std::uint32_t rank, const Gathered& mine) {
-    return find(rank, plan, mine, dissimilarity);
-  });
-  after("pam");
-
-  std::vector<std::uint32_t> workers;
-  for (const Trial& trial : plan) workers.push_back(trial.worker);
-  const std::vector<Medoids<Item>> trials = by_trial(
-      plan.size(), broadcast_from<TrialMedoids<Item>>(world, std::move(workers), std::move(found)));
-  after("medoids");
-
-  constexpr bool kValues = LooksAtValues<Criterion, Item>;
-  auto sums = world.map(items, [&](std::uint32_t rank, const Item& item) {
-    TrialSums mine = TrialSums::none(trials, kValues);
-    mine.add(rank, item, trials, dissimilarity, criterion);
-    return mine;
-  });
-  after("assign");
-
-  std::optional<TrialSums> total = world.reduce(
-      std::move(sums), [](TrialSums& mine, TrialSums&& theirs) { mine.join(std::move(theirs)); });
-  std::optional<Choice> chosen;
-  if (total) chosen = choose(*total, trials, criterion);
-  Choice best = world.broadcast(std::move(chosen));
-  after("sums");
-
+  const CapekPlan plan(plan_trials(world.size(), options), world.size());
+  const auto only = [](std::uint32_t, const Item&) { return std::uint32_t{0}; };
+  auto groups =
+      capek_groups<World, Item>(world, items, plan, only, dissimilarity, criterion, after);
   Capek<World, Item> result;
-  if (!best.sizes.empty() && best.trial < trials.size())
-    result.all = {trials[best.trial], std::move(best.sizes), best.score};
+  if (!groups.empty()) result.all = std::move(groups.front());
   result.clusters = world.map(items, [&](std::uint32_t rank, const Item& item) {
     return nearest_medoid(rank, item, result.all.medoids, dissimilarity).cluster;
   });

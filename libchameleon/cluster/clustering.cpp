@@ -81,6 +81,8 @@ std::uint64_t mask_of(const SubCluster& cluster) {
   return mask;
 }
 
+}  // namespace
+
 void encode(ByteWriter& writer, const SubCluster& cluster) {
   const auto number = [&](double value) { writer.u64(std::bit_cast<std::uint64_t>(value)); };
   const std::uint64_t mask = mask_of(cluster);
@@ -124,8 +126,6 @@ bool decode(ByteReader& reader, SubCluster& cluster) {
   cluster.xor_holds = (mask >> (kReadings + 3) & 1) != 0;
   return true;
 }
-
-}  // namespace
 
 void encode(ByteWriter& writer, const Clustering& clustering) {
   writer.varint(clustering.format | (clustering.selected ? kSelected : 0));

@@ -59,6 +59,8 @@ SignatureFormat differing(const SignatureVector& a, const SignatureVector& b,
 /// differs from the first lead of its main cluster.
 std::string split_text(const Clustering& clustering);
 
+void encode(ByteWriter& writer, const SubCluster& cluster);
+bool decode(ByteReader& reader, SubCluster& cluster);
 void encode(ByteWriter& writer, const Clustering& clustering);
 bool decode(ByteReader& reader, Clustering& clustering);
 

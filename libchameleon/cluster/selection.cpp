@@ -79,12 +79,14 @@ const char* selection_name(Selection selection) {
     case Selection::kFarthest: return "k-farthest";
     case Selection::kMedoid: return "k-medoid";
     case Selection::kRandom: return "k-random";
+    case Selection::kCapek: return "capek";
   }
   return "";
 }
 
 bool selection_of(std::string_view name, Selection& selection) {
-  for (const Selection each : {Selection::kFarthest, Selection::kMedoid, Selection::kRandom})
+  for (const Selection each :
+       {Selection::kFarthest, Selection::kMedoid, Selection::kRandom, Selection::kCapek})
     if (name == selection_name(each)) return selection = each, true;
   return false;
 }

@@ -2,7 +2,8 @@
 #pragma once
 
 /// Choosing k of n items to stand for all: K-Farthest, K-Medoid (PAM) and
-/// K-Random, over a matrix of dissimilarities that any metric may fill. Items are
+/// K-Random, over a matrix of dissimilarities that any metric may fill; CAPEK samples ranks instead
+/// (capek_leads.h). Items are
 /// in canonical order (of ranks), which breaks ties. Chosen items are given as
 /// ascending indices, all of them when k >= n. Nothing depends on anything but the
 /// arguments, so all ranks agree.
@@ -16,9 +17,10 @@
 
 namespace chameleon::cluster {
 
-enum class Selection : std::uint8_t { kFarthest, kMedoid, kRandom };  ///< CHAMELEON_CLUSTERING
+enum class Selection : std::uint8_t { kFarthest, kMedoid, kRandom, kCapek };
 
-const char* selection_name(Selection selection);  ///< k-farthest, k-medoid, k-random
+/// As CHAMELEON_CLUSTERING takes it: k-farthest, k-medoid, k-random, capek.
+const char* selection_name(Selection selection);
 /// Reads what `selection_name` gives; false on anything else.
 bool selection_of(std::string_view name, Selection& selection);
 

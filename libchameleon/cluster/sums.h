@@ -4,8 +4,10 @@
 /// What is added up over all ranks to judge trials: 4 bytes for each cluster of each trial, 16 for
 /// each trial, and 16 more for each cluster where the criterion looks at values.
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "cluster/criteria.h"
@@ -112,5 +114,21 @@ class TrialSums {
   std::vector<Deviations> dissimilarities_;  ///< by trial
   std::vector<Deviations> values_;           ///< by trial and cluster
 };
+
+/// Sums by group of ranks, ascending: of those groups that have ranks here.
+using GroupSums = std::vector<std::pair<std::uint32_t, TrialSums>>;
+
+/// Joins the sums of other ranks.
+inline void join_groups(GroupSums& mine, GroupSums&& theirs) {
+  for (auto& [group, sums] : theirs) {
+    const auto at =
+        std::lower_bound(mine.begin(), mine.end(), group,
+                         [](const auto& one, std::uint32_t key) { return one.first < key; });
+    if (at != mine.end() && at->first == group)
+      at->second.join(std::move(sums));
+    else
+      mine.emplace(at, group, std::move(sums));
+  }
+}
 
 }  // namespace chameleon::cluster

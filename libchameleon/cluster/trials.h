@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "model/rank_list.h"
 #include "world/world.h"
 
 namespace chameleon::cluster {
@@ -19,6 +20,7 @@ struct TrialOptions {
 };
 
 struct Trial {
+  std::uint32_t group = 0;  ///< of ranks that are clustered by themselves
   std::uint32_t k = 0;
   std::uint32_t worker = 0;           ///< the rank that clusters the sample
   std::vector<std::uint32_t> sample;  ///< ascending
@@ -29,6 +31,10 @@ struct Trial {
 /// all ranks: Gamblin et al. 2010 (section 7.1) found the lowest ranks, which they took, busy with
 /// other things.
 std::vector<Trial> plan_trials(std::uint32_t population, const TrialOptions& options);
+
+/// The trials of several groups of ranks: samples and workers are of the group. None of a group
+/// with only one rank.
+std::vector<Trial> plan_trials(const std::vector<RankList>& groups, const TrialOptions& options);
 
 /// From sampled ranks to the workers of their trials: ascending, each pair once.
 std::vector<Transfer> transfers(const std::vector<Trial>& trials);

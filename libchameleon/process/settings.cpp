@@ -180,7 +180,7 @@ const std::map<std::string, Variable>& variables() {
           s.raw = v;
           return !v.empty();
         }}},
-      {"CLUSTERING", {"k-farthest, k-medoid, k-random or off", set_clustering}},
+      {"CLUSTERING", {"k-farthest, k-medoid, k-random, capek or off", set_clustering}},
       {kAlgorithm,
        {"chameleon, callpath+parameter, reference, acurdion or dynamic", set_algorithm}},
       {kFormat,

@@ -38,11 +38,6 @@ double patience(double timeout, int levels) { return levels * std::max(timeout /
 
 }  // namespace
 
-/// The pieces of one value on their way; the bytes belong to the caller.
-struct MpiWorld::Sending {
-  std::vector<MPI_Request> requests;
-};
-
 MpiWorld::MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_bytes, Waiting waiting)
     : comm_(comm),
       timeout_(timeout_seconds),
@@ -110,17 +105,6 @@ bool MpiWorld::start(Sending& sending, std::uint32_t to, std::span<const std::ui
     more = size == piece_bytes_;
   }
   return !failed_;
-}
-
-bool MpiWorld::done(Sending& sending) {
-  while (!sending.requests.empty()) {
-    int done = 0;
-    if (PMPI_Test(&sending.requests.back(), &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
-      failed_ = true;
-    if (done == 0 || failed_) return false;
-    sending.requests.pop_back();
-  }
-  return true;
 }
 
 bool MpiWorld::finish(Sending& sending) {
@@ -221,26 +205,29 @@ bool MpiWorld::pass_on(std::uint32_t parent, std::span<const std::uint32_t> to, 
   return whole;
 }
 
-std::vector<MpiWorld::Parcel> MpiWorld::exchange_planned(const std::vector<Transfer>& plan,
-                                                         Bytes& mine) {
+/// Without memory for requests, which no value then needs, messages are empty and go one by one.
+void MpiWorld::start_planned(const std::vector<Transfer>& plan, Bytes& mine, Sending& sending) {
   begin_operation(plan.empty() ? 0 : 1);
-  std::vector<Parcel> incoming;
-  Sending sending;
+  const auto owed = [&](const Transfer& each) { return each.from == rank_ && each.to != rank_; };
+  const auto messages = static_cast<std::size_t>(std::count_if(plan.begin(), plan.end(), owed));
+  const std::size_t pieces = mine.size() / piece_bytes_ + 1;
+  const bool whole = attempt([&] { sending.requests.reserve(messages * pieces); });
   for (const Transfer& each : plan) {
-    if (each.from != rank_ || each.to == rank_) continue;
+    if (!owed(each) || failed_) continue;
+    if (!whole) {
+      small_send(each.to, 0, operation_tag(), deadline_);
+      continue;
+    }
     traffic_.count(mine.size());
     start(sending, each.to, mine, operation_tag());
   }
-  for (const Transfer& each : plan) {
-    if (each.to != rank_ || each.from == rank_ || failed_) continue;
-    Parcel parcel{each.from, {}};
-    if (receive(each.from, parcel.bytes)) incoming.push_back(std::move(parcel));
-  }
-  if (failed_ || !finish(sending)) {
-    abandon(mine);
-    incoming.clear();
-  }
-  return incoming;
+}
+
+/// False if the world has failed; then MPI may still read what was to be sent.
+bool MpiWorld::finish_planned(Sending& sending, Bytes& mine) {
+  if (!failed_ && finish(sending)) return true;
+  abandon(mine);
+  return false;
 }
 
 void MpiWorld::drain() {

@@ -186,8 +186,8 @@ class MpiWorld {
 
   /// Values to ranks by a plan that all ranks know: ascending, each pair once, all within the
   /// world. What came and from whom, in order of `from`; one's own value if the plan says so.
-  /// A message a pair, but for those to oneself, and no others: both ends know of it.
-  /// Memory is needed: it may throw.
+  /// A message a pair, but for those to oneself, and no others: both ends know of it. What a rank
+  /// has no memory for does not come; it sends what it owes all the same.
   template <class T>
   PerRank<std::vector<std::pair<std::uint32_t, T>>> gather(const std::vector<Transfer>& plan,
                                                            const PerRank<T>& values) {
@@ -196,21 +196,19 @@ class MpiWorld {
       return each.from == rank_ && each.to != rank_;
     });
     if (sends && !values.lost) encode_to(bytes, values.value);
-    std::vector<Parcel> parcels = exchange_planned(plan, bytes);
     PerRank<std::vector<std::pair<std::uint32_t, T>>> incoming;
-    if (failed_) return incoming;
-    auto next = parcels.begin();
+    const auto keep = [&](std::uint32_t from, T&& value) {
+      attempt([&] { incoming.value.emplace_back(from, std::move(value)); });
+    };
+    Sending sending;
+    start_planned(plan, bytes, sending);
     for (const Transfer& each : plan) {
-      if (each.to != rank_) continue;
-      if (each.from == rank_) {
-        if (!values.lost) incoming.value.emplace_back(rank_, values.value);
-        continue;
-      }
-      if (next == parcels.end() || next->rank != each.from) continue;  // its sender has lost it
+      if (each.to != rank_ || failed_) continue;
       T value{};
-      if (decode_from(next->bytes, value)) incoming.value.emplace_back(each.from, std::move(value));
-      ++next;
+      if (each.from != rank_ ? receive_from(each.from, value) : copy_of(values, value))
+        keep(each.from, std::move(value));
     }
+    if (!finish_planned(sending, bytes)) incoming = {};
     return incoming;
   }
 
@@ -254,9 +252,9 @@ class MpiWorld {
   static constexpr std::size_t kSmall = 144, kLost = 5;
   static constexpr int kNoTag = -1;
   static constexpr std::size_t kMostChildren = 32;  ///< in the tree
-  struct Parcel {
-    std::uint32_t rank = 0;
-    Bytes bytes;
+  /// The pieces of one value on their way; the bytes belong to the caller.
+  struct Sending {
+    std::vector<MPI_Request> requests;
   };
   struct ClockReading {
     std::int64_t root = 0;  ///< rank 0's clock now, ns
@@ -366,6 +364,16 @@ class MpiWorld {
     values.lost = !receive(from, bytes) || !decode_from(bytes, values.value);
   }
   template <class T>
+  bool receive_from(std::uint32_t from, T& value) {
+    Bytes bytes;
+    return receive(from, bytes) && decode_from(bytes, value);
+  }
+  /// False if there is no value, or no memory for another.
+  template <class T>
+  bool copy_of(const PerRank<T>& values, T& copy) {
+    return !values.lost && attempt([&] { copy = values.value; });
+  }
+  template <class T>
   std::optional<T> at_root(PerRank<T>& values) const {
     if (failed_ || rank_ != 0 || values.lost) return std::nullopt;
     return std::move(values.value);
@@ -419,7 +427,8 @@ class MpiWorld {
   bool receive(std::uint32_t from, Bytes& bytes);
   bool pass_on(std::uint32_t parent, std::span<const std::uint32_t> to, Bytes& bytes);
   void begin_subset_operation(std::uint32_t subset, std::uint32_t operation, std::uint32_t depth);
-  std::vector<Parcel> exchange_planned(const std::vector<Transfer>& plan, Bytes& mine);
+  void start_planned(const std::vector<Transfer>& plan, Bytes& mine, Sending& sending);
+  bool finish_planned(Sending& sending, Bytes& mine);
   int vote_tag(std::uint32_t sequence) const {
     return static_cast<int>(sequence % static_cast<std::uint32_t>(tags_));
   }
@@ -430,9 +439,7 @@ class MpiWorld {
   bool refuse(SmallVote& vote);
   void tell_lost(int tag);
 
-  struct Sending;
   bool start(Sending& sending, std::uint32_t to, std::span<const std::uint8_t> bytes, int tag);
-  bool done(Sending& sending);
   bool finish(Sending& sending);
   bool send_piece(std::span<const std::uint32_t> to, const std::uint8_t* data, int size);
   void send_pieces(std::span<const std::uint32_t> to, Bytes& bytes);

@@ -18,13 +18,12 @@
 
 namespace chameleon::world {
 
-/// The values of `roots` (known to all ranks; in any order) on all ranks, by ascending rank.
+/// The values of `roots` (known to all ranks) on all ranks, by ascending rank.
 /// Empty without roots, and on a world that has failed. T is given:
 /// `broadcast_from<Found>(world, workers, std::move(found))`.
 template <class T, class World>
-std::vector<T> broadcast_from(World& world, std::vector<std::uint32_t> roots,
+std::vector<T> broadcast_from(World& world, const Members& members,
                               typename World::template PerRank<T> values) {
-  const Members members(std::move(roots), world.size());
   auto lists = world.map(values, [&](std::uint32_t rank, T& value) {
     std::vector<T> list;
     if (members.position(rank) < members.size()) list.push_back(std::move(value));
@@ -34,6 +33,13 @@ std::vector<T> broadcast_from(World& world, std::vector<std::uint32_t> roots,
     std::move(theirs.begin(), theirs.end(), std::back_inserter(mine));
   };
   return world.broadcast(world.reduce(members.ranks(), std::move(lists), append));
+}
+
+/// The same of roots in any order.
+template <class T, class World>
+std::vector<T> broadcast_from(World& world, std::vector<std::uint32_t> roots,
+                              typename World::template PerRank<T> values) {
+  return broadcast_from<T>(world, Members(std::move(roots), world.size()), std::move(values));
 }
 
 }  // namespace chameleon::world

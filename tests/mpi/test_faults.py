@@ -52,6 +52,8 @@ CASES = {
     "online": Case(4, "phases", PHASES, {}),
     "checked": Case(4, "stencil2d", ["--iterations", 6],
                     {"FIDELITY": "checked", "FLUSH_EVERY": 2}),
+    "capek": Case(4, "stencil2d", ["--iterations", 5],
+                  {"FIDELITY": "checked", "CLUSTERING": "capek", "K": 1}),
     "lead": Case(4, "phases", PHASES, {"FIDELITY": "lead", "FLUSH_EVERY": 2}),
     "two": Case(2, "stencil2d", ["--iterations", 5], {"FLUSH_EVERY": 1}),
     "plain": Case(4, "multigrid", ["--iterations", 2], {"CLUSTERING": "off"}),

@@ -198,6 +198,7 @@ def settings(online):
     program = online.example("wavefront", "--iterations", 6)
     for variables in ({"CLUSTERING": "k-farthest", "K": 1}, {"CLUSTERING": "k-medoid", "K": 2},
                       {"CLUSTERING": "k-random", "K": 2, "SEED": 7}, {"CLUSTERING": "off"},
+                      {"CLUSTERING": "capek", "K": 1},
                       {"DISTANCE": "euclidean"}, {"SIGNATURE": "xor"}, {"TIMING": "none"},
                       {"TIMING": "full", "FLUSH_EVERY": 2}, {"FLUSH_EVERY": 1}):
         what, _, facts, _ = online.exact(4, program, **variables)

@@ -43,6 +43,31 @@ def markers(online):
 
 
 @test
+def leads_by_capek(online):
+    """Where leads are too few, samples of the ranks say which they are: at a marker and in
+    MPI_Finalize, alone or beside other Call-Paths."""
+    for ranks in (2, 4, 8, 16):
+        for name, variables in (("transpose", {"K": 2}), ("wavefront", {"K": 1, "STEPS": "single"}),
+                                ("hydro", {"K": 9, "FORMAT": "callpath,sequence"}),
+                                ("ocean", {"K": 3, "ALGORITHM": "dynamic", "SEED": 5,
+                                           "CALL_FREQUENCY": 1000})):
+            what, path, facts, _ = online.trace(ranks, online.example(name, "--iterations", 5),
+                                                CLUSTERING="capek", **variables)
+            expect(facts["clustering"] == "capek", f"{what}: {facts['clustering']}")
+            outcome = online.tools.chameleon("verify", "--strict", "--json", path, "--raw",
+                                             path.parent / "raw")
+            expect(outcome.status == 0, f"{what}: verify", outcome)
+            said = json.loads(outcome.stdout)
+            for column, one in said["columns"].items():
+                expect(one["matched"] == one["total"], f"{what}: {column} {one}")
+            expect(said["clusters"]["equal"], f"{what}: other clusters than of virtual ranks")
+            paths = {one["call_path"] for one in facts["clusters"]}
+            most = variables["K"] if "STEPS" in variables else max(variables["K"], len(paths))
+            expect(len(facts["leads"]) <= most, f"{what}: leads {facts['leads']}")
+            expect(name != "transpose" or len(facts["leads"]) == 2, f"{what}: {facts['leads']}")
+
+
+@test
 def whole_runs(online):
     """Without markers they cluster in MPI_Finalize, and chameleon does not."""
     for name in EXAMPLES if online.all else FEW[:2]:

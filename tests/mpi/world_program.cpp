@@ -123,7 +123,8 @@ void clusterings(std::uint32_t size) {
     check(mine == expected, "clusterings differ");
     check(mine.find(size - 1) != nullptr, "a rank is in no cluster");
   };
-  for (const Selection selection : {Selection::kFarthest, Selection::kMedoid, Selection::kRandom})
+  for (const Selection selection :
+       {Selection::kFarthest, Selection::kMedoid, Selection::kRandom, Selection::kCapek})
     for (const Distance metric : {Distance::kManhattan, Distance::kEuclidean})
       for (const std::uint32_t k : {1U, 3U, 9U})
         for (int repeat = 0; repeat < 5; ++repeat, ++round)

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Example programs at many ranks, traced online under SimGrid's SMPI in one process.
 
-    test_scale.py --tools TOOLS.json --smpirun S --programs DIR --ranks N NAME...
+    test_scale.py --tools TOOLS.json --smpirun S --programs DIR --ranks N NAME[:VARIABLE=VALUE...]...
 
 Each program must verify its own results, cluster as often and into as many Call-Paths as the
-papers say, lead at 70 % of its markers at least, and leave a trace that agrees with the raw
-records of every rank. Prints the columns of the dissertation's Table 5.2, and what the run cost."""
+papers say, lead at 70 % of its markers at least, find the clusters that virtual ranks find, and
+leave a trace that agrees with the raw records of every rank. Prints the columns of the dissertation's Table 5.2, and what the run cost."""
 
 import json
 import resource
@@ -38,6 +38,7 @@ def verify(tools, options, name, trace, raw):
     expect(report and report["ranks"] == options.ranks and report["raw_events"] > 0 and
            report["missing_events"] == 0 and report["extra_events"] == 0,
            f"{name}, {options.ranks} ranks: verify", outcome)
+    expect(report["clusters"]["equal"], f"{name}: not the clusters of virtual ranks", outcome)
     for column, share in report["columns"].items():
         if column == "src" and name in SENDS_TO_ITSELF:
             continue
@@ -45,17 +46,22 @@ def verify(tools, options, name, trace, raw):
                f"{name}: verify: {column} {share['matched']} of {share['total']}", outcome)
 
 
-def run(tools, options, name):
-    where = f"{name}, {options.ranks} ranks"
+def run(tools, options, job):
+    name, *settings = job.split(":")
+    variables = {f"CHAMELEON_{setting.split('=')[0]}": setting.split("=")[1] for setting in settings}
+    where = f"{job}, {options.ranks} ranks"
     folder = tools.fresh(name)
     trace, raw = folder / "trace.cham", folder / "raw"
     before, _ = cost()
-    simulated_job.run(tools, options, name, options.ranks, folder, "--iterations", ITERATIONS)
+    simulated_job.run(tools, options, name, options.ranks, folder, "--iterations", ITERATIONS,
+                      **variables)
     seconds, mebibytes = cost()
 
     said = tools.chameleon("info", trace, "--json", timeout=options.timeout)
     expect(said.status == 0, f"{where}: info fails", said)
     info = json.loads(said.stdout)
+    if "CHAMELEON_CLUSTERING" in variables:
+        expect(info["clustering"] == variables["CHAMELEON_CLUSTERING"], f"{where}: clustering", said)
     expect(info["complete"] and info["ranks"] == options.ranks, f"{where}: not whole", said)
     checked = cost()[0]
     verify(tools, options, name, trace, raw)
@@ -80,14 +86,14 @@ def run(tools, options, name):
 def main():
     arguments = simulated_job.parser(__doc__)
     arguments.add_argument("--ranks", required=True, type=int)
-    arguments.add_argument("names", nargs="+")
+    arguments.add_argument("names", nargs="+", metavar="NAME[:VARIABLE=VALUE...]")
     options = arguments.parse_args()
     simulated_job.raise_limits()
 
     def body(tools):
         print(HEAD)
-        for name in options.names:
-            run(tools, options, name)
+        for job in options.names:
+            run(tools, options, job)
 
     harness.main("test_scale", options, body)
 
