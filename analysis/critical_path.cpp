@@ -10,7 +10,7 @@ namespace chameleon::analysis {
 namespace {
 
 /// Ends of paths that are kept in all, and of a stream.
-constexpr std::size_t kMostEnds = std::size_t{1} << 20, kMostEndsOfOne = 1024, kFewestOfOne = 32;
+constexpr std::size_t kMostEnds = std::size_t{1} << 21, kMostEndsOfOne = 4096, kFewestOfOne = 32;
 constexpr std::size_t kFirstCompact = std::size_t{1} << 16;
 
 std::uint64_t key_of(const CriticalPlace& place) {

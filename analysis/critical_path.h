@@ -8,7 +8,7 @@
 ///
 /// Worked out in one run of the timeline: each stream carries the path that ends in it, as a tree
 /// with those of the others, in which what all have in common is kept as sums. O(1) an event;
-/// memory of places x streams on the path, and of the last 1,024 events of each stream, fewer of
+/// memory of places x streams on the path, and of the last 4,096 events of each stream, fewer of
 /// many streams: a rank that was waited for longer ago cannot be followed, which is counted.
 
 #include <map>
