@@ -42,6 +42,14 @@ std::uint64_t recorded(std::uint64_t ns, double stretch) {
   return stretch > 0 ? static_cast<std::uint64_t>(static_cast<double>(ns) / stretch + 0.5) : ns;
 }
 
+/// The timeline may be stretched: its waits are no longer than the calls all the same.
+void keep_within_calls(WaitTimes& times) {
+  const double waited = times.in_calls_ns();
+  if (waited <= times.call_ns) return;
+  for (std::size_t i = 0; i < kMarkerClass; ++i)
+    times.waited_ns[i] = std::floor(times.waited_ns[i] * times.call_ns / waited);
+}
+
 }  // namespace
 
 double WaitTimes::in_calls_ns() const {
@@ -98,7 +106,8 @@ void PlaceWaits::add(const TimedEvent& event) {
   });
   std::uint64_t rest = at.communication_ns() - std::min(at.communication_ns(), waited);
   if (trace_.timing != "full") rest = std::min(rest, at.shortest_ns());
-  best_[{call, size}].add(rest);
+  Own& own = own_[{call, size}];
+  (4 * waited < at.communication_ns() ? own.unhindered : own.hindered).add(rest);
 }
 
 void PlaceWaits::told(const WaitState& wait) {
@@ -137,7 +146,10 @@ WaitReport PlaceWaits::finish(const TimelineFacts& facts) {
     times.call_ns = static_cast<double>(cell.call_ns);
     for (std::size_t i = 0; i < kWaitClasses; ++i)
       times.waited_ns[i] = static_cast<double>(recorded(cell.waited_ns[i], facts.stretch));
-    const double best = best_.at({key.call, key.size}).quantile(kBest) * times.events;
+    keep_within_calls(times);
+    const Own& own = own_.at({key.call, key.size});
+    const Histogram& like = own.unhindered.empty() ? own.hindered : own.unhindered;
+    const double best = like.quantile(kBest) * times.events;
     times.transfer_ns = std::round(std::clamp(times.call_ns - times.in_calls_ns(), 0.0, best));
     sums[{key.stream, key.call, key.path}].add(times);
   }

@@ -3,10 +3,11 @@
 
 /// What each stream's time in calls was spent on, by call and call path: waiting for others, by the
 /// kind of wait; transfer, which is what the call takes at its best for its number of bytes; and
-/// the rest, excess, for which no late rank is known. The best is a tenth of all instances of the
-/// call whose bytes are of the same power of two, on all ranks: their waits taken off, no more than
-/// a tenth took less. Waits for several partners at once count once. O(1) an operation on top of
-/// the timeline; memory of the messages of which one end was seen, and of places x streams.
+/// the rest, excess, for which no late rank is known. The best is that of the instances of the call
+/// on all ranks whose bytes are of the same power of two, and that waited for less than a quarter
+/// of their time if there are such: no more than a tenth took less. Waits for several partners at
+/// once count once. O(1) an operation on top of the timeline; memory of the messages of which one
+/// end was seen, and of places x streams.
 
 #include <array>
 #include <map>
@@ -99,7 +100,11 @@ class PlaceWaits {
   WaitStates states_;
   std::vector<Stream> streams_;
   std::map<Key, Cell> cells_;
-  std::map<std::pair<std::uint16_t, std::uint8_t>, Histogram> best_;
+  /// Times without waits, of calls that waited little, and of those that waited longer.
+  struct Own {
+    Histogram unhindered, hindered;
+  };
+  std::map<std::pair<std::uint16_t, std::uint8_t>, Own> own_;
   std::uint64_t clock_error_ns_ = 0, undecided_ns_ = 0;
 };
 

@@ -89,7 +89,7 @@ std::vector<std::string> wait_notes(const Trace& trace, const WaitReport& waits)
   if (trace.timing != "full")
     notes.push_back(
         "waiting that comes and goes is not in means, and counts as excess: "
-        "CHAMELEON_TIMING=full tells it");
+        "CHAMELEON_TIMING=full has it");
   if (waits.clock_error_ns > 0 && waits.all.in_calls_ns() > 0)
     notes.push_back("clocks agree within " +
                     duration_text(static_cast<double>(waits.clock_error_ns)) +

@@ -6,7 +6,7 @@
 
 #include "analysis/efficiency.h"
 #include "analysis/what_if.h"
-#include "unit/trace_builder.h"
+#include "unit/timed_job.h"
 
 using namespace chameleon;
 using namespace chameleon::analysis;
@@ -185,18 +185,18 @@ TEST_CASE("a stretch alone is balanced") {
 TEST_CASE("ranks on other nodes have other neighbours") {
   // Ranks 0 and 1 are on one node, 2 and 3 on another. In each step 0 sends to 1 and 2 to 3, which
   // takes 1 ms, then 1 to 2 and 3 to 0, which takes 4.
-  Job job(4);
+  chameleon::testing::TimedJob job(4);
   for (int step = 0; step < 10; ++step) {
     for (const std::uint32_t rank : {0U, 2U}) {
-      job.send(rank, rank + 1, 10 * kMs, kMs);
-      job.receive(rank + 1, rank, 0, 11 * kMs);
+      job.send(rank, rank + 1, 10, 1);
+      job.receive(rank + 1, rank, 0, 11);
     }
     for (const std::uint32_t rank : {1U, 3U}) {
-      job.send(rank, (rank + 1) % 4, 10 * kMs, 4 * kMs);
-      job.receive((rank + 1) % 4, rank, 0, 14 * kMs);
+      job.send(rank, (rank + 1) % 4, 10, 4);
+      job.receive((rank + 1) % 4, rank, 0, 14);
     }
   }
-  Trace trace = job.build();
+  Trace trace = job.full();
   for (std::uint32_t rank = 0; rank < 4; ++rank) trace.facts[rank].host = rank < 2 ? "a" : "b";
   const auto placed = [](double ranks) {
     return Assumption{Assumption::Kind::kRanksPerNode, ranks, {}, {}};

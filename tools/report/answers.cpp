@@ -16,7 +16,7 @@
 namespace chameleon::tools::report {
 namespace {
 
-constexpr std::size_t kMostPlaces = 200, kMostPoints = 1024, kMostFamilies = 100, kMostPairs = 100;
+constexpr std::size_t kMostAnswers = 200, kMostPoints = 1024, kMostFamilies = 100, kMostPairs = 100;
 constexpr std::size_t kMostItems = 256;  ///< of a dendrogram's order
 
 /// Waits of ranks, some that follow each other together where they are many: their means.
@@ -87,7 +87,7 @@ Json waits(const Trace& trace, const WaitReport& found, Sites& sites) {
   Json json = {{"notes", wait_notes(trace, found)}, {"all", wait_times_json(found.all)}};
   json["places"] = Json::array();
   std::vector<WaitRow> rows = wait_rows(trace, found, trace.whole_ranks(), true);
-  if (rows.size() > kMostPlaces) rows.resize(kMostPlaces);
+  if (rows.size() > kMostAnswers) rows.resize(kMostAnswers);
   for (const WaitRow& row : rows) {
     Json one = {{"call", row.call}, {"site", sites.index(row.path)}};
     one.update(wait_times_json(row.times));
@@ -105,7 +105,7 @@ Json critical(const Trace& trace, const CriticalPath& path, Sites& sites) {
                {"lost_jumps", path.lost_jumps}};
   for (const char* by : {"function", "rank"}) {
     std::vector<CriticalRow> rows = critical_rows(trace, path, by, sites.names());
-    if (rows.size() > kMostPlaces) rows.resize(kMostPlaces);
+    if (rows.size() > kMostAnswers) rows.resize(kMostAnswers);
     json[by] = critical_json(path, rows);
   }
   return json;
