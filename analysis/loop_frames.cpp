@@ -8,7 +8,7 @@
 namespace chameleon::analysis {
 namespace {
 
-constexpr std::uint64_t kMostSegments = 1U << 20;
+constexpr std::uint64_t kMostLoopFrames = 1U << 20;
 
 bool is_binding(const Trace& trace, const Frame& frame) {
   const auto module = trace.modules.find(frame.module);
@@ -83,7 +83,7 @@ std::uint64_t iterations_of(const Node& loop, std::uint32_t stream) {
   const ValueSequence* counts = loop.iterations.find(stream, form);
   if (counts == nullptr) return 0;
   std::uint64_t sum = 0, segments = 0;
-  for (ValueSequence::Cursor cursor(*counts); !cursor.done() && segments < kMostSegments;
+  for (ValueSequence::Cursor cursor(*counts); !cursor.done() && segments < kMostLoopFrames;
        ++segments) {
     const ValueSequence::Segment segment = cursor.segment();
     const auto start = static_cast<std::uint64_t>(segment.start);

@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_set>
 
+#include "analysis/place_waits.h"
 #include "analysis/what_if.h"
 #include "model/histogram.h"
 #include "statistics/affinity.h"
@@ -284,13 +285,6 @@ Status work_out_savings(const Trace& trace, std::size_t most, SlowReport& report
                      return a.saving_ns.value_or(-1) > b.saving_ns.value_or(-1);
                    });
   return Unit{};
-}
-
-std::uint64_t clock_error(const Trace& trace) {
-  std::uint64_t most = 0;
-  if (!clocks_known(trace)) return 0;
-  for (const auto& [stream, facts] : trace.facts) most = std::max(most, facts.clock_error_ns);
-  return most;
 }
 
 }  // namespace

@@ -29,10 +29,19 @@ Status Pass::prepare() {
     rank_index_[rank] = static_cast<std::int64_t>(ranks_.size()) - 1;
   }
   all_here_ = whole.size() >= trace_.world_size;
-  const double stretch = facts_.stretch;
-  for (Row& row : rows_) row.drift = stretch - 1;
+  for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].drift = stretch_of(i) - 1;
   if (clocks_known(trace_)) align_clocks();
   return Unit{};
+}
+
+double Pass::stretch_of(std::size_t row) const {
+  return row < own_stretch_.size() && own_stretch_[row] > 0 ? own_stretch_[row] : facts_.stretch;
+}
+
+std::vector<std::uint64_t> Pass::recorded() const {
+  std::vector<std::uint64_t> ns;
+  for (const Row& row : rows_) ns.push_back(row.nominal - std::min(row.nominal, row.start));
+  return ns;
 }
 
 TimelineFacts Pass::run() {
@@ -57,18 +66,25 @@ TimelineFacts Pass::run() {
   return std::move(facts_);
 }
 
+std::vector<std::uint32_t> Pass::streams() const {
+  std::vector<std::uint32_t> streams;
+  for (const Row& row : rows_) streams.push_back(row.stream);
+  return streams;
+}
+
 void Pass::align_clocks() {
   std::int64_t first = INT64_MAX;
   for (const auto& [stream, facts] : trace_.facts)
     if (trace_.thread_of(stream) == 0) first = std::min(first, facts.clock_begin_ns);
-  for (Row& row : rows_) {
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    Row& row = rows_[i];
     const auto facts = trace_.facts.find(trace_.rank_of(row.stream));  // a rank has one clock
     if (facts == trace_.facts.end()) continue;
     const auto behind = static_cast<double>(facts->second.clock_begin_ns - first);
-    row.clock = row.nominal =
+    row.clock = row.nominal = row.start =
         static_cast<std::uint64_t>(std::min(behind * facts_.stretch, kMostNs));
     const double drift = static_cast<double>(facts->second.clock_drift_ppb) * 1e-9;
-    row.drift = (1 + drift) * facts_.stretch - 1;
+    row.drift = (1 + drift) * stretch_of(i) - 1;
     row.lane_clock.fill(row.clock);
   }
 }
@@ -348,19 +364,40 @@ std::uint64_t end_of_run(const Trace& trace) {
 
 namespace {
 
+/// Times of single instances are within 1/128, and instances that are alike are rounded alike: over
+/// many of them ranks would drift apart. Each rank's own run time says by how much. 0: it does not.
+std::vector<double> own_stretches(const Trace& trace, const std::vector<std::uint64_t>& recorded,
+                                  const std::vector<std::uint32_t>& streams) {
+  constexpr double kMost = 1.0 / 64;
+  std::vector<double> own(recorded.size(), 0);
+  if (trace.timing != "full" || trace.threads > 1 || !trace.complete) return own;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const auto facts = trace.facts.find(streams[i]);
+    if (facts == trace.facts.end() || recorded[i] == 0) continue;
+    const RankFacts& of = facts->second;
+    const double measured = static_cast<double>(of.run_ns) - static_cast<double>(of.tool_ns);
+    const double stretch = measured / static_cast<double>(recorded[i]);
+    if (std::abs(stretch - 1) < kMost) own[i] = stretch;
+  }
+  return own;
+}
+
 Result<TimelineFacts> run_both(const Trace& trace, const RankList& ranks,
                                const std::function<void(const TimedEvent&)>& sink, bool compares,
                                Network network, std::span<const Lane> lanes) {
   double stretch = 1;
+  std::vector<double> own;
   if (const std::uint64_t ends = end_of_run(trace); ends > 0 && !compares) {
     const RankList nobody;
     const std::function<void(const TimedEvent&)> ignore = [](const TimedEvent&) {};
     timeline::Pass ahead(trace, nobody, ignore, compares, Network::kRecorded, 1);
     if (const Status ready = ahead.prepare(); !ready) return ready.error();
     const TimelineFacts first = ahead.run();
+    own = own_stretches(trace, ahead.recorded(), ahead.streams());
     if (first.end_ns > 0) stretch = static_cast<double>(ends) / static_cast<double>(first.end_ns);
   }
   timeline::Pass pass(trace, ranks, sink, compares, network, stretch, lanes);
+  pass.stretch_rows(std::move(own));
   if (const Status ready = pass.prepare(); !ready) return ready.error();
   return pass.run();
 }

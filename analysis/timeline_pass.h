@@ -91,6 +91,7 @@ struct Row {
   double owed = 0;            ///< of that, less than a ns not yet added
   std::uint64_t clock = 0;    ///< end of the last event
   std::uint64_t nominal = 0;  ///< the same without what causality moved
+  std::uint64_t start = 0;    ///< when the clock began
   std::uint64_t compute = 0, begin = 0;
   std::uint64_t wait_begin = 0, wait = 0;  ///< at markers, before the present event
   std::uint64_t earliest = 0;              ///< end so far of the present event
@@ -121,9 +122,15 @@ class Pass {
 
   Status prepare();
   TimelineFacts run();
+  /// What each row's events come to as they are recorded, after a run.
+  std::vector<std::uint64_t> recorded() const;
+  std::vector<std::uint32_t> streams() const;  ///< of the rows
+  /// Instead of the stretch of all, where it is not 0: of each row. Before `prepare`.
+  void stretch_rows(std::vector<double> own) { own_stretch_ = std::move(own); }
 
  private:
   void align_clocks();
+  double stretch_of(std::size_t row) const;
   /// A duration on a rank's clock, on the timeline.
   static std::uint64_t aligned(Row& row, std::uint64_t ns);
 
@@ -181,6 +188,7 @@ class Pass {
   std::unordered_map<ChannelKey, Sent, KeyHash> sent_;
   std::unordered_map<CollectiveKey, Meeting, KeyHash> meetings_;
   TimelineFacts facts_;
+  std::vector<double> own_stretch_;  ///< by row
 };
 
 }  // namespace timeline

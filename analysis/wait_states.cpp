@@ -34,14 +34,23 @@ Cause coming(const TimedEvent& event) {
   return cause;
 }
 
-/// Nobody waits for longer than the call took, whatever the clocks say.
-void tell(WaitState wait, std::uint64_t end_ns, std::uint64_t took_ns,
-          const WaitStates::Sink& sink) {
+/// Nobody waits for longer than the call took, whatever the clocks say. Until when it waited.
+std::uint64_t tell(WaitState wait, std::uint64_t end_ns, std::uint64_t took_ns,
+                   const WaitStates::Sink& sink) {
   const std::uint64_t until = std::min(wait.cause.begin_ns, end_ns);
-  if (until <= wait.begin_ns) return;
+  if (until <= wait.begin_ns) return wait.begin_ns;
   wait.begin_ns = std::max(wait.begin_ns, until - std::min(until, took_ns));
   wait.cause.begin_ns = until;
   if (wait.ns() > 0) sink(wait);
+  return until;
+}
+
+bool ends_barrier(const RankOperations& at) {
+  for (const Operation& operation : at.operations())
+    if (operation.kind == Operation::Kind::kEnd && operation.collective != nullptr &&
+        operation.collective->name.find("arrier") != std::string::npos)
+      return true;
+  return false;
 }
 
 }  // namespace
@@ -50,6 +59,22 @@ const char* wait_name(WaitState::Kind kind) {
   constexpr std::array<const char*, WaitState::kKinds> kNames = {
       "late sender", "late receiver", "last in a collective", "late root", "root waits for all"};
   return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::int64_t moved_bytes(const RankOperations& at) {
+  std::int64_t bytes = 0;
+  for (const Operation& operation : at.operations()) switch (operation.kind) {
+      case Operation::Kind::kSend:
+      case Operation::Kind::kSendDone:
+      case Operation::Kind::kReceive: bytes += countable(operation.bytes); break;
+      case Operation::Kind::kEnd:
+        bytes += countable(operation.sent) + countable(operation.received);
+        break;
+      case Operation::Kind::kPost:
+      case Operation::Kind::kCancelled:
+      case Operation::Kind::kBegin: break;
+    }
+  return bytes;
 }
 
 void add_wait(std::vector<WaitSum>& sums, const WaitState& wait, std::uint64_t ns) {
@@ -68,6 +93,8 @@ void WaitStates::add(const TimedEvent& event, const Sink& sink) {
   wait.waiter = event.stream();
   wait.at_path = event.at->event().path;
   wait.at_event = event.at->number();
+  wait.at_call = event.at->event().node->call;
+  wait.at_bytes = moved_bytes(*event.at);
   wait.begin_ns = event.begin_ns;
   const std::uint64_t took = event.at->communication_ns();
   const auto kind = kind_of(event.cause.kind);
@@ -75,7 +102,9 @@ void WaitStates::add(const TimedEvent& event, const Sink& sink) {
     WaitState own = wait;
     own.kind = *kind;
     own.cause = event.cause;
-    tell(own, event.end_ns, took, sink);
+    own.at_barrier = *kind == WaitState::Kind::kLateMember && ends_barrier(*event.at);
+    // What waits for several at once waits for a late receiver after the others only.
+    wait.begin_ns = tell(own, event.end_ns, took, sink);
   }
   for (const Operation& operation : event.at->operations()) {
     if (operation.sequence == kNoSequence) continue;

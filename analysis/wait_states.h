@@ -29,12 +29,18 @@ struct WaitState {
   std::uint32_t waiter = 0;    ///< stream
   std::uint64_t at_path = 0;   ///< of the event that waits
   std::uint64_t at_event = 0;  ///< its number in the stream
+  std::uint16_t at_call = 0;
+  std::int64_t at_bytes = 0;  ///< that its messages and collectives move
+  bool at_barrier = false;    ///< the collective is a barrier
   /// From when the waiter began to wait until who is waited for came, to this event.
   std::uint64_t begin_ns = 0;
   Cause cause;
 
   std::uint64_t ns() const { return cause.begin_ns - begin_ns; }
 };
+
+/// Bytes that the messages which the event sends or completes, and its collectives, move.
+std::int64_t moved_bytes(const RankOperations& at);
 
 /// Waits of one kind.
 struct WaitSum {

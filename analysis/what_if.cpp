@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/place_times.h"
+#include "analysis/placement.h"
 
 namespace chameleon::analysis {
 namespace {
@@ -113,6 +114,15 @@ Result<Lane> lane_of(const Trace& trace, const Scenario& scenario) {
           return is_in(at.event().path) ? ns / factor : ns;
         });
         break;
+      case Assumption::Kind::kRanksPerNode: {
+        const auto placement = Placement::make(trace, static_cast<std::uint32_t>(factor));
+        if (!placement) return placement.error();
+        lane.transfer = then(lane.transfer, [placed = *placement](const RankOperations& at,
+                                                                  std::uint64_t, double ns) {
+          return placed->transfer_ns(at, ns);
+        });
+        break;
+      }
       case Assumption::Kind::kBalance: {
         const auto balance = balance_of(trace, change.within_ns);
         if (!balance) return balance.error();

@@ -22,10 +22,12 @@ struct Assumption {
     /// Before a call after another, all ranks compute equally long: the mean. What ranks compute
     /// in all is made equal too.
     kBalance,
+    /// Ranks are on nodes in the order of their numbers, so many on each (placement.h).
+    kRanksPerNode,
     kSpeed,  ///< computing that ends at a call of a path in `is_in`, divided by `factor`
   };
   Kind kind = Kind::kNetwork;
-  double factor = 1;  ///< of the network, infinity: ideal
+  double factor = 1;  ///< of the network, infinity: ideal; or how many ranks
   /// Of the balance: what begins in it. None: the whole run.
   std::optional<std::pair<std::uint64_t, std::uint64_t>> within_ns;
   std::function<bool(std::uint64_t path)> is_in;

@@ -47,6 +47,7 @@ void add_matrix_command(CLI::App& app, int& status);
 void add_cluster_command(CLI::App& app, int& status);
 void add_compare_command(CLI::App& app, int& status);
 void add_pairs_command(CLI::App& app, int& status);
+void add_critical_command(CLI::App& app, int& status);
 void add_efficiency_command(CLI::App& app, int& status);
 void add_phases_command(CLI::App& app, int& status);
 void add_patterns_command(CLI::App& app, int& status);

@@ -64,6 +64,7 @@ int run_command(int argc, char** argv) {
   chameleon::tools::add_phases_command(app, status);
   chameleon::tools::add_efficiency_command(app, status);
   chameleon::tools::add_slow_command(app, status);
+  chameleon::tools::add_critical_command(app, status);
   chameleon::tools::add_whatif_command(app, status);
   chameleon::tools::add_patterns_command(app, status);
   chameleon::tools::add_report_command(app, status);

@@ -12,6 +12,7 @@
 #include "common.h"
 #include "statistics.h"
 #include "times_text.h"
+#include "tools/wait_rows.h"
 
 namespace chameleon::tools {
 namespace stats_verb {
@@ -22,7 +23,7 @@ struct Options {
   std::string trace;
   std::string by = "call";
   std::string ranks;
-  bool json = false;
+  bool json = false, waits = false;
 };
 
 std::string padded(const std::string& text, std::size_t width) {
@@ -102,6 +103,31 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
   print_rows(top, true, timed, sites, style);
 }
 
+/// Instead of counts and bytes, what the time in calls was spent on.
+int stats_of_waits(const Options& options, const Trace& trace, const RankList& ranks) {
+  if (const auto lacks = lacks_times(trace))
+    return fail("stats", options.trace + ": " + *lacks, kExitRefused);
+  const Result<WaitReport> waits = waits_of(trace);
+  if (!waits) return fail("stats", waits.error());
+  const bool by_path = options.by == "path";
+  if (!options.json) {
+    print_wait_rows(trace, *waits, ranks, by_path, Style());
+    return kExitOk;
+  }
+  nlohmann::ordered_json document = json_document("stats");
+  document["by"] = options.by;
+  document["of_ranks"] = ranks.to_string();
+  document["timing"] = trace.timing;
+  document["run_seconds"] = waits->run_ns * 1e-9;
+  document["waits"] = wait_times_json(waits->all);
+  document["clock_error_seconds"] = static_cast<double>(waits->clock_error_ns) * 1e-9;
+  document["undecided_seconds"] = waits->undecided_ns * 1e-9;
+  document["unmatched"] = waits->unmatched;
+  document["rows"] = wait_rows_json(trace, *waits, ranks, by_path);
+  print_json(document);
+  return kExitOk;
+}
+
 int stats(const Options& options) {
   int status = kExitOk;
   FileFacts file;
@@ -109,6 +135,7 @@ int stats(const Options& options) {
   if (!trace) return status;
   const Result<RankList> ranks = wanted_ranks(*trace, options.ranks);
   if (!ranks) return fail("stats", ranks.error());
+  if (options.waits) return stats_of_waits(options, *trace, *ranks);
   RankList streams;
   for (const std::uint32_t stream : streams_by_rank(*trace, *ranks)) streams.insert(stream);
   const Result<Statistics> statistics = Statistics::make(*trace, streams);
@@ -129,6 +156,8 @@ void add_stats_command(CLI::App& app, int& status) {
   verb->add_option("trace", options->trace, "Trace file")->required();
   verb->add_option("--by", options->by, "Rows: call (default) or path")
       ->check(CLI::IsMember({"call", "path"}));
+  verb->add_flag("--waits", options->waits,
+                 "What the time in calls was spent on: waiting, by its kind, and transfer");
   verb->add_option("--rank", options->ranks, "Only of these ranks, as 3, 0-15 or 0-56:8");
   verb->add_flag("--json", options->json, "One JSON object");
   verb->callback([options, &status] { status = stats(*options); });

@@ -26,6 +26,7 @@ constexpr std::size_t kFunctionsTried = 4, kListed = 5;
 struct Options {
   std::string trace, network;
   std::vector<std::string> balance, speed;
+  std::uint32_t ranks_per_node = 0;
   bool json = false;
 };
 
@@ -144,10 +145,14 @@ Result<std::vector<Candidate>> asked(const Trace& trace, const Options& options,
     if (!functions.has(name)) return wrong("no call is made in a function " + name);
     all.push_back({"--speed " + text, {functions.faster(name, factor)}});
   }
+  if (options.ranks_per_node > 0)
+    all.push_back(
+        {"--ranks-per-node " + std::to_string(options.ranks_per_node),
+         {{Assumption::Kind::kRanksPerNode, static_cast<double>(options.ranks_per_node), {}, {}}}});
   if (all.size() < 2) return all;
   Candidate together{"all of these", {}};
-  for (const Assumption::Kind kind :
-       {Assumption::Kind::kBalance, Assumption::Kind::kSpeed, Assumption::Kind::kNetwork})
+  for (const Assumption::Kind kind : {Assumption::Kind::kBalance, Assumption::Kind::kSpeed,
+                                      Assumption::Kind::kRanksPerNode, Assumption::Kind::kNetwork})
     for (const Candidate& one : all)
       if (one.scenario.front().kind == kind) together.scenario.push_back(one.scenario.front());
   all.push_back(std::move(together));
@@ -204,8 +209,8 @@ int run_whatif(const Options& options) {
                 kExitRefused);
   CallSites sites(*trace);
   const Functions functions(*trace, sites);
-  const bool by_itself =
-      options.network.empty() && options.balance.empty() && options.speed.empty();
+  const bool by_itself = options.network.empty() && options.balance.empty() &&
+                         options.speed.empty() && options.ranks_per_node == 0;
   const Result<std::vector<Candidate>> candidates = by_itself
                                                         ? single_changes(*trace, sites, functions)
                                                         : asked(*trace, options, sites, functions);
@@ -213,6 +218,8 @@ int run_whatif(const Options& options) {
   std::vector<Scenario> scenarios;
   for (const Candidate& one : *candidates) scenarios.push_back(one.scenario);
   const Result<WhatIf> found = what_if(*trace, scenarios);
+  if (!found && found.error().kind == ErrorKind::kUsage)
+    return fail("whatif", options.trace + ": " + found.error().message, kExitRefused);
   if (!found) return fail("whatif", found.error());
   std::vector<std::size_t> order(candidates->size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -245,6 +252,9 @@ void add_whatif_command(CLI::App& app, int& status) {
   verb->add_option("--speed", options->speed,
                    "FUNCTION=FACTOR: computing before the function's calls is so much faster")
       ->allow_extra_args(false);
+  verb->add_option("--ranks-per-node", options->ranks_per_node,
+                   "Ranks are on nodes in their order, so many on each")
+      ->check(CLI::PositiveNumber);
   verb->add_flag("--json", options->json, "One JSON object");
   verb->callback([options, &status] { status = run_whatif(*options); });
 }

@@ -8,6 +8,7 @@
 #include "analysis/follow.h"
 #include "analysis/loop_frames.h"
 #include "analysis/place_times.h"
+#include "analysis/place_waits.h"
 #include "format/file.h"
 
 namespace chameleon::reader {
@@ -201,6 +202,32 @@ std::vector<Total> TraceReader::totals() const {
           {ranks_of(entry.ranks), phase == PhaseTotals::kNoPhase ? -1 : static_cast<int>(phase),
            spent.compute, spent.point_to_point, spent.collective, spent.waiting, spent.tool});
   return totals;
+}
+
+std::vector<Wait> TraceReader::waits(Error& error) const {
+  std::vector<Wait> rows;
+  const Trace& trace = state_->trace;
+  if (const auto lacks = lacks_times(trace)) {
+    error = {Error::Kind::kUsage, state_->path + ": " + *lacks};
+    return rows;
+  }
+  const Result<WaitReport> found = waits_of(trace);
+  if (!found) {
+    error = error_of(found.error(), state_->path);
+    return rows;
+  }
+  for (const PlaceWait& place : found->places) {
+    const WaitTimes& times = place.times;
+    const auto ns = [&](WaitClass kind) { return rounded(times.at(kind)); };
+    const auto call = state_->call_by_id.find(place.call);
+    rows.push_back({place.stream, call == state_->call_by_id.end() ? nullptr : call->second,
+                    place.path, rounded(times.events), rounded(times.call_ns),
+                    ns(WaitClass::kLateSender), ns(WaitClass::kLateReceiver),
+                    ns(WaitClass::kLateRoot), ns(WaitClass::kEarlyRoot), ns(WaitClass::kAllToAll),
+                    ns(WaitClass::kBarrier), ns(WaitClass::kMarker), rounded(times.transfer_ns),
+                    rounded(times.excess_ns())});
+  }
+  return rows;
 }
 
 std::vector<RankFacts> TraceReader::facts() const {

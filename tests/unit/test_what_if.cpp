@@ -6,7 +6,7 @@
 
 #include "analysis/efficiency.h"
 #include "analysis/what_if.h"
-#include "unit/trace_builder.h"
+#include "unit/timed_job.h"
 
 using namespace chameleon;
 using namespace chameleon::analysis;
@@ -180,4 +180,35 @@ TEST_CASE("a stretch alone is balanced") {
   const std::vector<double> ms = predicted(job.build(), {{first}});
   CHECK(ms[0] == Approx(64));
   CHECK(ms[1] == Approx(54));
+}
+
+TEST_CASE("ranks on other nodes have other neighbours") {
+  // Ranks 0 and 1 are on one node, 2 and 3 on another. In each step 0 sends to 1 and 2 to 3, which
+  // takes 1 ms, then 1 to 2 and 3 to 0, which takes 4.
+  chameleon::testing::TimedJob job(4);
+  for (int step = 0; step < 10; ++step) {
+    for (const std::uint32_t rank : {0U, 2U}) {
+      job.send(rank, rank + 1, 10, 1);
+      job.receive(rank + 1, rank, 0, 11);
+    }
+    for (const std::uint32_t rank : {1U, 3U}) {
+      job.send(rank, (rank + 1) % 4, 10, 4);
+      job.receive((rank + 1) % 4, rank, 0, 14);
+    }
+  }
+  Trace trace = job.full();
+  for (std::uint32_t rank = 0; rank < 4; ++rank) trace.facts[rank].host = rank < 2 ? "a" : "b";
+  const auto placed = [](double ranks) {
+    return Assumption{Assumption::Kind::kRanksPerNode, ranks, {}, {}};
+  };
+  const Result<WhatIf> found = what_if(trace, {{placed(2)}, {placed(4)}, {placed(1)}});
+  REQUIRE(found);
+  CHECK(found->predicted_ns[0] == Approx(found->run_ns).epsilon(0.01));
+  // On one node all take 1 ms, on four nodes all take 4.
+  CHECK(found->run_ns - found->predicted_ns[1] == Approx(30 * kMs).epsilon(0.25));
+  CHECK(found->predicted_ns[2] - found->run_ns == Approx(30 * kMs).epsilon(0.25));
+  for (std::uint32_t rank = 0; rank < 4; ++rank) trace.facts[rank].host = "a";
+  const Result<WhatIf> refused = what_if(trace, {{placed(2)}});
+  REQUIRE(!refused);
+  CHECK(refused.error().kind == ErrorKind::kUsage);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Tables as CSV, or as JSON arrays of records: events, calls, messages, matrix,
-/// clusters, phases, series, loops, sites, each a file. pandas reads them with read_csv and
+/// clusters, phases, series, loops, sites, waits, each a file. pandas reads them with read_csv and
 /// read_json. Events and messages are written as they come; the others are small.
 
 #include <array>
@@ -12,6 +12,7 @@
 
 #include "analysis/loop_frames.h"
 #include "analysis/place_times.h"
+#include "analysis/place_waits.h"
 #include "analysis/stream_times.h"
 #include "tools/export/export.h"
 #include "tools/export/loop_rows.h"
@@ -104,6 +105,7 @@ class Tables {
         json_(json),
         names_(request.trace),
         threads_(request.trace.threads > 1),
+        waits_(request.trace),
         events_(request, "events", json,
                 with(threads_,
                      {"rank", "event", "call", "begin_ns", "end_ns", "compute_ns", "call_ns",
@@ -118,6 +120,7 @@ class Tables {
 
   void event(const TimedEvent& event) {
     const RankOperations& at = *event.at;
+    if (tells_waits()) waits_.add(event);
     const std::string& site = names_.site(at.event().path);
     Cell peer = Cell::nothing(), tag = peer, bytes = peer, sent = peer, received = peer,
          root = peer;
@@ -169,7 +172,7 @@ class Tables {
     events_.row(cells);
   }
 
-  Status finish() {
+  Status finish(const TimelineFacts& facts) {
     Table calls(request_, "calls", json_,
                 {"rank", "call", "site", "count", "compute_ns", "call_ns", "sent_bytes"});
     if (const Status timed = time_calls(); !timed) return timed;
@@ -201,8 +204,10 @@ class Tables {
     if (const Status written = write_loops(loops); !written) return written;
     Table sites(request_, "sites", json_, {"path", "site", "function", "file", "line", "stack"});
     write_sites(sites);
-    for (Table* table :
-         {&events_, &messages_, &calls, &matrix, &clusters, &phases, &series, &loops, &sites})
+    Table waits(request_, "waits", json_, wait_columns());
+    if (const Status written = write_waits(waits, facts); !written) return written;
+    for (Table* table : {&events_, &messages_, &calls, &matrix, &clusters, &phases, &series, &loops,
+                         &sites, &waits})
       if (const Status closed = table->close(); !closed) return closed;
     return Unit{};
   }
@@ -290,6 +295,46 @@ class Tables {
     return Unit{};
   }
 
+  static std::vector<const char*> wait_columns() {
+    return {"rank",
+            "call",
+            "site",
+            "count",
+            "call_ns",
+            "late_sender_ns",
+            "late_receiver_ns",
+            "late_root_ns",
+            "early_root_ns",
+            "all_to_all_ns",
+            "barrier_ns",
+            "marker_ns",
+            "transfer_ns",
+            "excess_ns"};
+  }
+
+  /// They are told while the events of all ranks are read.
+  bool tells_waits() const {
+    return !lacks_times(request_.trace) && request_.ranks == request_.trace.whole_ranks();
+  }
+
+  Status write_waits(Table& table, const TimelineFacts& facts) {
+    if (lacks_times(request_.trace)) return Unit{};
+    Result<WaitReport> found =
+        tells_waits() ? Result<WaitReport>(waits_.finish(facts)) : waits_of(request_.trace);
+    if (!found) return found.error();
+    for (const PlaceWait& place : found->places) {
+      const auto call = request_.trace.calls.find(place.call);
+      if (!request_.ranks.contains(place.stream) || call == request_.trace.calls.end()) continue;
+      std::vector<Cell> cells = {place.stream, call->second.name, names_.site(place.path),
+                                 whole_ns(place.times.events), whole_ns(place.times.call_ns)};
+      for (const double ns : place.times.waited_ns) cells.emplace_back(whole_ns(ns));
+      cells.emplace_back(whole_ns(place.times.transfer_ns));
+      cells.emplace_back(whole_ns(place.times.excess_ns()));
+      table.row(cells);
+    }
+    return Unit{};
+  }
+
   /// Call paths: the function and line of the place, and all functions, outermost first.
   void write_sites(Table& table) {
     CallSites sites(request_.trace);
@@ -363,6 +408,7 @@ class Tables {
   const bool json_;
   PathNames names_;
   const bool threads_;  ///< some rank has several
+  PlaceWaits waits_;
   Table events_, messages_;
   std::map<std::tuple<std::uint32_t, std::string, std::uint64_t>, CallRow> calls_;
   std::unordered_map<std::uint32_t, StreamTimes> times_;  ///< by stream, of relaxed places
@@ -375,7 +421,7 @@ Result<ExportReport> export_tables(const ExportRequest& request, bool json) {
   Tables tables(request, json);
   return export_timeline(
       request, [&](const TimedEvent& event) { tables.event(event); },
-      [&](const TimelineFacts&) { return tables.finish(); });
+      [&](const TimelineFacts& facts) { return tables.finish(facts); });
 }
 
 }  // namespace

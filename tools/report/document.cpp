@@ -62,6 +62,22 @@ Json paths(const Trace& trace, const Statistics& statistics, const Load& load, S
   return rows;
 }
 
+/// What needs further readings of all events.
+Status add_answers(const Trace& trace, Sites& sites, Json& json) {
+  Result<Json> pair = pairs(trace);
+  if (!pair) return pair.error();
+  json["pairs"] = std::move(*pair);
+  if (trace.threads > 1) return Unit{};
+  Result<Json> pattern = patterns(trace, sites);
+  if (!pattern) return pattern.error();
+  json["patterns"] = std::move(*pattern);
+  if (trace.timing == "none") return Unit{};
+  Result<Json> factors = efficiency(trace);
+  if (!factors) return factors.error();
+  json["efficiency"] = std::move(*factors);
+  return Unit{};
+}
+
 }  // namespace
 
 std::size_t call_kind_index(const CallDescription& call) {
@@ -162,6 +178,11 @@ Result<Json> document(const Request& request) {
     json["matrix"] = matrix(trace, read.matrix);
     json["sizes"] = std::move(read.sizes);
     json["timeline"] = std::move(read.timeline);
+    if (!read.waits.is_null()) {
+      json["waits"] = std::move(read.waits);
+      json["critical"] = std::move(read.critical);
+    }
+    if (const Status told = add_answers(trace, sites, json); !told) return told.error();
   } else {
     json["left_out"] = "more than " + count_text(request.most_events) +
                        " calls: the matrix, message sizes and the timeline, which read every "

@@ -238,10 +238,17 @@ Result<Events> events(const Request& request, const Load& load, Sites& sites) {
   Overview overview(std::move(threads), load.longest_ns);
   Detail detail(trace, load, sites);
   Progress progress("report", trace.event_count());
+  const bool timed = !lacks_times(trace);
+  PlaceWaits place_waits(trace);
+  CriticalPathBuilder path(ranks.size());
 
   const Result<TimelineFacts> facts = run_timeline(trace, ranks, [&](const TimedEvent& event) {
     progress.step();
     builder.add(*event.at);
+    if (timed) {
+      place_waits.add(event);
+      path.add(event);
+    }
     for (const Operation& operation : event.at->operations())
       if (operation.kind == Operation::Kind::kSend) ++sizes[operation.bytes];
     const auto [kind, fresh] = kinds.try_emplace(&event.at->call(), 0);
@@ -252,6 +259,10 @@ Result<Events> events(const Request& request, const Load& load, Sites& sites) {
   if (!facts) return facts.error();
 
   Events result;
+  if (timed) {
+    result.waits = waits(trace, place_waits.finish(*facts), sites);
+    result.critical = critical(trace, path.finish(), sites);
+  }
   builder.matrix.unmodelled = facts->unmodelled;
   result.matrix = std::move(builder.matrix);
   // Too many different sizes become powers of two: the page draws those anyway.

@@ -13,8 +13,10 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/critical_path.h"
 #include "analysis/load.h"
 #include "analysis/matrix.h"
+#include "analysis/place_waits.h"
 #include "base/result.h"
 #include "format/file.h"
 #include "tools/call_sites.h"
@@ -65,10 +67,18 @@ Json load(const Trace& trace, const Load& load, Sites& sites);
 /// What the ranks of one cluster do and others do not.
 Json differences(const Trace& trace, Sites& sites);
 
-/// What one reading of all events in time gives: the matrix, sizes, the timeline.
+/// What the verbs of these names print: `stats --waits`, `critical`, ... (answers.cpp).
+Json waits(const Trace& trace, const WaitReport& found, Sites& sites);
+Json critical(const Trace& trace, const CriticalPath& path, Sites& sites);
+Result<Json> efficiency(const Trace& trace);
+Result<Json> patterns(const Trace& trace, Sites& sites);
+Result<Json> pairs(const Trace& trace);
+
+/// What one reading of all events in time gives: the matrix, sizes, the timeline, and where the
+/// trace has them, waits and the critical path.
 struct Events {
   CommunicationMatrix matrix;
-  Json sizes, timeline;
+  Json sizes, timeline, waits, critical;
 };
 Result<Events> events(const Request& request, const Load& load, Sites& sites);
 /// The matrix by ranks (or equal numbers of ranks) and by clusters.

@@ -157,6 +157,18 @@ struct Total {
   std::uint64_t tool = 0;
 };
 
+/// What a rank's calls at a call path took, in ns: waiting for others by its kind, transfer, and
+/// excess, the rest; docs/reference/command.md, stats. All but `marker` add up to `in_call`.
+struct Wait {
+  std::uint32_t rank = 0;
+  const Call* call = nullptr;
+  std::uint64_t path = 0, count = 0, in_call = 0;
+  std::uint64_t late_sender = 0, late_receiver = 0, late_root = 0, early_root = 0, all_to_all = 0,
+                barrier = 0;
+  std::uint64_t marker = 0;  ///< at markers before the calls
+  std::uint64_t transfer = 0, excess = 0;
+};
+
 /// How the trace came about on line.
 struct Markers {
 /// clustering, markers, acted, flushes, ...: docs/reference/facts.md.
@@ -223,6 +235,10 @@ class __attribute__((visibility("default"))) TraceReader {
   const std::vector<Span>& series() const;  ///< over markers
   std::vector<RankFacts> facts() const;
   std::vector<Total> totals() const;  ///< by rank and phase; none without markers
+
+  /// By rank, call and path. Reads every call of all ranks. None and `error` if the trace has no
+  /// times, its ranks have several threads, or it is damaged.
+  std::vector<Wait> waits(Error& error) const;
 
   /// Frames of a call path, innermost first; none if it is not known.
   std::vector<Frame> frames(std::uint64_t path) const;

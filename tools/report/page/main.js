@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tabs, made when they are first looked at, and light or dark.
+import { efficiencyView, pairsView, patternsView } from "./answers.js";
 import { callsView } from "./calls.js";
 import { clustersView } from "./clusters.js";
 import { data } from "./data.js";
@@ -13,10 +14,12 @@ import { inPanel, redraw, showTip } from "./picture.js";
 import { structureView } from "./structure.js";
 import { countText } from "./text.js";
 import { timelineView } from "./timeline.js";
+import { waitsView } from "./waits.js";
 
 const kViews = [["overview", "Overview", overview], ["load", "Load balance", loadView],
+  ["waits", "Waits", waitsView], ["efficiency", "Efficiency", efficiencyView],
   ["phases", "Phases", phasesView], ["clusters", "Clusters", clustersView],
-  ["matrix", "Messages", matrixView], ["structure", "Structure", structureView],
+  ["patterns", "Patterns", patternsView], ["matrix", "Messages", matrixView], ["pairs", "Pairs", pairsView], ["structure", "Structure", structureView],
   ["timeline", "Timeline", timelineView], ["distributions", "Distributions", distributionsView],
   ["calls", "Costly calls", callsView]];
 
