@@ -5,6 +5,7 @@ import { clustersView } from "./clusters.js";
 import { data } from "./data.js";
 import { distributionsView } from "./distributions.js";
 import { make } from "./dom.js";
+import { effortsView } from "./efforts.js";
 import { loadView } from "./load.js";
 import { matrixView } from "./matrix.js";
 import { overview } from "./overview.js";
@@ -15,6 +16,7 @@ import { countText } from "./text.js";
 import { timelineView } from "./timeline.js";
 
 const kViews = [["overview", "Overview", overview], ["load", "Load balance", loadView],
+  ...(data.efforts ? [["efforts", "Load over time", effortsView]] : []),
   ["phases", "Phases", phasesView], ["clusters", "Clusters", clustersView],
   ["matrix", "Messages", matrixView], ["structure", "Structure", structureView],
   ["timeline", "Timeline", timelineView], ["distributions", "Distributions", distributionsView],
