@@ -43,6 +43,9 @@ EffortStratum exact_stratum(const StratumSums& sums, std::uint32_t medoid, std::
 std::vector<std::uint64_t> effort_samples(const EffortSums& sums, const Efforts::Settings& wanted) {
   std::vector<std::uint64_t> samples =
       neyman_samples(strata_of(sums, true), share(wanted.error_ppm), share(wanted.confidence_ppm));
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    if (const std::uint64_t size = sums.strata()[i].whole.count(); 2 * samples[i] > size)
+      samples[i] = size;
   const std::uint64_t all = std::accumulate(samples.begin(), samples.end(), std::uint64_t{0});
   const double part = std::min(1.0, static_cast<double>(Efforts::kMostSampled - samples.size()) /
                                         static_cast<double>(std::max<std::uint64_t>(all, 1)));

@@ -15,7 +15,9 @@
 namespace chameleon::cluster {
 
 /// How many ranks of each stratum, so that the mean of all ranks is known as well as was asked for;
-/// at least 1 each. With more than `Efforts::kMostSampled` in all, each has fewer in proportion:
+/// at least 1 each. A stratum of which more than half would be measured is measured whole: without
+/// the one rank that is unlike the others a large part of a small one is wrong by more than is
+/// claimed. With more than `Efforts::kMostSampled` in all, each has fewer in proportion:
 /// the error that follows is then greater.
 std::vector<std::uint64_t> effort_samples(const EffortSums& sums, const Efforts::Settings& wanted);
 

@@ -196,7 +196,7 @@ def check(tools, options, ranks):
     for fidelity in ("exact", "lead"):
         harness.tried(check_faults, tools, options, ranks, fidelity)
     if ranks == max(map(int, options.ranks.split(","))):
-        check_claims(tools, options, ranks)
+        harness.tried(check_claims, tools, options, ranks)
         check_uneven(tools, options)
         check_settings(tools, options)
 
