@@ -36,6 +36,7 @@ void add_summary_command(CLI::App& app, int& status);
 void add_print_command(CLI::App& app, int& status);
 void add_stats_command(CLI::App& app, int& status);
 void add_series_command(CLI::App& app, int& status);
+void add_sample_command(CLI::App& app, int& status);
 void add_verify_command(CLI::App& app, int& status);
 void add_check_command(CLI::App& app, int& status);
 void add_replay_command(CLI::App& app, int& status);

@@ -50,6 +50,7 @@ int run_command(int argc, char** argv) {
   chameleon::tools::add_print_command(app, status);
   chameleon::tools::add_stats_command(app, status);
   chameleon::tools::add_series_command(app, status);
+  chameleon::tools::add_sample_command(app, status);
   chameleon::tools::add_check_command(app, status);
   chameleon::tools::add_verify_command(app, status);
   chameleon::tools::add_replay_command(app, status);

@@ -30,6 +30,7 @@ struct Options {
   std::string fidelity, algorithm, clustering, format, steps, k, equality, count_tolerance;
   std::string rules, filter;
   std::string every, flush_seconds, wait, timing, frames;
+  std::string effort, effort_steps, effort_k, effort_error, effort_confidence;
   std::vector<std::string> settings;
   std::vector<std::string> application;
 };
@@ -84,6 +85,11 @@ std::vector<std::string> environment(const Options& options, const std::string& 
   set("CHAMELEON_WAIT", options.wait);
   set("CHAMELEON_TIMING", options.timing);
   set("CHAMELEON_FRAMES", options.frames);
+  set("CHAMELEON_EFFORT", options.effort);
+  set("CHAMELEON_EFFORT_STEPS", options.effort_steps);
+  set("CHAMELEON_EFFORT_K", options.effort_k);
+  set("CHAMELEON_EFFORT_ERROR", options.effort_error);
+  set("CHAMELEON_EFFORT_CONFIDENCE", options.effort_confidence);
   if (!tracer.empty()) {
     const std::string others = setting(options, "LD_PRELOAD");
     settings.push_back("LD_PRELOAD=" + tracer + (others.empty() ? "" : ":" + others));
@@ -260,6 +266,16 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
   verb->add_option("--filter", options->filter,
                    "Whether values in which nobody differs are sent: auto, on, off "
                    "(CHAMELEON_FILTER)");
+  verb->add_option("--effort", options->effort,
+                   "Whether what ranks compute is sampled over time: off, on (CHAMELEON_EFFORT)");
+  verb->add_option("--effort-steps", options->effort_steps,
+                   "Acted-on markers of a window (CHAMELEON_EFFORT_STEPS)");
+  verb->add_option("--effort-k", options->effort_k,
+                   "Strata of a window: bic, samples, or a number (CHAMELEON_EFFORT_K)");
+  verb->add_option("--effort-error", options->effort_error,
+                   "Share by which a window's mean may be wrong (CHAMELEON_EFFORT_ERROR)");
+  verb->add_option("--effort-confidence", options->effort_confidence,
+                   "How certain that is (CHAMELEON_EFFORT_CONFIDENCE)");
   verb->add_option("--every", options->every,
                    "Act on every n-th marker (CHAMELEON_CALL_FREQUENCY)");
   verb->add_option("--flush-seconds", options->flush_seconds,

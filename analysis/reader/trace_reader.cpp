@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <unordered_map>
 
+#include "analysis/effort_error.h"
 #include "analysis/follow.h"
 #include "analysis/loop_frames.h"
 #include "analysis/place_times.h"
@@ -59,6 +60,34 @@ Took took(const IntervalTally& tally) {
   };
   return {over_ranks(tally.compute), over_ranks(tally.communication), over_ranks(tally.busy),
           over_ranks(tally.waiting)};
+}
+
+EffortStratum stratum_of(const chameleon::EffortStratum& from) {
+  EffortStratum stratum{from.medoid, from.size, from.deviation_ns, {}, {}, {}, {}};
+  for (const EffortCell& cell : from.steps) {
+    stratum.sum_ns.push_back(cell.sum_ns);
+    stratum.deviations_ns.push_back(cell.deviation_ns);
+  }
+  for (const SampledRank& sampled : from.sampled) {
+    stratum.sampled.push_back(sampled.rank);
+    stratum.ns.push_back(sampled.ns);
+  }
+  return stratum;
+}
+
+EffortWindow effort_window_of(const chameleon::EffortWindow& from,
+                              const Efforts::Settings& settings) {
+  EffortWindow window{from.first, from.last, gap_name(from.gap), from.ranks, {}, {}, 0, 0, 0};
+  for (const chameleon::EffortStep& step : from.steps)
+    window.steps.push_back(
+        {step.marker, step.sum_ns, step.deviation_ns, step.least_ns, step.most_ns});
+  for (const chameleon::EffortStratum& stratum : from.strata)
+    window.strata.push_back(stratum_of(stratum));
+  const EffortEstimate all = window_estimate(from, settings);
+  window.mean_ns = all.exact;
+  window.estimate_ns = all.estimate;
+  window.claimed_error_ns = all.claimed;
+  return window;
 }
 
 /// A partner as the header says: a rank of the communicator, or below 0.
@@ -193,6 +222,13 @@ const std::vector<Cluster>& TraceReader::clusters() const { return state_->clust
 const std::vector<Phase>& TraceReader::phases() const { return state_->phases; }
 const Markers& TraceReader::markers() const { return state_->markers; }
 const std::vector<Span>& TraceReader::series() const { return state_->series; }
+
+std::vector<EffortWindow> TraceReader::efforts() const {
+  std::vector<EffortWindow> windows;
+  for (const chameleon::EffortWindow& window : state_->trace.efforts.windows())
+    windows.push_back(effort_window_of(window, state_->trace.efforts.settings()));
+  return windows;
+}
 
 std::vector<Total> TraceReader::totals() const {
   std::vector<Total> totals;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "format/efforts_codec.h"
 #include "format/facts_codec.h"
 #include "format/file.h"
 #include "format/node_codec.h"
@@ -40,6 +41,7 @@ enum Section : std::uint64_t {
   kSeries = 16,
   kTotals = 17,
   kWaits = 18,
+  kEfforts = 19,
 };
 
 template <class F>
@@ -229,6 +231,8 @@ Bytes encode_trace(const Trace& trace) {
   section(out, kOnline, [&](ByteWriter& w) { write_online(w, trace.online); });
   if (!trace.series.empty())
     section(out, kSeries, [&](ByteWriter& w) { write_series(w, trace.series); });
+  if (!trace.efforts.empty())
+    section(out, kEfforts, [&](ByteWriter& w) { write_efforts(w, trace.efforts); });
   if (!trace.totals.empty())
     section(out, kTotals, [&](ByteWriter& w) { write_totals(w, trace.totals); });
   section(out, kDeclarations, [&](ByteWriter& w) {
@@ -299,6 +303,7 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
       case kFacts: read_facts(part, trace); break;
       case kOnline: read_online(part, trace.online); break;
       case kSeries: read_series(part, trace.series); break;
+      case kEfforts: read_efforts(part, trace.efforts); break;
       case kTotals: read_totals(part, trace.totals); break;
       case kDeclarations: {
         const std::uint64_t count = part.count(2);

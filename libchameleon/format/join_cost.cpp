@@ -8,6 +8,8 @@ namespace {
 constexpr std::uint64_t kStepsOfFact = 16;
 /// A class at a place has two histograms; a span of the series has 40 numbers.
 constexpr std::uint64_t kStepsOfTimes = 8, kStepsOfSpan = 16;
+/// To join a window, those before may have to be gone through.
+constexpr std::uint64_t kStepsOfWindow = 1024;
 
 /// Intervals but for the first of each list, which needs no memory of its own.
 std::uint64_t more_intervals(const RankList& list) {
@@ -53,9 +55,10 @@ JoinCost::JoinCost(const Trace& whole) : lists_(lists_of(whole) + times_of(whole
 
 std::uint64_t JoinCost::add(const Trace& delta, std::uint64_t times) {
   lists_ += lists_of(delta) + times_of(delta.times);
-  const std::uint64_t each = 1 + lists_ +
-                             kStepsOfFact * (delta.facts.size() + delta.totals.entries().size()) +
-                             kStepsOfSpan * delta.series.spans().size();
+  const std::uint64_t each =
+      1 + lists_ + kStepsOfFact * (delta.facts.size() + delta.totals.entries().size()) +
+      kStepsOfSpan * delta.series.spans().size() + kStepsOfWindow * delta.efforts.windows().size() +
+      delta.efforts.numbers();
   std::uint64_t all = 0;
   if (__builtin_mul_overflow(each, times, &all) || __builtin_add_overflow(steps_, all, &steps_))
     steps_ = UINT64_MAX;

@@ -12,6 +12,7 @@
 
 #include "model/call_path.h"
 #include "model/carried_facts.h"
+#include "model/effort.h"
 #include "model/facts.h"
 #include "model/node.h"
 #include "model/online_facts.h"
@@ -93,7 +94,8 @@ struct Trace final : CallSchema, RunFacts {
   PhaseTotals totals;
   std::vector<Declaration> declarations;
   OnlineFacts online;
-  Series series;  ///< over markers; of a part, what it adds
+  Series series;    ///< over markers; of a part, what it adds
+  Efforts efforts;  ///< likewise
 
   FieldKind field_kind(std::uint16_t call, std::size_t field) const override;
   /// The value of a call that is its whole call path, of traces with relaxed ones; -1: none.

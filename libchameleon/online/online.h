@@ -21,6 +21,7 @@
 #include "markers/marker.h"
 #include "online/ballot.h"
 #include "online/cluster_room.h"
+#include "online/effort_keeper.h"
 #include "online/series_keeper.h"
 #include "online/trace_keeper.h"
 #include "statemachine/state_machine.h"
@@ -102,6 +103,7 @@ class Online {
   bool holds_much(Member& member) const;
   void learn_waiting(const Ballot& all);
   void note_interval(const Ballot& all, const Decision& decision);
+  void measure_efforts();
   void set_aside();
   void join();
   void drop();
@@ -137,6 +139,7 @@ class Online {
     return [this](Trace& part, bool last) {
       part.online = facts();
       part.series.append(intervals_.series.take(last));
+      part.efforts.append(intervals_.effort.take());
     };
   }
   bool lossless() const { return options_.fidelity == Fidelity::kExact; }
@@ -168,9 +171,12 @@ class Online {
   /// own.
   std::optional<typename World::template PerRank<Share>> aside_;
   OnlineFacts facts_;
-  /// Where an interval that a marker has closed goes: rank 0's series, and whoever looks on.
+  /// Where an interval that a marker has closed goes: rank 0's series, effort windows, and whoever
+  /// looks on.
   struct Intervals {
+    explicit Intervals(const EffortOptions& options) : effort(options) {}
     SeriesKeeper series;
+    EffortKeeper<World> effort;
     IntervalObserver* observer = nullptr;
   } intervals_;
   struct Progress {

@@ -31,6 +31,8 @@ template <class World>
 void Online<World>::finish() {
   progress_.finalizing = true;
   compare_clocks(last_, kManyRounds);
+  note_failure(intervals_.effort.end(last_, members_, machine_.acted(),
+                                     !machine_.stopped() && !ends_.apart));
   if (!machine_.stopped()) set_aside();
   const Decision decision = machine_.finalize();
   if (decision.state == State::kFinalize && ends_.most_acted != 0) note(decision, Vote());

@@ -30,7 +30,8 @@ Online<World>::Online(const OnlineOptions& options, World votes, World last, Ran
                             return member;
                           })),
       keeper_(members_, options, votes_.size(), output, root_),
-      frequency_(options.call_frequency) {
+      frequency_(options.call_frequency),
+      intervals_(options.effort) {
   facts_.clustering = options.clustering ? selection_name(options.cluster.selection) : "off";
   facts_.fidelity = fidelity_name(options.fidelity);
   facts_.call_frequency = options.call_frequency;
@@ -63,6 +64,7 @@ void Online<World>::vote(double patience) {
   if (!all) return give_up(missing);
   const Decision decision = decide(all->vote);
   note_interval(*all, decision);
+  if (decision.action != Action::kStop) measure_efforts();
   perform(decision.action, all->vote.phase());
   if (options_.budget > 0 && decision.action != Action::kStop) govern(all->vote);
 }
@@ -128,6 +130,13 @@ void Online<World>::note_interval(const Ballot& all, const Decision& decision) {
   note_failure(attempt([&] { intervals_.series.begin(span); }));
 }
 
+/// What ranks computed since the last effort window, where one ends. Before a flush: it has it.
+template <class World>
+void Online<World>::measure_efforts() {
+  note_failure(intervals_.effort.marked(votes_, members_, machine_.acted()));
+  heed(votes_);
+}
+
 /// A rank's part of the phase: the ranks of a phase may not change places, since its clusters are
 /// of ranks, and one with further threads stands alone. What was left out is no phase.
 inline std::uint64_t phase_hash(std::uint32_t rank, const ClosedInterval& interval) {
@@ -165,6 +174,8 @@ Vote Online<World>::own_vote(std::uint32_t rank, Member& member) const {
     if (intervals_.observer != nullptr)
       intervals_.observer->interval(
           {rank, machine_.acted() + 1, machine_.state(), interval, member.times});
+    if (!interval.left_out)
+      intervals_.effort.note(member, machine_.acted() + 1, member.times.compute);
     vote = Vote(changed ? 1 : 0, 0, 0, phase_hash(rank, interval),
                 cause == Governor::Cause::kEvents ? 1 : 0,
                 cause == Governor::Cause::kMarkers ? 0 : 1, due ? 1 : 0);

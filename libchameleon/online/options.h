@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "cluster/by_signatures.h"
+#include "cluster/effort_options.h"
 #include "flush/flush.h"
 
 namespace chameleon::online {
@@ -24,6 +25,7 @@ struct OnlineOptions {
   double marker_timeout = 60;       ///< seconds
   /// Bytes of values of parameters that rank 0 keeps; beyond them they become distributions.
   std::uint64_t trace_limit = 64ULL << 20;
+  EffortOptions effort;
   double budget = 0;  ///< the tool's share of the run time; 0: as it comes
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "cluster/effort_sums.h"
 #include "online/rank.h"
 
 namespace chameleon::online {
@@ -20,6 +21,7 @@ struct Member {
   Governor::Spent spent;       ///< at the last marker, where there is a budget
   std::uint64_t emptied_bytes = 0;  ///< of memory, after the last flush
   std::uint64_t differs = 0;        ///< not 0: it was found to differ from its lead, by doing this
+  RankEfforts efforts;              ///< in the present effort window
   bool stands_alone = false;        ///< nobody can represent it since leads were elected
   bool keeps_history = false;       ///< nor what it did since its last share
 };

@@ -86,6 +86,20 @@ auto axis(T ClusterOptions::*field, bool (*read)(std::string_view, T&)) {
   };
 }
 
+/// The same of effort windows.
+template <class T>
+auto effort(T EffortOptions::*field, bool (*read)(std::string_view, T&)) {
+  return [field, read](Settings& settings, const std::string& value) {
+    return read(value, settings.effort.*field);
+  };
+}
+template <class T>
+auto effort_window(T Efforts::Settings::*field, bool (*read)(std::string_view, T&)) {
+  return [field, read](Settings& settings, const std::string& value) {
+    return read(value, settings.effort.window.*field);
+  };
+}
+
 bool set_format(Settings& settings, const std::string& value) {
   return format_of(value, settings.cluster);
 }
@@ -203,6 +217,18 @@ const std::map<std::string, Variable>& variables() {
       {"FILTER", {"auto, on or off", set_filter}},
       {"DISTANCE",
        {"manhattan or euclidean", axis(&ClusterOptions::distance, cluster::distance_of)}},
+      {"EFFORT", {"off or on", effort(&EffortOptions::on, cluster::effort_of)}},
+      {"EFFORT_STEPS",
+       {"a power of two from 16 to 1024",
+        effort_window(&Efforts::Settings::length, cluster::effort_steps_of)}},
+      {"EFFORT_K",
+       {"bic, samples, or a number from 1 to 64", effort(&EffortOptions::k, cluster::effort_k_of)}},
+      {"EFFORT_ERROR",
+       {"a share such as 5%",
+        effort_window(&Efforts::Settings::error_ppm, cluster::effort_share_of)}},
+      {"EFFORT_CONFIDENCE",
+       {"a share such as 95%",
+        effort_window(&Efforts::Settings::confidence_ppm, cluster::effort_share_of)}},
       {"FIDELITY",
        {"exact, checked or lead", word(&Settings::fidelity, {{"exact", Fidelity::kExact},
                                                              {"checked", Fidelity::kChecked},
@@ -323,6 +349,7 @@ Result<Settings> parse_settings(const char* const* environment) {
   // they do not know is lost.
   if (!names_format && settings.fidelity != Fidelity::kExact)
     settings.cluster.further = cluster::kFurtherSignatures;
+  settings.effort.seed = settings.cluster.seed;
   settings.format = fed_format(settings.cluster);
   settings.reads_by_xor = settings.cluster.equality == cluster::Equality::kXor;
   settings.keeps_times = settings.timing != Timing::kNone;

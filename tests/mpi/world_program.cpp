@@ -393,6 +393,7 @@ int main(int argc, char** argv) {
   subsets(static_cast<std::uint32_t>(size), std::size_t{1} << 28);
   subsets(static_cast<std::uint32_t>(size), 64);
   sampling(static_cast<std::uint32_t>(size));
+  effort_windows(static_cast<std::uint32_t>(size));
   subset_timeout(static_cast<std::uint32_t>(size));
   clusterings(static_cast<std::uint32_t>(size));
   failures_of_one(static_cast<std::uint32_t>(size));

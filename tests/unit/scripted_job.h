@@ -177,10 +177,11 @@ struct JobIn {
       : JobIn(World(static_cast<std::uint32_t>(size)), fidelity, flush_every) {}
 
   JobIn(const World& world, Fidelity fidelity, std::uint64_t flush_every = 100,
-        const ClusterOptions& clusters = {})
+        const ClusterOptions& clusters = {}, const EffortOptions& effort = {})
       : output(static_cast<int>(world.size())) {
     const auto size = static_cast<int>(world.size());
     options.cluster = clusters;
+    options.effort = effort;
     options.fidelity = fidelity;
     options.flush_every = flush_every;
     std::vector<Rank*> pointers;

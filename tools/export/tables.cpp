@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Tables as CSV, or as JSON arrays of records: events, calls, messages, matrix,
-/// clusters, phases, series, loops, sites, waits, each a file. pandas reads them with read_csv and
-/// read_json. Events and messages are written as they come; the others are small.
+/// clusters, phases, series, efforts, samples, loops, sites, waits, each a file. pandas reads them
+/// with read_csv and read_json. Events and messages are written as they come; the others are small.
 
 #include <array>
 #include <cmath>
@@ -10,6 +10,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/effort_error.h"
 #include "analysis/loop_frames.h"
 #include "analysis/place_times.h"
 #include "analysis/place_waits.h"
@@ -198,6 +199,7 @@ class Tables {
                   phase.markers, phase.changed, phase.end_ns});
     Table series(request_, "series", json_, series_columns());
     for (const SeriesSpan& span : request_.trace.series.spans()) series.row(series_cells(span));
+    if (const Status written = write_efforts(); !written) return written;
     Table loops(request_, "loops", json_,
                 {"loop", "parent", "depth", "ranks", "iterations", "events", "compute_ns",
                  "call_ns", "place"});
@@ -277,6 +279,41 @@ class Tables {
       cells.emplace_back((span.worst.*part).most_rank);
     }
     return cells;
+  }
+
+  /// Of each step of an effort window a row for all ranks, and one for each stratum; and what
+  /// sampled ranks computed. No files where there is no window.
+  Status write_efforts() {
+    if (request_.trace.efforts.empty()) return Unit{};
+    Table efforts(request_, "efforts", json_,
+                  {"first_marker", "last_marker", "marker", "stratum", "medoid", "ranks", "sampled",
+                   "sum_ns", "deviation_ns", "least_ns", "most_ns"});
+    Table samples(request_, "samples", json_, {"first_marker", "marker", "stratum", "rank", "ns"});
+    for (const EffortWindow& window : request_.trace.efforts.windows()) {
+      for (std::size_t i = 0; i < window.steps.size(); ++i) write_step(efforts, window, i);
+      std::uint64_t number = 0;
+      for (const EffortStratum& stratum : window.strata) {
+        for (const SampledRank& sampled : stratum.sampled)
+          for (std::size_t i = 0; i < sampled.ns.size(); ++i)
+            samples.row(
+                {window.first, window.steps[i].marker, number, sampled.rank, sampled.ns[i]});
+        ++number;
+      }
+    }
+    if (const Status closed = efforts.close(); !closed) return closed;
+    return samples.close();
+  }
+
+  static void write_step(Table& table, const EffortWindow& window, std::size_t at) {
+    const EffortStep& step = window.steps[at];
+    table.row({window.first, window.last, step.marker, Cell::nothing(), Cell::nothing(),
+               window.ranks, sampled_ranks(window), step.sum_ns, step.deviation_ns, step.least_ns,
+               step.most_ns});
+    std::uint64_t number = 0;
+    for (const EffortStratum& stratum : window.strata)
+      table.row({window.first, window.last, step.marker, number++, stratum.medoid, stratum.size,
+                 std::uint64_t{stratum.sampled.size()}, stratum.steps[at].sum_ns,
+                 stratum.steps[at].deviation_ns, Cell::nothing(), Cell::nothing()});
   }
 
   Status write_loops(Table& table) {

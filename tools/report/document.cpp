@@ -8,6 +8,7 @@
 #include "analysis/rank_grid.h"
 #include "analysis/timeline.h"
 #include "tools/common.h"
+#include "tools/efforts.h"
 #include "tools/report/report.h"
 #include "tools/series.h"
 
@@ -162,6 +163,7 @@ Result<Json> document(const Request& request) {
   json["tree"] = tree(trace, *statistics, sites);
   json["times"] = times(trace, *statistics);
   json["series"] = series_rows(trace);
+  if (!trace.efforts.empty()) json["efforts"] = effort_rows(trace.efforts);
   const Result<std::vector<SlowSteps>> slow = slow_steps(trace);
   if (!slow) return slow.error();
   json["slow"] = slow_rows(

@@ -147,6 +147,32 @@ struct Span {
   Took slowest;
 };
 
+/// What ranks computed in an interval between acted-on markers, over ranks: exact, in ns.
+/// Deviations are rounded up.
+struct EffortStep {
+  std::uint64_t marker = 0;  ///< that ends it
+  std::uint64_t sum_ns = 0, deviation_ns = 0, least_ns = 0, most_ns = 0;
+};
+/// Ranks that compute alike.
+struct EffortStratum {
+  std::uint32_t medoid = 0, size = 0;
+  std::uint64_t deviation_ns = 0;                    ///< of what a rank computed in all steps
+  std::vector<std::uint64_t> sum_ns, deviations_ns;  ///< by step, over its ranks
+  std::vector<std::uint32_t> sampled;                ///< ranks
+  std::vector<std::vector<std::uint64_t>> ns;        ///< by sampled rank and step
+};
+/// Intervals in a row, and what the sampled ranks say of them: of a rank and step, on average, in
+/// ns. With a gap other than "none" there is nothing but the markers.
+struct EffortWindow {
+  std::uint64_t first_marker = 0, last_marker = 0;
+  std::string gap;  ///< none, uneven, left_out, stopped, lost
+  std::uint32_t ranks = 0;
+  std::vector<EffortStep> steps;
+  std::vector<EffortStratum> strata;
+  double mean_ns = 0, estimate_ns = 0;  ///< of all ranks; from the sampled ones
+  double claimed_error_ns = 0;          ///< at the confidence asked for
+};
+
 /// What each of some ranks spent in a phase, in ns within 1/128: of one rank, or the mean of ranks
 /// with like times, in jobs of more than 16,384.
 struct Total {
@@ -232,7 +258,8 @@ class __attribute__((visibility("default"))) TraceReader {
   const std::vector<Cluster>& clusters() const;  ///< of the last election
   const std::vector<Phase>& phases() const;
   const Markers& markers() const;
-  const std::vector<Span>& series() const;  ///< over markers
+  const std::vector<Span>& series() const;    ///< over markers
+  std::vector<EffortWindow> efforts() const;  ///< only with CHAMELEON_EFFORT=on
   std::vector<RankFacts> facts() const;
   std::vector<Total> totals() const;  ///< by rank and phase; none without markers
 

@@ -9,6 +9,7 @@
 """
 
 from .communicators import Communicator
+from .efforts import EffortStep, EffortStratum, EffortWindow
 from .errors import TraceError
 from .events import NOT_RECORDED, Event
 from .fact_table import ONLINE_FACTS, RANK_FACTS, RUN_FACTS, Fact
@@ -29,9 +30,9 @@ from .values import Histogram, ValueSequence
 __version__ = "0.1.0"
 
 __all__ = ["Bar", "COLUMNS", "Call", "CallNode", "Cluster", "Communicator", "Comparison",
-           "Declaration", "Event", "Fact", "Field", "Form", "Frame", "Histogram", "Inexact",
-           "Line", "Loop", "Module", "NOT_RECORDED", "ONLINE_FACTS", "Online", "OverRanks",
-           "Phase", "PlaceTimes", "Predefined", "RANK_FACTS", "RUN_FACTS", "RankFacts", "RankList",
-           "RankTimes", "Span", "SpecialRank", "StreamTimes", "TimeClass", "TimeEntry",
-           "TimeTable", "Timeline", "Took", "Total", "Trace", "TraceError", "ValueSequence",
-           "compare", "parse_trace", "read_trace"]
+           "Declaration", "EffortStep", "EffortStratum", "EffortWindow", "Event", "Fact", "Field",
+           "Form", "Frame", "Histogram", "Inexact", "Line", "Loop", "Module", "NOT_RECORDED",
+           "ONLINE_FACTS", "Online", "OverRanks", "Phase", "PlaceTimes", "Predefined",
+           "RANK_FACTS", "RUN_FACTS", "RankFacts", "RankList", "RankTimes", "Span", "SpecialRank",
+           "StreamTimes", "TimeClass", "TimeEntry", "TimeTable", "Timeline", "Took", "Total",
+           "Trace", "TraceError", "ValueSequence", "compare", "parse_trace", "read_trace"]

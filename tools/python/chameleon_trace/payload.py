@@ -10,6 +10,7 @@ from .fact_table import ONLINE_FACTS, RUN_FACTS
 from .facts import FactTable, former, read_value
 from .nodes import NodeReader
 from .rank_list import MOST_RANKS, RankList
+from .efforts import read_efforts as decode_efforts
 from .series import read_series as decode_series
 from .totals import read_totals as decode_totals
 from .times import TimeTable
@@ -51,6 +52,7 @@ class Part:
         self.declarations = []
         self.online = NO_ONLINE
         self.series = []
+        self.efforts = []
         self.totals = []
         self.nodes = []
         self.times = None
@@ -183,6 +185,9 @@ class Part:
     def read_series(self, reader):
         self.series = decode_series(reader)
 
+    def read_efforts(self, reader):
+        self.efforts = decode_efforts(reader)
+
     def read_totals(self, reader):
         self.totals = decode_totals(reader)
 
@@ -195,4 +200,4 @@ class Part:
                 6: read_predefined, 7: read_first_facts, 8: read_declarations, 9: read_nodes,
                 10: read_online, 11: read_state_times, 12: read_clocks, 13: read_threads,
                 14: read_facts, 15: read_times, 16: read_series,
-                17: read_totals, 18: read_waits}
+                17: read_totals, 18: read_waits, 19: read_efforts}

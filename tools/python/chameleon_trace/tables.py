@@ -29,6 +29,9 @@ COLUMNS = {
                "slowest_marker", *(f"slowest_{part}_{what}"
                                    for part in ("compute", "call", "busy", "waiting")
                                    for what in ("ns", "rank"))),
+    "efforts": ("first_marker", "last_marker", "marker", "stratum", "medoid", "ranks", "sampled",
+                "sum_ns", "deviation_ns", "least_ns", "most_ns"),
+    "samples": ("first_marker", "marker", "stratum", "rank", "ns"),
     "loops": ("loop", "parent", "depth", "ranks", "iterations", "events", "compute_ns", "call_ns",
               "place"),
     "sites": ("path", "site", "function", "file", "line", "stack"),
@@ -192,6 +195,28 @@ def _series(trace, _):
         yield (*span[:5], *took, span.slowest_marker, *slowest)
 
 
+def _efforts(trace, _):
+    """Of each step a row for all ranks, and one for each stratum."""
+    for window in trace.efforts:
+        sampled = sum(len(stratum.sampled) for stratum in window.strata)
+        for i, step in enumerate(window.steps):
+            yield (window.first, window.last, step.marker, None, None, window.ranks, sampled,
+                   *step[1:])
+            for number, stratum in enumerate(window.strata):
+                yield (window.first, window.last, step.marker, number, stratum.medoid, stratum.size,
+                       len(stratum.sampled), stratum.sum_ns[i], stratum.deviations_ns[i], None,
+                       None)
+
+
+def _samples(trace, ranks):
+    for window in trace.efforts:
+        for number, stratum in enumerate(window.strata):
+            for rank, efforts in stratum.sampled.items():
+                if rank in ranks:
+                    for step, ns in zip(window.steps, efforts):
+                        yield window.first, step.marker, number, rank, ns
+
+
 def _loops(trace, ranks):
     rows, around = [], {}  # [loop, parent, depth, ranks, sums]; enclosing row of each call node
 
@@ -236,7 +261,8 @@ def _sites(trace, ranks):
 
 
 ROWS = {"events": _events, "calls": _calls, "messages": _messages, "matrix": _matrix,
-        "clusters": _clusters, "phases": _phases, "series": _series, "loops": _loops,
+        "clusters": _clusters, "phases": _phases, "series": _series, "efforts": _efforts,
+        "samples": _samples, "loops": _loops,
         "sites": _sites}
 
 
@@ -245,7 +271,8 @@ def rows(trace, name, ranks):
     sums; `messages` remembers what is sent and received."""
     if name not in ROWS:
         raise ValueError(f"no table {name!r}: there are {', '.join(ROWS)}")
-    if trace.threads > 1 and name not in ("clusters", "phases", "series", "loops", "sites"):
+    if trace.threads > 1 and name not in ("clusters", "phases", "series", "efforts", "samples",
+                                          "loops", "sites"):
         raise ValueError(f"ranks of this trace have up to {trace.threads} threads, and tables follow "
                          "one thread a rank: use Trace.events(stream)")
     return ROWS[name](trace, _wanted(trace, ranks))

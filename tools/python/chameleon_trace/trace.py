@@ -7,6 +7,7 @@ from itertools import groupby, repeat
 from . import journal, tables
 from .call_tree import call_tree, to_hatchet
 from .communicators import CallShape
+from .efforts import joined as joined_efforts
 from .errors import TraceError, corrupt
 from .events import Plan, events
 from .fact_table import RUN_FACTS
@@ -41,6 +42,7 @@ class Trace:
         self.time_tables = [part.times for part, _ in parts if part.times is not None]
         self.other_facts, run_others, run = {}, {}, {}
         self.series = []  # of Span, over markers
+        self.efforts = []  # of EffortWindow
         self.totals = []  # of Total, by rank and phase
         declared = {}
         # Uniting what a damaged file claims must not take long.
@@ -60,6 +62,7 @@ class Trace:
             if part.online.acted or part.online.clustering:
                 self.online = part.online
             self.series.extend(part.series * times)
+            self.efforts = joined_efforts(self.efforts, part.efforts)
             self.totals = self._later(self.totals, part.totals)
             for what, ranks in part.declarations:
                 declared[what] = self._united(declared.get(what, ranks), ranks)

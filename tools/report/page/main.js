@@ -6,6 +6,7 @@ import { clustersView } from "./clusters.js";
 import { data } from "./data.js";
 import { distributionsView } from "./distributions.js";
 import { make } from "./dom.js";
+import { effortsView } from "./efforts.js";
 import { loadView } from "./load.js";
 import { matrixView } from "./matrix.js";
 import { overview } from "./overview.js";
@@ -18,6 +19,7 @@ import { waitsView } from "./waits.js";
 
 const kViews = [["overview", "Overview", overview], ["load", "Load balance", loadView],
   ["waits", "Waits", waitsView], ["efficiency", "Efficiency", efficiencyView],
+  ...(data.efforts ? [["efforts", "Load over time", effortsView]] : []),
   ["phases", "Phases", phasesView], ["clusters", "Clusters", clustersView],
   ["patterns", "Patterns", patternsView], ["matrix", "Messages", matrixView], ["pairs", "Pairs", pairsView], ["structure", "Structure", structureView],
   ["timeline", "Timeline", timelineView], ["distributions", "Distributions", distributionsView],

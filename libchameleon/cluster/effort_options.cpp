@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "cluster/effort_options.h"
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+
+#include "cluster/options.h"
+
+namespace chameleon::cluster {
+namespace {
+
+/// A whole number within bounds.
+bool number_of(std::string_view text, std::uint64_t least, std::uint64_t most,
+               std::uint64_t& value) {
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  return error == std::errc() && rest == end && value >= least && value <= most;
+}
+
+}  // namespace
+
+bool effort_of(std::string_view text, bool& on) {
+  on = text == "on";
+  return on || text == "off";
+}
+
+bool effort_k_of(std::string_view text, EffortK& k) {
+  if (text == "bic") return k = {EffortK::By::kBayesian, 0}, true;
+  if (text == "samples") return k = {EffortK::By::kSamples, 0}, true;
+  std::uint64_t number = 0;
+  if (!number_of(text, 1, Efforts::kMostStrata, number)) return false;
+  k = {EffortK::By::kFixed, static_cast<std::uint32_t>(number)};
+  return true;
+}
+
+bool effort_steps_of(std::string_view text, std::uint64_t& steps) {
+  std::uint64_t number = 0;
+  if (!number_of(text, Efforts::kLeastLength, Efforts::kMostLength, number)) return false;
+  steps = number;
+  return std::has_single_bit(number);
+}
+
+bool effort_share_of(std::string_view text, std::uint32_t& ppm) {
+  double share = 0;
+  if (!tolerance_of(text, share)) return false;
+  ppm = static_cast<std::uint32_t>(std::lround(share * 1e6));
+  return ppm > 0 && ppm < 1'000'000;
+}
+
+}  // namespace chameleon::cluster

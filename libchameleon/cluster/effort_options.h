@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// How ranks are clustered and sampled by what they compute: CHAMELEON_EFFORT and its like.
+
+#include <cstdint>
+#include <string_view>
+
+#include "model/effort.h"
+
+namespace chameleon::cluster {
+
+/// How many strata there are (CHAMELEON_EFFORT_K).
+struct EffortK {
+  enum class By : std::uint8_t { kBayesian, kSamples, kFixed };
+  By by = By::kBayesian;
+  std::uint32_t k = 0;  ///< if it is fixed
+  bool operator==(const EffortK&) const = default;
+};
+
+struct EffortOptions {
+  bool on = false;
+  EffortK k;
+  std::uint64_t seed = 1;
+  Efforts::Settings window;
+};
+
+/// These read what a user gives; false if it is malformed.
+/// off, on.
+bool effort_of(std::string_view text, bool& on);
+/// bic, samples, or a number from 1 to 64.
+bool effort_k_of(std::string_view text, EffortK& k);
+/// A power of two from 16 to 1024.
+bool effort_steps_of(std::string_view text, std::uint64_t& steps);
+/// A share above 0 and below 1, as such or in percent, in parts per million.
+bool effort_share_of(std::string_view text, std::uint32_t& ppm);
+
+}  // namespace chameleon::cluster

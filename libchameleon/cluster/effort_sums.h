@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// What is added up over all ranks of an effort window: exact moments of each step of each stratum,
+/// and the extremes of each step. In whole numbers, so that the order does not matter. 32 bytes for
+/// each step of each stratum and 16 for each step.
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "base/hash.h"
+#include "statistics/exact_moments.h"
+#include "world/world.h"
+
+namespace chameleon::cluster {
+
+/// What a rank computed in an interval.
+struct StepEffort {
+  std::uint64_t marker = 0;  ///< acted-on marker that ends it
+  std::uint64_t ns = 0;
+};
+using RankEfforts = std::vector<StepEffort>;
+
+/// Of one stratum.
+struct StratumSums {
+  ExactMoments whole;  ///< of what a rank computed in all steps
+  std::vector<ExactMoments> steps;
+
+  void add(const StratumSums& other) {
+    whole.add(other.whole);
+    if (steps.empty()) steps.resize(other.steps.size());
+    for (std::size_t i = 0; i < std::min(steps.size(), other.steps.size()); ++i)
+      steps[i].add(other.steps[i]);
+  }
+  void encode(ByteWriter& writer) const {
+    encode_value(writer, whole);
+    encode_value(writer, steps);
+  }
+  static bool decode(ByteReader& reader, StratumSums& sums) {
+    return decode_value(reader, sums.whole) && decode_value(reader, sums.steps);
+  }
+};
+
+class EffortSums {
+ public:
+  struct Extremes {
+    std::uint64_t least = 0, most = 0;
+  };
+
+  EffortSums() = default;
+  /// Of one rank, which belongs to this one of `strata`.
+  EffortSums(const RankEfforts& efforts, std::uint32_t stratum, std::size_t strata)
+      : strata_(strata) {
+    StratumSums none;
+    StratumSums& mine = stratum < strata ? strata_[stratum] : none;
+    std::uint64_t whole = 0;
+    for (const StepEffort& step : efforts) {
+      mine.steps.emplace_back().add(step.ns);
+      extremes_.push_back({step.ns, step.ns});
+      intervals_ = combine(intervals_, step.marker);
+      whole += std::min(step.ns, ExactMoments::kMost);
+    }
+    mine.whole.add(whole);
+  }
+
+  void join(EffortSums&& other) {
+    if (other.strata_.empty()) return;
+    if (strata_.empty()) return void(*this = std::move(other));
+    uneven_ = uneven_ || other.uneven_ || intervals_ != other.intervals_;
+    for (std::size_t i = 0; i < std::min(strata_.size(), other.strata_.size()); ++i)
+      strata_[i].add(other.strata_[i]);
+    for (std::size_t i = 0; i < std::min(extremes_.size(), other.extremes_.size()); ++i) {
+      extremes_[i].least = std::min(extremes_[i].least, other.extremes_[i].least);
+      extremes_[i].most = std::max(extremes_[i].most, other.extremes_[i].most);
+    }
+  }
+
+  const std::vector<StratumSums>& strata() const { return strata_; }
+  const std::vector<Extremes>& extremes() const { return extremes_; }  ///< by step
+  /// Ranks had different intervals: nothing else holds.
+  bool uneven() const { return uneven_; }
+  /// Over all strata.
+  StratumSums all() const {
+    StratumSums sums;
+    for (const StratumSums& one : strata_)
+      if (one.whole.count() != 0) sums.add(one);
+    return sums;
+  }
+
+  void encode(ByteWriter& writer) const {
+    encode_value(writer, intervals_);
+    encode_value(writer, uneven_);
+    encode_value(writer, extremes_);
+    encode_value(writer, strata_);
+  }
+  static bool decode(ByteReader& reader, EffortSums& sums) {
+    return decode_value(reader, sums.intervals_) && decode_value(reader, sums.uneven_) &&
+           decode_value(reader, sums.extremes_) && decode_value(reader, sums.strata_);
+  }
+
+ private:
+  std::uint64_t intervals_ = 0;  ///< hash of their markers
+  bool uneven_ = false;
+  std::vector<Extremes> extremes_;
+  std::vector<StratumSums> strata_;
+};
+
+}  // namespace chameleon::cluster

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Effort windows on their way into the file: what each rank computed in its intervals is noted as
+/// they end, kept by the rank or not, and becomes a window every so many acted-on markers
+/// (CHAMELEON_EFFORT). A rank holds 16 bytes for each interval of the present window. A window in
+/// which ranks differ, or that they cannot make for lack of memory, is given up, and says so.
+
+#include <cstdint>
+#include <utility>
+
+#include "cluster/effort_window.h"
+#include "online/ranks.h"
+
+namespace chameleon::online {
+
+template <class World>
+class EffortKeeper {
+ public:
+  explicit EffortKeeper(const EffortOptions& options) : options_(options) {
+    windows_.set(options.window);
+  }
+
+  /// On every rank, as an interval ends; not for one that was left out.
+  void note(Member& member, std::uint64_t marker, std::uint64_t ns) const {
+    if (!options_.on || !measured(marker)) return;
+    if (member.efforts.empty()) member.efforts.reserve(options_.window.length);
+    member.efforts.push_back({marker, ns});
+  }
+
+  /// After each acted-on marker that all ranks went on from. Collective. Failure: of this rank; the
+  /// others may still be at it, and give up in time.
+  Failure marked(World& world, Members<World>& members, std::uint64_t marker) {
+    if (!options_.on || marker != closed_ + options_.window.length) return Failure::kNone;
+    return close(world, members, marker);
+  }
+
+  /// In MPI_Finalize: the window that has begun, if all agree on it. Collective where `whole`.
+  Failure end(World& world, Members<World>& members, std::uint64_t marker, bool whole) {
+    if (!options_.on || marker <= closed_ || !measured(marker)) return Failure::kNone;
+    if (whole) return close(world, members, marker);
+    return attempt([&] { give_up(closed_ + 1, marker, EffortGap::kStopped); });
+  }
+
+  /// Of rank 0: what the file does not have yet.
+  Efforts take() {
+    Efforts taken;
+    taken.set(options_.window);
+    return std::exchange(windows_, std::move(taken));
+  }
+
+ private:
+  std::uint64_t index(std::uint64_t marker) const { return (marker - 1) / options_.window.length; }
+  bool measured(std::uint64_t marker) const {
+    return Efforts::measured(index(marker), options_.window.length);
+  }
+
+  Failure close(World& world, Members<World>& members, std::uint64_t marker) {
+    const std::uint64_t first = std::exchange(closed_, marker) + 1;
+    if (!measured(marker)) return Failure::kNone;
+    const Failure failure = attempt([&] {
+      if (ready(world)) {
+        auto window = measure(world, members, first, marker);
+        if (window) windows_.add(std::move(*window));
+      } else {
+        give_up(first, marker, EffortGap::kLost);
+      }
+    });
+    world.map(members, [](std::uint32_t, Member& member) { member.efforts.clear(); });
+    return failure;
+  }
+
+  /// Whether every rank has memory for what follows, on all of them.
+  bool ready(World& world) const {
+    const bool has = world.attempt([] { ::operator delete(::operator new(kHeadroom)); });
+    return world.absent(has).count == 0;
+  }
+
+  auto measure(World& world, Members<World>& members, std::uint64_t first, std::uint64_t last) {
+    auto efforts = world.map(members, [](std::uint32_t, Member& member) {
+      if (member.rank->failed()) throw std::bad_alloc();  // it does not know what it computed
+      return std::exchange(member.efforts, {});
+    });
+    return cluster::effort_window(world, efforts, options_, first, last);
+  }
+
+  void give_up(std::uint64_t first, std::uint64_t last, EffortGap gap) {
+    EffortWindow window;
+    window.first = first;
+    window.last = last;
+    window.gap = gap;
+    windows_.add(std::move(window));
+  }
+
+  /// More than a window takes on a rank, bytes.
+  static constexpr std::size_t kHeadroom = std::size_t{1} << 20;
+
+  const EffortOptions& options_;
+  Efforts windows_;
+  std::uint64_t closed_ = 0;  ///< marker that ended the last window
+};
+
+}  // namespace chameleon::online

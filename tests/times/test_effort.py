@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Effort windows of the example `faulty`: sums over all ranks are those of the series, a slow rank
+is a stratum, an imbalance that moves is seen in the steps where it was, and of 100 windows the
+claimed error holds in at least 95. The command, its tables and both readers say the same. Where
+ranks call markers unevenly the window is given up.
+
+    test_effort.py --tools TOOLS.json --program FAULTY --nodes N --uneven U --ranks 4,8"""
+
+import csv
+import json
+import pathlib
+import sys
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path += [str(TESTS / "mpi"), str(TESTS.parent / "tools" / "python")]
+import chameleon_trace  # noqa: E402
+import harness  # noqa: E402
+from harness import expect  # noqa: E402
+
+LENGTH, STEPS = 16, 40
+SLOW, MOVING = range(16, 32), range(32, 40)
+SLOW_US, MOVING_US = 60_000, 60_000
+MANY = 100  # windows
+
+
+def run(tools, what, ranks, program, **variables):
+    folder = tools.fresh(what)
+    trace = folder / "trace.cham"
+    outcome = tools.traced(ranks, program, trace, cwd=folder, timeout=300,
+                           CHAMELEON_EFFORT_STEPS=LENGTH,
+                           **{"CHAMELEON_EFFORT": "on", **variables})
+    expect(outcome.status == 0 and trace.exists(), f"{what}: the traced run fails", outcome)
+    return trace
+
+
+def document(tools, verb, trace):
+    outcome = tools.chameleon(verb, "--json", trace)
+    expect(outcome.status == 0, f"{verb} fails", outcome)
+    return json.loads(outcome.stdout)
+
+
+def faulty(options, steps, *faults):
+    program = [options.program, "--iterations", str(steps)]
+    for fault in faults:
+        program += ["--fault", fault]
+    return program
+
+
+def check_sums(where, tools, trace, windows, ranks):
+    """Sums over ranks are those of the series, which every vote carries, within its 1/128."""
+    spans = {span["first"]: span["compute"] for span in document(tools, "series", trace)["spans"]}
+    seen = []
+    for window in windows:
+        expect(window["gap"] == "none" and window["ranks"] == ranks, f"{where}: {window}")
+        for step in window["steps"]:
+            span = spans[step["marker"]]
+            seen.append(step["marker"])
+            for mine, theirs in (("sum_seconds", "sum"), ("least_seconds", "least"),
+                                 ("most_seconds", "most")):
+                expect(abs(step[mine] - span[theirs]) <= span[theirs] / 64 + 2e-9,
+                       f"{where}: marker {step['marker']}: {mine} {step[mine]}, series {span}")
+        for at, step in enumerate(window["steps"]):
+            of_strata = sum(one["mean_seconds"][at] * one["ranks"] for one in window["strata"])
+            expect(abs(of_strata - step["sum_seconds"]) < 1e-8, f"{where}: strata: {of_strata}")
+        expect(sum(one["ranks"] for one in window["strata"]) == ranks, f"{where}: strata")
+    expect(seen == list(range(1, STEPS + 1)), f"{where}: steps {seen}")
+
+
+def check_blame(where, windows, ranks):
+    """The slow rank is alone in its stratum; each step in which the imbalance moves has its rank."""
+    alone = [one for one in windows[1]["strata"] if one["ranks"] == 1]
+    expect(any(one["medoid"] == 1 for one in alone), f"{where}: {windows[1]['strata']}")
+    longest = max(windows[1]["strata"], key=lambda one: sum(one["mean_seconds"]))
+    expect(longest["medoid"] == 1, f"{where}: {longest['medoid']} computes longest")
+    for step in windows[2]["steps"]:
+        expect(step["most_seconds"] >= 0.9e-6 * MOVING_US, f"{where}: {step}")
+
+
+def check_readers(where, tools, options, trace, windows):
+    """Python, C++ and the tables agree with the command."""
+    read = chameleon_trace.read_trace(trace).efforts
+    lines = []
+    for window in read:
+        gap = window.gap != "none"
+        means = [0, 0, 0] if gap else [window.mean_ns, window.estimate_ns, window.claimed_error_ns]
+        lines.append(["window", window.first, window.last, window.gap, window.ranks,
+                      *(f"{mean:.0f}" for mean in means)])
+        lines += [["step", *step] for step in window.steps]
+        for one in window.strata:
+            lines.append(["stratum", *one[:3]])
+            lines += [["cell", *cell] for cell in zip(one.sum_ns, one.deviations_ns)]
+            lines += [["sampled", rank, *ns] for rank, ns in one.sampled.items()]
+    mine = [" ".join(map(str, line)) for line in lines]
+    told = tools.run([options.nodes, trace, "efforts"]).stdout.decode().splitlines()
+    wrong = [(a, b) for a, b in zip(mine, told) if a != b and not a.startswith("window")]
+    expect(len(mine) == len(told) and not wrong, f"{where}: readers differ: {wrong[:3]}")
+    for a, b in zip(mine, told):
+        if a.startswith("window"):  # means are rounded to whole ns
+            expect(a.split()[:5] == b.split()[:5] and
+                   all(abs(int(x) - int(y)) <= 1 for x, y in zip(a.split()[5:], b.split()[5:])),
+                   f"{where}: readers differ: {a}, {b}")
+    expect([(one["first"], one["last"]) for one in windows] == [one[:2] for one in read], where)
+    for one, other in zip(read, windows):
+        if other["gap"] == "none":
+            for name in ("mean", "estimate", "claimed_error"):
+                expect(abs(getattr(one, f"{name}_ns") - 1e9 * other[f"{name}_seconds"]) < 1,
+                       f"{where}: {name} of {other['first']}")
+
+
+def check_tables(where, tools, trace):
+    folder = tools.fresh("tables")
+    outcome = tools.chameleon("export", "--quiet", "--csv", folder, trace)
+    expect(outcome.status == 0, f"{where}: export", outcome)
+    read = chameleon_trace.read_trace(trace)
+    for name in ("efforts", "samples"):
+        with open(folder / f"{name}.csv", encoding="utf-8", newline="") as file:
+            theirs = list(csv.reader(file))
+        mine = [["" if value is None else str(value) for value in row] for row in read.rows(name)]
+        expect(theirs[0] == list(chameleon_trace.COLUMNS[name]), f"{where}: {theirs[0]}")
+        expect(theirs[1:] == mine and len(mine) >= STEPS, f"{where}: table {name} differs")
+
+
+def check_faults(tools, options, ranks, fidelity):
+    where = f"{ranks} ranks, {fidelity}"
+    faults = [f"slow:1:{SLOW[0]}-{SLOW[-1]}:{SLOW_US}"] if ranks > 1 else []
+    faults.append(f"moving:{MOVING[0]}-{MOVING[-1]}:{MOVING_US}")
+    trace = run(tools, f"faults.n{ranks}.{fidelity}", ranks, faulty(options, STEPS, *faults),
+                CHAMELEON_FIDELITY=fidelity)
+    windows = document(tools, "sample", trace)["windows"]
+    expect([(one["first"], one["last"]) for one in windows] == [(1, 16), (17, 32), (33, 40)],
+           f"{where}: {windows}")
+    check_sums(where, tools, trace, windows, ranks)
+    if ranks > 2:
+        check_blame(where, windows, ranks)
+    check_readers(where, tools, options, trace, windows)
+    check_tables(where, tools, trace)
+    report = document(tools, "report", trace)
+    expect(report["efforts"] == windows, f"{where}: the report has other windows")
+    text = tools.chameleon("sample", trace)
+    expect(text.status == 0 and text.stdout.count(b"\n") == 8, f"{where}: text", text)
+    text = tools.chameleon("sample", "--marker", 20, trace)
+    expect(text.status == 0 and text.stdout.count(b"\n") == 17 + len(windows[1]["strata"]),
+           f"{where}: text", text)
+    expect(tools.chameleon("sample", "--marker", 41, trace).status == 2, f"{where}: marker 41")
+
+
+def check_claims(tools, options, ranks):
+    """Of 100 windows the claimed error holds in at least 95, and less than all ranks are sampled."""
+    steps = LENGTH * MANY
+    trace = run(tools, "claims", ranks, faulty(options, steps, f"moving:0-{steps}:300"))
+    said = document(tools, "sample", trace)
+    windows = said["windows"]
+    expect(len(windows) == MANY, f"{len(windows)} windows")
+    held = sum(one["holds"] for one in windows)
+    sampled = sum(one["sampled"] for one in windows) / (MANY * ranks)
+    within = sum(one["claimed_error_seconds"] <= 0.0501 * one["mean_seconds"] for one in windows)
+    print(f"{ranks} ranks: the claimed error holds in {held} of {MANY} windows, {within} claims are "
+          f"within 5 %, {100 * sampled:.0f} % of ranks sampled, and in {said['steps_held']} of "
+          f"{said['steps']} steps")
+    expect(held >= 95 and held == said["windows_held"], f"the claim holds in {held} windows")
+    expect(within == MANY, f"{within} claims are what was asked for")
+    expect(sampled < 1, "every rank was sampled in every window")
+
+
+def check_uneven(tools, options):
+    """Ranks that call markers unevenly, and one that goes early: nothing is said of what differs."""
+    for case, last in (("fewer", 20), ("ends", 11), ("extra", 10)):
+        trace = run(tools, f"uneven.{case}", 4, [options.uneven, case, 20, 1, 0],
+                    CHAMELEON_MARKER_TIMEOUT=1)
+        windows = document(tools, "sample", trace)["windows"]
+        expect(windows and windows[-1]["gap"] in ("stopped", "uneven"), f"{case}: {windows}")
+        expect(all(one["gap"] == "none" for one in windows[:-1]), f"{case}: {windows}")
+        expect(windows[-1]["last"] >= last, f"{case}: {windows}")
+        text = tools.chameleon("sample", trace)
+        expect(text.status == 0 and b"given up: " in text.stdout, f"{case}: text", text)
+        check_readers(case, tools, options, trace, windows)
+        expect(tools.chameleon("report", trace, "-o", trace.parent / "page.html").status == 0, case)
+
+
+def check_settings(tools, options):
+    """Off there is nothing; a malformed value is said before the job starts."""
+    trace = run(tools, "off", 2, faulty(options, 20), CHAMELEON_EFFORT="off")
+    expect(document(tools, "sample", trace)["windows"] == [], "windows without CHAMELEON_EFFORT")
+    expect(b"no effort windows" in tools.chameleon("sample", trace).stdout, "off: text")
+    expect("efforts" not in document(tools, "report", trace), "off: the report has windows")
+    for option, value in (("effort", "maybe"), ("effort-steps", "48"), ("effort-steps", "8"),
+                          ("effort-k", "65"), ("effort-error", "0"), ("effort-confidence", "1")):
+        outcome = tools.chameleon("run", f"--{option}", value, "--", options.program)
+        name = "CHAMELEON_" + option.upper().replace("-", "_")
+        expect(outcome.status == 2 and outcome.stderr.count(b"\n") == 1 and
+               f"{name}='{value}' is malformed".encode() in outcome.stderr, option, outcome)
+
+
+def check(tools, options, ranks):
+    for fidelity in ("exact", "lead"):
+        harness.tried(check_faults, tools, options, ranks, fidelity)
+    if ranks == max(map(int, options.ranks.split(","))):
+        harness.tried(check_claims, tools, options, ranks)
+        check_uneven(tools, options)
+        check_settings(tools, options)
+
+
+def main():
+    arguments = harness.parser_of_ranks(__doc__)
+    arguments.add_argument("--nodes", required=True, help="prints what the C++ reader has")
+    arguments.add_argument("--uneven", required=True, help="ranks that call markers unevenly")
+    options = arguments.parse_args()
+    harness.main_of_ranks("effort", options, check)
+
+
+if __name__ == "__main__":
+    main()

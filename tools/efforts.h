@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Effort windows for `chameleon sample` and `chameleon report`.
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "analysis/effort_error.h"
+#include "model/trace.h"
+
+namespace chameleon::tools {
+
+/// An object for each window, times in seconds: docs/reference/command.md.
+nlohmann::ordered_json effort_rows(const Efforts& efforts);
+
+}  // namespace chameleon::tools
