@@ -84,6 +84,7 @@ void CriticalPathBuilder::absorb(std::uint32_t at) {
   }
 }
 
+/// Most pieces are soon on no path any more: those that are left are put together now and then.
 void CriticalPathBuilder::compact() {
   std::vector<bool> is_free(pieces_.size(), false);
   for (const std::uint32_t piece : free_) is_free[piece] = true;
@@ -131,11 +132,7 @@ void CriticalPathBuilder::keep(Stream& stream, std::uint64_t event, std::uint32_
   const std::uint32_t gone = end.piece;
   end = {event, piece};
   stream.last = piece;
-  if (gone == kNone) return;
-  release(gone);
-  // The one after it is the oldest that is kept, and now has what came before to itself.
-  const End& oldest = stream.ends[(event + 1) % kept_];
-  if (oldest.piece != kNone) absorb(oldest.piece);
+  if (gone != kNone) release(gone);
 }
 
 void CriticalPathBuilder::add(const TimedEvent& event) {
