@@ -13,19 +13,6 @@ namespace {
 constexpr std::size_t kMostEnds = std::size_t{1} << 21, kMostEndsOfOne = 4096, kFewestOfOne = 32;
 constexpr std::size_t kFirstCompact = std::size_t{1} << 16;
 
-std::uint64_t key_of(const CriticalPlace& place) {
-  return combine(combine(place.path, place.call), std::uint64_t{place.stream});
-}
-
-CriticalPlace place_at(const TimedEvent& event) {
-  CriticalPlace place;
-  place.stream = event.stream();
-  place.call = event.at->event().node->call;
-  place.path = event.at->event().path;
-  place.share.visits = 1;
-  return place;
-}
-
 }  // namespace
 
 void PathShare::add(const PathShare& other) {
@@ -41,7 +28,14 @@ CriticalPathBuilder::CriticalPathBuilder(std::size_t streams)
       streams_(streams),
       compact_at_(kFirstCompact) {}
 
-std::uint32_t CriticalPathBuilder::fresh(std::uint32_t parent, const CriticalPlace& own,
+std::uint32_t CriticalPathBuilder::place_of(std::uint16_t call, std::uint64_t path) {
+  const auto [found, is_new] =
+      place_.try_emplace(combine(path, call), static_cast<std::uint32_t>(all_.size()));
+  if (is_new) all_.push_back({0, call, path, {}});
+  return found->second;
+}
+
+std::uint32_t CriticalPathBuilder::fresh(std::uint32_t parent, Key key, const PathShare& own,
                                          std::uint64_t end_ns) {
   if (free_.empty() && pieces_.size() >= compact_at_) compact();
   std::uint32_t made = static_cast<std::uint32_t>(pieces_.size());
@@ -54,6 +48,7 @@ std::uint32_t CriticalPathBuilder::fresh(std::uint32_t parent, const CriticalPla
   Piece& piece = pieces_[made];
   piece.parent = parent;
   piece.references = 0;
+  piece.key = key;
   piece.own = own;
   piece.end_ns = end_ns;
   piece.jumps = 0;
@@ -76,14 +71,12 @@ void CriticalPathBuilder::absorb(std::uint32_t at) {
   while (piece.parent != kNone && pieces_[piece.parent].references == 1) {
     const std::uint32_t gone = piece.parent;
     Piece& parent = pieces_[gone];
-    if (!parent.before) parent.before = std::make_unique<Places>();
-    const auto put = [&](const CriticalPlace& place) {
-      const auto [found, is_new] = parent.before->try_emplace(key_of(place), place);
-      if (!is_new) found->second.share.add(place.share);
-    };
-    put(parent.own);
-    if (piece.before)
-      for (const auto& [key, place] : *piece.before) put(place);
+    if (!parent.before) parent.before = std::make_unique<Shares>();
+    (*parent.before)[parent.key].add(parent.own);
+    if (piece.before) {
+      if (piece.before->size() > parent.before->size()) piece.before.swap(parent.before);
+      for (const auto& [key, share] : *piece.before) (*parent.before)[key].add(share);
+    }
     piece.before = std::move(parent.before);
     piece.jumps += parent.jumps;
     piece.parent = parent.parent;
@@ -91,6 +84,7 @@ void CriticalPathBuilder::absorb(std::uint32_t at) {
   }
 }
 
+/// Most pieces are soon on no path any more: those that are left are put together now and then.
 void CriticalPathBuilder::compact() {
   std::vector<bool> is_free(pieces_.size(), false);
   for (const std::uint32_t piece : free_) is_free[piece] = true;
@@ -111,7 +105,7 @@ const CriticalPathBuilder::End* CriticalPathBuilder::end_of(std::uint32_t stream
 }
 
 /// The path that came with who was waited for, and then this call.
-std::uint32_t CriticalPathBuilder::from_cause(const Cause& cause, const CriticalPlace& own,
+std::uint32_t CriticalPathBuilder::from_cause(const Cause& cause, Key key, const PathShare& own,
                                               std::uint64_t end_ns) {
   const End* const before = cause.event > 1 ? end_of(cause.stream, cause.event - 1) : nullptr;
   if (before == nullptr && cause.event > 1) {
@@ -120,16 +114,13 @@ std::uint32_t CriticalPathBuilder::from_cause(const Cause& cause, const Critical
   }
   const std::uint32_t parent = before == nullptr ? kNone : before->piece;
   const std::uint64_t since = parent == kNone ? 0 : pieces_[parent].end_ns;
-  CriticalPlace late;
-  late.stream = cause.stream;
-  late.call = cause.call;
-  late.path = cause.path;
   const std::uint64_t gap = cause.begin_ns - std::min(cause.begin_ns, since);
-  late.share.marker_ns = std::min(gap, cause.waited_ns);
-  late.share.compute_ns = gap - late.share.marker_ns;
-  late.share.visits = 0;
-  const std::uint32_t came = fresh(parent, late, cause.begin_ns);
-  const std::uint32_t made = fresh(came, own, end_ns);
+  PathShare late;
+  late.marker_ns = std::min(gap, cause.waited_ns);
+  late.compute_ns = gap - late.marker_ns;
+  const std::uint32_t came =
+      fresh(parent, key_of(place_of(cause.call, cause.path), cause.stream), late, cause.begin_ns);
+  const std::uint32_t made = fresh(came, key, own, end_ns);
   pieces_[made].jumps = 1;
   return made;
 }
@@ -141,41 +132,32 @@ void CriticalPathBuilder::keep(Stream& stream, std::uint64_t event, std::uint32_
   const std::uint32_t gone = end.piece;
   end = {event, piece};
   stream.last = piece;
-  if (gone == kNone) return;
-  release(gone);
-  // The one after it is the oldest that is kept, and now has what came before to itself.
-  const End& oldest = stream.ends[(event + 1) % kept_];
-  if (oldest.piece != kNone) absorb(oldest.piece);
-}
-
-void CriticalPathBuilder::count(const CriticalPlace& place) {
-  CriticalPlace whole = place;
-  whole.stream = 0;
-  const auto [found, is_new] = all_.try_emplace(combine(place.path, place.call), whole);
-  if (!is_new) found->second.share.add(place.share);
+  if (gone != kNone) release(gone);
 }
 
 void CriticalPathBuilder::add(const TimedEvent& event) {
   if (streams_.size() <= event.stream()) streams_.resize(event.stream() + std::size_t{1});
-  CriticalPlace own = place_at(event);
   const std::uint64_t since = streams_[event.stream()].end_ns;
   const std::uint64_t gap = event.begin_ns - std::min(event.begin_ns, since);
-  own.share.marker_ns = std::min(gap, event.wait_end_ns - event.wait_begin_ns);
-  own.share.compute_ns = gap - own.share.marker_ns;
-  own.share.call_ns = event.end_ns - event.begin_ns;
-  count(own);
+  PathShare own;
+  own.visits = 1;
+  own.marker_ns = std::min(gap, event.wait_end_ns - event.wait_begin_ns);
+  own.compute_ns = gap - own.marker_ns;
+  own.call_ns = event.end_ns - event.begin_ns;
+  const std::uint32_t place = place_of(event.at->event().node->call, event.at->event().path);
+  all_[place].share.add(own);
+  const Key key = key_of(place, event.stream());
   std::uint32_t made = kNone;
   const Cause& cause = event.cause;
   if (cause.kind != Cause::Kind::kNone && cause.stream != event.stream() &&
       cause.begin_ns > event.begin_ns) {
-    CriticalPlace rest = own;
-    rest.share = {};
-    rest.share.visits = 1;
-    rest.share.call_ns = event.end_ns - std::min(event.end_ns, cause.begin_ns);
-    made = from_cause(cause, rest, event.end_ns);
+    PathShare rest;
+    rest.visits = 1;
+    rest.call_ns = event.end_ns - std::min(event.end_ns, cause.begin_ns);
+    made = from_cause(cause, key, rest, event.end_ns);
   }
   Stream& stream = streams_[event.stream()];
-  if (made == kNone) made = fresh(stream.last, own, event.end_ns);
+  if (made == kNone) made = fresh(stream.last, key, own, event.end_ns);
   stream.end_ns = event.end_ns;
   keep(stream, event.at->number(), made);
 }
@@ -190,18 +172,19 @@ CriticalPath CriticalPathBuilder::finish() {
   found.last = static_cast<std::uint32_t>(last - streams_.data());
   found.end_ns = last->end_ns;
   std::map<std::tuple<std::uint32_t, std::uint16_t, std::uint64_t>, PathShare> sums;
-  const auto put = [&](const CriticalPlace& place) {
-    sums[{place.stream, place.call, place.path}].add(place.share);
+  const auto put = [&](Key key, const PathShare& share) {
+    const CriticalPlace& place = all_[key >> 32];
+    sums[{static_cast<std::uint32_t>(key), place.call, place.path}].add(share);
   };
   for (std::uint32_t at = last->last; at != kNone; at = pieces_[at].parent) {
-    put(pieces_[at].own);
+    put(pieces_[at].key, pieces_[at].own);
     found.jumps += pieces_[at].jumps;
     if (pieces_[at].before)
-      for (const auto& [key, place] : *pieces_[at].before) put(place);
+      for (const auto& [key, share] : *pieces_[at].before) put(key, share);
   }
   for (const auto& [key, share] : sums)
     found.places.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), share});
-  for (const auto& [key, place] : all_) found.all[{place.call, place.path}] = place.share;
+  for (const CriticalPlace& place : all_) found.all[{place.call, place.path}] = place.share;
   return found;
 }
 

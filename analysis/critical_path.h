@@ -57,15 +57,21 @@ class CriticalPathBuilder {
   CriticalPath finish();
 
  private:
-  using Places = std::unordered_map<std::uint64_t, CriticalPlace>;
+  /// A place, in order of appearance, and a stream.
+  using Key = std::uint64_t;
+  static Key key_of(std::uint32_t place, std::uint32_t stream) {
+    return std::uint64_t{place} << 32 | stream;
+  }
+  using Shares = std::unordered_map<Key, PathShare>;
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
   /// A piece of paths: one place, and all that comes before until a piece that others share.
   struct Piece {
     std::uint32_t parent = kNone, references = 0;
     std::uint64_t end_ns = 0, jumps = 0;
-    CriticalPlace own;
-    std::unique_ptr<Places> before;
+    Key key = 0;
+    PathShare own;
+    std::unique_ptr<Shares> before;
   };
   /// The path that ends with an event of a stream.
   struct End {
@@ -78,14 +84,14 @@ class CriticalPathBuilder {
     std::uint64_t end_ns = 0;
   };
 
-  std::uint32_t fresh(std::uint32_t parent, const CriticalPlace& own, std::uint64_t end_ns);
+  std::uint32_t place_of(std::uint16_t call, std::uint64_t path);
+  std::uint32_t fresh(std::uint32_t parent, Key key, const PathShare& own, std::uint64_t end_ns);
   void release(std::uint32_t piece);
   void absorb(std::uint32_t piece);
   void compact();
   const End* end_of(std::uint32_t stream, std::uint64_t event) const;
-  std::uint32_t from_cause(const Cause& cause, const CriticalPlace& own, std::uint64_t end_ns);
+  std::uint32_t from_cause(const Cause& cause, Key key, const PathShare& own, std::uint64_t end_ns);
   void keep(Stream& stream, std::uint64_t event, std::uint32_t piece);
-  void count(const CriticalPlace& place);
 
   std::size_t kept_;
   std::vector<Stream> streams_;
@@ -93,7 +99,8 @@ class CriticalPathBuilder {
   std::vector<std::uint32_t> free_;
   std::size_t compact_at_;
   std::uint64_t lost_ = 0;
-  std::unordered_map<std::uint64_t, CriticalPlace> all_;
+  std::unordered_map<std::uint64_t, std::uint32_t> place_;  ///< by call and path
+  std::vector<CriticalPlace> all_;                          ///< by place: of all streams
 };
 
 /// Error: the trace is damaged.

@@ -13,7 +13,8 @@ import { pathToFileURL } from "node:url";
 const [modules, screenshots, chromium, ...pages] = process.argv.slice(2);
 const { chromium: browserType } = createRequire(path.join(modules, "x.js"))("playwright-core");
 
-const kViews = ["overview", "load", "phases", "clusters", "matrix", "structure", "timeline",
+const kViews = ["overview", "load", "waits", "efficiency", "phases", "clusters", "patterns", "matrix",
+                "pairs", "structure", "timeline",
                 "distributions", "calls"];
 
 // Distinct colours of a canvas: one, or none, is an empty picture.

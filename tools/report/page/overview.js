@@ -5,6 +5,7 @@ import { bytesAtLeast, data, kTimesShared, measured, placeLink, timeClasses, tim
 import { card, make, note } from "./dom.js";
 import { slowWords } from "./series.js";
 import { bytesText, countText, parseRanks, ranksText, shareText, timeText } from "./text.js";
+import { kWaitKinds } from "./waits.js";
 
 function runNs() {
   return data.info.run_seconds > 0 ? data.info.run_seconds * 1e9 : data.load.run;
@@ -12,6 +13,28 @@ function runNs() {
 
 function view(name, text) {
   return make("a", { href: `#${name}` }, text);
+}
+
+// Who waits for whom, where most, and for how much of the time in MPI; nothing below a tenth of it.
+function waitFinding() {
+  const { waits } = data;
+  if (!waits || !(waits.all.waiting_seconds > 0.1 * waits.all.call_seconds)) return null;
+  const seconds = ([key]) => (key === "marker" ? 0 : waits.all[`${key}_seconds`]);
+  const [key, title] = kWaitKinds.reduce((a, b) => (seconds(b) > seconds(a) ? b : a));
+  const place = waits.places.reduce((a, b) => (b[`${key}_seconds`] > a[`${key}_seconds`] ? b : a));
+  return [`${shareText(waits.all.waiting_seconds / waits.all.call_seconds)} of the MPI time is waiting for other ranks, most of it of the kind ${title} (${timeText(seconds([key]) * 1e9)} of all ranks): ${place.call} at `,
+          placeLink(place.site), place.longest ? `, where ${ranksText(place.longest)} ${/^\d+$/.test(place.longest) ? "waits" : "wait"} longest. ` : ". ",
+          view("waits", "All waits"), "."];
+}
+
+// The function on the critical path where balance would save most; nothing below 2 % of the run.
+function criticalFinding() {
+  const { critical } = data;
+  if (!critical || critical.function.length === 0) return null;
+  const row = critical.function.reduce((a, b) => (b.beyond_seconds > a.beyond_seconds ? b : a));
+  if (!(row.beyond_seconds > 0.02 * critical.seconds)) return null;
+  return [`The length of the run depends on ${row.name}: before its calls ${ranksText(row.ranks)} computed for ${timeText(row.compute_seconds * 1e9)} on the critical path, a rank on average for ${timeText(row.mean_compute_seconds * 1e9)}. Balance there would save at most ${timeText(row.beyond_seconds * 1e9)}, ${shareText(row.beyond_seconds / critical.seconds)} of the run. `,
+          view("waits", "The critical path"), "."];
 }
 
 // Sentences a reader would look for, the gravest first; nothing here that the views do not show.
@@ -39,6 +62,7 @@ function findings() {
   if (load.run > 0 && load.most_compute / load.run < 0.8 && balance >= 0.85)
     list.push([`Even ${slowestRank()}, which computes longest, spends ${shareText(1 - load.most_compute / load.run)} of the run in MPI: communication or waiting${timesShared && !measured ? "" : ", not unequal work"}. `,
                view("timeline", "See when"), "."]);
+  for (const one of [waitFinding(), criticalFinding()]) if (one) list.push(one);
   const top = data.paths[0];
   if (top && stats.call_seconds > 0)
     list.push([`${shareText(top.call_seconds / stats.call_seconds)} of the MPI time is in ${top.call} at `,
