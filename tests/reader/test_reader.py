@@ -271,7 +271,7 @@ for name, titles in chameleon_trace.COLUMNS.items():
     assert tuple(frame.columns) == titles and len(frame) == len(rows), name
     for title, column in zip(titles, zip(*rows)):
         assert [None if v is pandas.NA else v for v in frame[title]] == list(column), (name, title)
-    if name != "clusters":
+    if name != "clusters" and (trace.efforts or name not in ("efforts", "samples")):
         assert len(pandas.read_csv(f"{sys.argv[3]}/{name}.csv")) == len(frame), name
 pairs = ["source", "dest"]
 mine = trace.to_pandas("messages").groupby(pairs).bytes.sum()
