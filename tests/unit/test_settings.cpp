@@ -34,6 +34,25 @@ TEST_CASE("an environment without Chameleon's variables gives the defaults") {
   CHECK_FALSE(settings->excludes("Send"));
 }
 
+TEST_CASE("effort windows are off unless asked for") {
+  const auto usual = parse({});
+  REQUIRE(usual);
+  CHECK_FALSE(usual->effort.on);
+  CHECK(usual->effort.window == Efforts::Settings());
+  const auto settings =
+      parse({"CHAMELEON_EFFORT=on", "CHAMELEON_EFFORT_STEPS=128", "CHAMELEON_EFFORT_K=7",
+             "CHAMELEON_EFFORT_ERROR=2%", "CHAMELEON_EFFORT_CONFIDENCE=0.99", "CHAMELEON_SEED=5"});
+  REQUIRE(settings);
+  CHECK(settings->effort.on);
+  CHECK(settings->effort.seed == 5);
+  CHECK(settings->effort.window == Efforts::Settings{128, 20'000, 990'000});
+  CHECK(settings->effort.k == EffortK{EffortK::By::kFixed, 7});
+  for (const char* wrong :
+       {"CHAMELEON_EFFORT=yes", "CHAMELEON_EFFORT_STEPS=100", "CHAMELEON_EFFORT_STEPS=2048",
+        "CHAMELEON_EFFORT_K=0", "CHAMELEON_EFFORT_ERROR=0", "CHAMELEON_EFFORT_CONFIDENCE=100%"})
+    CHECK_FALSE(parse({wrong}));
+}
+
 TEST_CASE("rules are a text, or a file of one, and what is wrong with them is told") {
   auto settings = parse({"CHAMELEON_RULES=Send.dest = me ^ 1", "CHAMELEON_FILTER=on"});
   REQUIRE(settings);
