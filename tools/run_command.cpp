@@ -277,7 +277,8 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
   verb->add_option("--effort-confidence", options->effort_confidence,
                    "How certain that is (CHAMELEON_EFFORT_CONFIDENCE)");
   verb->add_option("--every", options->every,
-                   "Act on every n-th marker (CHAMELEON_CALL_FREQUENCY)");
+                   "Act on every n-th marker, or auto: so that an interval lasts a tenth of a "
+                   "second (CHAMELEON_CALL_FREQUENCY)");
   verb->add_option("--flush-seconds", options->flush_seconds,
                    "Most seconds between flushes where markers come (CHAMELEON_FLUSH_SECONDS)");
   verb->add_option("--wait", options->wait,

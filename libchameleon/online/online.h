@@ -18,7 +18,7 @@
 #include <optional>
 #include <string>
 
-#include "markers/marker.h"
+#include "markers/pace.h"
 #include "online/ballot.h"
 #include "online/cluster_room.h"
 #include "online/effort_keeper.h"
@@ -96,7 +96,8 @@ class Online {
   Ballots close_intervals();
   Decision decide(const Vote& vote);
   void perform(Action action, std::uint64_t phase = Phases::kNone);
-  void govern(const Vote& vote);
+  std::uint64_t govern(const Vote& vote);
+  void set_pace(const Ballot& all);
 
   Ballot own_ballot(std::uint32_t rank, Member& member) const;
   Vote own_vote(std::uint32_t rank, Member& member) const;
@@ -159,7 +160,8 @@ class Online {
   Rank* root_ = nullptr;  ///< rank 0, where it is
   Members<World> members_;
   TraceKeeper<World> keeper_;
-  MarkerFrequency frequency_;
+  Pace pace_;
+  static_assert(Pace::kAuto == kAutoFrequency);
   StateMachine machine_;
   /// Those that hold now, and those of phases seen before.
   struct {

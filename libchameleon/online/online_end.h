@@ -163,7 +163,7 @@ void Online<World>::say_given_up(std::uint32_t missing) {
       member.rank->say(
           "rank %u did not answer at marker %llu within %ld s (CHAMELEON_MARKER_TIMEOUT): markers "
           "stop, the trace stays complete",
-          missing, static_cast<unsigned long long>(frequency_.seen()),
+          missing, static_cast<unsigned long long>(pace_.seen()),
           static_cast<long>(options_.marker_timeout));
   });
 }
@@ -198,7 +198,7 @@ void Online<World>::note(const Decision& decision, const Vote& vote) {
 template <class World>
 OnlineFacts Online<World>::facts() const {
   OnlineFacts facts = facts_;
-  facts.markers = frequency_.seen();
+  facts.markers = pace_.seen();
   facts.acted = machine_.acted();
   for (std::size_t state = 0; state < 4; ++state)
     facts.count(state) = machine_.count(static_cast<State>(state));
@@ -233,7 +233,7 @@ void Online<World>::say_fault(std::uint64_t ranks) {
 template <class World>
 void Online<World>::say_uneven(std::uint32_t finalizing) {
   if (root_ == nullptr) return;
-  const std::uint64_t marker = root_->ends() ? frequency_.next() : frequency_.seen();
+  const std::uint64_t marker = root_->ends() ? pace_.next() : pace_.seen();
   root_->say(
       "markers are not called equally often: %u of %u ranks are in MPI_Finalize at marker %llu of "
       "the others; markers stop, the trace stays complete",

@@ -30,11 +30,11 @@ Online<World>::Online(const OnlineOptions& options, World votes, World last, Ran
                             return member;
                           })),
       keeper_(members_, options, votes_.size(), output, root_),
-      frequency_(options.call_frequency),
+      pace_(options.call_frequency),
       intervals_(options.effort) {
   facts_.clustering = options.clustering ? selection_name(options.cluster.selection) : "off";
   facts_.fidelity = fidelity_name(options.fidelity);
-  facts_.call_frequency = options.call_frequency;
+  facts_.call_frequency = pace_.every();
   facts_.k = options.cluster.k;
   if (!options.clustering) return;
   facts_.algorithm = cluster::algorithm_name(options.cluster);
@@ -43,7 +43,7 @@ Online<World>::Online(const OnlineOptions& options, World votes, World last, Ran
 
 template <class World>
 bool Online<World>::mark() {
-  if (!frequency_.act() || !options_.clustering || machine_.stopped()) return false;
+  if (!pace_.act() || !options_.clustering || machine_.stopped()) return false;
   vote(options_.marker_timeout);
   return true;
 }
@@ -66,7 +66,7 @@ void Online<World>::vote(double patience) {
   note_interval(*all, decision);
   if (decision.action != Action::kStop) measure_efforts();
   perform(decision.action, all->vote.phase());
-  if (options_.budget > 0 && decision.action != Action::kStop) govern(all->vote);
+  if (decision.action != Action::kStop) set_pace(*all);
 }
 
 /// Before markers stop: what leads hold for others must not mix with what every rank does from
@@ -85,7 +85,7 @@ template <class World>
 typename Online<World>::Ballots Online<World>::close_intervals() {
   return votes_.map(members_, [&](std::uint32_t rank, Member& member) {
     Ballot ballot = own_ballot(rank, member);
-    if (!member.rank->ends()) member.rank->marker_log().reached(Stage::kVote, frequency_.seen());
+    if (!member.rank->ends()) member.rank->marker_log().reached(Stage::kVote, pace_.seen());
     // With a fault a rank says nothing of its behaviour but that.
     if (member.rank->failed()) ballot.vote = Vote(0, member.rank->ends() ? 1 : 0, 1);
     return ballot;
@@ -200,7 +200,7 @@ Decision Online<World>::decide(const Vote& vote) {
   const Decision decision = machine_.step(vote, flush_due, clusters_.phases.recall(vote.phase()));
   ++progress_.since_flush;
   votes_.map(members_, [&](std::uint32_t, Member& member) {
-    if (!member.rank->ends()) member.rank->marker_log().reached(Stage::kDecided, frequency_.seen());
+    if (!member.rank->ends()) member.rank->marker_log().reached(Stage::kDecided, pace_.seen());
   });
   note(decision, vote);
   say_fault(vote.faults());
@@ -257,9 +257,18 @@ void Online<World>::take(Action action, std::uint64_t phase) {
   progress_.since_flush = std::max<std::uint64_t>(progress_.since_flush, 1);  // leads hold it
 }
 
-// All ranks have the same vote and take the same step.
+/// How many markers the next interval has. All ranks have heard the same of the last one.
 template <class World>
-void Online<World>::govern(const Vote& vote) {
+void Online<World>::set_pace(const Ballot& all) {
+  const std::uint64_t factor = options_.budget > 0 ? govern(all.vote) : 1;
+  progress_.regained = pace_.adjust(all.tally.busy.most_ns, factor);
+  facts_.call_frequency = pace_.every();
+}
+
+/// All ranks have the same vote and take the same step; gives how much less often markers are to be
+/// acted on.
+template <class World>
+std::uint64_t Online<World>::govern(const Vote& vote) {
   const Governor::Cause cause = vote.dear_events() > 0      ? Governor::Cause::kEvents
                                 : vote.cheap_markers() == 0 ? Governor::Cause::kMarkers
                                                             : Governor::Cause::kNone;
@@ -268,15 +277,12 @@ void Online<World>::govern(const Vote& vote) {
   votes_.map(members_, [&](std::uint32_t, Member& member) {
     Budget& budget = member.rank->budget();
     const Governor& governor = budget.governor();
-    const std::uint64_t before = governor.every();
     budget.govern(cause, member.spent);
     every = governor.every();
-    progress_.regained = every != before;
     if (governor.one_of() > 1) progress_.intervals = interval;
     budget.leave_out(governor.one_of() > 1 && interval % governor.one_of() != 0);
   });
-  facts_.call_frequency = options_.call_frequency * every;
-  frequency_.act_on_every(facts_.call_frequency);
+  return every;
 }
 
 template <class World>

@@ -11,6 +11,9 @@
 
 namespace chameleon::online {
 
+/// As `call_frequency`: found while the program runs (markers/pace.h).
+inline constexpr std::uint64_t kAutoFrequency = 0;
+
 struct OnlineOptions {
   bool clustering = true;  ///< off: one merge of all ranks at finalize
   ClusterOptions cluster;  ///< algorithm, K, seed, distance, format

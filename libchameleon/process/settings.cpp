@@ -141,6 +141,11 @@ auto at_least_one(std::uint64_t Settings::*field) {
   };
 }
 
+bool set_call_frequency(Settings& settings, const std::string& value) {
+  if (value == "auto") return settings.call_frequency = kAutoFrequency, true;
+  return at_least_one(&Settings::call_frequency)(settings, value);
+}
+
 auto seconds_of(double Settings::*field) {
   return [field](Settings& settings, const std::string& value) {
     double seconds = 0;
@@ -236,8 +241,7 @@ const std::map<std::string, Variable>& variables() {
       {"SIGNATURE",
        {"ordered or xor", word(&Settings::signature, {{"ordered", CallPathForm::kOrdered},
                                                       {"xor", CallPathForm::kXor}})}},
-      {"CALL_FREQUENCY",
-       {"a number of markers from 1 on", at_least_one(&Settings::call_frequency)}},
+      {"CALL_FREQUENCY", {"a number of markers from 1 on, or auto", set_call_frequency}},
       {"FLUSH_EVERY", {"a number of markers from 1 on", at_least_one(&Settings::flush_every)}},
       {"BUDGET", {"a share of the run time such as 1%", set_budget}},
       {"MARKER_TIMEOUT", {"seconds above 0", seconds_of(&Settings::marker_timeout)}},

@@ -58,6 +58,7 @@ const char* const kCorpus[] = {"CHAMELEON_ENABLE=1",
                                "CHAMELEON_FIDELITY=checked",
                                "CHAMELEON_SIGNATURE=xor",
                                "CHAMELEON_CALL_FREQUENCY=25",
+                               "CHAMELEON_CALL_FREQUENCY=auto",
                                "CHAMELEON_FLUSH_EVERY=1K",
                                "CHAMELEON_BUDGET=2.5%",
                                "CHAMELEON_BUDGET=1e-300",
@@ -116,7 +117,7 @@ void check(const Settings& settings) {
   if (!(settings.cluster.count_tolerance >= 0) || settings.cluster.count_tolerance >= 1)
     broken("a tolerance that is no share");
   if (settings.cluster.format == 0) broken("a format without signatures");
-  if (settings.call_frequency < 1 || settings.flush_every < 1) broken("a number of markers of 0");
+  if (settings.flush_every < 1) broken("a number of markers of 0");
   if (!(settings.marker_timeout > 0) || settings.marker_timeout > 1e9) broken("a time-out");
   if (!(settings.budget >= 0) || settings.budget >= 1) broken("a budget that is no share");
   if (settings.verbose < 0 || settings.verbose > 2) broken("a verbosity");

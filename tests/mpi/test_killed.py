@@ -29,14 +29,17 @@ def killed(online, number):
     moment = online.random.uniform(0, 0.7)
     folder = online.tools.fresh("killed")
     (folder / "raw").mkdir()
-    job = Job(online, ranks, program, folder / "t.cham", CHAMELEON_FLUSH_EVERY=3,
+    # By itself votes are a tenth of a second apart: a third of them has some.
+    every = online.random.choice((1, 1, "auto"))
+    job = Job(online, ranks, program, folder / "t.cham",
+              CHAMELEON_FLUSH_EVERY=3 if every == 1 else 1, CHAMELEON_CALL_FREQUENCY=every,
               CHAMELEON_RAW=folder / "raw")
     processes = job.processes()
     time.sleep(moment)
     victims = [job.process.pid, *processes] if whole else [online.random.choice(processes)]
     job.send(signal.SIGKILL, *victims)
     job.wait()
-    what = (f"kill {number}: {' '.join(map(str, program[0:]))} on {ranks}, "
+    what = (f"kill {number}: {' '.join(map(str, program[0:]))} on {ranks}, every {every}, "
             f"{'all' if whole else 'rank %d' % processes.index(victims[0])} after {moment:.3f} s")
     facts = online.info(folder / "t.cham")
     expect(not facts["complete"], f"{what}: the trace claims to be complete")

@@ -58,6 +58,32 @@ def frequency(online):
 
 
 @test
+def frequency_by_itself(online):
+    """All ranks change how often they vote at the same marker, whoever is slow when: a vote that not
+    all come to would be said. Votes are a tenth of a second apart."""
+    steps = 120
+    for ranks in (1, 2, 3, 4, 7, 8):
+        program = online.example("faulty", "--iterations", steps,
+                                 "--fault", f"moving:0-{steps // 2}:2000",
+                                 "--fault", f"slow:{ranks - 1}:{steps // 2}-{steps - 1}:4000")
+        for fidelity in ("exact", "checked") if online.all else ("exact",):
+            begin = time.monotonic()
+            what, path, facts, _ = online.trace(ranks, program, CALL_FREQUENCY="auto",
+                                                FIDELITY=fidelity)
+            seconds = time.monotonic() - begin
+            expect(facts["markers"] == steps, f"{what}: {facts['markers']} markers")
+            # The first two markers are voted on; then the next eight are one interval.
+            expect(2 <= facts["acted"] <= 10 + 10 * seconds, f"{what}: {facts['acted']} in {seconds}")
+            expect(facts["acted"] < steps and facts["call_frequency"] > 1,
+                   f"{what}: every {facts['call_frequency']}, {facts['acted']} acted on")
+            outcome = online.tools.chameleon("verify", "--strict", path, "--raw", path.parent / "raw")
+            expect(outcome.status == 0, f"{what}: something is lost", outcome)
+    # Steps that are long enough are each voted on.
+    what, _, facts, _ = online.exact(3, online.program("loop", 6, 150), CALL_FREQUENCY="auto")
+    expect(facts["acted"] == facts["markers"] and facts["call_frequency"] == 1, f"{what}: {facts}")
+
+
+@test
 def phases(online):
     # The first interval has the start-up in it. One AT and one C more for a switch, one AT for an
     # excursion; A B A B: AT and C once each.

@@ -3,8 +3,8 @@
 """Programs whose ranks do not call markers alike, at every fidelity: no job hangs, its output is
 that without the tracer, and every difference between trace and raw records is declared.
 
-    test_uneven.py --tools TOOLS.json --program PROGRAM --ranks 2,4 [--cases NAMES] [--random N]
-        [--programs SEEDS] [--stalls N] [--all] [--seed N]"""
+    test_uneven.py --tools TOOLS.json --program PROGRAM --ranks 2,4 [--cases NAMES] [--paced NAMES]
+        [--random N] [--programs SEEDS] [--stalls N] [--all] [--seed N]"""
 
 import itertools
 import json
@@ -45,7 +45,8 @@ class Uneven:
 
     def trace(self, ranks, fidelity, words, preload=(), **variables):
         """One job, and what is asked of any trace."""
-        what = f"{' '.join(map(str, words))} on {ranks}, {fidelity}"
+        what = (f"{' '.join(map(str, words))} on {ranks}, {fidelity}, every "
+                f"{variables.get('CHAMELEON_CALL_FREQUENCY', 1)}")
         folder = self.tools.fresh("job")
         (folder / "raw").mkdir()
         path = folder / "t.cham"
@@ -89,15 +90,26 @@ def cases(uneven, ranks, names, odd_ranks):
             uneven.exact(what, path, facts, outcome)
 
 
-def random_programs(uneven, ranks, seeds):
-    for seed in seeds:
-        for fidelity in FIDELITIES:
-            words = ["random", 24, seed]
-            what, path, facts, outcome = uneven.trace(ranks, fidelity, words,
-                                                      CHAMELEON_MARKER_TIMEOUT=1)
-            expect(not facts["declarations"], f"{what}: {facts['declarations']}", outcome)
-            if fidelity == "exact":
-                uneven.exact(what, path, facts, outcome)
+def paced(uneven, ranks, name):
+    """The same where ranks choose by themselves how often they vote: nothing hangs, and all is there."""
+    words = [name, 3 * STEPS, 1, LONG if name in TIMEOUT else 0]
+    begin = time.monotonic()
+    what, path, facts, outcome = uneven.trace(
+        ranks, "exact", words, CHAMELEON_CALL_FREQUENCY="auto",
+        CHAMELEON_MARKER_TIMEOUT=TIMEOUT.get(name, 1))
+    expect(time.monotonic() - begin < 45 * uneven.tools.slower, f"{what}: takes too long")
+    expect(not facts["declarations"], f"{what}: {facts['declarations']}", outcome)
+    uneven.exact(what, path, facts, outcome)
+
+
+def random_program(uneven, ranks, seed, every):
+    for fidelity in FIDELITIES:
+        words = ["random", 24, seed]
+        what, path, facts, outcome = uneven.trace(ranks, fidelity, words, CHAMELEON_MARKER_TIMEOUT=1,
+                                                  CHAMELEON_CALL_FREQUENCY=every)
+        expect(not facts["declarations"], f"{what}: {facts['declarations']}", outcome)
+        if fidelity == "exact":
+            uneven.exact(what, path, facts, outcome)
 
 
 def stall(uneven, ranks, chance):
@@ -121,6 +133,8 @@ def stall(uneven, ranks, chance):
 def main():
     arguments = harness.parser_of_ranks(__doc__)
     arguments.add_argument("--cases", default=",".join(CASES), help="some of them, by commas")
+    arguments.add_argument("--paced", default=",".join(CASES),
+                           help="some of them, with CHAMELEON_CALL_FREQUENCY=auto")
     arguments.add_argument("--random", type=int, default=0, help="random programs a number of ranks")
     arguments.add_argument("--programs", default="", help="random programs by their seeds")
     arguments.add_argument("--stalls", type=int, default=0, help="jobs with a rank that stalls")
@@ -139,9 +153,12 @@ def main():
             odd_ranks = sorted({0, 1, ranks // 2, ranks - 1}) if options.all else [1]
             for check, chosen in ((lambda name: cases(uneven, ranks, [name], odd_ranks),
                                    [name for name in options.cases.split(",") if name]),
-                                  (lambda seed: random_programs(uneven, ranks, [seed]),
-                                   [*filter(None, options.programs.split(",")),
-                                    *(chance.randrange(1 << 30) for _ in range(options.random))]),
+                                  (lambda name: paced(uneven, ranks, name),
+                                   [name for name in options.paced.split(",") if name]),
+                                  (lambda one: random_program(uneven, ranks, *one),
+                                   [*((seed, 1) for seed in options.programs.split(",") if seed),
+                                    *((chance.randrange(1 << 30), ("auto", 1)[at % 2])
+                                      for at in range(options.random))]),
                                   (lambda _: stall(uneven, ranks, chance),
                                    range(options.stalls))):
                 for one in chosen:

@@ -170,6 +170,22 @@ class KeptTrace final : public Output {
   int size_;
 };
 
+/// One in which a rank does not come to a vote: it is lost on all of them.
+class LosingWorld : public VirtualWorld {
+ public:
+  LosingWorld(std::uint32_t size, std::uint32_t lost) : VirtualWorld(size), lost_(lost) {}
+
+  template <class T, class C>
+  std::optional<T> vote(const PerRank<T>& values, C combine, std::uint32_t sequence, double timeout,
+                        std::uint32_t& missing) {
+    if (timeout < kForever && sequence == lost_) return std::nullopt;
+    return VirtualWorld::vote(values, combine, sequence, timeout, missing);
+  }
+
+ private:
+  std::uint32_t lost_;
+};
+
 /// A job of virtual ranks.
 template <class World>
 struct JobIn {
@@ -177,13 +193,15 @@ struct JobIn {
       : JobIn(World(static_cast<std::uint32_t>(size)), fidelity, flush_every) {}
 
   JobIn(const World& world, Fidelity fidelity, std::uint64_t flush_every = 100,
-        const ClusterOptions& clusters = {}, const EffortOptions& effort = {})
+        const ClusterOptions& clusters = {}, const EffortOptions& effort = {},
+        std::uint64_t call_frequency = 1)
       : output(static_cast<int>(world.size())) {
     const auto size = static_cast<int>(world.size());
     options.cluster = clusters;
     options.effort = effort;
     options.fidelity = fidelity;
     options.flush_every = flush_every;
+    options.call_frequency = call_frequency;
     std::vector<Rank*> pointers;
     for (int rank = 0; rank < size; ++rank) {
       ranks.push_back(std::make_unique<ScriptedRank>(rank, size));
@@ -194,10 +212,14 @@ struct JobIn {
 
   /// All ranks do the same, and then have a marker.
   State step(std::initializer_list<std::uint64_t> paths) {
+    mark(paths);
+    return online->state();
+  }
+  /// Whether the marker was acted on.
+  bool mark(std::initializer_list<std::uint64_t> paths) {
     for (const auto& rank : ranks)
       for (const std::uint64_t path : paths) rank->call(path);
-    online->mark();
-    return online->state();
+    return online->mark();
   }
   void end() {
     for (const auto& rank : ranks) rank->end();

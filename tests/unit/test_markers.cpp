@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "markers/marker.h"
+#include "markers/pace.h"
 
 using namespace chameleon;
 using namespace chameleon::markers;
@@ -73,3 +74,79 @@ struct EveryBarrier {
 };
 }  // namespace
 static_assert(FindsMarkers<EveryBarrier>);
+
+namespace {
+
+constexpr std::uint64_t kUs = 1000, kMs = 1000 * kUs;
+
+/// Markers of steps that take `step_ns` each, up to the next that is acted on; what they took.
+std::uint64_t interval(Pace& pace, std::uint64_t step_ns) {
+  std::uint64_t took = 0;
+  do took += step_ns;
+  while (!pace.act());
+  return took;
+}
+
+/// Votes until the pace stays.
+int votes_to_settle(Pace& pace, std::uint64_t step_ns) {
+  int votes = 1;
+  while (pace.adjust(interval(pace, step_ns), 1)) ++votes;
+  return votes;
+}
+
+}  // namespace
+
+TEST_CASE("a number of markers stays, but for the factor", "[markers]") {
+  Pace pace(25);
+  for (const std::uint64_t factor : {1U, 1U, 2U, 2U, 64U}) {
+    const bool changes = pace.every() != 25 * factor;
+    interval(pace, 1);
+    CHECK(pace.adjust(1, factor) == changes);
+    CHECK(pace.every() == 25 * factor);
+  }
+}
+
+TEST_CASE("by itself an interval lasts a tenth of a second, and less than eight", "[markers]") {
+  const std::uint64_t step = GENERATE(2 * kUs, 3 * kUs, 50 * kUs, kMs, 7 * kMs, 99 * kMs, 100 * kMs,
+                                      399 * kMs, 5000 * kMs);
+  Pace pace(Pace::kAuto);
+  CHECK(pace.every() == 1);
+  CHECK_FALSE(pace.adjust(interval(pace, step), 1));  // the start-up is in it
+  CHECK(votes_to_settle(pace, step) <= 7);
+  const std::uint64_t took = interval(pace, step);
+  CHECK(took >= Pace::kLeastNs);
+  CHECK((took < Pace::kTooLong * Pace::kLeastNs || pace.every() == 1));
+  CHECK_FALSE(pace.adjust(took, 1));
+}
+
+TEST_CASE("a pace follows steps that become longer or shorter, without hurry", "[markers]") {
+  Pace pace(Pace::kAuto);
+  pace.adjust(kMs, 1);
+  CHECK(pace.adjust(interval(pace, kMs), 1));
+  CHECK(pace.every() == Pace::kFastest);
+  votes_to_settle(pace, kMs);
+  CHECK(pace.every() == 128);
+  // A little longer changes nothing; a long step is made up for at once.
+  CHECK_FALSE(pace.adjust(interval(pace, 3 * kMs), 1));
+  CHECK(pace.adjust(interval(pace, 1000 * kMs), 1));
+  CHECK(pace.every() == 1);
+  CHECK(votes_to_settle(pace, 20 * kMs) == 2);
+  CHECK(pace.every() == 8);
+  // Nothing between markers is still no end of votes.
+  for (int i = 0; i < 20; ++i) pace.adjust(0, 1);
+  CHECK(pace.every() == Pace::kMost);
+  CHECK_FALSE(pace.adjust(interval(pace, 0), 1));
+}
+
+TEST_CASE("the budget's factor comes on top of what a pace finds", "[markers]") {
+  Pace pace(Pace::kAuto);
+  pace.adjust(kMs, 1);
+  votes_to_settle(pace, kMs);
+  CHECK(pace.adjust(interval(pace, kMs), 4));
+  CHECK(pace.every() == 512);
+  CHECK_FALSE(pace.adjust(interval(pace, kMs), 4));  // half a second, as it is to be
+  CHECK(pace.adjust(interval(pace, 10 * kMs), 4));
+  CHECK(pace.every() == 4 * 32);
+  CHECK(pace.adjust(interval(pace, 10 * kMs), 8));
+  CHECK(pace.every() == 8 * 32);
+}

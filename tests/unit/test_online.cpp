@@ -16,22 +16,6 @@ using namespace chameleon::testing;
 
 namespace {
 
-/// One in which a rank does not come to a vote: it is lost on all of them.
-class LosingWorld : public VirtualWorld {
- public:
-  LosingWorld(std::uint32_t size, std::uint32_t lost) : VirtualWorld(size), lost_(lost) {}
-
-  template <class T, class C>
-  std::optional<T> vote(const PerRank<T>& values, C combine, std::uint32_t sequence, double timeout,
-                        std::uint32_t& missing) {
-    if (timeout < kForever && sequence == lost_) return std::nullopt;
-    return VirtualWorld::vote(values, combine, sequence, timeout, missing);
-  }
-
- private:
-  std::uint32_t lost_;
-};
-
 /// One that says what votes take.
 class CountingWorld : public VirtualWorld {
  public:
