@@ -40,9 +40,8 @@ double patience(double timeout, int levels) { return levels * std::max(timeout /
 
 MpiWorld::MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_bytes, Waiting waiting)
     : comm_(comm),
-      timeout_(timeout_seconds),
-      piece_bytes_(std::clamp<std::size_t>(piece_bytes, 1, kMostPieceBytes)),
-      waiting_(waiting) {
+      waits_{timeout_seconds, waiting},
+      piece_bytes_(std::clamp<std::size_t>(piece_bytes, 1, kMostPieceBytes)) {
   int rank = 0, size = 1, found = 0;
   void* bound = nullptr;
   PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
@@ -59,7 +58,7 @@ void MpiWorld::begin_operation(std::uint32_t depth) {
   ++operation_;
   tag_ = tags_ + static_cast<int>(operation_ % static_cast<std::uint32_t>(tags_));
   traffic_.depth += depth;
-  deadline_ = PMPI_Wtime() + timeout_;
+  deadline_ = PMPI_Wtime() + waits_.timeout;
 }
 
 /// Ranks that are not in the subset do not count its operations: its tags are numbers of its own.
@@ -70,12 +69,12 @@ void MpiWorld::begin_subset_operation(std::uint32_t subset, std::uint32_t operat
   const std::uint32_t subsets = tags / operations;
   tag_ = 2 * tags_ + static_cast<int>(subset % subsets * operations + operation % operations);
   traffic_.depth += depth;
-  deadline_ = PMPI_Wtime() + timeout_;
+  deadline_ = PMPI_Wtime() + waits_.timeout;
 }
 
 bool MpiWorld::late(unsigned& polls) const {
   // On a machine with more ranks than cores the awaited one may need this core.
-  if (++polls > kPollsBeforeSleep && waiting_ == Waiting::kSleep)
+  if (++polls > kPollsBeforeSleep && waits_.how == Waiting::kSleep)
     sleep_for(std::min(polls - kPollsBeforeSleep, kMostNaps));
   else if (polls > kPollsBeforeYield)
     sched_yield();
@@ -236,7 +235,7 @@ void MpiWorld::drain() {
     MPI_Status status;
     more = PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm_, &found, &status) == MPI_SUCCESS &&
            found != 0;
-    deadline_ = PMPI_Wtime() + timeout_;
+    deadline_ = PMPI_Wtime() + waits_.timeout;
     if (more) PMPI_Get_count(&status, MPI_BYTE, &size);
     if (more) more = receive_to(status.MPI_SOURCE, status.MPI_TAG, size, g_sink);
   }
@@ -256,7 +255,7 @@ Absent MpiWorld::absent(bool ready) {
   std::uint32_t missing = 0;
   const auto add = [](Absent& mine, Absent&& theirs) { mine.add(theirs); };
   const int tag = operation_tag();
-  if (!vote_on(all, add, tag, kNoTag, timeout_, missing)) failed_ = true;
+  if (!vote_on(all, add, tag, kNoTag, waits_.timeout, missing)) failed_ = true;
   return all;
 }
 
@@ -369,7 +368,7 @@ void MpiWorld::tell_lost(int tag) {
   std::memset(small_out_, 0, sizeof small_out_);
   std::memcpy(small_out_, &rank_, sizeof rank_);
   const auto tell = [&](std::uint32_t neighbour) {
-    small_send(neighbour, kLost, tag, PMPI_Wtime() + timeout_);
+    small_send(neighbour, kLost, tag, PMPI_Wtime() + waits_.timeout);
   };
   walk_up(rank_, size_, tell, tell);
 }

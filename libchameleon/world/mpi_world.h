@@ -456,9 +456,11 @@ class MpiWorld {
   int operation_tag() const { return tag_; }
 
   MPI_Comm comm_;
-  double timeout_;
+  struct {
+    double timeout;
+    Waiting how;
+  } waits_;
   std::size_t piece_bytes_;
-  Waiting waiting_;
   std::uint32_t rank_ = 0, size_ = 1;
   int tags_ = 10922;             ///< votes use the tags below this, operations as many from
                                  ///< it, those of subsets as many after these
