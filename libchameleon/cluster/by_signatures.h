@@ -47,12 +47,24 @@ class BySignatures {
 };
 static_assert(ClusteringScheme<BySignatures>);
 
+/// Whether every rank of the world has these clusters, and goes on with them as the others do: who
+/// has no memory for them does not know what is in them. 2 (P - 1) messages of 16 bytes. Of a
+/// subset it is not asked.
+template <TreeWorld World>
+bool all_have(World& world, const Clustering& clusters) {
+  if constexpr (requires { world.absent(true).count; })
+    return world.absent(!clusters.main.empty()).count == 0;
+  else
+    return true;
+}
+
 /// Collective: clusters by signatures; where CAPEK is to select leads and they are too few, main
 /// clusters only.
 ///
 /// Further signatures in which ranks differ are taken in while every behaviour still has a lead:
 /// all of them at once, else one after the other. That is one more reduction if there are any, and
-/// a clustering for each that is tried, none of more than K clusters.
+/// a clustering for each that is tried, none of more than K clusters. Where a rank cannot have one
+/// of them, none is tried after it.
 template <TreeWorld World>
 Clustering by_signatures(World& world, typename World::template PerRank<SignatureVector> signatures,
                          const ClusterOptions& options) {
@@ -63,17 +75,18 @@ Clustering by_signatures(World& world, typename World::template PerRank<Signatur
     tried.format = static_cast<SignatureFormat>(options.format | more);
     return cluster(world, signatures, BySignatures(tried));
   };
-  const SignatureFormat differ = adapt(world, signatures, further);
-  Clustering found = with(differ);
-  if (!found.selected) return found;
+  Clustering found = with(adapt(world, signatures, further));
+  if (!all_have(world, found) || !found.selected) return found;
+  const auto differ = static_cast<SignatureFormat>(found.format & further);  // as all have heard it
   found = with(0);
-  if (found.selected) return found;
+  if (!all_have(world, found) || found.selected) return found;
   SignatureFormat taken = 0;
   for (const Parameter parameter : {Parameter::kCount, Parameter::kTag, Parameter::kDataOperation,
                                     Parameter::kKey, Parameter::kColor, Parameter::kSequence}) {
     if ((differ & format_bit(parameter)) == 0) continue;
     const auto more = static_cast<SignatureFormat>(taken | format_bit(parameter));
     Clustering finer = with(more);
+    if (!all_have(world, finer)) return found;
     if (finer.selected) continue;
     taken = more;
     found = std::move(finer);
