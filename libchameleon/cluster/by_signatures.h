@@ -64,12 +64,12 @@ bool all_have(World& world, const Clustering& clusters) {
 /// Further signatures in which ranks differ are taken in while every behaviour still has a lead:
 /// all of them at once, else one after the other. That is one more reduction if there are any, and
 /// a clustering for each that is tried, none of more than K clusters. Where a rank cannot have one
-/// of them, none is tried after it.
+/// of them, none is tried after it. All ranks hear of them, whatever the audience.
 template <TreeWorld World>
 Clustering by_signatures(World& world, typename World::template PerRank<SignatureVector> signatures,
-                         const ClusterOptions& options) {
+                         const ClusterOptions& options, Audience audience = Audience::kAll) {
   const auto further = static_cast<SignatureFormat>(options.further & ~options.format);
-  if (further == 0) return cluster(world, std::move(signatures), BySignatures(options));
+  if (further == 0) return cluster(world, std::move(signatures), BySignatures(options), audience);
   const auto with = [&](SignatureFormat more) {
     ClusterOptions tried = options;
     tried.format = static_cast<SignatureFormat>(options.format | more);
@@ -95,20 +95,21 @@ Clustering by_signatures(World& world, typename World::template PerRank<Signatur
 }
 
 /// Collective: clusters by the scheme that `options` name; an adaptive format is agreed on first.
-/// 2 (P - 1) messages, twice as many if the format is adaptive; what further signatures take, and
-/// CAPEK, comes on top. Of a subset CAPEK cannot be had: its leads are by K-Farthest.
+/// 2 (P - 1) messages, for the root alone half as many, twice as many if the format is adaptive;
+/// what further signatures take, and CAPEK, comes on top. Of a subset CAPEK cannot be had: its leads
+/// are by K-Farthest. CAPEK's clusters are on all ranks, whatever the audience.
 template <TreeWorld World>
 Clustering cluster(World& world, typename World::template PerRank<SignatureVector> signatures,
-                   ClusterOptions options) {
+                   ClusterOptions options, Audience audience = Audience::kAll) {
   if (options.adaptive) options.format = adapt(world, signatures, options.format);
   if (options.selection != Selection::kCapek || options.k == kUnbounded)
-    return by_signatures(world, std::move(signatures), options);
+    return by_signatures(world, std::move(signatures), options, audience);
   if constexpr (SamplingWorld<World>) {
     Clustering mains = by_signatures(world, signatures, options);
     return capek_leads(world, signatures, std::move(mains), options);
   } else {
     options.selection = Selection::kFarthest;
-    return by_signatures(world, std::move(signatures), options);
+    return by_signatures(world, std::move(signatures), options, audience);
   }
 }
 

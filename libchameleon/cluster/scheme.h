@@ -35,11 +35,15 @@ concept ClusteringScheme = Sendable<typename S::Summary> &&
   { scheme.elect(std::move(theirs)) } -> std::same_as<Clustering>;
 };
 
+/// Who gets a clustering: all ranks, or the root alone where nobody else acts on it.
+enum class Audience : std::uint8_t { kAll, kRoot };
+
 /// Collective: the clustering of a world's ranks, or of a subset's, on all of them. 2 (P - 1)
-/// messages: summaries up, the clustering down. On a world that has failed an empty one.
+/// messages: summaries up, the clustering down. For the root alone half as many, and elsewhere an
+/// empty one. On a world that has failed an empty one.
 template <TreeWorld World, ClusteringScheme Scheme>
 Clustering cluster(World& world, typename World::template PerRank<typename Scheme::Input> inputs,
-                   const Scheme& scheme) {
+                   const Scheme& scheme, Audience audience = Audience::kAll) {
   auto summaries = world.map(inputs, [&](std::uint32_t rank, const typename Scheme::Input& input) {
     return scheme.summarize(rank, input);
   });
@@ -49,6 +53,7 @@ Clustering cluster(World& world, typename World::template PerRank<typename Schem
                           });
   std::optional<Clustering> elected;
   if (all) elected = scheme.elect(std::move(*all));
+  if (audience == Audience::kRoot) return elected ? std::move(*elected) : Clustering();
   return world.broadcast(std::move(elected));
 }
 

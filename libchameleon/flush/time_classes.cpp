@@ -129,6 +129,15 @@ void select_vectors(std::vector<TimeVector>& vectors, std::uint32_t most) {
   vectors = std::move(kept);
 }
 
+std::vector<TimeVector> candidates_of(const std::vector<StreamAccounts>& streams,
+                                      std::uint32_t most) {
+  std::vector<TimeVector> candidates;
+  if (most == 1) return candidates;
+  for (const StreamAccounts& one : streams) candidates.push_back(vector_of(one.accounts));
+  select_vectors(candidates, most);
+  return candidates;
+}
+
 void TimeVector::encode(ByteWriter& writer) const {
   write_ns(writer, total_ns);
   writer.varint(parts.size());

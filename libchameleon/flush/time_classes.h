@@ -15,7 +15,8 @@
 ///
 /// Cost: 5 (P - 1) messages, O(log P) deep: two small ones to know who takes part, then of `most`
 /// vectors without places that take less than `kLeastShare` of a stream's time, twice, and of
-/// `most` x places accounts. A node compares 2 `most` vectors.
+/// `most` x places accounts. A node compares 2 `most` vectors. Where all streams are one class,
+/// nobody needs vectors: 3 (P - 1) messages.
 
 #include <cstdint>
 #include <map>
@@ -100,6 +101,23 @@ class ClassSums {
   MarkerWaits waits_;
 };
 
+/// The vectors of a rank's streams that may stand for classes; none if there is one class only.
+std::vector<TimeVector> candidates_of(const std::vector<StreamAccounts>& streams,
+                                      std::uint32_t most);
+
+/// Those of all members that stand for classes, on all ranks.
+template <class World>
+std::vector<TimeVector> agreed_classes(
+    World& world, const std::vector<std::uint32_t>& members,
+    typename World::template PerRank<std::vector<TimeVector>> vectors, std::uint32_t most) {
+  auto all = world.reduce(members, std::move(vectors),
+                          [&](std::vector<TimeVector>& mine, std::vector<TimeVector>&& theirs) {
+                            for (TimeVector& one : theirs) mine.push_back(std::move(one));
+                            select_vectors(mine, most);
+                          });
+  return world.broadcast(std::move(all));
+}
+
 /// The table at rank 0, and nothing elsewhere; nothing either if rank 0 or more than a few ranks
 /// cannot take part. `ready`: what is here can. Who cannot, for lack of memory, sends nothing and
 /// passes on nothing that is not its own, since MPI itself may need memory for it: the table is
@@ -109,10 +127,7 @@ std::optional<TimeTable> gather_times(
     World& world, typename World::template PerRank<std::vector<StreamAccounts>> accounts,
     std::uint32_t most, bool ready = true) {
   auto vectors = world.map(accounts, [&](std::uint32_t, std::vector<StreamAccounts>& mine) {
-    std::vector<TimeVector> candidates;
-    for (const StreamAccounts& one : mine) candidates.push_back(vector_of(one.accounts));
-    select_vectors(candidates, most);
-    return candidates;
+    return candidates_of(mine, most);
   });
   bool prepared = false;
   world.map(vectors, [&](std::uint32_t, std::vector<TimeVector>&) { prepared = true; });
@@ -124,12 +139,8 @@ std::optional<TimeTable> gather_times(
   const Absent absent = world.absent(ready && prepared && room);
   if (!absent.all_named() || absent.names(0) || world.failed()) return std::nullopt;
   std::erase_if(members, [&](std::uint32_t rank) { return absent.names(rank); });
-  auto all = world.reduce(members, std::move(vectors),
-                          [&](std::vector<TimeVector>& mine, std::vector<TimeVector>&& theirs) {
-                            for (TimeVector& one : theirs) mine.push_back(std::move(one));
-                            select_vectors(mine, most);
-                          });
-  const std::vector<TimeVector> classes = world.broadcast(std::move(all));
+  std::vector<TimeVector> classes(1);
+  if (most > 1) classes = agreed_classes(world, members, std::move(vectors), most);
   auto sums = world.map(accounts, [&](std::uint32_t, std::vector<StreamAccounts>& mine) {
     return ClassSums::of(mine, classes);
   });

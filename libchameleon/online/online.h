@@ -152,6 +152,11 @@ class Online {
   std::uint64_t most_held() const {
     return std::max(kLeastHeld, options_.trace_limit / (4 * std::uint64_t{votes_.size()}));
   }
+  /// A flush that is not due by the clock or by markers comes early in the run, or soon after
+  /// another one: then all ranks share their times.
+  std::uint32_t time_classes() const {
+    return progress_.finalizing || progress_.due ? options_.time_classes : 1;
+  }
   /// Seconds after which what all ranks do together is given up.
   double patience() const { return kFlushPatience * options_.marker_timeout; }
 
@@ -186,6 +191,7 @@ class Online {
     std::uint64_t since_flush = 0;  ///< markers
     std::uint64_t flushed_ns = 0;   ///< when the last flush began
     std::uint64_t intervals = 0;    ///< since not all are recorded
+    bool due = false;               ///< a flush, at the last marker, whatever had changed
     bool regained = false;  ///< the frequency has just changed: intervals cannot be compared
     bool gave_up = false;
     bool finalizing = false;  ///< in `finish`

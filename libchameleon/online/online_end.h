@@ -90,7 +90,7 @@ void Online<World>::flush_aside() {
     });
   const Clustering nobody;
   const std::uint64_t begin = elapsed_ns();
-  keeper_.flush(last_, ends_.apart ? nobody : *clusters_.current, std::move(*aside_), said());
+  keeper_.flush(last_, ends_.apart ? nobody : *clusters_.current, std::move(*aside_), 1, said());
   work_.merging_ns += elapsed_ns() - begin;
   aside_.reset();
   heed(last_);

@@ -196,8 +196,9 @@ bool Online<World>::holds_much(Member& member) const {
 template <class World>
 Decision Online<World>::decide(const Vote& vote) {
   progress_.regained = false;
-  const bool flush_due = progress_.since_flush + 1 >= options_.flush_every || vote.due() > 0;
-  const Decision decision = machine_.step(vote, flush_due, clusters_.phases.recall(vote.phase()));
+  progress_.due = progress_.since_flush + 1 >= options_.flush_every || vote.due() > 0;
+  const Decision decision =
+      machine_.step(vote, progress_.due, clusters_.phases.recall(vote.phase()));
   ++progress_.since_flush;
   votes_.map(members_, [&](std::uint32_t, Member& member) {
     if (!member.rank->ends()) member.rank->marker_log().reached(Stage::kDecided, pace_.seen());
@@ -324,12 +325,14 @@ void Online<World>::elect() {
   note_clusters();
 }
 
-/// Clusters, and counts what it takes.
+/// Clusters, and counts what it takes. Where nobody is represented, only rank 0 has a use for it.
 template <class World>
 Clustering Online<World>::cluster(World& world,
                                   typename World::template PerRank<SignatureVector> signatures) {
   const std::uint64_t bytes = world.traffic().bytes, begin = elapsed_ns();
-  Clustering clusters = cluster::cluster(world, std::move(signatures), options_.cluster);
+  Clustering clusters =
+      cluster::cluster(world, std::move(signatures), options_.cluster,
+                       lossless() ? cluster::Audience::kRoot : cluster::Audience::kAll);
   work_.clustering_bytes += world.traffic().bytes - bytes;
   work_.clustering_ns += elapsed_ns() - begin;
   return clusters;
@@ -372,7 +375,8 @@ void Online<World>::merge(const Clustering& clustering, Keeps keeps) {
   progress_.since_flush = 0;
   progress_.flushed_ns = elapsed_ns();
   ++facts_.flushes;  // what is left on SIGTERM from here on comes after this one
-  keeper_.flush(present(), clustering, keeper_.take_shares(present(), keeps), said());
+  keeper_.flush(present(), clustering, keeper_.take_shares(present(), keeps), time_classes(),
+                said());
   work_.merging_ns += elapsed_ns() - progress_.flushed_ns;
   present().map(members_, [](std::uint32_t, Member& member) {
     member.emptied_bytes = member.rank->memory_bytes();

@@ -43,12 +43,14 @@ class TraceKeeper {
     });
   }
 
-  /// Merges shares under these clusters into the online trace. `say(part, false)` adds what the
-  /// file says of markers. Collective.
+  /// Merges shares under these clusters into the online trace, with times of at most so many
+  /// classes. `say(part, false)` adds what the file says of markers. Collective.
   template <class Say>
-  void flush(World& world, const Clustering& clustering, Shares shares, Say say) {
-    std::optional<TimeTable> times;
-    auto merged = merged_shares(world, clustering, shares, times);
+  void flush(World& world, const Clustering& clustering, Shares shares, std::uint32_t classes,
+             Say say) {
+    auto merged = merged_shares(world, clustering, shares);
+    auto times = gathered_times(world, shares, classes);
+    lost_ = lost_ || world.failed();
     if (output_ == nullptr) return;
     const bool done = guarded(*root_, [&] {
       if (!arrived(merged)) return;
@@ -67,7 +69,7 @@ class TraceKeeper {
   void merge_everything(World& world) {
     auto shares = world.map(
         members_, [](std::uint32_t, Member& member) { return member.rank->take_share(true); });
-    auto times = gathered_times(world, shares);
+    auto times = gathered_times(world, shares, options_.time_classes);
     auto shipments = world.map(shares, [&](std::uint32_t rank, Share& share) {
       this->rank(rank).complete_share(share);
       Shipment mine;
@@ -137,9 +139,8 @@ class TraceKeeper {
   }
 
  private:
-  std::optional<Trace> merged_shares(World& world, const Clustering& clustering, Shares& shares,
-                                     std::optional<TimeTable>& times) {
-    auto merged = flush::flush(
+  std::optional<Trace> merged_shares(World& world, const Clustering& clustering, Shares& shares) {
+    return flush::flush(
         world, shares, clustering,
         FlushOptions(options_.fidelity, options_.filter, options_.follows_rules),
         [&](std::uint32_t rank, Share& sent) { this->rank(rank).complete_share(sent); },
@@ -147,9 +148,6 @@ class TraceKeeper {
           filtered_ = filtered_ || plan.filtered;
           note_differing(world, plan, shares);
         });
-    times = gathered_times(world, shares);
-    lost_ = lost_ || world.failed();
-    return merged;
   }
 
   /// Ranks that were found to differ from their leads are told apart at the next election.
@@ -166,14 +164,14 @@ class TraceKeeper {
   }
 
   /// Of the run so far. Nothing but at rank 0, and if no rank keeps times.
-  std::optional<TimeTable> gathered_times(World& world, Shares& shares) {
+  std::optional<TimeTable> gathered_times(World& world, Shares& shares, std::uint32_t classes) {
     if (!options_.keeps_times) return std::nullopt;
     bool ready = false;
     world.map(shares,
               [&](std::uint32_t rank, Share&) { ready = ready || !this->rank(rank).failed(); });
     auto accounts =
         world.map(shares, [](std::uint32_t, Share& share) { return std::move(share.accounts); });
-    return gather_times(world, std::move(accounts), options_.time_classes, ready);
+    return gather_times(world, std::move(accounts), classes, ready);
   }
 
   /// Whose events are in a merged trace, in which all ranks should be. Whether there is one that
