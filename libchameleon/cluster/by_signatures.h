@@ -96,8 +96,8 @@ Clustering by_signatures(World& world, typename World::template PerRank<Signatur
 
 /// Collective: clusters by the scheme that `options` name; an adaptive format is agreed on first.
 /// 2 (P - 1) messages, for the root alone half as many, twice as many if the format is adaptive;
-/// what further signatures take, and CAPEK, comes on top. Of a subset CAPEK cannot be had: its leads
-/// are by K-Farthest. CAPEK's clusters are on all ranks, whatever the audience.
+/// what further signatures take, and CAPEK, comes on top. Of a subset CAPEK cannot be had: its
+/// leads are by K-Farthest. CAPEK's clusters are on all ranks, whatever the audience.
 template <TreeWorld World>
 Clustering cluster(World& world, typename World::template PerRank<SignatureVector> signatures,
                    ClusterOptions options, Audience audience = Audience::kAll) {

@@ -28,6 +28,20 @@ bool move_to(Param& param, std::uint32_t lead, const RankList& ranks, std::uint3
 
 }  // namespace
 
+namespace {
+
+/// Kinds of which a rank's own trace has distributions only.
+std::uint32_t limited_kinds(const std::vector<Node>& nodes) {
+  std::uint32_t kinds = 0;
+  for (const Node& node : nodes) {
+    for (const Inexact& one : node.inexact) kinds |= one.kinds;
+    kinds |= limited_kinds(node.body);
+  }
+  return kinds;
+}
+
+}  // namespace
+
 Shipment prepare(const FlushPlan::Entry& entry, Share& share) {
   Shipment shipment;
   shipment.trace = std::move(share.trace);
@@ -48,7 +62,10 @@ Shipment prepare(const FlushPlan::Entry& entry, Share& share) {
         },
         [](Param&, ValueKind) {});
   shipment.inexact = entry.inexact;
-  declare(shipment.trace, entry.inexact);
+  // Of whoever the trace stands for, and of all nodes: values may travel without theirs.
+  if (const std::uint32_t kinds = limited_kinds(shipment.trace.nodes); kinds != 0)
+    merge_inexact(shipment.inexact, {{entry.ranks, kinds}});
+  declare(shipment.trace, shipment.inexact);
   return shipment;
 }
 

@@ -83,6 +83,7 @@ class Online {
     std::uint64_t most_acted = 0;  ///< markers, of any rank
     bool aside = false;            ///< some rank holds what others dropped
     bool apart = false;            ///< ranks differ in how many markers they acted on
+    bool failed = false;           ///< some rank, in what it did with others
   };
   static_assert(sizeof(Ends) == 16);
 
@@ -131,6 +132,7 @@ class Online {
   /// What failed on a rank in a collective operation is the rank's failure.
   void heed(World& world) { note_failure(world.failure()); }
   void note_failure(Failure failure);
+  void forget_messages();
   std::uint64_t elapsed_ns();
   void say_fault(std::uint64_t ranks);
   void say_uneven(std::uint32_t finalizing);

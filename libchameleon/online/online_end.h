@@ -19,12 +19,20 @@ void Online<World>::meet() {
   const auto add = [](Ends& mine, Ends&& theirs) {
     mine.apart = mine.apart || theirs.apart || mine.most_acted != theirs.most_acted;
     mine.aside = mine.aside || theirs.aside;
+    mine.failed = mine.failed || theirs.failed;
     mine.most_acted = std::max(mine.most_acted, theirs.most_acted);
   };
-  const Ends own{machine_.acted(), aside_ || represents(), false};
+  const bool failed = votes_.failed() || votes_.failure() != Failure::kNone || progress_.gave_up;
+  const Ends own{machine_.acted(), aside_ || represents(), false, failed};
   const auto ends = last_.generate([&](std::uint32_t) { return own; });
   std::uint32_t missing = 0;
   ends_ = last_.vote(ends, add, kEnds, kForever, missing).value_or(own);
+  if (ends_.failed) forget_messages();
+}
+
+template <class World>
+void Online<World>::forget_messages() {
+  last_.map(members_, [](std::uint32_t, Member& member) { member.rank->forget_messages(); });
 }
 
 template <class World>

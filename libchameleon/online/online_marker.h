@@ -205,6 +205,7 @@ Decision Online<World>::decide(const Vote& vote) {
   });
   note(decision, vote);
   say_fault(vote.faults());
+  if (vote.faults() > 0) forget_messages();
   if (decision.action == Action::kStop && vote.finalizing() > 0) say_uneven(vote.finalizing());
   return decision;
 }

@@ -85,6 +85,8 @@ class Rank {
   /// Allocated by the tool in the rank's process, now.
   virtual std::uint64_t memory_bytes() const = 0;
 
+  /// Some rank failed: no message refers to an earlier one any more.
+  virtual void forget_messages() {}
   /// All events are merged; what comes now is small.
   virtual void merged() = 0;
 

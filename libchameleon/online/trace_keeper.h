@@ -76,7 +76,10 @@ class TraceKeeper {
       mine.trace = std::move(share.trace);
       return mine;
     });
-    auto merged = world.reduce(std::move(shipments), join_shipments);
+    auto merged = world.reduce(std::move(shipments), [&](Shipment& mine, Shipment&& theirs) {
+      join_shipments(mine, std::move(theirs));
+      limit_values(mine.trace, options_.trace_limit);
+    });
     if (output_ == nullptr) return;
     const bool done = guarded(*root_, [&] {
       std::optional<Trace> trace;

@@ -1,17 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "process/rank_budget.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/memory.h"
 #include "process/say.h"
 
 namespace chameleon::process {
 
-RankBudget::RankBudget(Recorder& recorder, RankReport& report, const Settings& settings, int rank)
+namespace {
+
+/// What a rank may hold in any case, in bytes.
+constexpr std::uint64_t kLeastValues = std::uint64_t{1} << 20;
+
+}  // namespace
+
+RankBudget::RankBudget(Recorder& recorder, RankReport& report, const Settings& settings, int rank,
+                       int size)
     : recorder_(recorder),
       report_(report),
       settings_(settings),
       rank_(rank),
-      governor_(settings.budget, settings.timing == Timing::kHistogram) {}
+      governor_(settings.budget, settings.timing == Timing::kHistogram),
+      most_values_(std::max(kLeastValues, settings.trace_limit / static_cast<unsigned>(size))) {}
 
 Governor::Spent RankBudget::spent() {
   const TimeSpent now = recorder_.times().spent(recorder_.streams());
@@ -27,12 +39,32 @@ void RankBudget::govern(Governor::Cause cause, const Governor::Spent& now) {
 
 void RankBudget::leave_out(bool interval) { recorder_.pause(Pause::kInterval, interval); }
 
-void RankBudget::spilled() {
+std::size_t RankBudget::spilled(bool limited) {
   watch_memory();
+  watch_time();
+  return watch_values(limited);
+}
+
+void RankBudget::watch_time() {
   // Where there are no markers, nothing can be agreed on: only what concerns this rank alone.
   if (settings_.budget <= 0 || recorder_.times().saw_marker() || governor_.drops_times()) return;
   const Governor::Spent now = spent();
   if (governor_.may_drop_times()) govern(governor_.over(now), now);
+}
+
+/// Values are looked at when memory has grown by as much as they may take. What is left when they
+/// were bounded is not looked at again.
+std::size_t RankBudget::watch_values(bool limited) {
+  const std::uint64_t bytes = memory_use().now;
+  if (without_values_ == 0) without_values_ = bytes;
+  if (std::exchange(bounding_, false) && bytes > most_values_ / 2)
+    without_values_ = std::max(without_values_, bytes - most_values_ / 2);
+  if (limited && !std::exchange(said_values_, true))
+    say("rank " + std::to_string(rank_) +
+        ": values differ at each step and take more than its share of CHAMELEON_TRACE_LIMIT: those "
+        "that take most become distributions, which the trace declares");
+  bounding_ = bytes >= without_values_ + most_values_;
+  return bounding_ ? most_values_ : 0;
 }
 
 void RankBudget::watch_memory() {

@@ -2,7 +2,8 @@
 #pragma once
 
 /// What this rank's tracing may cost: time (CHAMELEON_BUDGET, with the steps that all ranks take)
-/// and memory (CHAMELEON_MEMORY, beyond which it records nothing more).
+/// and memory: its share of CHAMELEON_TRACE_LIMIT, beyond which values of an interval that no flush
+/// ends become distributions, and CHAMELEON_MEMORY, beyond which it records nothing more.
 
 #include <atomic>
 #include <string>
@@ -14,15 +15,16 @@ namespace chameleon::process {
 
 class RankBudget final : public Budget {
  public:
-  RankBudget(Recorder& recorder, RankReport& report, const Settings& settings, int rank);
+  RankBudget(Recorder& recorder, RankReport& report, const Settings& settings, int rank, int size);
 
   const Governor& governor() const override { return governor_; }
   Governor::Spent spent() override;
   void govern(Governor::Cause cause, const Governor::Spent& now) override;
   void leave_out(bool interval) override;
 
-  /// A full log was folded.
-  void spilled();
+  /// A full log was folded; `limited`: and values became distributions. How many bytes values may
+  /// take when one is folded next, before more of them do; 0: any.
+  std::size_t spilled(bool limited);
   /// Stops recording when the tool has more memory than it may: said once, declared.
   void watch_memory();
   /// A marker is acted on: where the run is, for people.
@@ -30,12 +32,17 @@ class RankBudget final : public Budget {
 
  private:
   std::string place() const;
+  std::size_t watch_values(bool limited);
+  void watch_time();
 
   Recorder& recorder_;
   RankReport& report_;
   const Settings& settings_;
   int rank_;
   Governor governor_;
+  std::uint64_t most_values_;         ///< bytes, of what no flush has taken yet
+  std::uint64_t without_values_ = 0;  ///< bytes of memory, of something else
+  bool bounding_ = false, said_values_ = false;
   std::atomic<std::uint64_t> marker_{0};  ///< the last that was acted on
 };
 

@@ -5,9 +5,12 @@
 /// and its clock. Here is the fault boundary of markers: what fails becomes the process's fault
 /// (fault.h).
 
+#include <memory>
+
 #include "base/memory.h"
 #include "online/rank.h"
 #include "process/rank_markers.h"
+#include "world/message_packer.h"
 
 namespace chameleon::process {
 
@@ -30,10 +33,13 @@ class TracedRank final : public Rank {
   void compared(const ClockSample& sample) override;
   Budget& budget() override { return budget_; }
   std::uint64_t memory_bytes() const override { return memory_use().now; }
+  void forget_messages() override { packer_->forget(); }
   void merged() override;
   bool failed() const override;
   void note_failure(Failure failure) override;
 
+  /// Of the worlds in which the rank talks to others.
+  const std::shared_ptr<MessagePacker>& packer() const { return packer_; }
   /// MPI_Finalize begins.
   void end() { recorder_.times().end(); }
 
@@ -45,6 +51,7 @@ class TracedRank final : public Rank {
   RankBudget& budget_;
   RankMarkers markers_;
   ClockFit clock_fit_;
+  std::shared_ptr<MessagePacker> packer_ = std::make_shared<MessagePacker>();
   double scale_ = 0;  ///< ns a tick, in the present comparison of clocks
 };
 

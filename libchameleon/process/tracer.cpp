@@ -17,11 +17,6 @@ CHAMELEON_PER_THREAD int t_depth = 0;
 
 namespace {
 
-MpiWorld world_of(MPI_Comm comm, const Settings& settings) {
-  return MpiWorld(comm, kFlushPatience * settings.marker_timeout, MpiWorld::kMostPieceBytes,
-                  settings.waiting);
-}
-
 /// Else a child made by fork writes what is buffered a second time when it exits.
 void flush_raw() {
   Tracer* tracer = present_tracer();
@@ -41,14 +36,18 @@ Tracer::Tracer(Settings settings, int rank, int size, MPI_Comm votes, MPI_Comm l
       size_(size),
       path_(std::move(path)),
       last_(last),
-      recorder_(settings_, rank, size, [this] { budget_.spilled(); }),
+      recorder_(settings_, rank, size, [this](bool limited) { return budget_.spilled(limited); }),
       report_(recorder_, settings_, rank, size),
-      budget_(recorder_, report_, settings_, rank),
+      budget_(recorder_, report_, settings_, rank, size),
       traced_(recorder_, report_, budget_),
       file_(writer ? std::make_unique<TraceFile>(std::move(writer), settings_, size) : nullptr),
-      online_(settings_, world_of(votes, settings_), world_of(last, settings_), {&traced_},
-              file_.get()) {
+      online_(settings_, world_on(votes), world_on(last), {&traced_}, file_.get()) {
   if (!settings_.raw.empty() && !kSimulated) ::pthread_atfork(flush_raw, nullptr, nullptr);
+}
+
+MpiWorld Tracer::world_on(MPI_Comm comm) const {
+  return MpiWorld(comm, kFlushPatience * settings_.marker_timeout, MpiWorld::kMostPieceBytes,
+                  settings_.waiting, traced_.packer());
 }
 
 void Tracer::name_comm(MPI_Comm comm, const char* name) {

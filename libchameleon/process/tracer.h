@@ -62,6 +62,7 @@ class Tracer {
 
  private:
   void mark();
+  MpiWorld world_on(MPI_Comm comm) const;
 
   Settings settings_;
   int rank_;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "compress/distribution.h"
 #include "model/time_code.h"
 #include "record/call_use.h"
 
@@ -85,13 +86,23 @@ void RankTrace::fold_open(double ns_per_tick) {
   fold_log(open_, ns_per_tick);
 }
 
-void RankTrace::spill(double ns_per_tick) {
-  if (log_.empty() || log_.sealed() || broken_) return;
+bool RankTrace::spill(double ns_per_tick, const ValueBound* bound) {
+  if (log_.empty() || log_.sealed() || broken_) return false;
   const Change change(broken_);
   signer_.leave_out_polls(log_, polls_);
-  if (log_.roomy()) return;
+  if (log_.roomy()) return false;
   signer_.sign(log_);
   fold_open(ns_per_tick);
+  return bound != nullptr && limit_open(*bound);
+}
+
+bool RankTrace::limit_open(const ValueBound& bound) {
+  Trace open = bound.schema;
+  const std::uint64_t events = open_.event_count();
+  open.nodes = open_.take();
+  const bool changed = compress::limit_values(open, bound.most) > 0;
+  open_.append(std::move(open.nodes), events);
+  return changed;
 }
 
 /// Folds the interval to see its loops, unless it repeats one whose loops were seen.

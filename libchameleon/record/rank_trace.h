@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "compress/fold.h"
+#include "model/trace.h"
 #include "record/interval_log.h"
 #include "record/interval_signer.h"
 #include "record/options.h"
@@ -31,6 +32,13 @@ struct SignedHistory {
   void append(const SignedInterval& interval);
 };
 
+/// How many bytes values of parameters may take in *open*, of a stream whose calls and number the
+/// schema has.
+struct ValueBound {
+  Trace schema;
+  std::size_t most = 0;
+};
+
 class RankTrace {
  public:
   /// `buffer`: bytes of the log.
@@ -40,8 +48,9 @@ class RankTrace {
   /// How intervals are signed: to be told before the first call.
   IntervalSigner& signer() { return signer_; }
   IntervalLog& log() { return log_; }
-  /// Makes room in a full log; not between closing an interval and joining or dropping it.
-  void spill(double ns_per_tick);
+  /// Makes room in a full log; not between closing an interval and joining or dropping it. With a
+  /// bound, what exceeds it becomes distributions (compress/distribution.h): whether anything did.
+  bool spill(double ns_per_tick, const ValueBound* bound = nullptr);
 
   /// Times are kept no longer, from the present interval on.
   void drop_times() { book_.stop(); }
@@ -95,6 +104,7 @@ class RankTrace {
   };
 
   void fold_open(double ns_per_tick);
+  bool limit_open(const ValueBound& bound);
   void sign_loops(double ns_per_tick);
   void close_books();
   void fold_log(Folder& folder, double ns_per_tick);

@@ -46,13 +46,14 @@ void on_own_stack(Work work) {
 
 }  // namespace
 
-Recorder::Recorder(const RecordOptions& options, int rank, int size, std::function<void()> spilled)
+Recorder::Recorder(const RecordOptions& options, int rank, int size, Spilled spilled)
     : options_(options),
       engine_(options.frames),
       rules_(options.rules, [this](std::int64_t comm) { return objects_.comm_shape_of(comm); }),
       streams_(options, rank, size, options.rules.empty() ? nullptr : &rules_),
       times_(options.counter),
-      spilled_(std::move(spilled)) {
+      spills_{std::move(spilled), static_cast<std::uint32_t>(rank),
+              static_cast<std::uint32_t>(size)} {
   for (const CallInfo& call : all_calls())
     records_[call.id] = (options.all_events || !has(call, Attribute::kLocal)) &&
                         !options.excludes(call.name + std::strlen("MPI_"));
@@ -87,14 +88,26 @@ std::optional<std::uint64_t> Recorder::paused_calls() const {
   return paused_calls_;
 }
 
+std::optional<ValueBound> Recorder::value_bound() {
+  if (spills_.most_values == 0) return std::nullopt;
+  ValueBound bound{Trace(), spills_.most_values};
+  describe_calls(bound.schema, seen_, options_);
+  bound.schema.ranks = RankList::single(spills_.rank + spills_.size * streams_.present().thread);
+  return bound;
+}
+
 void Recorder::spill() {
   const double scale = times_.ns_per_tick();
-  RankTrace& trace = streams_.present().trace;
+  const std::optional<ValueBound> bound = value_bound();
+  bool limited = false;
+  const auto fold = [&] {
+    limited = streams_.present().trace.spill(scale, bound ? &*bound : nullptr);
+  };
   if (stack_left(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))) < kRoomToFold)
-    on_own_stack([&] { trace.spill(scale); });
+    on_own_stack(fold);
   else
-    trace.spill(scale);
-  spilled_();
+    fold();
+  spills_.most_values = spills_.done(limited);
   streams_.present().unusual = true;
 }
 

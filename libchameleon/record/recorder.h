@@ -52,8 +52,10 @@ enum class Pause : std::uint8_t {
 
 class Recorder {
  public:
-  /// `spilled` is called when a full log has been folded.
-  Recorder(const RecordOptions& options, int rank, int size, std::function<void()> spilled);
+  /// Is called when a full log has been folded: whether values became distributions. Gives how many
+  /// bytes values of the interval may take when one is folded next, before more of them do; 0: any.
+  using Spilled = std::function<std::size_t(bool limited)>;
+  Recorder(const RecordOptions& options, int rank, int size, Spilled spilled);
 
   // -- parts
   Objects& objects() { return objects_; }
@@ -139,6 +141,7 @@ class Recorder {
   friend class ToolSection;
 
   void spill();
+  std::optional<ValueBound> value_bound();
 
   const RecordOptions& options_;
   std::array<bool, kCallIdEnd> records_{};
@@ -151,7 +154,11 @@ class Recorder {
   Streams streams_;
   Objects objects_{streams_};
   TimeAccount times_;
-  std::function<void()> spilled_;
+  struct Spills {
+    Spilled done;
+    std::uint32_t rank, size;
+    std::size_t most_values = 0;  ///< bytes, of the next
+  } spills_;
   std::uint64_t paused_calls_ = 0;
   std::uint64_t raw_lines_ = 0;
   std::mutex mutex_;

@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <map>
+#include <new>
 
 namespace chameleon::world {
 namespace {
@@ -38,10 +39,12 @@ double patience(double timeout, int levels) { return levels * std::max(timeout /
 
 }  // namespace
 
-MpiWorld::MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_bytes, Waiting waiting)
+MpiWorld::MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_bytes, Waiting waiting,
+                   std::shared_ptr<MessagePacker> packer)
     : comm_(comm),
       waits_{timeout_seconds, waiting},
-      piece_bytes_(std::clamp<std::size_t>(piece_bytes, 1, kMostPieceBytes)) {
+      piece_bytes_(std::clamp<std::size_t>(piece_bytes, 1, kMostPieceBytes)),
+      packer_(std::move(packer)) {
   int rank = 0, size = 1, found = 0;
   void* bound = nullptr;
   PMPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
@@ -52,6 +55,14 @@ MpiWorld::MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_byte
   PMPI_Comm_get_attr(comm_, MPI_TAG_UB, &bound, &found);
   if (found != 0 && bound != nullptr)
     tags_ = std::max(tags_, std::min(*static_cast<int*>(bound), 1 << 30) / 3);
+}
+
+/// A message that refers to one which this rank could not keep is as lost as that one.
+void MpiWorld::unpack(Bytes& bytes, const MessageKind& kind) {
+  auto plain = packer_->unpack(kind, bytes);
+  if (!plain) throw std::bad_alloc();
+  bytes = std::move(*plain);
+  attempt([&] { packer_->received(kind, bytes); });
 }
 
 void MpiWorld::begin_operation(std::uint32_t depth) {
@@ -262,7 +273,7 @@ Absent MpiWorld::absent(bool ready) {
 bool MpiWorld::receive_reading(std::uint32_t from, ClockReading& reading) {
   if (small_receive(from, sizeof reading, operation_tag(), deadline_) != sizeof reading)
     return !(failed_ = true);
-  std::memcpy(&reading, small_in_, sizeof reading);
+  std::memcpy(&reading, small_[1].data(), sizeof reading);
   return true;
 }
 
@@ -270,13 +281,13 @@ bool MpiWorld::small_send(std::uint32_t to, std::size_t size, int tag, double de
   traffic_.count(size);
   deadline_ = deadline;
   MPI_Request request = MPI_REQUEST_NULL;
-  if (PMPI_Isend(small_out_, static_cast<int>(size), MPI_BYTE, static_cast<int>(to), tag, comm_,
-                 &request) != MPI_SUCCESS)
+  if (PMPI_Isend(small_[0].data(), static_cast<int>(size), MPI_BYTE, static_cast<int>(to), tag,
+                 comm_, &request) != MPI_SUCCESS)
     return !(failed_ = true);
   return wait(request);
 }
 
-/// Bytes received into `small_in_`; -1 when late.
+/// Bytes received into `small_`; -1 when late.
 int MpiWorld::small_receive(std::uint32_t from, std::size_t size, int tag, double deadline) {
   deadline_ = deadline;
   MPI_Status status;
@@ -287,7 +298,7 @@ int MpiWorld::small_receive(std::uint32_t from, std::size_t size, int tag, doubl
     if (late(polls)) return -1;
   }
   int received = -1;
-  if (PMPI_Recv(small_in_, static_cast<int>(std::max(size, kLost)), MPI_BYTE,
+  if (PMPI_Recv(small_[1].data(), static_cast<int>(std::max(size, kLost)), MPI_BYTE,
                 static_cast<int>(from), tag, comm_, &status) != MPI_SUCCESS)
     return -1;
   PMPI_Get_count(&status, MPI_BYTE, &received);
@@ -302,9 +313,9 @@ bool MpiWorld::collect(SmallVote& vote, std::uint32_t child, void* theirs) {
   vote.lost = received != static_cast<int>(vote.size);
   if (vote.lost) {
     vote.missing = child;
-    if (received > 0) std::memcpy(&vote.missing, small_in_, sizeof vote.missing);
+    if (received > 0) std::memcpy(&vote.missing, small_[1].data(), sizeof vote.missing);
   } else {
-    std::memcpy(theirs, small_in_, vote.size);
+    std::memcpy(theirs, small_[1].data(), vote.size);
   }
   return !vote.lost;
 }
@@ -328,11 +339,11 @@ bool MpiWorld::share(SmallVote& vote, void* value) {
   const double waited = 2 * vote.timeout + patience(vote.timeout, std::popcount(rank_));
   const double deadline = vote.begin + waited;
   const auto write = [&] {
-    std::memset(small_out_, 0, sizeof small_out_);
+    small_[0].fill(0);
     if (vote.lost)
-      std::memcpy(small_out_, &vote.missing, sizeof vote.missing);
+      std::memcpy(small_[0].data(), &vote.missing, sizeof vote.missing);
     else
-      std::memcpy(small_out_, value, vote.size);
+      std::memcpy(small_[0].data(), value, vote.size);
     return vote.lost ? kLost : vote.size;
   };
   if (rank_ != 0) {
@@ -340,10 +351,10 @@ bool MpiWorld::share(SmallVote& vote, void* value) {
     const bool sent = small_send(parent, size, vote.tag, deadline);
     const int received = sent ? small_receive(parent, vote.size, vote.tag, deadline) : -1;
     if (received == static_cast<int>(vote.size)) {
-      std::memcpy(value, small_in_, vote.size);
+      std::memcpy(value, small_[1].data(), vote.size);
     } else {
       if (received > 0)
-        std::memcpy(&vote.missing, small_in_, sizeof vote.missing);
+        std::memcpy(&vote.missing, small_[1].data(), sizeof vote.missing);
       else if (!vote.lost)
         vote.missing = parent;
       vote.lost = true;
@@ -365,8 +376,8 @@ void MpiWorld::leave_votes(std::uint32_t sequence) { tell_lost(vote_tag(sequence
 
 /// The ranks beside this one in the tree learn that a vote is lost.
 void MpiWorld::tell_lost(int tag) {
-  std::memset(small_out_, 0, sizeof small_out_);
-  std::memcpy(small_out_, &rank_, sizeof rank_);
+  small_[0].fill(0);
+  std::memcpy(small_[0].data(), &rank_, sizeof rank_);
   const auto tell = [&](std::uint32_t neighbour) {
     small_send(neighbour, kLost, tag, PMPI_Wtime() + waits_.timeout);
   };

@@ -24,6 +24,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -32,6 +33,7 @@
 #include "base/attempt.h"
 #include "world/absent.h"
 #include "world/clock_sample.h"
+#include "world/message_packer.h"
 #include "world/tree.h"
 #include "world/waiting.h"
 #include "world/world.h"
@@ -53,8 +55,9 @@ class MpiWorld {
   /// where nobody reads it, and passes it on from there.
   static constexpr std::size_t kMostPieceBytes = std::size_t{1} << 18;
 
+  /// `packer`: of all worlds of the rank whose messages are compressed; null: they are not.
   MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_bytes = kMostPieceBytes,
-           Waiting waiting = Waiting::kYield);
+           Waiting waiting = Waiting::kYield, std::shared_ptr<MessagePacker> packer = nullptr);
   MpiWorld(MpiWorld&&) = default;  // no copies
 
   std::uint32_t size() const { return size_; }
@@ -195,7 +198,7 @@ class MpiWorld {
     const bool sends = std::any_of(plan.begin(), plan.end(), [&](const Transfer& each) {
       return each.from == rank_ && each.to != rank_;
     });
-    if (sends && !values.lost) encode_to(bytes, values.value);
+    if (sends && !values.lost) encode_to(bytes, values.value, kUnpacked);
     PerRank<std::vector<std::pair<std::uint32_t, T>>> incoming;
     const auto keep = [&](std::uint32_t from, T&& value) {
       attempt([&] { incoming.value.emplace_back(from, std::move(value)); });
@@ -251,6 +254,7 @@ class MpiWorld {
   /// Bytes of a vote at most, and of the message that says that one is lost.
   static constexpr std::size_t kSmall = 144, kLost = 5;
   static constexpr int kNoTag = -1;
+  static constexpr MessageKind kUnpacked{};
   static constexpr std::size_t kMostChildren = 32;  ///< in the tree
   /// The pieces of one value on their way; the bytes belong to the caller.
   struct Sending {
@@ -301,7 +305,7 @@ class MpiWorld {
         if (small_receive(child, 0, tag, deadline_) < 0) failed_ = true;
         if (failed_) break;
         const ClockReading mine{now() + best.offset, best.error};
-        std::memcpy(small_out_, &mine, sizeof mine);
+        std::memcpy(small_[0].data(), &mine, sizeof mine);
         small_send(child, sizeof mine, tag, deadline_);
       }
     }
@@ -333,18 +337,19 @@ class MpiWorld {
 
   /// Empty if it cannot be had.
   template <class T>
-  void encode_to(Bytes& bytes, const T& value) {
+  void encode_to(Bytes& bytes, const T& value, const MessageKind& kind) {
     attempt([&] {
       ByteWriter writer;
       encode_value(writer, value);
-      bytes = writer.take();
+      bytes = packs(kind) ? packer_->pack(kind, writer.bytes()) : writer.take();
     });
   }
   /// False also where it is this rank that cannot have the value: its world goes on.
   template <class T>
-  bool decode_from(const Bytes& bytes, T& value) {
+  bool decode_from(Bytes& bytes, T& value, const MessageKind& kind) {
     bool read = false;
     const bool whole = attempt([&] {
+      if (packs(kind)) unpack(bytes, kind);
       ByteReader reader(bytes);
       read = decode_value(reader, value);
     });
@@ -355,18 +360,19 @@ class MpiWorld {
   void send_value(std::uint32_t to, const PerRank<T>& values) {
     if (failed_) return;
     Bytes bytes;
-    if (!values.lost) encode_to(bytes, values.value);
+    if (!values.lost) encode_to(bytes, values.value, {message_type<T>(), to});
     send(to, bytes);
   }
   template <class T>
   void receive_value(std::uint32_t from, PerRank<T>& values) {
     Bytes bytes;
-    values.lost = !receive(from, bytes) || !decode_from(bytes, values.value);
+    values.lost =
+        !receive(from, bytes) || !decode_from(bytes, values.value, {message_type<T>(), from});
   }
   template <class T>
   bool receive_from(std::uint32_t from, T& value) {
     Bytes bytes;
-    return receive(from, bytes) && decode_from(bytes, value);
+    return receive(from, bytes) && decode_from(bytes, value, kUnpacked);
   }
   /// False if there is no value, or no memory for another.
   template <class T>
@@ -411,17 +417,20 @@ class MpiWorld {
     const std::span<const std::uint32_t> to(children.data(), count);
     Bytes bytes;
     T value{};
+    const MessageKind kind{message_type<T>(), MessageKind::kEverybody, size != size_};
     if (at == 0) {
       if (at_root) value = std::move(*at_root);
       if (size == 1) return value;
-      encode_to(bytes, value);
+      encode_to(bytes, value, kind);
       send_pieces(to, bytes);
       return failed_ ? T{} : std::move(value);
     }
     if (!pass_on(rank_at(parent), to, bytes) || failed_) return T{};
-    return decode_from(bytes, value) ? std::move(value) : T{};
+    return decode_from(bytes, value, kind) ? std::move(value) : T{};
   }
 
+  bool packs(const MessageKind& kind) const { return packer_ && kind.type != nullptr; }
+  void unpack(Bytes& bytes, const MessageKind& kind);
   void begin_operation(std::uint32_t depth);
   void send(std::uint32_t to, Bytes& bytes);
   bool receive(std::uint32_t from, Bytes& bytes);
@@ -471,7 +480,8 @@ class MpiWorld {
   bool failed_ = false;
   Failure failure_ = Failure::kNone;
   Traffic traffic_;
-  std::uint8_t small_out_[kSmall], small_in_[kSmall];
+  std::shared_ptr<MessagePacker> packer_;
+  std::array<std::array<std::uint8_t, kSmall>, 2> small_;  ///< out and in
 };
 
 }  // namespace chameleon::world

@@ -50,6 +50,19 @@ def shape(online):
 
 
 @test
+def bytes_sent(online):
+    # What ranks send each other beside votes, over what one merge at the end takes. Where ranks
+    # differ in structure, start-up and steps are two traces of each.
+    for name, most in (("ring", 1), ("stencil2d", 1), ("wavefront", 1.5), ("hydro", 1.6)):
+        sent = {}
+        for clustering in ("off", "k-farthest"):
+            what, _, facts, _ = online.trace(16, online.example(name, "--iterations", 10),
+                                             raw=False, CLUSTERING=clustering)
+            sent[clustering] = facts["merge_bytes"] + facts["clustering_bytes"]
+        expect(0 < sent["k-farthest"] <= most * sent["off"], f"{what}: {sent} bytes")
+
+
+@test
 def frequency(online):
     what, _, facts, _ = online.exact(4, online.example("stencil2d", "--iterations", 40),
                                      CALL_FREQUENCY=2)
@@ -133,6 +146,23 @@ def values_beyond_the_limit(online):
                                               TRACE_LIMIT=limit)
     expect(b"CHAMELEON_TRACE_LIMIT" in outcome.stderr, f"{what}: says nothing", outcome)
     expect(facts["tool_bytes"] < most, f"{what}: {facts['tool_bytes']} bytes of memory")
+    limited(online, what, path, facts)
+
+
+@test
+def values_without_markers(online):
+    # No flush takes what a rank holds: it keeps its share of the limit. 100 calls a step.
+    ranks, steps, most = (8, 3200, 64 << 20) if online.all else (3, 250, 24 << 20)
+    what, path, facts, outcome = online.trace(ranks, online.program("noise", steps),
+                                              lines=ranks + 1, TRACE_LIMIT="1M", BUFFER="256K",
+                                              CLUSTERING="off")
+    expect(outcome.stderr.count(b"CHAMELEON_TRACE_LIMIT") == ranks, f"{what}: says nothing", outcome)
+    expect(facts["tool_bytes"] < most, f"{what}: {facts['tool_bytes']} bytes of memory")
+    limited(online, what, path, facts)
+
+
+def limited(online, what, path, facts):
+    """Values became distributions, which is declared; all else is exact."""
     kinds = {one["kind"] for one in facts["inexact"]}
     expect({"COUNT", "TAG"} >= kinds > set(), f"{what}: not exact are {facts['inexact']}")
     expect(not facts["declarations"], f"{what}: {facts['declarations']}")

@@ -176,6 +176,17 @@ TEST_CASE("more ranks take no larger messages") {
   CHECK(many.largest < 2 * few.largest);
 }
 
+TEST_CASE("where all are one class nobody sends vectors, and sums are exact") {
+  const AllAccounts all = job(1024, {{5, 2}, {9, 0.5}});
+  Traffic one, several;
+  const TimeTable table = gather(all, 1, &one);
+  gather(all, 16, &several);
+  CHECK(table.classes().size() == 1);
+  CHECK(sum_of(table) == sum_of(all));
+  CHECK(one.messages == 3 * 1023);
+  CHECK(one.bytes < several.bytes);
+}
+
 TEST_CASE("a further rank takes less than half a byte for its times") {
   const auto bytes = [](std::uint32_t ranks) {
     Trace trace;

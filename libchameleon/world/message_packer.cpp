@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "world/message_packer.h"
+
+#include <zstd.h>
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <span>
+
+#include "base/attempt.h"
+#include "base/hash.h"
+
+namespace chameleon::world {
+namespace {
+
+/// The first byte of a message. Behind `kAfter` comes a hash of the message before.
+enum class Form : std::uint8_t { kPlain, kPacked, kAfter };
+
+constexpr int kLevel = 3;
+/// Shorter ones stay as they are.
+constexpr std::size_t kLeastPacked = 64;
+
+struct Free {
+  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
+
+std::uint32_t name_of(const Bytes& message) {
+  return static_cast<std::uint32_t>(hash_bytes(message.data(), message.size()));
+}
+
+Bytes head_of(Form form) { return Bytes(1, static_cast<std::uint8_t>(form)); }
+
+Bytes as_it_is(const Bytes& plain) {
+  Bytes message = head_of(Form::kPlain);
+  message.insert(message.end(), plain.begin(), plain.end());
+  return message;
+}
+
+/// Appends what zstd makes of `plain`; false if that is no shorter, or has no memory.
+bool compress(Bytes& message, const Bytes& plain, const Bytes* before) {
+  const std::unique_ptr<ZSTD_CCtx, Free> context(ZSTD_createCCtx());
+  if (!context) return false;
+  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevel);
+  if (before != nullptr) ZSTD_CCtx_refPrefix(context.get(), before->data(), before->size());
+  const std::size_t head = message.size();
+  message.resize(head + plain.size());
+  const std::size_t size = ZSTD_compress2(context.get(), message.data() + head, plain.size(),
+                                          plain.data(), plain.size());
+  if (ZSTD_isError(size) != 0) return false;
+  message.resize(head + size);
+  return message.size() <= plain.size();
+}
+
+std::optional<Bytes> decompress(std::span<const std::uint8_t> packed, const Bytes* before) {
+  const std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
+  const auto size = ZSTD_getFrameContentSize(packed.data(), packed.size());
+  if (!context || size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
+    return std::nullopt;
+  if (before != nullptr) ZSTD_DCtx_refPrefix(context.get(), before->data(), before->size());
+  Bytes plain(size);
+  const std::size_t done =
+      ZSTD_decompressDCtx(context.get(), plain.data(), plain.size(), packed.data(), packed.size());
+  if (ZSTD_isError(done) != 0 || done != size) return std::nullopt;
+  return plain;
+}
+
+Bytes packed(const Bytes& plain, const Bytes* before) {
+  if (plain.size() < kLeastPacked) return as_it_is(plain);
+  Bytes message = head_of(before != nullptr ? Form::kAfter : Form::kPacked);
+  if (before != nullptr) {
+    ByteWriter name;
+    name.varint(name_of(*before));
+    message.insert(message.end(), name.bytes().begin(), name.bytes().end());
+  }
+  return compress(message, plain, before) ? message : as_it_is(plain);
+}
+
+}  // namespace
+
+// What cannot be kept is not referred to.
+Bytes MessagePacker::pack(const MessageKind& kind, const Bytes& plain) {
+  if (plain.empty()) return plain;
+  Bytes message = packed(plain, before(sent_, kind));
+  if (attempt([&] { keep(sent_, kind, plain); }) != Failure::kNone) sent_.erase(kind);
+  return message;
+}
+
+std::optional<Bytes> MessagePacker::unpack(const MessageKind& kind, const Bytes& packed) const {
+  if (packed.empty()) return packed;
+  ByteReader reader(packed);
+  const auto form = static_cast<Form>(reader.u8());
+  const Bytes* last = form == Form::kAfter ? before(received_, kind) : nullptr;
+  if (form == Form::kAfter && (last == nullptr || reader.varint() != name_of(*last)))
+    return std::nullopt;
+  const auto rest = reader.raw(reader.remaining());
+  if (form == Form::kPlain) return Bytes(rest.begin(), rest.end());
+  return decompress(rest, last);
+}
+
+void MessagePacker::received(const MessageKind& kind, const Bytes& plain) {
+  keep(received_, kind, plain);
+}
+
+void MessagePacker::forget() {
+  forgets_ = true;
+  sent_.clear();
+  received_.clear();
+}
+
+void MessagePacker::keep(Messages& messages, const MessageKind& kind, const Bytes& plain) const {
+  if (kind.alone || forgets_) return;
+  const auto end = plain.begin() + static_cast<std::ptrdiff_t>(std::min(plain.size(), kMostKept));
+  messages[kind].assign(plain.begin(), end);
+}
+
+const Bytes* MessagePacker::before(const Messages& messages, const MessageKind& kind) const {
+  if (kind.alone) return nullptr;
+  const auto found = messages.find(kind);
+  return found == messages.end() || found->second.empty() ? nullptr : &found->second;
+}
+
+}  // namespace chameleon::world
