@@ -132,14 +132,15 @@ std::optional<TimeTable> gather_times(
   bool prepared = false;
   world.map(vectors, [&](std::uint32_t, std::vector<TimeVector>&) { prepared = true; });
   std::vector<std::uint32_t> members;
+  std::vector<TimeVector> classes;
   const bool room = world.attempt([&] {
+    classes.resize(1);
     members.reserve(world.size());
     for (std::uint32_t rank = 0; rank < world.size(); ++rank) members.push_back(rank);
   });
   const Absent absent = world.absent(ready && prepared && room);
   if (!absent.all_named() || absent.names(0) || world.failed()) return std::nullopt;
   std::erase_if(members, [&](std::uint32_t rank) { return absent.names(rank); });
-  std::vector<TimeVector> classes(1);
   if (most > 1) classes = agreed_classes(world, members, std::move(vectors), most);
   auto sums = world.map(accounts, [&](std::uint32_t, std::vector<StreamAccounts>& mine) {
     return ClassSums::of(mine, classes);
