@@ -144,6 +144,31 @@ class Online:
                f"{what}: #C #L #AT are {found}, not {(count_c, count_l, count_at)}")
         expect(sum(found) == facts["acted"], f"{what}: {facts['acted']} markers acted on: {found}")
 
+    def limited(self, what, path, facts):
+        """Values became distributions, which is declared; all else is exact."""
+        kinds = {one["kind"] for one in facts["inexact"]}
+        expect({"COUNT", "TAG"} >= kinds > set(), f"{what}: not exact are {facts['inexact']}")
+        expect(not facts["declarations"], f"{what}: {facts['declarations']}")
+        for strict, status in ((), 0), (("--strict",), 1):
+            outcome = self.tools.chameleon("verify", *strict, path, "--raw", path.parent / "raw")
+            expect(outcome.status == status, f"{what}: verify", outcome)
+
+    def shift_ends(self, path, ranks):
+        """When each rank leaves each of its shifts, from the exported table."""
+        table = path.parent / "tables"
+        outcome = self.tools.chameleon("export", path, "--csv", table)
+        expect(outcome.status == 0, "clocks: export", outcome)
+        ends = [[] for _ in range(ranks)]
+        with open(table / "events.csv", encoding="utf-8") as lines:
+            columns = next(lines).rstrip("\n").split(",")
+            rank, call, end = (columns.index(name) for name in ("rank", "call", "end_ns"))
+            for line in lines:
+                values = line.split(",")
+                if values[call] == "Sendrecv":
+                    ends[int(values[rank])].append(int(values[end]))
+        expect(len(set(map(len, ends))) == 1 and ends[0], f"clocks: {ends}")
+        return ends
+
 
 def run_chosen(name, usage, tests):
     """The main of a script of such tests: runs those asked for, and says how long each took."""

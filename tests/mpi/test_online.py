@@ -146,7 +146,7 @@ def values_beyond_the_limit(online):
                                               TRACE_LIMIT=limit)
     expect(b"CHAMELEON_TRACE_LIMIT" in outcome.stderr, f"{what}: says nothing", outcome)
     expect(facts["tool_bytes"] < most, f"{what}: {facts['tool_bytes']} bytes of memory")
-    limited(online, what, path, facts)
+    online.limited(what, path, facts)
 
 
 @test
@@ -158,17 +158,7 @@ def values_without_markers(online):
                                               CLUSTERING="off")
     expect(outcome.stderr.count(b"CHAMELEON_TRACE_LIMIT") == ranks, f"{what}: says nothing", outcome)
     expect(facts["tool_bytes"] < most, f"{what}: {facts['tool_bytes']} bytes of memory")
-    limited(online, what, path, facts)
-
-
-def limited(online, what, path, facts):
-    """Values became distributions, which is declared; all else is exact."""
-    kinds = {one["kind"] for one in facts["inexact"]}
-    expect({"COUNT", "TAG"} >= kinds > set(), f"{what}: not exact are {facts['inexact']}")
-    expect(not facts["declarations"], f"{what}: {facts['declarations']}")
-    for strict, status in ((), 0), (("--strict",), 1):
-        outcome = online.tools.chameleon("verify", *strict, path, "--raw", path.parent / "raw")
-        expect(outcome.status == status, f"{what}: verify", outcome)
+    online.limited(what, path, facts)
 
 
 @test
@@ -441,27 +431,10 @@ def clocks(online):
         expect(clock["error_ns"] < 20_000_000, f"clocks: rank {rank}: {clock}")
     # A rank leaves a shift when its neighbours do, unless it has to wait for a processor: at the
     # best of the shifts it shows that the ranks' times are one time.
-    apart = min(max(ends) - min(ends) for ends in zip(*shift_ends(online, path, ranks)))
+    apart = min(max(ends) - min(ends) for ends in zip(*online.shift_ends(path, ranks)))
     error = 2 * max(clock["error_ns"] for clock in found.values())
     expect(apart < max(error, 5_000_000),
            f"clocks: ranks leave no shift within less than {apart} ns, error {error}")
-
-
-def shift_ends(online, path, ranks):
-    """When each rank leaves each of its shifts, from the exported table."""
-    table = path.parent / "tables"
-    outcome = online.tools.chameleon("export", path, "--csv", table)
-    expect(outcome.status == 0, "clocks: export", outcome)
-    ends = [[] for _ in range(ranks)]
-    with open(table / "events.csv", encoding="utf-8") as lines:
-        columns = next(lines).rstrip("\n").split(",")
-        rank, call, end = (columns.index(name) for name in ("rank", "call", "end_ns"))
-        for line in lines:
-            values = line.split(",")
-            if values[call] == "Sendrecv":
-                ends[int(values[rank])].append(int(values[end]))
-    expect(len(set(map(len, ends))) == 1 and ends[0], f"clocks: {ends}")
-    return ends
 
 
 # -- jobs that run, and go on running
