@@ -78,7 +78,7 @@ class Simulation {
     Row row;
     row.ranks = ranks;
     VirtualWorld world(ranks, true, true);
-    vote(world);
+    vote_once(world);
     row.vote = world.traffic();
     row.vote_seconds = world.critical_seconds();
     world.reset_traffic();
@@ -101,14 +101,13 @@ class Simulation {
 
  private:
   /// About a step that all ranks repeat.
-  static void vote(VirtualWorld& world) {
+  static void vote_once(VirtualWorld& world) {
     const auto ballots = world.generate([](std::uint32_t rank) {
       const RankExtent extent = RankExtent::of(rank, rank);
       return Ballot{Vote(0, 0, 0, mix(1)), {extent, extent, extent, extent}};
     });
     const auto add = [](Ballot& mine, Ballot&& theirs) { combine(mine, theirs); };
-    std::uint32_t missing = 0;
-    world.vote(ballots, add, 0, 0, missing);
+    world.cast(ballots, add, 0);
   }
 
   void merge_all(VirtualWorld& world, const Clustering& clusters, Row& row) {

@@ -20,7 +20,11 @@ struct IntervalTimes {
 };
 
 /// How far a rank is in what all ranks do together.
-enum class Stage : std::uint8_t { kVote, kDecided };
+enum class Stage : std::uint8_t {
+  kMarker,  ///< the interval ends
+  kVote,    ///< the rank waits for others
+  kDecided,
+};
 
 class MarkerLog {
  public:

@@ -7,10 +7,14 @@
 /// Algorithms 6 to 8; docs/design/marker.md). A rank that does not hear from the others in time
 /// gives markers up: the application goes on and the trace stays complete.
 ///
+/// Where nothing may be dropped, nobody has to wait for a vote (`Voting::kDeferred`): its result is
+/// collected at the next marker and acted on there, for the interval that the vote was about. The
+/// states are those of waiting votes, a marker later.
+///
 /// Clusters are kept by phase: one that returns has its leads without a clustering.
 ///
 /// Written for a world: in a job each process has its own rank, in a test one process has all.
-/// Every public method is collective.
+/// Every public method is collective, but for `progress`.
 
 #include <algorithm>
 #include <cstdint>
@@ -46,6 +50,9 @@ class Online {
 
   /// A marker. Tells whether it was acted on.
   bool mark();
+  /// Passes on, without waiting, what has come of a vote that was cast. Whether there is more to
+  /// come. Not collective.
+  bool progress() { return progress_.cast && votes_.progress(); }
   /// In MPI_Finalize, before `finish`: waits until all are there. A rank whose last marker was not
   /// that of the others answers them meanwhile.
   void meet();
@@ -92,8 +99,11 @@ class Online {
     std::uint64_t vote_bytes = 0, clustering_bytes = 0, clustering_ns = 0, merging_ns = 0;
   };
 
-  // A marker, in this order.
-  void vote(double patience);
+  // A marker, in this order; if votes are deferred, one is settled before the next is cast.
+  bool vote(double patience);
+  void cast();
+  std::optional<Ballot> settle(double patience);
+  bool conclude(const std::optional<Ballot>& all, std::uint32_t missing);
   Ballots close_intervals();
   Decision decide(const Vote& vote);
   void perform(Action action, std::uint64_t phase = Phases::kNone);
@@ -132,6 +142,7 @@ class Online {
   /// What failed on a rank in a collective operation is the rank's failure.
   void heed(World& world) { note_failure(world.failure()); }
   void note_failure(Failure failure);
+  void reached(Stage stage);
   void forget_messages();
   std::uint64_t elapsed_ns();
   void say_fault(std::uint64_t ranks);
@@ -146,6 +157,8 @@ class Online {
     };
   }
   bool lossless() const { return options_.fidelity == Fidelity::kExact; }
+  /// Who may have to drop an interval waits until it knows.
+  bool deferred() const { return options_.voting == Voting::kDeferred && lossless(); }
   /// What leads hold stands for what others dropped.
   bool represents() const { return machine_.state() == State::kLead && !lossless(); }
   bool keeps_in_lead(std::uint32_t rank, const Member& member) const;
@@ -190,6 +203,9 @@ class Online {
   } intervals_;
   struct Progress {
     std::uint32_t votes = 0;
+    bool cast = false;              ///< a vote, whose result was not collected yet
+    std::uint64_t bytes = 0;        ///< sent before it
+    std::uint64_t closed_ns = 0;    ///< when its interval ended
     std::uint64_t since_flush = 0;  ///< markers
     std::uint64_t flushed_ns = 0;   ///< when the last flush began
     std::uint64_t intervals = 0;    ///< since not all are recorded

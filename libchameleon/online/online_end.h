@@ -12,10 +12,8 @@ namespace chameleon::online {
 
 template <class World>
 void Online<World>::meet() {
-  if (options_.clustering && !machine_.stopped())
-    vote(kForever);
-  else
-    close_intervals();
+  if (!options_.clustering || machine_.stopped() || !vote(kForever)) close_intervals();
+  if (deferred()) settle(kForever);
   const auto add = [](Ends& mine, Ends&& theirs) {
     mine.apart = mine.apart || theirs.apart || mine.most_acted != theirs.most_acted;
     mine.aside = mine.aside || theirs.aside;
@@ -26,7 +24,7 @@ void Online<World>::meet() {
   const Ends own{machine_.acted(), aside_ || represents(), false, failed};
   const auto ends = last_.generate([&](std::uint32_t) { return own; });
   std::uint32_t missing = 0;
-  ends_ = last_.vote(ends, add, kEnds, kForever, missing).value_or(own);
+  ends_ = world::vote<Ends>(last_, ends, add, kEnds, kForever, missing).value_or(own);
   if (ends_.failed) forget_messages();
 }
 
@@ -135,7 +133,8 @@ void Online<World>::collect_sums() {
     a.faults += b.faults;
   };
   std::uint32_t missing = 0;
-  const Sums sums = last_.vote(mine, add, kSums, patience(), missing).value_or(Sums());
+  const Sums sums =
+      world::vote<Sums>(last_, mine, add, kSums, patience(), missing).value_or(Sums());
   facts_.merge_bytes = sums.bytes - sums.vote_bytes - sums.clustering_bytes;
   facts_.vote_bytes = sums.vote_bytes;
   facts_.clustering_bytes = sums.clustering_bytes;

@@ -48,25 +48,67 @@ bool Online<World>::mark() {
   return true;
 }
 
-/// What all ranks say of the interval that ends, and what follows from it. With all of them in
-/// MPI_Finalize nothing does: that is for `finish`.
+/// Whether the interval that ends was closed: not where the vote before it stops markers.
 template <class World>
-void Online<World>::vote(double patience) {
-  std::uint32_t missing = 0;
+bool Online<World>::vote(double patience) {
+  reached(Stage::kMarker);
+  std::optional<Ballot> heard;
+  if (deferred()) heard = settle(patience);
+  if (machine_.stopped()) return false;
+  cast();
+  if (!deferred()) heard = settle(patience);
+  if (heard) set_pace(*heard);
+  return true;
+}
+
+/// Every rank's ballot about the interval that ends. Who never drops one keeps it now.
+template <class World>
+void Online<World>::cast() {
   const auto add = [](Ballot& mine, Ballot&& theirs) { combine(mine, theirs); };
-  const std::uint64_t bytes = votes_.traffic().bytes;
-  const std::optional<Ballot> all =
-      votes_.vote(close_intervals(), add, progress_.votes++, patience, missing);
-  work_.vote_bytes += votes_.traffic().bytes - bytes;
+  progress_.bytes = votes_.traffic().bytes;
+  progress_.closed_ns = elapsed_ns();
+  const Ballots ballots = close_intervals();
+  progress_.regained = false;
+  if (deferred())
+    join();
+  else
+    reached(Stage::kVote);
+  votes_.cast(ballots, add, progress_.votes++);
+  progress_.cast = true;
+}
+
+/// What all ranks said of the interval of the vote that was cast last, and what follows from it;
+/// nothing if nothing does, or no vote is open.
+template <class World>
+std::optional<Ballot> Online<World>::settle(double patience) {
+  if (deferred()) reached(Stage::kVote);
+  std::optional<Ballot> all;
+  std::uint32_t missing = 0;
+  if (progress_.cast) {
+    all = votes_.template collect<Ballot>(patience, missing);
+    work_.vote_bytes += votes_.traffic().bytes - progress_.bytes;
+  }
+  const bool open = std::exchange(progress_.cast, false);
+  reached(Stage::kDecided);
+  if (!open || !conclude(all, missing)) return std::nullopt;
+  return all;
+}
+
+/// Whether markers go on. With all ranks in MPI_Finalize nothing follows: that is for `finish`.
+template <class World>
+bool Online<World>::conclude(const std::optional<Ballot>& all, std::uint32_t missing) {
   if (all) learn_waiting(*all);
-  if (all && all->vote.finalizing() == votes_.size()) return;
+  if (all && all->vote.finalizing() == votes_.size()) return false;
   if (!all || all->vote.halts()) set_aside();
-  if (!all) return give_up(missing);
+  if (!all) {
+    give_up(missing);
+    return false;
+  }
   const Decision decision = decide(all->vote);
   note_interval(*all, decision);
   if (decision.action != Action::kStop) measure_efforts();
   perform(decision.action, all->vote.phase());
-  if (decision.action != Action::kStop) set_pace(*all);
+  return decision.action != Action::kStop;
 }
 
 /// Before markers stop: what leads hold for others must not mix with what every rank does from
@@ -80,12 +122,18 @@ void Online<World>::set_aside() {
   heed(present());
 }
 
+template <class World>
+void Online<World>::reached(Stage stage) {
+  votes_.map(members_, [&](std::uint32_t, Member& member) {
+    if (!member.rank->ends()) member.rank->marker_log().reached(stage, pace_.seen());
+  });
+}
+
 /// Every rank's ballot about the interval that ends.
 template <class World>
 typename Online<World>::Ballots Online<World>::close_intervals() {
   return votes_.map(members_, [&](std::uint32_t rank, Member& member) {
     Ballot ballot = own_ballot(rank, member);
-    if (!member.rank->ends()) member.rank->marker_log().reached(Stage::kVote, pace_.seen());
     // With a fault a rank says nothing of its behaviour but that.
     if (member.rank->failed()) ballot.vote = Vote(0, member.rank->ends() ? 1 : 0, 1);
     return ballot;
@@ -95,6 +143,7 @@ typename Online<World>::Ballots Online<World>::close_intervals() {
 template <class World>
 Ballot Online<World>::own_ballot(std::uint32_t rank, Member& member) const {
   member.times = member.rank->marker_log().interval_times();
+  member.at_marker = !member.rank->ends();
   const IntervalTimes& times = member.times;
   const IntervalTally tally{RankExtent::of(rank, times.compute),
                             RankExtent::of(rank, times.communication),
@@ -118,12 +167,12 @@ void Online<World>::note_interval(const Ballot& all, const Decision& decision) {
   std::uint32_t phase = Series::kOtherPhase;
   note_failure(attempt([&] { phase = intervals_.series.phase_of(all.vote.phase()); }));
   votes_.map(members_, [&](std::uint32_t, Member& member) {
-    if (!member.rank->ends()) member.rank->marker_log().belongs_to(phase);
+    if (member.at_marker) member.rank->marker_log().belongs_to(phase);
   });
   if (root_ == nullptr) return;
   SeriesSpan span;
   span.first = machine_.acted();
-  span.end_ns = elapsed_ns();
+  span.end_ns = progress_.closed_ns;
   span.state = static_cast<std::uint8_t>(decision.state);
   span.all = all.tally;
   span.phase = phase;
@@ -195,14 +244,10 @@ bool Online<World>::holds_much(Member& member) const {
 
 template <class World>
 Decision Online<World>::decide(const Vote& vote) {
-  progress_.regained = false;
   progress_.due = progress_.since_flush + 1 >= options_.flush_every || vote.due() > 0;
   const Decision decision =
       machine_.step(vote, progress_.due, clusters_.phases.recall(vote.phase()));
   ++progress_.since_flush;
-  votes_.map(members_, [&](std::uint32_t, Member& member) {
-    if (!member.rank->ends()) member.rank->marker_log().reached(Stage::kDecided, pace_.seen());
-  });
   note(decision, vote);
   say_fault(vote.faults());
   if (vote.faults() > 0) forget_messages();

@@ -14,9 +14,14 @@ namespace chameleon::online {
 /// As `call_frequency`: found while the program runs (markers/pace.h).
 inline constexpr std::uint64_t kAutoFrequency = 0;
 
+/// When the result of a marker's vote is acted on: at that marker, for which all ranks wait there,
+/// or at the next one, where it is known already.
+enum class Voting : std::uint8_t { kBlocking, kDeferred };
+
 struct OnlineOptions {
-  bool clustering = true;  ///< off: one merge of all ranks at finalize
-  ClusterOptions cluster;  ///< algorithm, K, seed, distance, format
+  bool clustering = true;             ///< off: one merge of all ranks at finalize
+  Voting voting = Voting::kBlocking;  ///< deferred: where no rank may drop what it recorded
+  ClusterOptions cluster;             ///< algorithm, K, seed, distance, format
   Fidelity fidelity = Fidelity::kExact;
   Filter filter = Filter::kAuto;     ///< whether kinds of values in which nobody differs are sent
   bool follows_rules = false;        ///< leads' values do

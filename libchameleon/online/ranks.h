@@ -23,6 +23,7 @@ struct Member {
   std::uint64_t differs = 0;        ///< not 0: it was found to differ from its lead, by doing this
   RankEfforts efforts;              ///< in the present effort window
   bool stands_alone = false;        ///< nobody can represent it since leads were elected
+  bool at_marker = false;           ///< the last interval ended at a marker, not in MPI_Finalize
   bool keeps_history = false;       ///< nor what it did since its last share
 };
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "process/fault.h"
 
@@ -31,13 +32,18 @@ void raw_election(std::FILE* file, const ClusterOptions& how, const SignatureVec
 void RankMarkers::reached(Stage stage, std::uint64_t marker) {
   budget_.set_marker(marker);
   const std::uint64_t now = recorder_.times().clock().now();
-  if (stage == Stage::kVote) {
-    voting_.begun = now;
-    note_in_raw(marker);
-  } else {
-    voting_.ticks = now - voting_.begun;
+  switch (stage) {
+    case Stage::kMarker: end_interval(); return note_in_raw(marker);
+    case Stage::kVote: voting_.begun = now; return g_door.set(Together::kVote);
+    case Stage::kDecided:
+      voting_.present.ticks = now - voting_.begun;
+      return g_door.set(Together::kDecided);
   }
-  g_door.set(stage == Stage::kVote ? Together::kVote : Together::kDecided);
+}
+
+void RankMarkers::end_interval() {
+  interval_end_ = recorder_.times().clock().now();
+  voting_.before = voting_.present;
 }
 
 void RankMarkers::note_in_raw(std::uint64_t marker) {
@@ -50,15 +56,17 @@ IntervalTimes RankMarkers::interval_times() {
   const auto held = recorder_.lock();
   TimeAccount& times = recorder_.times();
   times.ns_per_tick();
+  if (interval_end_ == 0) end_interval();
+  const std::uint64_t end = std::exchange(interval_end_, 0);
   const Stream& stream = marking();
-  const std::uint64_t computed = times.computed(stream, times.clock().now());
+  const std::uint64_t computed = times.computed(stream, end);
   const std::uint64_t called = stream.call_ticks;
   IntervalTimes interval;
   interval.compute = times.ns(computed - std::min(computed, computed_));
   interval.communication = times.ns(called - std::min(called, called_));
-  interval.voting = times.ns(voting_.ticks);
+  interval.voting = times.ns(voting_.before.ticks);
   const std::uint64_t collective = stream.collective_ticks;
-  const std::uint64_t elapsed = times.elapsed_ns();
+  const std::uint64_t elapsed = times.elapsed_ns() - times.ns(times.clock().now() - end);
   spent_ = {};
   spent_.compute = interval.compute;
   spent_.collective =
@@ -70,22 +78,22 @@ IntervalTimes RankMarkers::interval_times() {
   elapsed_ns_ = elapsed;
   computed_ = computed;
   called_ = called;
-  voting_.before = voting_.ticks;
+  voting_.told = voting_.before;
   return interval;
 }
 
 void RankMarkers::waited_beyond(std::uint64_t least) {
   const auto held = recorder_.lock();
   TimeAccount& times = recorder_.times();
-  const std::uint64_t voted = times.ns(voting_.before);
+  const std::uint64_t voted = times.ns(voting_.told.ticks);
   if (voted <= least) return;
   const double share = static_cast<double>(voted - least) / static_cast<double>(voted);
-  times.waited(static_cast<std::uint64_t>(share * static_cast<double>(voting_.before)));
+  times.waited(static_cast<std::uint64_t>(share * static_cast<double>(voting_.told.ticks)));
   // The vote was in the interval that has just ended.
   spent_.waiting = std::min(voted - least, spent_.tool);
   spent_.tool -= spent_.waiting;
-  report_.take_state_time(voting_.state, voted - least);
-  marking().trace.waited({voted - least, 1, times.ns(voting_.ahead)});
+  report_.take_state_time(voting_.told.state, voted - least);
+  marking().trace.waited({voted - least, 1, times.ns(voting_.told.ahead)});
 }
 
 Stream& RankMarkers::marking() {
@@ -117,11 +125,11 @@ void RankMarkers::spent(std::uint64_t begin, State state) {
     TimeAccount& times = recorder_.times();
     const std::uint64_t spent = times.spent_at_marker(begin);
     Stream& stream = marking();
-    voting_.ahead = stream.computed_until(begin);
+    voting_.present.ahead = stream.computed_until(begin);
     // Computation goes on as if there had been no marker.
     if (!recorder_.threaded() || Streams::own() != nullptr) stream.last_exit += spent;
     report_.add_state_time(state, times.ns(spent));
-    voting_.state = state;
+    voting_.present.state = state;
     budget_.watch_memory();
   });
 }

@@ -32,19 +32,25 @@ class RankMarkers final : public MarkerLog {
 
  private:
   void note_in_raw(std::uint64_t marker);
+  void end_interval();
   /// The stream of the thread that has markers.
   Stream& marking();
 
   Recorder& recorder_;
   RankReport& report_;
   RankBudget& budget_;
+  /// What a rank did about votes at a marker.
   struct Voting {
-    std::uint64_t begun = 0;           ///< tick
-    std::uint64_t ticks = 0;           ///< that the last one took
-    std::uint64_t before = 0;          ///< and the one before, of which the ballots tell
-    State state = State::kAllTracing;  ///< that its marker led to
-    std::uint64_t ahead = 0;           ///< computed up to that, since the event before
+    std::uint64_t ticks = 0;           ///< that it took
+    State state = State::kAllTracing;  ///< that the marker led to
+    std::uint64_t ahead = 0;           ///< computed up to there, since the event before
+  };
+  struct {
+    Voting present, before;   ///< the last marker, and the one before
+    Voting told;              ///< of which the last ballot tells
+    std::uint64_t begun = 0;  ///< tick
   } voting_;
+  std::uint64_t interval_end_ = 0;  ///< tick; 0: it is over when someone asks
   std::uint64_t computed_ = 0, called_ = 0, collective_ = 0;  ///< ticks, up to the last marker
   std::uint64_t elapsed_ns_ = 0;                              ///< up to there
   SpentTimes spent_;                                          ///< in the interval that it ended

@@ -17,6 +17,8 @@
 namespace chameleon::process {
 
 struct Settings : RecordOptions, OnlineOptions {
+  Settings() { voting = Voting::kDeferred; }
+
   bool enable = true;
   std::string output;  ///< empty: PROGRAM.JOBID.cham
   /// Bytes of the tool's own, beyond which it stops recording.

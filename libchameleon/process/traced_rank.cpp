@@ -19,14 +19,14 @@ ClosedInterval TracedRank::close_interval(bool elects) {
 void TracedRank::join() {
   guarded([&] {
     const auto held = recorder_.lock();
-    recorder_.streams().join(recorder_.times().ns_per_tick());
+    end_interval(recorder_, true);
   });
 }
 
 void TracedRank::drop() {
   guarded([&] {
     const auto held = recorder_.lock();
-    recorder_.streams().drop(recorder_.times().ns_per_tick());
+    end_interval(recorder_, false);
   });
 }
 

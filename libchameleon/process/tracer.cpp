@@ -85,11 +85,21 @@ void Tracer::start_clock() {
   recorder_.streams().begin(times.clock().now());
 }
 
+/// The vote that was cast goes on while the program does, at its MPI calls.
+bool Tracer::progress_votes() {
+  Tracer* const tracer = present_tracer();
+  return tracer != nullptr && tracer->online_.progress();
+}
+
 void Tracer::mark() {
   if (!traced_.marker_log().takes_markers()) return;
   const std::uint64_t begin = recorder_.times().clock().now();
   if (!online_.mark()) return;
   reserve_space();
+  if (!recorder_.threaded() && !kSimulated && online_.progress()) {
+    recorder_.streams().first().beside = progress_votes;
+    recorder_.streams().first().unusual = true;
+  }
   g_door.set(Together::kNothing);
   traced_.marker_log().spent(begin, online_.state());
 }
@@ -104,9 +114,9 @@ void Tracer::finish() { online_.finish(); }
 void Tracer::leave_partial(const std::string& why, bool everyone) {
   Streams& streams = recorder_.streams();
   const double scale = recorder_.times().ns_per_tick();
-  streams.join(scale);  // an interval that was closed for a vote without an answer
+  end_interval(recorder_, true);  // an interval that was closed for a vote without an answer
   streams.close_interval(scale);
-  streams.join(scale);
+  end_interval(recorder_, true);
   Trace trace = new_trace(size_, settings_);
   Share share = recorder_.take_share(true);
   complete_share(share);

@@ -62,6 +62,7 @@ class Tracer {
 
  private:
   void mark();
+  static bool progress_votes();
   MpiWorld world_on(MPI_Comm comm) const;
 
   Settings settings_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/objects.h"
 
+#include <utility>
+
 namespace chameleon::record {
 
 const CommShape& Objects::comm_shape(MPI_Comm comm) {
@@ -54,13 +56,20 @@ void Objects::keep_array(std::uint64_t id, std::span<const std::int64_t> array) 
   streams_.present().unusual = true;
 }
 
-void Objects::copy_arrays(Trace& trace) const {
-  for (const auto& [id, array] : arrays_) trace.arrays.emplace(id, array);
-}
-
-void Objects::forget_arrays() {
+void Objects::close_arrays(bool others) {
+  if (others) {
+    closed_arrays_.insert(arrays_.begin(), arrays_.end());
+    return;
+  }
+  closed_arrays_.merge(arrays_);
   arrays_.clear();
   recent_arrays_ = {};
+}
+
+std::map<std::uint64_t, std::vector<std::int64_t>> Objects::take_arrays(bool keeps) {
+  auto taken = std::exchange(closed_arrays_, {});
+  if (!keeps) taken.clear();
+  return taken;
 }
 
 }  // namespace chameleon::record

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -46,16 +47,18 @@ class Objects {
   void change() { ++changes_; }
   std::uint64_t changes() const { return changes_; }
 
-  /// The id of an array, which is kept until the next flush. Those seen lately cost a hash.
+  /// The id of an array, which belongs to the present interval. Those seen lately cost a hash.
   std::uint64_t intern(std::span<const std::int64_t> array) {
     const std::uint64_t id = array_id(array);
     std::uint64_t& recent = recent_arrays_[id % kRecent];
     if (recent != id || id == 0) keep_array(recent = id, array);
     return id;
   }
-  /// Adds the arrays to a trace's table.
-  void copy_arrays(Trace& trace) const;
-  void forget_arrays();
+  /// Arrays up to here are needed by the next flush; if there are other threads, and they may be in
+  /// the midst of an interval, by those after it too.
+  void close_arrays(bool others);
+  /// Those needed; what is not taken is forgotten.
+  std::map<std::uint64_t, std::vector<std::int64_t>> take_arrays(bool keeps);
 
  private:
   static constexpr std::size_t kRecent = 64;
@@ -69,7 +72,8 @@ class Objects {
   const CommShape* cached_shape_ = nullptr;
   MPI_Datatype cached_type_ = MPI_DATATYPE_NULL;
   std::int64_t cached_bytes_ = 0;
-  std::unordered_map<std::uint64_t, std::vector<std::int64_t>> arrays_;
+  /// Of the present interval, and of those before it.
+  std::map<std::uint64_t, std::vector<std::int64_t>> arrays_, closed_arrays_;
   std::array<std::uint64_t, kRecent> recent_arrays_{};  ///< of `arrays_`, by id
   std::uint64_t changes_ = 0;
 };

@@ -142,18 +142,19 @@ void RankTrace::close_books() {
   history_.append(interval_);
 }
 
-void RankTrace::join(double ns_per_tick) {
-  if (!closed_ || broken_) return;
+bool RankTrace::join(double ns_per_tick) {
+  if (!closed_ || broken_) return false;
   const Change change(broken_);
   if (spilled_) partial_.append(std::exchange(folded_, {}), 0);
   close_books();
   fold_log(partial_, ns_per_tick);
   book_.end_interval();
   history_.events += interval_.events;
+  return true;
 }
 
-void RankTrace::drop(double ns_per_tick) {
-  if (!closed_ || broken_) return;
+bool RankTrace::drop(double ns_per_tick) {
+  if (!closed_ || broken_) return false;
   const Change change(broken_);
   book_.add(log_, ns_per_tick);
   book_.end_interval();
@@ -161,6 +162,7 @@ void RankTrace::drop(double ns_per_tick) {
   folded_.clear();
   log_.clear();
   partial_.set_last_symbol(interval_.last_symbol);
+  return true;
 }
 
 std::vector<Node> RankTrace::take() {

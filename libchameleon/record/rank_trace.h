@@ -59,11 +59,11 @@ class RankTrace {
   /// appended before that belongs to the next interval. LOOP is in it only if ranks may be
   /// clustered by it (`clusters`): for LOOP the interval is folded.
   SignatureVector close_interval(double ns_per_tick, bool clusters = true);
-  /// The closed interval becomes part of *partial*. Nothing happens if none is closed: a thread's
-  /// first call may come between.
-  void join(double ns_per_tick);
+  /// The closed interval becomes part of *partial*. Nothing happens if none is closed, and it says
+  /// so: a thread's first call may come between.
+  bool join(double ns_per_tick);
   /// The closed interval is forgotten, if one is, but for its times.
-  void drop(double ns_per_tick);
+  bool drop(double ns_per_tick);
 
   /// The nodes of *partial*, which is empty afterwards. History, counts and
   /// hashes start anew.

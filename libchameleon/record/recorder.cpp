@@ -125,13 +125,18 @@ Share Recorder::take_share(bool keeps) {
   Trace schema;
   describe_calls(schema, seen_, options_);
   share.trace = streams_.take(schema);
-  if (keeps) objects_.copy_arrays(share.trace);
-  // Arrays are in use where other threads record events of the next interval during a flush, and
-  // where it comes between closing an interval and keeping it.
-  const bool alone = streams_.count() == 1 && (!threaded_ || Streams::own() != nullptr);
-  if (alone && !streams_.first().trace.log().sealed()) objects_.forget_arrays();
+  share.trace.arrays = objects_.take_arrays(keeps);
   if (!keeps) share.trace = Trace();
   return share;
+}
+
+void end_interval(Recorder& recorder, bool keeps) {
+  Streams& streams = recorder.streams();
+  const double scale = recorder.times().ns_per_tick();
+  // Where no interval was closed the arrays are those of the present one.
+  if (!(keeps ? streams.join(scale) : streams.drop(scale))) return;
+  const bool others = recorder.threaded() && Streams::own() == nullptr;
+  recorder.objects().close_arrays(others || streams.count() > 1);
 }
 
 }  // namespace chameleon::record

@@ -164,6 +164,9 @@ class Recorder {
   std::mutex mutex_;
 };
 
+/// The interval that was closed, if one was, is kept or forgotten. Under the lock.
+void end_interval(Recorder& recorder, bool keeps);
+
 /// Adds to a share that is sent what comparing shares does not need: call paths, modules,
 /// predefined objects.
 void complete_share(Share& share);

@@ -123,12 +123,16 @@ SignatureVector Streams::close_interval(double ns_per_tick, bool clusters) {
   return signature;
 }
 
-void Streams::join(double ns_per_tick) {
-  for_each([&](Stream& stream) { stream.trace.join(ns_per_tick); });
+bool Streams::join(double ns_per_tick) {
+  bool closed = false;
+  for_each([&](Stream& stream) { closed = stream.trace.join(ns_per_tick) || closed; });
+  return closed;
 }
 
-void Streams::drop(double ns_per_tick) {
-  for_each([&](Stream& stream) { stream.trace.drop(ns_per_tick); });
+bool Streams::drop(double ns_per_tick) {
+  bool closed = false;
+  for_each([&](Stream& stream) { closed = stream.trace.drop(ns_per_tick) || closed; });
+  return closed;
 }
 
 std::vector<StreamAccounts> Streams::accounts() {

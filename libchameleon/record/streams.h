@@ -85,6 +85,8 @@ struct Stream {
   std::vector<RequestFacts> requests;  ///< by id, less the thread
   std::array<Epilogue, kCallIdEnd> epilogues{};
   bool unusual = false;  ///< the present call's recording took long
+  /// What the tool does beside recording after an unusual call; true if also after the next one.
+  bool (*beside)() = nullptr;
   std::uint64_t last_exit = 0;
   std::uint64_t assumed_ticks = 0;     ///< of what recording the last call took, not measured
   std::uint64_t tool_ticks = 0;        ///< but for markers
@@ -130,8 +132,8 @@ class Streams {
   // All of the rank, as RankTrace does it for one.
   void drop_times();
   SignatureVector close_interval(double ns_per_tick, bool clusters = true);
-  void join(double ns_per_tick);
-  void drop(double ns_per_tick);
+  bool join(double ns_per_tick);
+  bool drop(double ns_per_tick);
   /// The times of each, over the run.
   std::vector<StreamAccounts> accounts();
   SignatureVector history();

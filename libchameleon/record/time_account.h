@@ -46,10 +46,11 @@ class TimeAccount {
         stream.last_exit - std::min(stream.last_exit, entry), stream.assumed_ticks);
     std::uint64_t spent = stream.assumed_ticks = epilogue.ticks;
     if (stream.unusual || epilogue.due()) {
+      const bool more = stream.unusual && stream.beside != nullptr && stream.beside();
       spent = clock_.now() - after;
       stream.assumed_ticks = 0;
       if (!stream.unusual) epilogue.learn(spent);
-      stream.unusual = false;
+      stream.unusual = more;
     }
     stream.last_exit = after + spent;
     stream.tool_ticks += (before - entry) + spent - too_much;

@@ -37,11 +37,11 @@ class MpiSubset {
   template <class T>
   using PerRank = MpiWorld::PerRank<T>;
 
-  /// What `MpiWorld::subset` gives; `number` counts the subsets of the world.
-  MpiSubset(MpiWorld& world, std::vector<std::uint32_t> ranks, std::uint32_t number)
+  /// To be made on all ranks.
+  MpiSubset(MpiWorld& world, std::vector<std::uint32_t> ranks)
       : world_(&world),
         members_(std::move(ranks), world.size()),
-        number_(number),
+        number_(world.subsets_++),
         position_(members_.position(world.rank_)) {}
 
   std::uint32_t size() const { return members_.size(); }
@@ -113,9 +113,5 @@ class MpiSubset {
   std::uint32_t position_;  ///< of this rank; size() if it is no member
   std::uint32_t operation_ = 0;
 };
-
-inline MpiSubset MpiWorld::subset(std::vector<std::uint32_t> ranks) {
-  return {*this, std::move(ranks), subsets_++};
-}
 
 }  // namespace chameleon::world

@@ -252,12 +252,26 @@ void MpiWorld::drain() {
   }
 }
 
-// A vote that was lost travels as a message of `kLost` bytes, which no vote has; it begins with the
-// rank that is missing.
+// A vote that was lost travels as a message of `SmallVote::kLost` bytes, which no vote has; it
+// begins with the rank that is missing.
 
-MpiWorld::SmallVote MpiWorld::begin_vote(int tag, int next_tag, double timeout, std::size_t size) {
+void MpiWorld::begin_vote(int tag, int next_tag, std::size_t size, SmallVote::Combine combine) {
   traffic_.depth += 2 * tree_depth(size_);
-  return {tag, next_tag, size, PMPI_Wtime(), timeout};
+  SmallVote& vote = small_.vote;
+  vote = {};
+  vote.tag = tag;
+  vote.next_tag = next_tag;
+  vote.size = size;
+  vote.combine = combine;
+  vote.over = false;
+  vote.begin = PMPI_Wtime();
+  vote.timeout = waits_.timeout;
+  if (!failed_) return;
+  // A rank that gave an operation up does not wait in votes, but those who wait for it are told: a
+  // wait may have no end.
+  tell_lost(tag);
+  vote.missing = rank_;
+  vote.lost = vote.over = true;
 }
 
 Absent MpiWorld::absent(bool ready) {
@@ -266,14 +280,17 @@ Absent MpiWorld::absent(bool ready) {
   std::uint32_t missing = 0;
   const auto add = [](Absent& mine, Absent&& theirs) { mine.add(theirs); };
   const int tag = operation_tag();
-  if (!vote_on(all, add, tag, kNoTag, waits_.timeout, missing)) failed_ = true;
+  begin_vote(tag, kNoTag, sizeof all, combine_messages<Absent>(add));
+  small_.vote.set(all);
+  if (!await_vote(waits_.timeout, missing)) failed_ = true;
+  small_.vote.get(all);
   return all;
 }
 
 bool MpiWorld::receive_reading(std::uint32_t from, ClockReading& reading) {
   if (small_receive(from, sizeof reading, operation_tag(), deadline_) != sizeof reading)
     return !(failed_ = true);
-  std::memcpy(&reading, small_[1].data(), sizeof reading);
+  std::memcpy(&reading, small_.in.data(), sizeof reading);
   return true;
 }
 
@@ -281,13 +298,13 @@ bool MpiWorld::small_send(std::uint32_t to, std::size_t size, int tag, double de
   traffic_.count(size);
   deadline_ = deadline;
   MPI_Request request = MPI_REQUEST_NULL;
-  if (PMPI_Isend(small_[0].data(), static_cast<int>(size), MPI_BYTE, static_cast<int>(to), tag,
+  if (PMPI_Isend(small_.out.data(), static_cast<int>(size), MPI_BYTE, static_cast<int>(to), tag,
                  comm_, &request) != MPI_SUCCESS)
     return !(failed_ = true);
   return wait(request);
 }
 
-/// Bytes received into `small_`; -1 when late.
+/// Bytes received into `small_.in`; -1 when late.
 int MpiWorld::small_receive(std::uint32_t from, std::size_t size, int tag, double deadline) {
   deadline_ = deadline;
   MPI_Status status;
@@ -298,30 +315,35 @@ int MpiWorld::small_receive(std::uint32_t from, std::size_t size, int tag, doubl
     if (late(polls)) return -1;
   }
   int received = -1;
-  if (PMPI_Recv(small_[1].data(), static_cast<int>(std::max(size, kLost)), MPI_BYTE,
+  if (PMPI_Recv(small_.in.data(), static_cast<int>(std::max(size, SmallVote::kLost)), MPI_BYTE,
                 static_cast<int>(from), tag, comm_, &status) != MPI_SUCCESS)
     return -1;
   PMPI_Get_count(&status, MPI_BYTE, &received);
   return received;
 }
 
-bool MpiWorld::collect(SmallVote& vote, std::uint32_t child, void* theirs) {
-  if (vote.lost) return false;
+bool MpiWorld::came(std::uint32_t from) const {
+  int found = 0;
+  return PMPI_Iprobe(static_cast<int>(from), small_.vote.tag, comm_, &found, MPI_STATUS_IGNORE) !=
+             MPI_SUCCESS ||
+         found != 0;
+}
+
+void MpiWorld::collect_from(std::uint32_t child) {
+  SmallVote& vote = small_.vote;
+  if (vote.lost) return;
   const int levels = static_cast<int>(tree_depth(child - rank_)) + 1;
   const double deadline = vote.begin + vote.timeout + patience(vote.timeout, levels);
   const int received = small_receive(child, vote.size, vote.tag, deadline);
   vote.lost = received != static_cast<int>(vote.size);
-  if (vote.lost) {
-    vote.missing = child;
-    if (received > 0) std::memcpy(&vote.missing, small_[1].data(), sizeof vote.missing);
-  } else {
-    std::memcpy(theirs, small_[1].data(), vote.size);
-  }
-  return !vote.lost;
+  if (!vote.lost) return vote.combine(vote.value.data(), small_.in.data());
+  vote.missing = child;
+  if (received > 0) std::memcpy(&vote.missing, small_.in.data(), sizeof vote.missing);
 }
 
 /// A child that has left the votes gave this one up before this rank came to it.
-void MpiWorld::look_for_leave(SmallVote& vote, std::uint32_t child) {
+void MpiWorld::look_for_leave(std::uint32_t child) {
+  SmallVote& vote = small_.vote;
   if (vote.lost || vote.next_tag == kNoTag) return;
   int found = 0;
   if (PMPI_Iprobe(static_cast<int>(child), vote.next_tag, comm_, &found, MPI_STATUS_IGNORE) !=
@@ -331,55 +353,88 @@ void MpiWorld::look_for_leave(SmallVote& vote, std::uint32_t child) {
   if (vote.lost) vote.missing = child;
 }
 
-bool MpiWorld::share(SmallVote& vote, void* value) {
+/// False if a child has not come yet.
+bool MpiWorld::collect_children(Advance how) {
+  SmallVote& vote = small_.vote;
+  std::uint32_t count = 0;
+  bool all = true;
+  walk_up(
+      rank_, size_,
+      [&](std::uint32_t child) {
+        if (count++ < vote.heard || !all) return;
+        all = how == Advance::kToTheEnd || vote.lost || came(child);
+        if (!all) return;
+        collect_from(child);
+        ++vote.heard;
+      },
+      [](std::uint32_t) {});
+  return all;
+}
+
+/// The vote's value, or that it is lost, to where it is sent from.
+std::size_t MpiWorld::write_vote() {
+  SmallVote& vote = small_.vote;
+  small_.out.fill(0);
+  if (vote.lost)
+    std::memcpy(small_.out.data(), &vote.missing, sizeof vote.missing);
+  else
+    small_.out = vote.value;
+  return vote.lost ? SmallVote::kLost : vote.size;
+}
+
+void MpiWorld::learn_result(std::uint32_t parent) {
+  SmallVote& vote = small_.vote;
+  const double waited = 2 * vote.timeout + patience(vote.timeout, std::popcount(rank_));
+  const int received = small_receive(parent, vote.size, vote.tag, vote.begin + waited);
+  if (received == static_cast<int>(vote.size)) {
+    vote.value = small_.in;
+    return;
+  }
+  vote.lose(parent);
+  if (received > 0) std::memcpy(&vote.missing, small_.in.data(), sizeof vote.missing);
+}
+
+/// Children first, then the parent, then what that says goes to the children. False if the next of
+/// them has not come, and is not waited for.
+bool MpiWorld::advance(Advance how) {
+  SmallVote& vote = small_.vote;
+  if (vote.over) return true;
+  if (!collect_children(how)) return false;
   std::uint32_t children[kMostChildren], count = 0, parent = 0;
   walk_up(
       rank_, size_, [&](std::uint32_t child) { children[count++] = child; },
       [&](std::uint32_t above) { parent = above; });
-  const double waited = 2 * vote.timeout + patience(vote.timeout, std::popcount(rank_));
-  const double deadline = vote.begin + waited;
-  const auto write = [&] {
-    small_[0].fill(0);
-    if (vote.lost)
-      std::memcpy(small_[0].data(), &vote.missing, sizeof vote.missing);
-    else
-      std::memcpy(small_[0].data(), value, vote.size);
-    return vote.lost ? kLost : vote.size;
-  };
-  if (rank_ != 0) {
-    const std::size_t size = write();
-    const bool sent = small_send(parent, size, vote.tag, deadline);
-    const int received = sent ? small_receive(parent, vote.size, vote.tag, deadline) : -1;
-    if (received == static_cast<int>(vote.size)) {
-      std::memcpy(value, small_[1].data(), vote.size);
-    } else {
-      if (received > 0)
-        std::memcpy(&vote.missing, small_[1].data(), sizeof vote.missing);
-      else if (!vote.lost)
-        vote.missing = parent;
-      vote.lost = true;
-    }
+  if (!std::exchange(vote.sent, true)) {
+    for (std::uint32_t i = 0; i < count; ++i) look_for_leave(children[i]);
+    if (rank_ != 0 && !small_send(parent, write_vote(), vote.tag, PMPI_Wtime() + vote.timeout))
+      vote.lose(parent);
   }
-  const std::size_t size = write();
+  if (rank_ != 0 && !failed_) {
+    if (how == Advance::kAsFarAsItGoes && !came(parent)) return false;
+    learn_result(parent);
+  }
+  const std::size_t size = write_vote();
   while (count > 0) small_send(children[--count], size, vote.tag, PMPI_Wtime() + vote.timeout);
-  return !vote.lost;
+  return vote.over = true;
 }
 
-/// A rank that gave an operation up does not wait in votes, but those who wait for
-/// it are told: a wait may have no end.
-bool MpiWorld::refuse(SmallVote& vote) {
-  tell_lost(vote.tag);
-  return false;
+bool MpiWorld::await_vote(double timeout, std::uint32_t& missing) {
+  SmallVote& vote = small_.vote;
+  vote.begin = PMPI_Wtime();
+  vote.timeout = timeout;
+  advance(Advance::kToTheEnd);
+  if (vote.lost) missing = vote.missing;
+  return !vote.lost;
 }
 
 void MpiWorld::leave_votes(std::uint32_t sequence) { tell_lost(vote_tag(sequence)); }
 
 /// The ranks beside this one in the tree learn that a vote is lost.
 void MpiWorld::tell_lost(int tag) {
-  small_[0].fill(0);
-  std::memcpy(small_[0].data(), &rank_, sizeof rank_);
+  small_.out.fill(0);
+  std::memcpy(small_.out.data(), &rank_, sizeof rank_);
   const auto tell = [&](std::uint32_t neighbour) {
-    small_send(neighbour, kLost, tag, PMPI_Wtime() + waits_.timeout);
+    small_send(neighbour, SmallVote::kLost, tag, PMPI_Wtime() + waits_.timeout);
   };
   walk_up(rank_, size_, tell, tell);
 }

@@ -34,6 +34,7 @@
 #include "world/absent.h"
 #include "world/clock_sample.h"
 #include "world/message_packer.h"
+#include "world/small_vote.h"
 #include "world/tree.h"
 #include "world/waiting.h"
 #include "world/world.h"
@@ -44,6 +45,9 @@ class MpiSubset;
 
 class MpiWorld {
  public:
+  /// Some of the ranks as a world of their own (mpi_subset.h).
+  using Subset = MpiSubset;
+
   /// This rank's value, unless making it failed.
   template <class T>
   struct PerRank {
@@ -65,7 +69,6 @@ class MpiWorld {
   /// What failed on this rank first, in this world.
   Failure failure() const { return failure_; }
   Traffic traffic() const { return traffic_; }
-  void reset_traffic() { traffic_ = {}; }
 
   /// Takes in and drops what arrived too late for an operation given up. To be called
   /// before MPI_Finalize after a failure or a lost vote: MPI complains of leftovers.
@@ -179,9 +182,6 @@ class MpiWorld {
     return values;
   }
 
-  /// Some of the ranks as a world of their own (mpi_subset.h). To be called on all ranks.
-  MpiSubset subset(std::vector<std::uint32_t> ranks);
-
   /// Which ranks are not `ready` for what the others are about to do, on all ranks alike: who
   /// waits for a rank must know that it does not come. 2 (size - 1) messages of 16 bytes, no
   /// allocation.
@@ -228,19 +228,30 @@ class MpiWorld {
     return sample;
   }
 
-  /// All ranks' values combined, on all of them: no allocation, messages of sizeof(T). `sequence`
+  /// A vote (`vote` in world.h), in two steps: all ranks' values combined, on all of them: no
+  /// allocation, messages of sizeof(T). `sequence`
   /// numbers the votes and must be equal on all ranks. Nothing after `timeout` seconds without an
   /// answer, `missing` being a rank that did not come (or whose world has failed), as near as one
   /// can tell: rank 0, which is the first to give up, names the right one or, on a machine under
   /// heavy load, one above it in the tree. Ranks that cannot be told give up after some 2.5 times
   /// that, and a late rank finds it out at once. A lost vote does not make the world fail.
+  /// Nothing else may be done in this world until the result is collected.
   template <class T, class C>
-  std::optional<T> vote(const PerRank<T>& values, C combine, std::uint32_t sequence, double timeout,
-                        std::uint32_t& missing) {
-    T value = values.value;
+  void cast(const PerRank<T>& values, C combine, std::uint32_t sequence) {
+    begin_vote(vote_tag(sequence), vote_tag(sequence + 1), sizeof(T), combine_messages<T>(combine));
+    small_.vote.set(values.value);
+    advance(Advance::kAsFarAsItGoes);
+  }
+  /// Passes on what has come of the vote that was cast, without waiting. Whether there is more to
+  /// come. Some 0.2 us.
+  bool progress() { return !small_.vote.over && !advance(Advance::kAsFarAsItGoes); }
+  /// The result of the vote that was cast. `timeout` begins now.
+  template <class T>
+  std::optional<T> collect(double timeout, std::uint32_t& missing) {
     const double patience = timeout + (rank_ == 0 ? 0.0 : std::min(1.0, timeout / 2));
-    if (!vote_on(value, combine, vote_tag(sequence), vote_tag(sequence + 1), patience, missing))
-      return std::nullopt;
+    if (!await_vote(patience, missing)) return std::nullopt;
+    T value;
+    small_.vote.get(value);
     return value;
   }
 
@@ -251,8 +262,6 @@ class MpiWorld {
 
  private:
   friend class MpiSubset;
-  /// Bytes of a vote at most, and of the message that says that one is lost.
-  static constexpr std::size_t kSmall = 144, kLost = 5;
   static constexpr int kNoTag = -1;
   static constexpr MessageKind kUnpacked{};
   static constexpr std::size_t kMostChildren = 32;  ///< in the tree
@@ -264,13 +273,7 @@ class MpiWorld {
     std::int64_t root = 0;  ///< rank 0's clock now, ns
     std::int64_t error = 0;
   };
-  struct SmallVote {
-    int tag, next_tag;
-    std::size_t size;
-    double begin, timeout;
-    std::uint32_t missing = 0;
-    bool lost = false;
-  };
+  enum class Advance : std::uint8_t { kAsFarAsItGoes, kToTheEnd };
 
   /// `now()`: this rank's clock.
   template <class Now>
@@ -305,34 +308,12 @@ class MpiWorld {
         if (small_receive(child, 0, tag, deadline_) < 0) failed_ = true;
         if (failed_) break;
         const ClockReading mine{now() + best.offset, best.error};
-        std::memcpy(small_[0].data(), &mine, sizeof mine);
+        std::memcpy(small_.out.data(), &mine, sizeof mine);
         small_send(child, sizeof mine, tag, deadline_);
       }
     }
     traffic_ = counted;
     return best;
-  }
-
-  template <class T, class C>
-  bool vote_on(T& value, C combine, int tag, int next_tag, double timeout, std::uint32_t& missing) {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= kSmall && sizeof(T) != kLost);
-    SmallVote vote = begin_vote(tag, next_tag, timeout, sizeof(T));
-    if (failed_) {
-      missing = rank_;
-      return refuse(vote);
-    }
-    walk_up(
-        rank_, size_,
-        [&](std::uint32_t child) {
-          T theirs;
-          if (collect(vote, child, &theirs)) combine(value, std::move(theirs));
-        },
-        [](std::uint32_t) {});
-    walk_up(
-        rank_, size_, [&](std::uint32_t child) { look_for_leave(vote, child); },
-        [](std::uint32_t) {});
-    if (!share(vote, &value)) missing = vote.missing;
-    return !vote.lost;
   }
 
   /// Empty if it cannot be had.
@@ -441,11 +422,15 @@ class MpiWorld {
   int vote_tag(std::uint32_t sequence) const {
     return static_cast<int>(sequence % static_cast<std::uint32_t>(tags_));
   }
-  SmallVote begin_vote(int tag, int next_tag, double timeout, std::size_t size);
-  void look_for_leave(SmallVote& vote, std::uint32_t child);
-  bool collect(SmallVote& vote, std::uint32_t child, void* theirs);
-  bool share(SmallVote& vote, void* value);
-  bool refuse(SmallVote& vote);
+  void begin_vote(int tag, int next_tag, std::size_t size, SmallVote::Combine combine);
+  bool advance(Advance how);
+  bool collect_children(Advance how);
+  bool await_vote(double timeout, std::uint32_t& missing);
+  bool came(std::uint32_t from) const;
+  void collect_from(std::uint32_t child);
+  void look_for_leave(std::uint32_t child);
+  void learn_result(std::uint32_t parent);
+  std::size_t write_vote();
   void tell_lost(int tag);
 
   bool start(Sending& sending, std::uint32_t to, std::span<const std::uint8_t> bytes, int tag);
@@ -481,7 +466,10 @@ class MpiWorld {
   Failure failure_ = Failure::kNone;
   Traffic traffic_;
   std::shared_ptr<MessagePacker> packer_;
-  std::array<std::array<std::uint8_t, kSmall>, 2> small_;  ///< out and in
+  struct {
+    SmallVote::Message out, in;
+    SmallVote vote;
+  } small_;
 };
 
 }  // namespace chameleon::world

@@ -20,7 +20,6 @@ class VirtualSubset {
   template <class T>
   using PerRank = std::vector<T>;
 
-  /// What `VirtualWorld::subset` gives.
   VirtualSubset(VirtualWorld& world, std::vector<std::uint32_t> ranks)
       : world_(&world), members_(std::move(ranks), world.size()) {}
 
@@ -87,9 +86,5 @@ class VirtualSubset {
   VirtualWorld* world_;
   Members members_;
 };
-
-inline VirtualSubset VirtualWorld::subset(std::vector<std::uint32_t> ranks) {
-  return {*this, std::move(ranks)};
-}
 
 }  // namespace chameleon::world

@@ -17,6 +17,7 @@
 #include "base/attempt.h"
 #include "world/absent.h"
 #include "world/clock_sample.h"
+#include "world/small_vote.h"
 #include "world/tree.h"
 #include "world/world.h"
 
@@ -33,6 +34,9 @@ inline double thread_seconds() {
 
 class VirtualWorld {
  public:
+  /// Some of the ranks as a world of their own (virtual_subset.h).
+  using Subset = VirtualSubset;
+
   template <class T>
   using PerRank = std::vector<T>;
 
@@ -156,9 +160,6 @@ class VirtualWorld {
     return values;
   }
 
-  /// Some of the ranks as a world of their own (virtual_subset.h).
-  VirtualSubset subset(std::vector<std::uint32_t> ranks);
-
   /// Nobody is. As many messages as in a real job.
   Absent absent(bool) {
     for (std::uint32_t i = 0; i < 2 * (size_ - 1); ++i) traffic_.count(sizeof(Absent));
@@ -181,11 +182,18 @@ class VirtualWorld {
     return incoming;
   }
 
-  /// The vote of all ranks, on all of them; nobody fails to answer.
+  /// The vote of all ranks, on all of them; nobody fails to answer, and the result is there at
+  /// once.
   template <class T, class C>
-  std::optional<T> vote(const PerRank<T>& values, C combine, std::uint32_t, double,
-                        std::uint32_t&) {
-    return all_reduce(*this, PerRank<T>(values), combine);
+  void cast(const PerRank<T>& values, C combine, std::uint32_t) {
+    cast_.set(all_reduce(*this, PerRank<T>(values), combine));
+  }
+  bool progress() { return false; }
+  template <class T>
+  std::optional<T> collect(double, std::uint32_t&) {
+    T value;
+    cast_.get(value);
+    return value;
   }
 
   /// Every rank's clock beside rank 0's: they are what `now(rank, value)` says, compared at once.
@@ -249,6 +257,7 @@ class VirtualWorld {
   bool measure_time_;
   Traffic traffic_;
   double critical_seconds_ = 0;
+  SmallVote cast_;
 };
 
 }  // namespace chameleon::world

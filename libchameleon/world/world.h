@@ -176,4 +176,12 @@ auto all_reduce(W& world, Values values, C combine) {
   return world.broadcast(world.reduce(std::move(values), combine));
 }
 
+/// A vote, for whose result all ranks wait.
+template <class T, class W, class Values, class C>
+std::optional<T> vote(W& world, const Values& values, C combine, std::uint32_t sequence,
+                      double timeout, std::uint32_t& missing) {
+  world.cast(values, combine, sequence);
+  return world.template collect<T>(timeout, missing);
+}
+
 }  // namespace chameleon::world

@@ -71,6 +71,7 @@ const char* const kCorpus[] = {"CHAMELEON_ENABLE=1",
                                "CHAMELEON_FILTER=auto",
                                "CHAMELEON_FILTER=on",
                                "CHAMELEON_WAIT=sleep",
+                               "CHAMELEON_VOTE=blocking",
                                "CHAMELEON_RULES=Send.dest = me ^ 1",
                                "CHAMELEON_RULES=let r = isqrt(np)\nSendrecv.dest where tag == 3 = "
                                "me % r * r + me / r # all",

@@ -326,7 +326,8 @@ def uneven(online):
 def unanswered(online):
     for mode in ("absent", "late"):
         begin = time.monotonic()
-        what, _, _, outcome = online.exact(4, online.program(mode, 12), lines=2, MARKER_TIMEOUT=1)
+        what, _, _, outcome = online.exact(4, online.program(mode, 12), lines=2, MARKER_TIMEOUT=1,
+                                           VOTE="blocking" if mode == "late" else "deferred")
         expect(b"rank 1 did not answer at marker" in outcome.stderr, what, outcome)
         expect(time.monotonic() - begin < 30, f"{what}: takes too long")
 
@@ -463,7 +464,8 @@ def waits_asleep(online):
     spent = {}
     for how in ("yield", "sleep"):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        outcome = online.tools.job(2, online.program("slow", 200), preload=[online.tools.library], CHAMELEON_WAIT=how,
+        outcome = online.tools.job(2, online.program("slow", 200), preload=[online.tools.library],
+                                   CHAMELEON_WAIT=how, CHAMELEON_VOTE="blocking",
                                    CHAMELEON_OUTPUT=online.tools.fresh("wait") / "t.cham")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         expect(outcome.status == 0, f"CHAMELEON_WAIT={how}", outcome)

@@ -168,10 +168,30 @@ template <class T>
 MpiWorld::PerRank<T> here(T value) {
   return {value};
 }
-void combine_votes(Vote& a, Vote&& b) {
+constexpr auto combine_votes = [](Vote& a, Vote&& b) {
   a.product = 31 * a.product + b.product;
   a.sum += b.sum;
   a.most = std::max(a.most, b.most);
+};
+
+// A vote that ranks come back to: once all have passed on what came, its result is here.
+void deferred_votes(std::uint32_t size) {
+  MPI_Comm comm;
+  MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  MpiWorld world(comm, 60);
+  VirtualWorld reference(size);
+  for (std::uint32_t sequence = 0; sequence < 20; ++sequence) {
+    const auto make = [&](std::uint32_t rank) { return Vote{rank + sequence, 1, rank}; };
+    if (me == sequence % size) usleep(2000);
+    world.cast(world.generate(make), combine_votes, sequence);
+    while (sequence % 3 != 0 && world.progress()) sched_yield();
+    std::uint32_t missing = 0;
+    const auto vote = world.collect<Vote>(60, missing);
+    const Vote expected = all_reduce(reference, reference.generate(make), combine_votes);
+    check(vote && vote->product == expected.product && vote->sum == size,
+          "a deferred vote came out wrong");
+    check(!world.progress(), "a vote goes on when its result is here");
+  }
 }
 
 void votes(std::uint32_t size) {
@@ -183,8 +203,8 @@ void votes(std::uint32_t size) {
   std::uint32_t sequence = 0;
   for (; sequence < 50; ++sequence) {
     const auto make = [&](std::uint32_t rank) { return Vote{rank + sequence, 1, rank}; };
-    const std::optional<Vote> vote =
-        world.vote(world.generate(make), combine_votes, sequence, 60, missing);
+    const std::optional<Vote> vote = chameleon::world::vote<Vote>(
+        world, world.generate(make), combine_votes, sequence, 60, missing);
     check(vote.has_value(), "a vote was lost");
     if (!vote) return;
     const Vote expected = all_reduce(reference, reference.generate(make), combine_votes);
@@ -201,7 +221,8 @@ void votes(std::uint32_t size) {
     missing = UINT32_MAX;
     const double begin = MPI_Wtime();
     const bool answered =
-        world.vote(here(vote), combine_votes, sequence++, 0.2, missing).has_value();
+        chameleon::world::vote<Vote>(world, here(vote), combine_votes, sequence++, 0.2, missing)
+            .has_value();
     const double taken = MPI_Wtime() - begin;
     check(!answered || me == late, "a vote without all ranks was answered");
     // A child of rank 0 is named exactly; of others, by chance of timing, one above it.
@@ -231,15 +252,17 @@ void left_votes(std::uint32_t size) {
       Vote vote{me, 1, me};
       if (me != late) {
         if (!ahead)
-          check(!world.vote(here(vote), combine_votes, sequence, 0.1, missing),
+          check(!chameleon::world::vote<Vote>(world, here(vote), combine_votes, sequence, 0.1,
+                                              missing),
                 "a vote without all ranks");
         world.leave_votes(sequence + (ahead ? 0 : 1));
       }
       idle_barrier(comm);
       if (me == late) {
         const double begin = MPI_Wtime();
-        check(!world.vote(here(vote), combine_votes, sequence, 1e6, missing),
-              "a vote that the others have left");
+        check(
+            !chameleon::world::vote<Vote>(world, here(vote), combine_votes, sequence, 1e6, missing),
+            "a vote that the others have left");
         check(MPI_Wtime() - begin < 1, "a vote waits for ranks that have left");
         world.leave_votes(sequence + 1);
       }
@@ -270,7 +293,8 @@ void timeout(std::uint32_t size) {
   // Who has not failed learns of it in the next vote, however patient.
   const double begin = MPI_Wtime();
   std::uint32_t missing = 0;
-  check(!world.vote(here(1U), add, 0, 1e6, missing), "a vote of a failed world");
+  check(!chameleon::world::vote<std::uint32_t>(world, here(1U), add, 0, 1e6, missing),
+        "a vote of a failed world");
   check(MPI_Wtime() - begin < 5, "a vote waits for a failed world");
   check(missing != 1 || me == 1, "the wrong rank was named");
   MPI_Barrier(MPI_COMM_WORLD);
@@ -398,6 +422,7 @@ int main(int argc, char** argv) {
   clusterings(static_cast<std::uint32_t>(size));
   failures_of_one(static_cast<std::uint32_t>(size));
   votes(static_cast<std::uint32_t>(size));
+  deferred_votes(static_cast<std::uint32_t>(size));
   left_votes(static_cast<std::uint32_t>(size));
   timeout(static_cast<std::uint32_t>(size));
   int all = 0;

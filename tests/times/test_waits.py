@@ -157,7 +157,7 @@ def check_job(tools, options, fidelity):
     folder = tools.fresh(fidelity)
     file = folder / "trace.cham"
     outcome = tools.traced(RANKS, [options.program, str(STEPS)], file, cwd=folder,
-                           CHAMELEON_FIDELITY=fidelity)
+                           CHAMELEON_FIDELITY=fidelity, CHAMELEON_VOTE="blocking")
     expect(outcome.status == 0 and file.exists(), "the traced run fails", outcome)
     trace = chameleon_trace.read_trace(file)
     facts = list(trace.facts())

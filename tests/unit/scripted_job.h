@@ -176,14 +176,18 @@ class LosingWorld : public VirtualWorld {
   LosingWorld(std::uint32_t size, std::uint32_t lost) : VirtualWorld(size), lost_(lost) {}
 
   template <class T, class C>
-  std::optional<T> vote(const PerRank<T>& values, C combine, std::uint32_t sequence, double timeout,
-                        std::uint32_t& missing) {
-    if (timeout < kForever && sequence == lost_) return std::nullopt;
-    return VirtualWorld::vote(values, combine, sequence, timeout, missing);
+  void cast(const PerRank<T>& values, C combine, std::uint32_t sequence) {
+    sequence_ = sequence;
+    VirtualWorld::cast(values, combine, sequence);
+  }
+  template <class T>
+  std::optional<T> collect(double timeout, std::uint32_t& missing) {
+    if (timeout < kForever && sequence_ == lost_) return std::nullopt;
+    return VirtualWorld::collect<T>(timeout, missing);
   }
 
  private:
-  std::uint32_t lost_;
+  std::uint32_t lost_, sequence_ = 0;
 };
 
 /// A job of virtual ranks.

@@ -228,7 +228,7 @@ TEST_CASE("what the members of a cluster share is said of those who are alike") 
 TEST_CASE("of a subset, which has no samples, leads are the farthest") {
   VirtualWorld world(40);
   const auto all = all_of(40, [](std::uint32_t rank) { return signature_of(1, rank, 0); });
-  VirtualSubset subset = world.subset({3, 5, 8, 13, 21, 34});
+  VirtualSubset subset(world, {3, 5, 8, 13, 21, 34});
   ClusterOptions farthest = by_capek(2);
   farthest.selection = Selection::kFarthest;
   CHECK(cluster::cluster(subset, subset.of(all), by_capek(2)) ==

@@ -22,12 +22,10 @@ class CountingWorld : public VirtualWorld {
   CountingWorld(std::uint32_t size, Traffic& votes) : VirtualWorld(size, true), votes_(&votes) {}
 
   template <class T, class C>
-  std::optional<T> vote(const PerRank<T>& values, C combine, std::uint32_t sequence, double timeout,
-                        std::uint32_t& missing) {
+  void cast(const PerRank<T>& values, C combine, std::uint32_t sequence) {
     reset_traffic();
-    auto all = VirtualWorld::vote(values, combine, sequence, timeout, missing);
+    VirtualWorld::cast(values, combine, sequence);
     *votes_ = traffic();
-    return all;
   }
 
  private:

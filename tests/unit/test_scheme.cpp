@@ -75,7 +75,7 @@ TEST_CASE("a scheme of a few lines runs on a world and on subsets of it") {
     CHECK(world.traffic().messages == 2 * (size - 1));
     CHECK(world.traffic().depth == 2 * tree_depth(size));
 
-    VirtualSubset subset = world.subset(some);
+    VirtualSubset subset(world, some);
     CHECK(cluster::cluster(subset, subset.of(work), MostWork()) == expected(some, seed, kinds));
   }
 }

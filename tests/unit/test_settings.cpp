@@ -83,6 +83,7 @@ TEST_CASE("rules are a text, or a file of one, and what is wrong with them is to
   CHECK_FALSE(parse({"CHAMELEON_RULES="}));
   CHECK_FALSE(parse({"CHAMELEON_FILTER=maybe"}));
   CHECK_FALSE(parse({"CHAMELEON_WAIT=spin"}));
+  CHECK_FALSE(parse({"CHAMELEON_VOTE=never"}));
 }
 
 TEST_CASE("every variable is taken") {

@@ -109,7 +109,7 @@ TEST_CASE("a subset maps, reduces and broadcasts among its members") {
     for (std::uint32_t rank = size; rank-- > 0;)  // named in any order
       if ((chosen >> rank & 1) != 0) ranks.push_back(rank);
     const auto members = static_cast<std::uint32_t>(ranks.size());
-    VirtualSubset subset = world.subset(ranks);
+    VirtualSubset subset(world, ranks);
     REQUIRE(std::is_sorted(subset.ranks().begin(), subset.ranks().end()));
     REQUIRE(subset.size() == members);
 
