@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Effort windows of the example `faulty`: sums over all ranks are those of the series, a slow rank
 is a stratum, an imbalance that moves is seen in the steps where it was, and of 100 windows the
-claimed error holds in at least 95. The command, its tables and both readers say the same. Where
-ranks call markers unevenly the window is given up.
+claimed error holds in at least 95. Windows are, bit for bit, those that virtual ranks make of what
+the ranks noted. The command, its tables and both readers say the same. Where ranks call markers
+unevenly the window is given up.
 
     test_effort.py --tools TOOLS.json --program FAULTY --nodes N --uneven U --ranks 4,8 [--all]
 
@@ -31,7 +32,8 @@ FEW, FEW_HELD = 20, 17
 def run(tools, what, ranks, program, **variables):
     folder = tools.fresh(what)
     trace = folder / "trace.cham"
-    outcome = tools.traced(ranks, program, trace, cwd=folder, timeout=300,
+    (folder / "raw").mkdir()
+    outcome = tools.traced(ranks, program, trace, folder / "raw", cwd=folder, timeout=300,
                            CHAMELEON_EFFORT_STEPS=LENGTH,
                            **{"CHAMELEON_EFFORT": "on", **variables})
     expect(outcome.status == 0 and trace.exists(), f"{what}: the traced run fails", outcome)
@@ -125,6 +127,30 @@ def check_tables(where, tools, trace):
         expect(theirs[1:] == mine and len(mine) >= STEPS, f"{where}: table {name} differs")
 
 
+def said_of(tools, trace):
+    """The status of `verify`, and how many windows of how many it made again."""
+    outcome = tools.chameleon("verify", "--json", trace, "--raw", trace.parent / "raw")
+    said = json.loads(outcome.stdout or "{}").get("efforts", {"equal": 0, "windows": 0})
+    return outcome.status, said["equal"], said["windows"]
+
+
+def check_made_again(where, tools, trace, windows, ranks):
+    """Virtual ranks make the same windows; and would not of anything else."""
+    expect(said_of(tools, trace) == (0, windows, windows), f"{where}: {said_of(tools, trace)}")
+    text = tools.chameleon("verify", trace, "--raw", trace.parent / "raw")
+    expect(f"effort windows: {windows} of {windows} as ".encode() in text.stdout, where, text)
+    path = trace.parent / "raw" / f"rank.{ranks - 1}.raw"
+    records = path.read_text(encoding="utf-8")
+    line = next(one for one in records.splitlines() if one.startswith("# efforts "))
+    words = line.split()
+    for words[-1], expected in ((str(int(words[-1]) + 1), (1, windows - 1, windows)),
+                                ("x", (3, 0, 0)), ("", (3, 0, 0))):
+        path.write_text(records.replace(line, " ".join(words)), encoding="utf-8")
+        expect(said_of(tools, trace) == expected, f"{where}: {words[-1]}: {said_of(tools, trace)}")
+    path.write_text(records.replace(line + "\n", ""), encoding="utf-8")
+    expect(said_of(tools, trace) == (0, windows - 1, windows - 1), f"{where}: a line is missing")
+
+
 def check_faults(tools, options, ranks, fidelity):
     where = f"{ranks} ranks, {fidelity}"
     faults = [f"slow:1:{SLOW[0]}-{SLOW[-1]}:{SLOW_US}"] if ranks > 1 else []
@@ -139,6 +165,7 @@ def check_faults(tools, options, ranks, fidelity):
         check_blame(where, windows, ranks)
     check_readers(where, tools, options, trace, windows)
     check_tables(where, tools, trace)
+    check_made_again(where, tools, trace, len(windows), ranks)
     report = document(tools, "report", trace)
     expect(report["efforts"] == windows, f"{where}: the report has other windows")
     text = tools.chameleon("sample", trace)
@@ -166,6 +193,7 @@ def check_claims(tools, options, ranks):
     expect(held >= least and held == said["windows_held"], f"the claim holds in {held} windows")
     expect(within == many, f"{within} claims are what was asked for")
     expect(sampled < 1, "every rank was sampled in every window")
+    expect(said_of(tools, trace) == (0, many, many), f"virtual ranks: {said_of(tools, trace)}")
 
 
 def check_uneven(tools, options):
