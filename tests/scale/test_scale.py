@@ -35,9 +35,11 @@ def cost():
 
 
 def slow_ranks(ranks):
-    """Of a third of the ranks one is slow by turns: in five kinds of ways, and each by its own time."""
-    faults = [f"moving:0-{ITERATIONS}:700"]
-    for rank in range(0, ranks, 3):
+    """In every step another rank is slow, each by its own time; and a third of the ranks for some
+    steps, in five kinds of ways. At 1,024 ranks SMPI takes the latter for a deadlock, with or without
+    the tool."""
+    faults = [f"moving:{step}:{500 + 40 * step * (step % 7)}" for step in range(ITERATIONS)]
+    for rank in range(0, ranks if ranks < 1024 else 0, 3):
         first = rank % 5 * 4
         faults.append(f"slow:{rank}:{first}-{first + 8}:{1000 * (1 + rank % 5) + rank * 7919 % 101}")
     return [word for fault in faults for word in ("--fault", fault)]
