@@ -9,6 +9,7 @@
 #include "analysis/declared.h"
 #include "analysis/verify.h"
 #include "analysis/verify_clusters.h"
+#include "analysis/verify_efforts.h"
 #include "analysis/verify_times.h"
 #include "tools/common.h"
 #include "tools/progress.h"
@@ -59,7 +60,7 @@ nlohmann::ordered_json column_of(const TimesColumn& times) {
 }
 
 nlohmann::ordered_json document_of(const VerifyReport& report, const ClusterCheck& clusters,
-                                   const TimesCheck& times, bool ok) {
+                                   const EffortCheck& efforts, const TimesCheck& times, bool ok) {
   nlohmann::ordered_json document = json_document("verify");
   document["ok"] = ok;
   document["matches"] = report.matches();
@@ -99,6 +100,8 @@ nlohmann::ordered_json document_of(const VerifyReport& report, const ClusterChec
     document["too_wide"].push_back(
         {{"kind", kinds_text(one.kind)}, {"ranks", one.ranks.to_string()}});
   if (clusters.done) document["clusters"] = {{"equal", clusters.equal}, {"leads", clusters.leads}};
+  if (efforts.windows > 0)
+    document["efforts"] = {{"equal", efforts.equal}, {"windows", efforts.windows}};
   document["declarations"] = nlohmann::ordered_json::array();
   for (const Declaration& declaration : report.declarations)
     document["declarations"].push_back(
@@ -160,8 +163,18 @@ void print_mismatches(const std::vector<VerifyReport::Mismatch>& list, std::uint
   if (count > list.size()) std::cout << label << count - list.size() << " further mismatches\n";
 }
 
-void print_text(const VerifyReport& report, const ClusterCheck& clusters, const TimesCheck& times,
-                bool strict, bool ok) {
+void print_made_again(const ClusterCheck& clusters, const EffortCheck& efforts) {
+  if (clusters.done)
+    std::cout << (clusters.equal ? "clusters: as computed again from the ranks' signatures, "
+                                 : "clusters: NOT those of the ranks' signatures, which give ")
+              << clusters.leads << (clusters.leads == 1 ? " lead\n" : " leads\n");
+  if (efforts.windows > 0)
+    std::cout << "effort windows: " << (efforts.matches() ? "" : "ONLY ") << efforts.equal << " of "
+              << efforts.windows << " as computed again from what ranks computed\n";
+}
+
+void print_text(const VerifyReport& report, const ClusterCheck& clusters,
+                const EffortCheck& efforts, const TimesCheck& times, bool strict, bool ok) {
   print_columns(report);
   print_times(times);
   print_mismatches(report.mismatches, report.mismatch_count - report.declared_count, "");
@@ -188,10 +201,7 @@ void print_text(const VerifyReport& report, const ClusterCheck& clusters, const 
     std::cout << "polls: " << count_text(report.polls) << " unsuccessful, which are no events, "
               << (report.polls_missed == 0 ? "as many as the trace counts\n"
                                            : "NOT as many as the trace counts\n");
-  if (clusters.done)
-    std::cout << (clusters.equal ? "clusters: as computed again from the ranks' signatures, "
-                                 : "clusters: NOT those of the ranks' signatures, which give ")
-              << clusters.leads << (clusters.leads == 1 ? " lead\n" : " leads\n");
+  print_made_again(clusters, efforts);
   std::cout << (report.matches() ? "the trace matches the raw records"
                 : report.declared()
                     ? (ok ? "the trace differs only where it declares to"
@@ -214,15 +224,17 @@ int run_verify(const Options& options) {
   }
   const Result<ClusterCheck> clusters = verify_clusters(*trace, options.raw);
   if (!clusters) return fail("verify", clusters.error());
+  const Result<EffortCheck> efforts = verify_efforts(*trace, options.raw);
+  if (!efforts) return fail("verify", efforts.error());
   const Result<TimesCheck> times = verify_times(*trace, options.raw);
   if (!times) return fail("verify", times.error());
   const bool as_stated = times->matches() || (!options.strict && times->declared());
-  const bool ok = (!clusters->done || clusters->equal) && as_stated &&
+  const bool ok = (!clusters->done || clusters->equal) && efforts->matches() && as_stated &&
                   (report->matches() || (!options.strict && report->declared()));
   if (options.json)
-    print_json(document_of(*report, *clusters, *times, ok));
+    print_json(document_of(*report, *clusters, *efforts, *times, ok));
   else
-    print_text(*report, *clusters, *times, options.strict, ok);
+    print_text(*report, *clusters, *efforts, *times, options.strict, ok);
   return ok ? kExitOk : kExitMismatch;
 }
 

@@ -4,6 +4,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <istream>
 
 #include "cluster/options.h"
 
@@ -46,6 +47,33 @@ bool effort_share_of(std::string_view text, std::uint32_t& ppm) {
   if (!tolerance_of(text, share)) return false;
   ppm = static_cast<std::uint32_t>(std::lround(share * 1e6));
   return ppm > 0 && ppm < 1'000'000;
+}
+
+namespace {
+
+std::string k_text(const EffortK& k) {
+  if (k.by == EffortK::By::kFixed) return std::to_string(k.k);
+  return k.by == EffortK::By::kSamples ? "samples" : "bic";
+}
+
+}  // namespace
+
+std::string effort_text(const EffortOptions& options) {
+  const Efforts::Settings& window = options.window;
+  return std::to_string(options.seed) + " " + k_text(options.k) + " " +
+         std::to_string(window.length) + " " + std::to_string(window.error_ppm) + " " +
+         std::to_string(window.confidence_ppm);
+}
+
+bool effort_from(std::istream& words, EffortOptions& options) {
+  EffortOptions read;
+  std::string k, length;
+  words >> read.seed >> k >> length >> read.window.error_ppm >> read.window.confidence_ppm;
+  if (!words || !effort_k_of(k, read.k) || !effort_steps_of(length, read.window.length))
+    return false;
+  read.on = true;
+  options = read;
+  return true;
 }
 
 }  // namespace chameleon::cluster

@@ -4,6 +4,8 @@
 /// How ranks are clustered and sampled by what they compute: CHAMELEON_EFFORT and its like.
 
 #include <cstdint>
+#include <iosfwd>
+#include <string>
 #include <string_view>
 
 #include "model/effort.h"
@@ -34,5 +36,10 @@ bool effort_k_of(std::string_view text, EffortK& k);
 bool effort_steps_of(std::string_view text, std::uint64_t& steps);
 /// A share above 0 and below 1, as such or in percent, in parts per million.
 bool effort_share_of(std::string_view text, std::uint32_t& ppm);
+
+/// In raw records: SEED K LENGTH ERROR CONFIDENCE, the last two in parts per million.
+std::string effort_text(const EffortOptions& options);
+/// The same read; false if it is malformed.
+bool effort_from(std::istream& words, EffortOptions& options);
 
 }  // namespace chameleon::cluster

@@ -77,8 +77,9 @@ class EffortKeeper {
   }
 
   auto measure(World& world, Members<World>& members, std::uint64_t first, std::uint64_t last) {
-    auto efforts = world.map(members, [](std::uint32_t, Member& member) {
+    auto efforts = world.map(members, [&](std::uint32_t, Member& member) {
       if (member.rank->failed()) throw std::bad_alloc();  // it does not know what it computed
+      member.rank->marker_log().note_efforts(options_, first, member.efforts);
       return std::exchange(member.efforts, {});
     });
     return cluster::effort_window(world, efforts, options_, first, last);

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "cluster/effort_options.h"
+#include "cluster/effort_sums.h"
 #include "cluster/options.h"
 #include "signature/signature.h"
 
@@ -46,6 +48,9 @@ class MarkerLog {
   virtual void note_change() = 0;
   /// The rank's signature decides about leads.
   virtual void note_election(const ClusterOptions& how, const SignatureVector& signature) = 0;
+  /// What the rank computed in the effort window that begins after marker `first` - 1.
+  virtual void note_efforts(const cluster::EffortOptions& how, std::uint64_t first,
+                            const cluster::RankEfforts& efforts) = 0;
   /// Markers came from a thread other than the first that had one.
   virtual bool marks_from_second_thread() const = 0;
 };

@@ -27,6 +27,17 @@ void raw_election(std::FILE* file, const ClusterOptions& how, const SignatureVec
   std::fputc('\n', file);
 }
 
+/// The same of an effort window.
+void raw_efforts(std::FILE* file, const cluster::EffortOptions& how, std::uint64_t first,
+                 const cluster::RankEfforts& efforts) {
+  std::fprintf(file, "# efforts %llu %s", static_cast<unsigned long long>(first),
+               cluster::effort_text(how).c_str());
+  for (const cluster::StepEffort& step : efforts)
+    std::fprintf(file, " %llu %llu", static_cast<unsigned long long>(step.marker),
+                 static_cast<unsigned long long>(step.ns));
+  std::fputc('\n', file);
+}
+
 }  // namespace
 
 void RankMarkers::reached(Stage stage, std::uint64_t marker) {
@@ -108,6 +119,12 @@ void RankMarkers::belongs_to(std::uint32_t phase) {
 void RankMarkers::note_election(const ClusterOptions& how, const SignatureVector& signature) {
   const auto held = recorder_.lock();
   if (std::FILE* const raw = recorder_.streams().first().raw) raw_election(raw, how, signature);
+}
+
+void RankMarkers::note_efforts(const cluster::EffortOptions& how, std::uint64_t first,
+                               const cluster::RankEfforts& efforts) {
+  const auto held = recorder_.lock();
+  if (std::FILE* const raw = recorder_.streams().first().raw) raw_efforts(raw, how, first, efforts);
 }
 
 bool RankMarkers::takes_markers() {

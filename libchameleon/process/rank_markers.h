@@ -2,7 +2,7 @@
 #pragma once
 
 /// What this process notes of its markers: its votes on the tracer's clock, its intervals' times,
-/// and, in raw records, its elections.
+/// and, in raw records, its elections and effort windows.
 
 #include "model/phase_totals.h"
 #include "online/marker_log.h"
@@ -22,6 +22,8 @@ class RankMarkers final : public MarkerLog {
   void belongs_to(std::uint32_t phase) override;
   void note_change() override { report_.count_change(); }
   void note_election(const ClusterOptions& how, const SignatureVector& signature) override;
+  void note_efforts(const cluster::EffortOptions& how, std::uint64_t first,
+                    const cluster::RankEfforts& efforts) override;
   bool marks_from_second_thread() const override { return second_thread_; }
 
   /// Whether this is the thread whose markers are acted on: the first that has one.

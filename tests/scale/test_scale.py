@@ -6,7 +6,9 @@
 
 Each program must verify its own results, cluster as often and into as many Call-Paths as the
 papers say, lead at 70 % of its markers at least, find the clusters that virtual ranks find, and
-leave a trace that agrees with the raw records of every rank. Prints the columns of the dissertation's Table 5.2, and what the run cost."""
+leave a trace that agrees with the raw records of every rank. Its effort windows must be those that
+virtual ranks make of what the ranks computed. Prints the columns of the dissertation's Table 5.2,
+and what the run cost."""
 
 import json
 import resource
@@ -18,7 +20,7 @@ from simulated_job import expect, harness
 ITERATIONS = 24
 # Distinct Call-Path signatures at any number of ranks here; others grow with it.
 CALL_PATHS = {"wavefront": 9, "multipartition": 1, "bucketsort": 3, "transpose": 1, "spectral": 1,
-              "ring": 1, "ocean": 1, "hydro": 27}
+              "ring": 1, "ocean": 1, "hydro": 27, "faulty": 1}
 # SMPI's MPI_Sendrecv with oneself gives a process id as the status's source.
 SENDS_TO_ITSELF = {"transpose"}
 HEAD = (f"{'program':<16}{'ranks':>6}{'#Iters':>8}{'#Freq':>7}{'#Calls':>8}{'#C':>4}{'#L':>5}"
@@ -32,6 +34,23 @@ def cost():
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
+def slow_ranks(ranks):
+    """In every step another rank is slow, each by its own time; and a third of the ranks for some
+    steps, in five kinds of ways. At 1,024 ranks SMPI takes the latter for a deadlock, with or without
+    the tool."""
+    faults = [f"moving:{step}:{500 + 40 * step * (step % 7)}" for step in range(ITERATIONS)]
+    for rank in range(0, ranks if ranks < 1024 else 0, 3):
+        first = rank % 5 * 4
+        faults.append(f"slow:{rank}:{first}-{first + 8}:{1000 * (1 + rank % 5) + rank * 7919 % 101}")
+    return [word for fault in faults for word in ("--fault", fault)]
+
+
+def check_windows(where, report, outcome):
+    """Windows of what ranks computed are those of virtual ranks."""
+    efforts = report.get("efforts", {"windows": 0})
+    expect(efforts["windows"] == 2 == efforts["equal"], f"{where}: effort windows", outcome)
+
+
 def verify(tools, options, name, trace, raw):
     outcome = tools.chameleon("verify", trace, "--raw", raw, "--json", timeout=options.timeout)
     report = json.loads(outcome.stdout or "{}")
@@ -39,6 +58,8 @@ def verify(tools, options, name, trace, raw):
            report["missing_events"] == 0 and report["extra_events"] == 0,
            f"{name}, {options.ranks} ranks: verify", outcome)
     expect(report["clusters"]["equal"], f"{name}: not the clusters of virtual ranks", outcome)
+    if name == "faulty":
+        check_windows(f"{name}, {options.ranks} ranks", report, outcome)
     for column, share in report["columns"].items():
         if column == "src" and name in SENDS_TO_ITSELF:
             continue
@@ -54,7 +75,7 @@ def run(tools, options, job):
     trace, raw = folder / "trace.cham", folder / "raw"
     before, _ = cost()
     simulated_job.run(tools, options, name, options.ranks, folder, "--iterations", ITERATIONS,
-                      **variables)
+                      *(slow_ranks(options.ranks) if name == "faulty" else []), **variables)
     seconds, mebibytes = cost()
 
     said = tools.chameleon("info", trace, "--json", timeout=options.timeout)

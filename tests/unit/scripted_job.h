@@ -46,12 +46,16 @@ class ScriptedLog final : public MarkerLog {
   void belongs_to(std::uint32_t phase) override { phases.push_back(phase); }
   void note_change() override { ++changes; }
   void note_election(const ClusterOptions&, const SignatureVector&) override { ++elections; }
+  void note_efforts(const EffortOptions&, std::uint64_t, const RankEfforts& efforts) override {
+    noted += efforts.size();
+  }
   bool marks_from_second_thread() const override { return false; }
 
   std::uint64_t computed = 0, called = 0, voted = 0;  ///< in the next interval
   std::vector<std::uint64_t> beyond;
   std::vector<std::uint32_t> phases;
   int changes = 0, elections = 0;
+  std::size_t noted = 0;  ///< steps of effort windows
 };
 
 /// A rank whose program appends records to `open`.
