@@ -52,9 +52,9 @@ TimelineFacts Pass::run() {
   do run_ready();
   while (leave_round() || force_one());
   count_unreceived();
-  facts_.end_ns = (facts_.end_ns + later_) / kNs;
+  facts_.end_ns = in_ns(facts_.end_ns + later_);
   for (std::size_t i = 0; i < lanes_.size(); ++i)
-    facts_.lane_ends_ns[i] = (facts_.lane_ends_ns[i] + lane_later_[i]) / kNs;
+    facts_.lane_ends_ns[i] = in_ns(facts_.lane_ends_ns[i] + lane_later_[i]);
   for (const Rank& rank : ranks_)
     for (const auto& [call, count] : rank.operations.unmodelled()) facts_.unmodelled[call] += count;
   return std::move(facts_);
@@ -199,7 +199,7 @@ bool Pass::fetch_event(Row& row) {
   row.earliest = row.ready = 0;
   row.cause = Cause();
   row.lane_cause.fill(0);
-  row.since.assign(operations.operations().size(), row.begin / kNs);
+  row.since.assign(operations.operations().size(), in_ns(row.begin));
   row.from.assign(operations.operations().size(), row.stream);
   row.sent.assign(operations.operations().size(), kUnknownSize);
   return true;
@@ -232,7 +232,7 @@ bool Pass::resume(Row& row) {
     if (!posted(row, operation)) return false;
     if (receives || operation.kind == Step::kEnd) {
       if (receives ? !take(row, operation, since) : !leave(row, operation, since)) return false;
-      row.since[row.next] = since.ns / kNs;
+      row.since[row.next] = in_ns(since.ns);
       row.from[row.next] = since.stream;
       row.waits = true;
     }
@@ -270,12 +270,12 @@ void Pass::end_event(Row& row) {
   if (!wanted_.contains(at.rank())) return;
   TimedEvent event;
   event.at = &at;
-  event.later_ns = later_ / kNs;
-  event.begin_ns = row.begin / kNs;
-  event.end_ns = end / kNs;
-  event.end_rest = static_cast<std::uint32_t>(end % kNs);
-  event.wait_begin_ns = row.wait_begin / kNs;
-  event.wait_end_ns = (row.wait_begin + row.wait) / kNs;
+  event.later_ns = in_ns(later_);
+  event.begin_ns = in_ns(row.begin);
+  event.end_ns = in_ns(end);
+  event.end_rest = static_cast<std::uint32_t>((end + kNs / 2) % kNs);
+  event.wait_begin_ns = in_ns(row.wait_begin);
+  event.wait_end_ns = in_ns(row.wait_begin + row.wait);
   event.since_ns = row.since;
   event.since_stream = row.from;
   event.sent_bytes = row.sent;
@@ -301,8 +301,8 @@ void Pass::wait_for(Row& row, const Begin& begin, Cause::Kind kind) {
   if (begin.ns + kNs > row.earliest) {
     row.earliest = begin.ns + kNs;
     row.ready = begin.ns;
-    row.cause = {kind,       begin.stream,   begin.event,       begin.path,
-                 begin.call, begin.ns / kNs, begin.waited / kNs};
+    row.cause = {kind,       begin.stream,    begin.event,        begin.path,
+                 begin.call, in_ns(begin.ns), in_ns(begin.waited)};
   }
   for (std::size_t i = 0; i < lanes_.size(); ++i)
     row.lane_cause[i] = std::max(row.lane_cause[i], begin.lanes[i]);

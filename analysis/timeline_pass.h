@@ -27,6 +27,7 @@ constexpr int kTurn = 1024;
 constexpr std::size_t kMostNamed = 10;
 constexpr unsigned kTickBits = 10;
 constexpr std::uint64_t kNs = 1U << kTickBits;
+inline std::uint64_t in_ns(std::uint64_t ticks) { return (ticks + kNs / 2) / kNs; }
 /// No time of a damaged trace is beyond.
 constexpr double kMostTicks = 9.2e18, kMostNs = kMostTicks / kNs;
 /// Loops with fewer iterations are run to their end.

@@ -8,6 +8,7 @@
 #include "analysis/critical_path.h"
 #include "analysis/efficiency.h"
 #include "analysis/phases.h"
+#include "analysis/place_waits.h"
 #include "unit/trace_builder.h"
 
 using namespace chameleon;
@@ -220,6 +221,17 @@ TEST_CASE("iterations that others stand for change no result") {
       CHECK(a.share.visits == b.share.visits);
       check_near(static_cast<double>(a.share.ns()), static_cast<double>(b.share.ns()),
                  static_cast<double>(a.share.visits + path->jumps));
+    }
+
+    const auto waits = waits_of(trace), each_wait = waits_of(trace, Loops::kEach);
+    REQUIRE(waits->places.size() == each_wait->places.size());
+    for (std::size_t i = 0; i < waits->places.size(); ++i) {
+      const WaitTimes &a = waits->places[i].times, &b = each_wait->places[i].times;
+      CHECK(a.events == b.events);
+      CHECK(a.call_ns == b.call_ns);
+      for (std::size_t k = 0; k < kWaitClasses; ++k)
+        check_near(a.waited_ns[k], b.waited_ns[k], a.events);
+      check_near(a.transfer_ns, b.transfer_ns, a.events);
     }
 
     const auto efficiency = efficiency_of(trace), each_one = efficiency_of(trace, Loops::kEach);
