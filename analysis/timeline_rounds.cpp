@@ -145,7 +145,8 @@ std::uint64_t Pass::times_alike() const {
 std::uint64_t Pass::most_times(const Standing& now, std::uint64_t period,
                                std::uint64_t ticks) const {
   // Of those alike, one has passed; another is left, as is the last of all.
-  std::uint64_t times = std::min(now.round.left / period, alike_ - 1) - 1;
+  const std::uint64_t fit = std::min(now.round.left / period, alike_ - 1);
+  const std::uint64_t times = fit > 0 ? fit - 1 : 0;
   if (!watch_->until_ns) return times;
   std::uint64_t earliest = UINT64_MAX, latest = 0;
   for (const Row& row : rows_) {
