@@ -22,6 +22,10 @@ void PathShare::add(const PathShare& other) {
   visits += other.visits;
 }
 
+PathShare PathShare::times(std::uint64_t number) const {
+  return {compute_ns * number, call_ns * number, marker_ns * number, visits * number};
+}
+
 CriticalPathBuilder::CriticalPathBuilder(std::size_t streams)
     : kept_(
           std::clamp(kMostEnds / std::max<std::size_t>(streams, 1), kFewestOfOne, kMostEndsOfOne)),
@@ -49,9 +53,10 @@ std::uint32_t CriticalPathBuilder::fresh(std::uint32_t parent, Key key, const Pa
   piece.parent = parent;
   piece.references = 0;
   piece.key = key;
-  piece.own = own;
+  piece.own = own.times(times_);
   piece.end_ns = end_ns;
   piece.jumps = 0;
+  piece.gate = false;
   if (parent != kNone) ++pieces_[parent].references;
   return made;
 }
@@ -68,7 +73,8 @@ void CriticalPathBuilder::release(std::uint32_t piece) {
 /// Takes in what comes before, as far as no other path has it.
 void CriticalPathBuilder::absorb(std::uint32_t at) {
   Piece& piece = pieces_[at];
-  while (piece.parent != kNone && pieces_[piece.parent].references == 1) {
+  while (piece.parent != kNone && pieces_[piece.parent].references == 1 &&
+         !pieces_[piece.parent].gate) {
     const std::uint32_t gone = piece.parent;
     Piece& parent = pieces_[gone];
     if (!parent.before) parent.before = std::make_unique<Shares>();
@@ -109,7 +115,7 @@ std::uint32_t CriticalPathBuilder::from_cause(const Cause& cause, Key key, const
                                               std::uint64_t end_ns) {
   const End* const before = cause.event > 1 ? end_of(cause.stream, cause.event - 1) : nullptr;
   if (before == nullptr && cause.event > 1) {
-    ++lost_;
+    lost_ += times_;
     return kNone;
   }
   const std::uint32_t parent = before == nullptr ? kNone : before->piece;
@@ -121,7 +127,7 @@ std::uint32_t CriticalPathBuilder::from_cause(const Cause& cause, Key key, const
   const std::uint32_t came =
       fresh(parent, key_of(place_of(cause.call, cause.path), cause.stream), late, cause.begin_ns);
   const std::uint32_t made = fresh(came, key, own, end_ns);
-  pieces_[made].jumps = 1;
+  pieces_[made].jumps = times_;
   return made;
 }
 
@@ -145,12 +151,11 @@ void CriticalPathBuilder::add(const TimedEvent& event) {
   own.compute_ns = gap - own.marker_ns;
   own.call_ns = event.end_ns - event.begin_ns;
   const std::uint32_t place = place_of(event.at->event().node->call, event.at->event().path);
-  all_[place].share.add(own);
+  all_[place].share.add(own.times(times_));
   const Key key = key_of(place, event.stream());
   std::uint32_t made = kNone;
   const Cause& cause = event.cause;
-  if (cause.kind != Cause::Kind::kNone && cause.stream != event.stream() &&
-      cause.begin_ns > event.begin_ns) {
+  if (cause.kind != Cause::Kind::kNone && cause.stream != event.stream() && cause.is_later) {
     PathShare rest;
     rest.visits = 1;
     rest.call_ns = event.end_ns - std::min(event.end_ns, cause.begin_ns);
@@ -159,7 +164,22 @@ void CriticalPathBuilder::add(const TimedEvent& event) {
   Stream& stream = streams_[event.stream()];
   if (made == kNone) made = fresh(stream.last, key, own, event.end_ns);
   stream.end_ns = event.end_ns;
-  keep(stream, event.at->number(), made);
+  stream.end_rest = event.end_rest;
+  stream.event = event.at->number();
+  keep(stream, stream.event, made);
+}
+
+/// All paths go through a gate here, and through another where the events are over.
+void CriticalPathBuilder::take(std::uint64_t times) {
+  times_ = 1;
+  for (std::uint32_t i = 0; i < streams_.size(); ++i) {
+    Stream& stream = streams_[i];
+    if (stream.last == kNone) continue;
+    const std::uint32_t gate = fresh(stream.last, key_of(0, i), {}, stream.end_ns);
+    pieces_[gate].gate = true;
+    keep(stream, stream.event, gate);
+  }
+  times_ = times;
 }
 
 CriticalPath CriticalPathBuilder::finish() {
@@ -167,7 +187,7 @@ CriticalPath CriticalPathBuilder::finish() {
   found.lost_jumps = lost_;
   const Stream* last = nullptr;
   for (const Stream& stream : streams_)
-    if (stream.last != kNone && (last == nullptr || stream.end_ns > last->end_ns)) last = &stream;
+    if (stream.last != kNone && (last == nullptr || stream.end() > last->end())) last = &stream;
   if (last == nullptr) return found;
   found.last = static_cast<std::uint32_t>(last - streams_.data());
   found.end_ns = last->end_ns;
@@ -176,8 +196,15 @@ CriticalPath CriticalPathBuilder::finish() {
     const CriticalPlace& place = all_[key >> 32];
     sums[{static_cast<std::uint32_t>(key), place.call, place.path}].add(share);
   };
+  Key out = kNone;
+  bool inside = false;
   for (std::uint32_t at = last->last; at != kNone; at = pieces_[at].parent) {
-    put(pieces_[at].key, pieces_[at].own);
+    if (pieces_[at].gate) {
+      if (inside && pieces_[at].key != out) found.goes_astray = true;
+      out = pieces_[at].key;
+      inside = !inside;
+    }
+    if (!pieces_[at].gate) put(pieces_[at].key, pieces_[at].own);
     found.jumps += pieces_[at].jumps;
     if (pieces_[at].before)
       for (const auto& [key, share] : *pieces_[at].before) put(key, share);
@@ -188,12 +215,20 @@ CriticalPath CriticalPathBuilder::finish() {
   return found;
 }
 
-Result<CriticalPath> critical_path(const Trace& trace) {
+Result<CriticalPath> critical_path(const Trace& trace, Loops loops) {
   CriticalPathBuilder builder(trace.whole_ranks().size());
+  RoundWatch watch;
+  watch.take = [&](std::uint64_t times, double) { builder.take(times); };
   const Result<TimelineFacts> run = run_timeline(
-      trace, trace.whole_ranks(), [&](const TimedEvent& event) { builder.add(event); });
+      trace, trace.whole_ranks(), [&](const TimedEvent& event) { builder.add(event); }, false,
+      Network::kRecorded, loops == Loops::kAtOnce ? &watch : nullptr);
   if (!run) return run.error();
-  return builder.finish();
+  CriticalPath found = builder.finish();
+  if (found.goes_astray) return critical_path(trace, Loops::kEach);
+  found.end_ns = run->end_ns;
+  found.events = run->events;
+  found.at_once = run->at_once;
+  return found;
 }
 
 }  // namespace chameleon::analysis

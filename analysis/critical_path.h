@@ -28,6 +28,7 @@ struct PathShare {
 
   std::uint64_t ns() const { return compute_ns + call_ns + marker_ns; }
   void add(const PathShare& other);
+  PathShare times(std::uint64_t number) const;
 };
 
 struct CriticalPlace {
@@ -41,9 +42,13 @@ struct CriticalPath {
   std::vector<CriticalPlace> places;  ///< by stream, call and path
   std::uint64_t begin_ns = 0;         ///< when its first stream left MPI_Init
   std::uint64_t end_ns = 0;
-  std::uint32_t last = 0;        ///< the stream that ends last
-  std::uint64_t jumps = 0;       ///< how often it goes from one stream to another
-  std::uint64_t lost_jumps = 0;  ///< that were too long ago, in all streams
+  std::uint64_t events = 0, at_once = 0;  ///< as TimelineFacts
+  std::uint32_t last = 0;                 ///< the stream that ends last
+  std::uint64_t jumps = 0;                ///< how often it goes from one stream to another
+  std::uint64_t lost_jumps = 0;           ///< that were too long ago, in all streams
+  /// It goes into iterations that stand for others on another stream than it comes out of them, so
+  /// that it cannot stand for theirs.
+  bool goes_astray = false;
   /// Of all streams: computing before calls of a place and time in them, whether on the path or
   /// not.
   std::map<std::pair<std::uint16_t, std::uint64_t>, PathShare> all;
@@ -54,6 +59,8 @@ class CriticalPathBuilder {
   explicit CriticalPathBuilder(std::size_t streams);
   /// The next event of a stream, in any order that a timeline gives.
   void add(const TimedEvent& event);
+  /// The events that follow come so many times.
+  void take(std::uint64_t times);
   CriticalPath finish();
 
  private:
@@ -72,6 +79,7 @@ class CriticalPathBuilder {
     Key key = 0;
     PathShare own;
     std::unique_ptr<Shares> before;
+    bool gate = false;  ///< where events begin, or end, to stand for others
   };
   /// The path that ends with an event of a stream.
   struct End {
@@ -81,7 +89,9 @@ class CriticalPathBuilder {
   struct Stream {
     std::vector<End> ends;  ///< of the last events, in a ring
     std::uint32_t last = kNone;
-    std::uint64_t end_ns = 0;
+    std::uint64_t end_ns = 0, event = 0;  ///< of the last event
+    std::uint32_t end_rest = 0;
+    std::pair<std::uint64_t, std::uint32_t> end() const { return {end_ns, end_rest}; }
   };
 
   std::uint32_t place_of(std::uint16_t call, std::uint64_t path);
@@ -94,6 +104,7 @@ class CriticalPathBuilder {
   void keep(Stream& stream, std::uint64_t event, std::uint32_t piece);
 
   std::size_t kept_;
+  std::uint64_t times_ = 1;
   std::vector<Stream> streams_;
   std::vector<Piece> pieces_;
   std::vector<std::uint32_t> free_;
@@ -104,6 +115,6 @@ class CriticalPathBuilder {
 };
 
 /// Error: the trace is damaged.
-Result<CriticalPath> critical_path(const Trace& trace);
+Result<CriticalPath> critical_path(const Trace& trace, Loops loops = Loops::kAtOnce);
 
 }  // namespace chameleon::analysis

@@ -23,21 +23,28 @@ double computation_scalability(const Efficiency& reference, const Efficiency& ru
   return ratio(ratio(reference.compute_ns, reference.ranks), ratio(run.compute_ns, run.ranks));
 }
 
-Result<Efficiency> efficiency_of(const Trace& trace) {
+Result<Efficiency> efficiency_of(const Trace& trace, Loops loops) {
   Efficiency found;
   const RankList ranks = trace.whole_ranks();
   found.ranks = static_cast<std::uint32_t>(ranks.size());
   std::vector<double> compute(ranks.empty() ? 0 : ranks.intervals().back().last + std::size_t{1});
-  const Result<TimelineFacts> run = run_timeline(trace, ranks, [&](const TimedEvent& event) {
-    compute[event.rank()] += static_cast<double>(event.at->compute_ns());
-  });
+  double times = 1;
+  RoundWatch watch;
+  watch.take = [&](std::uint64_t rounds, double) { times = static_cast<double>(rounds); };
+  const Result<TimelineFacts> run = run_timeline(
+      trace, ranks,
+      [&](const TimedEvent& event) {
+        compute[event.rank()] += times * static_cast<double>(event.at->compute_ns());
+      },
+      false, Network::kRecorded, loops == Loops::kAtOnce ? &watch : nullptr);
   if (!run) return run.error();
-  const Result<TimelineFacts> ideal = run_timeline(
-      trace, RankList(), [](const TimedEvent&) {}, false, Network::kIdeal);
+  const Result<TimelineFacts> ideal = run_facts(trace, Network::kIdeal, loops);
   if (!ideal) return ideal.error();
   found.run_ns = static_cast<double>(run->end_ns);
   found.ideal_ns = static_cast<double>(ideal->end_ns);
   found.unmatched = run->unmatched;
+  found.events = run->events;
+  found.at_once = run->at_once;
   for (const double recorded : compute) {
     const double ns = recorded * run->stretch;
     found.compute_ns += ns;

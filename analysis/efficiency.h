@@ -24,7 +24,8 @@ struct Efficiency {
   double transfer() const;
   double parallel() const { return load_balance() * communication(); }
 
-  std::uint64_t unmatched = 0;  ///< receives and collectives without their others
+  std::uint64_t unmatched = 0;            ///< receives and collectives without their others
+  std::uint64_t events = 0, at_once = 0;  ///< as TimelineFacts
 };
 
 /// Computing of a run over that of a larger one: 1 if more ranks do not compute more in all, or,
@@ -32,6 +33,6 @@ struct Efficiency {
 double computation_scalability(const Efficiency& reference, const Efficiency& run, bool weak);
 
 /// Error: the trace is damaged.
-Result<Efficiency> efficiency_of(const Trace& trace);
+Result<Efficiency> efficiency_of(const Trace& trace, Loops loops = Loops::kAtOnce);
 
 }  // namespace chameleon::analysis

@@ -113,6 +113,10 @@ class Follower {
 
   const Trace& trace() const { return *plan_->trace; }
   std::uint32_t rank() const { return streams_.rank(); }
+  /// Of a rank of one stream (RankStreams::view).
+  RankView& view() { return streams_.view(); }
+  /// No request is under way, and no matched probe waits for its receive.
+  bool is_quiet() const { return requests_.none_active() && messages_.empty(); }
 
   // Of the event that was read last.
   EventTimes times(const FollowedEvent& event) const;

@@ -97,6 +97,15 @@ void InstanceOrder::advance(Stream& stream) {
   }
 }
 
+void InstanceOrder::state(std::vector<std::uint64_t>& state) const {
+  state.insert(state.end(), {waiting_, blocking_, ready_.size()});
+  for (const Stream& stream : streams_) {
+    state.push_back(stream.queue.size());
+    for (const std::shared_ptr<Waiting>& waiting : stream.queue)
+      state.push_back(waiting == nullptr ? 0 : waiting->out ? 1 : 2 + waiting->behind);
+  }
+}
+
 void InstanceOrder::finish() {
   for (std::size_t stream = 0; stream < streams_.size(); ++stream)
     if (!streams_[stream].ended) ended(static_cast<std::uint32_t>(stream));

@@ -32,6 +32,7 @@ void InstanceBuilder::add(const TimedEvent& event) {
   const RankOperations& at = *event.at;
   if (at.operations().empty()) return;
   Stream& stream = stream_of(event.stream());
+  stream.event = at.number();
   if (cut_at_collectives_ && synchronizes(at)) {
     close(stream);
     ++stream.epoch;
@@ -62,6 +63,7 @@ std::uint32_t InstanceBuilder::open(const TimedEvent& event, Stream& stream,
   made.members = {slot};
   made.pending = 1;
   made.epoch = stream.epoch;
+  made.event = stream.event;
   Segment& segment = made.segment;
   segment.stream = event.stream();
   segment.rank = event.rank();
@@ -69,7 +71,7 @@ std::uint32_t InstanceBuilder::open(const TimedEvent& event, Stream& stream,
   segment.context = context;
   segment.path = event.at->event().path;
   segment.begin_ns = event.begin_ns;
-  ++facts_.segments;
+  facts_.segments += times_;
   if (opened_) opened_(segment.stream);
   return slot;
 }
@@ -88,7 +90,7 @@ void InstanceBuilder::begin(const TimedEvent& event, const Operation& operation,
   Symbol symbol;
   if (!symbol_of(*event.at, operation, symbol)) return;
   slots_[slot].segment.symbols.push_back(symbol.packed());
-  ++facts_.events;
+  facts_.events += times_;
   Slot& top = slots_[root(slot)];
   ++top.events;
   if (symbol.kind == Symbol::Kind::kCollective) {
@@ -100,7 +102,7 @@ void InstanceBuilder::begin(const TimedEvent& event, const Operation& operation,
   if (operation.sequence == kNoSequence || symbol.what == Symbol::kNobody ||
       !ranks_.contains(symbol.what)) {
     top.whole = false;
-    ++facts_.unmatched;
+    facts_.unmatched += times_;
     return;
   }
   message(message_id(operation), slot);
@@ -215,6 +217,21 @@ void InstanceBuilder::emit(std::uint32_t root) {
           i == 0 || instance.segments[i].rank != instance.segments[i - 1].rank ? 1 : 0;
   }
   sink_(std::move(instance));
+}
+
+void InstanceBuilder::state(std::vector<std::uint64_t>& state) {
+  state.insert(state.end(), {slots_.size() - free_.size(), messages_.size(), meetings_.size()});
+  for (const Stream& stream : streams_) {
+    state.push_back(stream.segmenter.state());
+    if (stream.slot == kNone) continue;
+    const Slot& slot = slots_[stream.slot];
+    const Slot& top = slots_[root(stream.slot)];
+    const Segment& first = slots_[top.members.front()].segment;
+    state.insert(state.end(),
+                 {slot.segment.symbols.size(), stream.event - slot.event, stream.epoch - slot.epoch,
+                  top.members.size(), top.pending, top.events, std::uint64_t{first.stream},
+                  streams_[first.stream].segments - first.ordinal});
+  }
 }
 
 void InstanceBuilder::finish() {

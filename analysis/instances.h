@@ -63,6 +63,11 @@ class InstanceBuilder {
   void finish();
   const InstanceFacts& facts() const { return facts_; }
 
+  /// The events that follow come so many times.
+  void take(std::uint64_t times) { times_ = times; }
+  /// What is open, for RoundWatch. O(streams).
+  void state(std::vector<std::uint64_t>& state);
+
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
@@ -72,12 +77,13 @@ class InstanceBuilder {
     std::uint32_t slot = kNone;  ///< of the open segment
     std::uint64_t segments = 0;
     std::uint64_t epoch = 0;  ///< collectives of all ranks so far
+    std::uint64_t event = 0;  ///< number of the last that communicates
   };
   /// A segment of an instance that is not complete. The root's has what all of them add up to.
   struct Slot {
     Segment segment;
     std::uint32_t parent = 0;
-    std::uint64_t epoch = 0;
+    std::uint64_t epoch = 0, event = 0;  ///< of its stream, where it was opened
     std::vector<std::uint32_t> members;  ///< of a root: slots
     std::uint64_t pending = 0;           ///< likewise: open segments, ends without their others
     double bytes = 0;
@@ -117,6 +123,7 @@ class InstanceBuilder {
   std::unordered_map<std::uint64_t, std::uint32_t> messages_;  ///< one end, by message id
   std::unordered_map<CollectiveKey, Meeting, KeyHash> meetings_;
   InstanceFacts facts_;
+  std::uint64_t times_ = 1;
 };
 
 }  // namespace chameleon::analysis

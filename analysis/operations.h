@@ -93,6 +93,10 @@ class RankOperations {
   bool next();
 
   std::uint32_t rank() const { return follower_.rank(); }
+  /// Of a rank of one stream (RankStreams::view).
+  RankView& view() { return follower_.view(); }
+  /// Nothing is under way of which the end is still to come.
+  bool is_quiet() const { return follower_.is_quiet() && messages_.empty(); }
   std::uint32_t stream() const { return now_.at.stream; }  ///< of the event
   std::uint64_t number() const { return now_.at.number; }  ///< of the event in its stream, from 1
   const EventView& event() const { return now_.at.view; }

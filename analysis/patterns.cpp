@@ -24,7 +24,8 @@ class PatternTable {
       : world_(trace.world_size), site_(site), found_(found) {}
 
   /// Its pattern and its family.
-  std::pair<std::uint32_t, std::uint32_t> place(const PatternInstance& instance) {
+  std::pair<std::uint32_t, std::uint32_t> place(const PatternInstance& instance,
+                                                std::uint64_t times) {
     const std::uint64_t name = name_of(instance);
     const std::uint64_t family = family_of(instance);
     const auto [known, first] = variants_.try_emplace(combine(name, family));
@@ -40,9 +41,9 @@ class PatternTable {
           alone ? pattern.processes : std::min(group.least_processes, pattern.processes);
       group.most_processes = std::max(group.most_processes, pattern.processes);
     }
-    pattern.sums.add(instance);
-    group.sums.add(instance);
-    ++found_.instances;
+    pattern.sums.add(instance, times);
+    group.sums.add(instance, times);
+    found_.instances += times;
     return {at, of};
   }
 
@@ -114,20 +115,66 @@ class PatternTable {
   std::vector<std::uint64_t> roles_;
 };
 
+/// The instances in order. Those of iterations that stand for others are put in as often as these.
+class SequenceWriter {
+ public:
+  SequenceWriter(PatternSequence& sequence, bool wanted) : sequence_(sequence), wanted_(wanted) {}
+
+  void add(std::uint64_t begin_ns, std::uint32_t pattern, std::uint32_t family) {
+    if (!wanted_) return;
+    sequence_.patterns.push_back(pattern);
+    sequence_.families.push_back(family);
+    sequence_.begins_ns.push_back(begin_ns + later_);
+  }
+
+  void take(std::uint64_t times, double period_ns) {
+    const std::size_t end = sequence_.patterns.size();
+    for (std::uint64_t i = 1; wanted_ && i < times_; ++i) repeat(end, i);
+    later_ += rounded(static_cast<double>(times_ - 1) * period_ns_);
+    first_ = sequence_.patterns.size();
+    times_ = times;
+    period_ns_ = period_ns;
+  }
+
+  /// Memory is bounded, as far as the instances so far tell how many come.
+  std::uint64_t until_ns(std::uint64_t now_ns) const {
+    const auto have = static_cast<double>(sequence_.patterns.size());
+    if (!wanted_ || have == 0) return UINT64_MAX;
+    return rounded(static_cast<double>(now_ns) * std::min(kMost / have, 1e6));
+  }
+
+ private:
+  static constexpr double kMost = 1 << 25;
+  static std::uint64_t rounded(double ns) { return static_cast<std::uint64_t>(ns + 0.5); }
+
+  void repeat(std::size_t end, std::uint64_t time) {
+    const std::uint64_t later = rounded(static_cast<double>(time) * period_ns_);
+    for (std::size_t i = first_; i < end; ++i) {
+      sequence_.patterns.push_back(sequence_.patterns[i]);
+      sequence_.families.push_back(sequence_.families[i]);
+      sequence_.begins_ns.push_back(sequence_.begins_ns[i] + later);
+    }
+  }
+
+  PatternSequence& sequence_;
+  bool wanted_;
+  std::size_t first_ = 0;
+  std::uint64_t times_ = 1, later_ = 0;
+  double period_ns_ = 0;
+};
+
 Result<Patterns> find_once(const Trace& trace, const PatternOptions& options, bool cut) {
   Patterns found;
   found.cut_at_collectives = cut;
   PatternTable table(trace, options.site, found);
-  PatternSequence& sequence = found.sequence;
+  SequenceWriter sequence(found.sequence, options.sequence);
   const PatternWatch* const watch = options.watch;
+  std::uint64_t times = 1, cycles_before = 0;
   if (watch != nullptr) watch->begins();
   InstanceOrder order(trace.ranks, [&](const PatternInstance& instance) {
-    const auto [pattern, family] = table.place(instance);
+    const auto [pattern, family] = table.place(instance, times);
     if (watch != nullptr) watch->placed(instance, pattern, family);
-    if (!options.sequence) return;
-    sequence.patterns.push_back(pattern);
-    sequence.families.push_back(family);
-    sequence.begins_ns.push_back(instance.begin_ns);
+    sequence.add(instance.begin_ns, pattern, family);
   });
   InstanceBuilder builder(
       trace, options.split, options.context, cut,
@@ -137,17 +184,34 @@ Result<Patterns> find_once(const Trace& trace, const PatternOptions& options, bo
         order.completed(std::move(instance));
       });
   if (watch != nullptr) builder.note(watch->noted);
+  RoundWatch rounds;
+  rounds.state = [&](std::vector<std::uint64_t>& state) {
+    builder.state(state);
+    order.state(state);
+  };
+  rounds.take = [&](std::uint64_t now, double period_ns) {
+    found.cycles += (times - 1) * (order.cycles() - cycles_before);
+    cycles_before = order.cycles();
+    sequence.take(now, period_ns);
+    builder.take(now);
+    times = now;
+  };
+  rounds.until_ns = [&](std::uint64_t now) { return sequence.until_ns(now); };
+  const bool at_once = watch == nullptr && options.loops == Loops::kAtOnce;
   const RankList ranks = trace.whole_ranks();
-  Result<TimelineFacts> timeline = run_timeline(trace, ranks, [&](const TimedEvent& event) {
-    if (watch != nullptr) watch->event(event);
-    builder.add(event);
-    if (event.at->plan().action == Action::kFinalize) order.ended(event.stream());
-  });
+  Result<TimelineFacts> timeline = run_timeline(
+      trace, ranks,
+      [&](const TimedEvent& event) {
+        if (watch != nullptr) watch->event(event);
+        builder.add(event);
+        if (event.at->plan().action == Action::kFinalize) order.ended(event.stream());
+      },
+      false, Network::kRecorded, at_once ? &rounds : nullptr);
   if (!timeline) return timeline.error();
   builder.finish();
   order.finish();
   found.facts = builder.facts();
-  found.cycles = order.cycles();
+  found.cycles += order.cycles();
   found.timeline = std::move(*timeline);
   return found;
 }

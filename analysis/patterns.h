@@ -66,6 +66,7 @@ struct PatternOptions {
   ContextOf site;         ///< of a call, which tells families apart; none: its whole path
   bool sequence = false;  ///< `Patterns::sequence` is wanted
   const PatternWatch* watch = nullptr;
+  Loops loops = Loops::kAtOnce;  ///< each, where there is a watch
 };
 
 /// All instances in order, an item of each list an instance.

@@ -41,7 +41,7 @@ void take_boundary(ExecutionPhase& phase, const statistics::Segmentation& segmen
 }
 
 /// Computing of each rank in each phase: what lies in its time.
-Status add_up_computing(const Trace& trace, ExecutionPhases& found) {
+Status add_up_computing(const Trace& trace, ExecutionPhases& found, Loops loops) {
   const RankList ranks = trace.whole_ranks();
   found.ranks = static_cast<std::uint32_t>(ranks.size());
   const std::size_t width = ranks.empty() ? 0 : ranks.intervals().back().last + std::size_t{1};
@@ -49,22 +49,36 @@ Status add_up_computing(const Trace& trace, ExecutionPhases& found) {
   std::vector<double> compute(width * count);
   std::vector<std::size_t> at(
       trace.ranks.empty() ? 0 : trace.ranks.intervals().back().last + std::size_t{1});
-  const Result<TimelineFacts> run = run_timeline(trace, ranks, [&](const TimedEvent& event) {
+  double times = 1;
+  RoundWatch watch;
+  watch.state = [&](std::vector<std::uint64_t>& state) {
+    state.insert(state.end(), at.begin(), at.end());
+  };
+  watch.take = [&](std::uint64_t rounds, double) { times = static_cast<double>(rounds); };
+  watch.until_ns = [&](std::uint64_t now) {
+    for (const ExecutionPhase& phase : found.phases)
+      if (phase.end_ns > now && &phase != &found.phases.back()) return phase.end_ns;
+    return UINT64_MAX;
+  };
+  const auto add_event = [&](const TimedEvent& event) {
     std::size_t& phase = at[event.stream()];
     const std::uint64_t gap = event.at->compute_ns() + event.wait_end_ns - event.wait_begin_ns;
-    const std::uint64_t begin = event.begin_ns - std::min(event.begin_ns, gap);
+    const std::uint64_t begins = event.begin_ns + event.later_ns;
+    const std::uint64_t begin = begins - std::min(begins, gap);
     while (phase + 1 < count && found.phases[phase].end_ns <= begin) ++phase;
     const auto add = [&](std::uint64_t first, std::uint64_t last) {
       for (std::size_t i = phase; i < count && found.phases[i].begin_ns < last; ++i) {
         const std::uint64_t from = std::max(first, found.phases[i].begin_ns);
         const std::uint64_t to = std::min(last, found.phases[i].end_ns);
-        if (to > from) compute[event.rank() * count + i] += static_cast<double>(to - from);
+        if (to > from) compute[event.rank() * count + i] += times * static_cast<double>(to - from);
       }
     };
     // Waiting parts it in two.
-    add(begin, event.wait_begin_ns);
-    add(std::max(begin, event.wait_end_ns), event.begin_ns);
-  });
+    add(begin, event.wait_begin_ns + event.later_ns);
+    add(std::max(begin, event.wait_end_ns + event.later_ns), begins);
+  };
+  const Result<TimelineFacts> run = run_timeline(trace, ranks, add_event, false, Network::kRecorded,
+                                                 loops == Loops::kAtOnce ? &watch : nullptr);
   if (!run) return run.error();
   for (std::size_t rank = 0; rank < width; ++rank)
     for (std::size_t i = 0; i < count; ++i) {
@@ -159,7 +173,8 @@ Result<ExecutionPhases> find_phases(const Trace& trace, PatternOptions options,
   }
   if (found.phases.empty()) return found;
   place_in_time(found);
-  if (const Status added = add_up_computing(trace, found); !added) return added.error();
+  if (const Status added = add_up_computing(trace, found, options.loops); !added)
+    return added.error();
   return found;
 }
 

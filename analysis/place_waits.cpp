@@ -42,6 +42,17 @@ std::uint64_t recorded(std::uint64_t ns, double stretch) {
   return stretch > 0 ? static_cast<std::uint64_t>(static_cast<double>(ns) / stretch + 0.5) : ns;
 }
 
+void add_to(Histogram& all, std::uint64_t ns, std::uint64_t times) {
+  if (times == 1) return all.add(ns);
+  const auto value = static_cast<double>(ns);
+  all.add(Histogram::Counted{times,
+                             ns * times,
+                             ns,
+                             ns,
+                             value * value * static_cast<double>(times),
+                             {{Histogram::bin_of(ns), times}}});
+}
+
 /// The timeline may be stretched: its waits are no longer than the calls all the same.
 void keep_within_calls(WaitTimes& times) {
   const double waited = times.in_calls_ns();
@@ -96,9 +107,9 @@ void PlaceWaits::add(const TimedEvent& event) {
   const std::uint8_t size = size_class(moved_bytes(at));
   const std::uint16_t call = at.event().node->call;
   Cell& cell = this->cell({event.stream(), call, size, at.event().path});
-  ++cell.events;
-  cell.call_ns += at.communication_ns();
-  cell.waited_ns[kMarkerClass] += event.wait_end_ns - event.wait_begin_ns;
+  cell.events += times_;
+  cell.call_ns += times_ * at.communication_ns();
+  cell.waited_ns[kMarkerClass] += times_ * (event.wait_end_ns - event.wait_begin_ns);
   std::uint64_t waited = 0;
   states_.add(event, [&](const WaitState& wait) {
     if (wait.waiter == event.stream() && wait.at_event == at.number()) waited += wait.ns();
@@ -107,15 +118,15 @@ void PlaceWaits::add(const TimedEvent& event) {
   std::uint64_t rest = at.communication_ns() - std::min(at.communication_ns(), waited);
   if (trace_.timing != "full") rest = std::min(rest, at.shortest_ns());
   Own& own = own_[{call, size}];
-  (4 * waited < at.communication_ns() ? own.unhindered : own.hindered).add(rest);
+  add_to((4 * waited < at.communication_ns() ? own.unhindered : own.hindered), rest, times_);
 }
 
 void PlaceWaits::told(const WaitState& wait) {
   const std::uint64_t ns = uncovered(wait);
   if (ns == 0) return;
   Cell& cell = this->cell({wait.waiter, wait.at_call, size_class(wait.at_bytes), wait.at_path});
-  cell.waited_ns[static_cast<std::size_t>(class_of(wait))] += ns;
-  if (ns < clock_error_ns_) undecided_ns_ += ns;
+  cell.waited_ns[static_cast<std::size_t>(class_of(wait))] += times_ * ns;
+  if (ns < clock_error_ns_) undecided_ns_ += times_ * ns;
 }
 
 /// What an event waits for one partner after it has waited for others.
@@ -176,10 +187,14 @@ std::optional<std::string> lacks_times(const Trace& trace) {
   return std::nullopt;
 }
 
-Result<WaitReport> waits_of(const Trace& trace) {
+Result<WaitReport> waits_of(const Trace& trace, Loops loops) {
   PlaceWaits waits(trace);
-  const Result<TimelineFacts> run =
-      run_timeline(trace, trace.whole_ranks(), [&](const TimedEvent& event) { waits.add(event); });
+  RoundWatch watch;
+  watch.state = [&](std::vector<std::uint64_t>& state) { state.push_back(waits.open()); };
+  watch.take = [&](std::uint64_t times, double) { waits.take(times); };
+  const Result<TimelineFacts> run = run_timeline(
+      trace, trace.whole_ranks(), [&](const TimedEvent& event) { waits.add(event); }, false,
+      Network::kRecorded, loops == Loops::kAtOnce ? &watch : nullptr);
   if (!run) return run.error();
   return waits.finish(*run);
 }

@@ -69,6 +69,10 @@ class PlaceWaits {
  public:
   explicit PlaceWaits(const Trace& trace);
   void add(const TimedEvent& event);
+  /// The events that follow come so many times.
+  void take(std::uint64_t times) { times_ = times; }
+  /// Messages of which one end was seen.
+  std::size_t open() const { return states_.open(); }
   WaitReport finish(const TimelineFacts& facts);
 
  private:
@@ -97,6 +101,7 @@ class PlaceWaits {
   std::uint64_t uncovered(const WaitState& wait);
 
   const Trace& trace_;
+  std::uint64_t times_ = 1;
   WaitStates states_;
   std::vector<Stream> streams_;
   std::map<Key, Cell> cells_;
@@ -115,6 +120,6 @@ std::uint64_t clock_error(const Trace& trace);
 std::optional<std::string> lacks_times(const Trace& trace);
 
 /// Error: the trace is damaged.
-Result<WaitReport> waits_of(const Trace& trace);
+Result<WaitReport> waits_of(const Trace& trace, Loops loops = Loops::kAtOnce);
 
 }  // namespace chameleon::analysis

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/requests.h"
 
+#include <algorithm>
+
 namespace chameleon::analysis {
 namespace {
 
@@ -48,6 +50,16 @@ void Requests::end(std::int64_t id, const Posting& posting) {
     dense_[static_cast<std::size_t>(id)] = kNone;
   else
     others_.erase(id);
+}
+
+bool Requests::none_active() const {
+  const auto idle = [this](std::int32_t index) {
+    return index == kNone || (postings_[static_cast<std::size_t>(index)].persistent &&
+                              !postings_[static_cast<std::size_t>(index)].active);
+  };
+  for (const auto& [id, index] : others_)
+    if (!idle(index)) return false;
+  return std::all_of(dense_.begin(), dense_.end(), idle);
 }
 
 void Requests::forget_ended() {

@@ -53,6 +53,8 @@ class Requests {
   void end(std::int64_t id, const Posting& posting);
   /// The ended ones cannot be read any more.
   void forget_ended();
+  /// All that are open are persistent and not started. O(requests).
+  bool none_active() const;
 
  private:
   static constexpr std::int32_t kNone = -1;

@@ -55,6 +55,10 @@ class Segmenter {
   /// The event belongs to the open segment, or begins one. True: the segment ends after it.
   bool add(const RankOperations& at, std::uint64_t context);
   bool is_open() const { return open_; }
+  /// What decides how the next events are cut, while no request is open.
+  std::uint64_t state() const {
+    return open_ ? combine(combine(context_, first_), (requests_ << 1) + (collective_ ? 1 : 0)) : 0;
+  }
   void close();
 
  private:

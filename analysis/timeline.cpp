@@ -31,6 +31,7 @@ Status Pass::prepare() {
   all_here_ = whole.size() >= trace_.world_size;
   for (std::size_t i = 0; i < rows_.size(); ++i) rows_[i].drift = stretch_of(i) - 1;
   if (clocks_known(trace_)) align_clocks();
+  if (watch_ != nullptr) watch_rounds();
   return Unit{};
 }
 
@@ -40,30 +41,39 @@ double Pass::stretch_of(std::size_t row) const {
 
 std::vector<std::uint64_t> Pass::recorded() const {
   std::vector<std::uint64_t> ns;
-  for (const Row& row : rows_) ns.push_back(row.nominal - std::min(row.nominal, row.start));
+  for (const Row& row : rows_) {
+    const std::uint64_t until = static_cast<std::uint64_t>(row.nominal) + row.later;
+    ns.push_back((until - std::min(until, row.start)) / kNs);
+  }
   return ns;
 }
 
 TimelineFacts Pass::run() {
-  do {
-    for (;;) {
-      std::uint32_t stream = 0;
-      if (!ready_.empty()) {
-        stream = ready_.front();
-        ready_.pop_front();
-      } else if (!ready_by_time_.empty()) {
-        stream = ready_by_time_.begin()->second;
-        ready_by_time_.erase(ready_by_time_.begin());
-      } else {
-        break;
-      }
-      run_turn(row(stream));
-    }
-  } while (force_one());
+  do run_ready();
+  while (leave_round() || force_one());
   count_unreceived();
+  facts_.end_ns = in_ns(facts_.end_ns + later_);
+  for (std::size_t i = 0; i < lanes_.size(); ++i)
+    facts_.lane_ends_ns[i] = in_ns(facts_.lane_ends_ns[i] + lane_later_[i]);
   for (const Rank& rank : ranks_)
     for (const auto& [call, count] : rank.operations.unmodelled()) facts_.unmodelled[call] += count;
   return std::move(facts_);
+}
+
+void Pass::run_ready() {
+  for (;;) {
+    std::uint32_t stream = 0;
+    if (!ready_.empty()) {
+      stream = ready_.front();
+      ready_.pop_front();
+    } else if (!ready_by_time_.empty()) {
+      stream = ready_by_time_.begin()->second;
+      ready_by_time_.erase(ready_by_time_.begin());
+    } else {
+      return;
+    }
+    run_turn(row(stream));
+  }
 }
 
 std::vector<std::uint32_t> Pass::streams() const {
@@ -81,24 +91,20 @@ void Pass::align_clocks() {
     const auto facts = trace_.facts.find(trace_.rank_of(row.stream));  // a rank has one clock
     if (facts == trace_.facts.end()) continue;
     const auto behind = static_cast<double>(facts->second.clock_begin_ns - first);
-    row.clock = row.nominal = row.start =
-        static_cast<std::uint64_t>(std::min(behind * facts_.stretch, kMostNs));
+    row.clock = row.start =
+        static_cast<std::uint64_t>(std::min(behind * facts_.stretch * kNs, kMostTicks));
+    row.nominal = static_cast<std::int64_t>(row.clock);
     const double drift = static_cast<double>(facts->second.clock_drift_ppb) * 1e-9;
     row.drift = (1 + drift) * stretch_of(i) - 1;
     row.lane_clock.fill(row.clock);
   }
 }
 
-std::uint64_t Pass::aligned(Row& row, std::uint64_t ns) {
-  if (row.drift == 0) return ns;
-  const double owed = row.owed + row.drift * static_cast<double>(ns);
-  const double sum = static_cast<double>(ns) + owed;
-  if (!(std::abs(sum) < kMostNs)) return ns;
-  const auto whole = static_cast<std::int64_t>(owed);
-  row.owed = owed - static_cast<double>(whole);
-  const std::int64_t here = static_cast<std::int64_t>(ns) + whole;
-  if (here < 0) row.owed += static_cast<double>(here);  // later times make up for it
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(here, 0));
+std::uint64_t Pass::aligned(const Row& row, std::uint64_t ns) {
+  const double ticks = static_cast<double>(ns) * (1 + row.drift) * kNs;
+  if (!(ticks < kMostTicks)) return static_cast<std::uint64_t>(kMostTicks);
+  if (row.drift == 0) return ns * kNs;
+  return static_cast<std::uint64_t>(std::max(ticks, 0.0) + 0.5);
 }
 
 bool Pass::present(std::int64_t rank) const {
@@ -127,6 +133,7 @@ void Pass::run_row(Row& row) {
   const bool by_time = trace_.threads > 1;
   for (int turn = 0; turn < kTurn; ++turn) {
     if (!row.has_event) {
+      if (stops_ && stops_at_round(row)) return;
       if (!fetch_event(row)) return;
       if (by_time) break;
     }
@@ -185,14 +192,14 @@ bool Pass::fetch_event(Row& row) {
   row.wait_begin = row.clock + ahead_of_wait(operations, row.compute);
   row.begin = row.clock + row.compute + row.wait;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    auto compute = static_cast<double>(row.compute);
-    if (lanes_[i].compute) compute = lanes_[i].compute(operations, row.begin, compute);
-    row.lane_begin[i] = row.lane_clock[i] + static_cast<std::uint64_t>(compute + 0.5);
+    auto compute = static_cast<double>(row.compute) / kNs;
+    if (lanes_[i].compute) compute = lanes_[i].compute(operations, row.begin / kNs, compute);
+    row.lane_begin[i] = row.lane_clock[i] + static_cast<std::uint64_t>(compute * kNs + 0.5);
   }
-  row.earliest = 0;
+  row.earliest = row.ready = 0;
   row.cause = Cause();
   row.lane_cause.fill(0);
-  row.since.assign(operations.operations().size(), row.begin);
+  row.since.assign(operations.operations().size(), in_ns(row.begin));
   row.from.assign(operations.operations().size(), row.stream);
   row.sent.assign(operations.operations().size(), kUnknownSize);
   return true;
@@ -220,12 +227,12 @@ bool Pass::resume(Row& row) {
   const auto operations = row.rank->operations.operations();
   for (; row.next < operations.size(); ++row.next) {
     const Operation& operation = operations[row.next];
-    Begin since{row.since[row.next], row.from[row.next]};
+    Begin since{row.begin, row.from[row.next]};
     const bool receives = operation.kind == Step::kReceive;
     if (!posted(row, operation)) return false;
     if (receives || operation.kind == Step::kEnd) {
       if (receives ? !take(row, operation, since) : !leave(row, operation, since)) return false;
-      row.since[row.next] = since.ns;
+      row.since[row.next] = in_ns(since.ns);
       row.from[row.next] = since.stream;
       row.waits = true;
     }
@@ -240,16 +247,20 @@ bool Pass::resume(Row& row) {
 
 void Pass::end_event(Row& row) {
   const RankOperations& at = row.rank->operations;
-  const std::uint64_t time = std::max<std::uint64_t>(aligned(row, at.communication_ns()), 1);
-  row.nominal += row.compute + row.wait + time;
+  const std::uint64_t time = std::max(aligned(row, at.communication_ns()), kNs);
+  row.nominal = static_cast<std::int64_t>(static_cast<std::uint64_t>(row.nominal) + row.compute +
+                                          row.wait + time);
   std::uint64_t end = row.begin + time;
   // A rank that is late makes up in what waits: it would have waited less.
-  if (row.waits && row.nominal < end) end = std::max(row.nominal, row.begin + 1);
+  const auto on_time = static_cast<std::uint64_t>(std::max<std::int64_t>(row.nominal, 0));
+  if (row.waits && on_time < end) end = std::max(on_time, row.begin + kNs);
   if (network_ == Network::kIdeal) {
-    end = std::max(row.begin, row.earliest > 0 ? row.earliest - 1 : 0);
+    end = std::max(row.begin, row.earliest > 0 ? row.earliest - kNs : 0);
   } else if (row.earliest > end) {
     end = row.earliest;
     ++facts_.moved;
+  } else if (row.waits && end > row.begin + kNs) {
+    row.bound = true;
   }
   end_in_lanes(row, end);
   row.clock = end;
@@ -259,33 +270,39 @@ void Pass::end_event(Row& row) {
   if (!wanted_.contains(at.rank())) return;
   TimedEvent event;
   event.at = &at;
-  event.begin_ns = row.begin;
-  event.end_ns = end;
-  event.wait_begin_ns = row.wait_begin;
-  event.wait_end_ns = row.wait_begin + row.wait;
+  event.later_ns = in_ns(later_);
+  event.begin_ns = in_ns(row.begin);
+  event.end_ns = in_ns(end);
+  event.end_rest = static_cast<std::uint32_t>((end + kNs / 2) % kNs);
+  event.wait_begin_ns = in_ns(row.wait_begin);
+  event.wait_end_ns = in_ns(row.wait_begin + row.wait);
   event.since_ns = row.since;
   event.since_stream = row.from;
   event.sent_bytes = row.sent;
   event.cause = row.cause;
+  event.cause.is_later = row.ready > row.begin;
   sink_(event);
 }
 
 void Pass::end_in_lanes(Row& row, std::uint64_t end) {
-  const std::uint64_t ready = std::max(row.begin, row.cause.begin_ns);
-  const double transfer = end > ready ? static_cast<double>(end - ready) : 0;
+  const std::uint64_t ready = std::max(row.begin, row.ready);
+  const double transfer = end > ready ? static_cast<double>(end - ready) / kNs : 0;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     double takes = transfer;
-    if (lanes_[i].transfer) takes = lanes_[i].transfer(row.rank->operations, row.begin, transfer);
-    row.lane_clock[i] =
-        std::max(row.lane_begin[i], row.lane_cause[i]) + static_cast<std::uint64_t>(takes + 0.5);
+    if (lanes_[i].transfer)
+      takes = lanes_[i].transfer(row.rank->operations, row.begin / kNs, transfer);
+    row.lane_clock[i] = std::max(row.lane_begin[i], row.lane_cause[i]) +
+                        static_cast<std::uint64_t>(takes * kNs + 0.5);
     facts_.lane_ends_ns[i] = std::max(facts_.lane_ends_ns[i], row.lane_clock[i]);
   }
 }
 
 void Pass::wait_for(Row& row, const Begin& begin, Cause::Kind kind) {
-  if (begin.ns + 1 > row.earliest) {
-    row.earliest = begin.ns + 1;
-    row.cause = {kind, begin.stream, begin.event, begin.path, begin.call, begin.ns, begin.waited};
+  if (begin.ns + kNs > row.earliest) {
+    row.earliest = begin.ns + kNs;
+    row.ready = begin.ns;
+    row.cause = {kind,       begin.stream,    begin.event,        begin.path,
+                 begin.call, in_ns(begin.ns), in_ns(begin.waited)};
   }
   for (std::size_t i = 0; i < lanes_.size(); ++i)
     row.lane_cause[i] = std::max(row.lane_cause[i], begin.lanes[i]);
@@ -384,19 +401,22 @@ std::vector<double> own_stretches(const Trace& trace, const std::vector<std::uin
 
 Result<TimelineFacts> run_both(const Trace& trace, const RankList& ranks,
                                const std::function<void(const TimedEvent&)>& sink, bool compares,
-                               Network network, std::span<const Lane> lanes) {
+                               Network network, std::span<const Lane> lanes,
+                               const RoundWatch* watch, Loops loops) {
+  static const RoundWatch kNobody;
   double stretch = 1;
   std::vector<double> own;
   if (const std::uint64_t ends = end_of_run(trace); ends > 0 && !compares) {
     const RankList nobody;
     const std::function<void(const TimedEvent&)> ignore = [](const TimedEvent&) {};
-    timeline::Pass ahead(trace, nobody, ignore, compares, Network::kRecorded, 1);
+    timeline::Pass ahead(trace, nobody, ignore, compares, Network::kRecorded, 1, {},
+                         loops == Loops::kAtOnce ? &kNobody : nullptr);
     if (const Status ready = ahead.prepare(); !ready) return ready.error();
     const TimelineFacts first = ahead.run();
     own = own_stretches(trace, ahead.recorded(), ahead.streams());
     if (first.end_ns > 0) stretch = static_cast<double>(ends) / static_cast<double>(first.end_ns);
   }
-  timeline::Pass pass(trace, ranks, sink, compares, network, stretch, lanes);
+  timeline::Pass pass(trace, ranks, sink, compares, network, stretch, lanes, watch);
   pass.stretch_rows(std::move(own));
   if (const Status ready = pass.prepare(); !ready) return ready.error();
   return pass.run();
@@ -406,14 +426,23 @@ Result<TimelineFacts> run_both(const Trace& trace, const RankList& ranks,
 
 Result<TimelineFacts> run_timeline(const Trace& trace, const RankList& ranks,
                                    const std::function<void(const TimedEvent&)>& sink,
-                                   bool compares, Network network) {
-  return run_both(trace, ranks, sink, compares, network, {});
+                                   bool compares, Network network, const RoundWatch* watch) {
+  return run_both(trace, ranks, sink, compares, network, {}, watch, Loops::kAtOnce);
 }
 
-Result<TimelineFacts> run_lanes(const Trace& trace, std::span<const Lane> lanes) {
+Result<TimelineFacts> run_facts(const Trace& trace, Network network, Loops loops) {
+  static const RoundWatch kNobody;
+  return run_both(
+      trace, RankList(), [](const TimedEvent&) {}, false, network, {},
+      loops == Loops::kAtOnce ? &kNobody : nullptr, loops);
+}
+
+Result<TimelineFacts> run_lanes(const Trace& trace, std::span<const Lane> lanes, Loops loops) {
+  static const RoundWatch kNobody;
   return run_both(
       trace, RankList(), [](const TimedEvent&) {}, false, Network::kRecorded,
-      lanes.first(std::min(lanes.size(), kMostLanes)));
+      lanes.first(std::min(lanes.size(), kMostLanes)), loops == Loops::kAtOnce ? &kNobody : nullptr,
+      loops);
 }
 
 std::string timeline_text(const Trace& trace) {

@@ -22,6 +22,11 @@
 /// in the order of time, in which messages and collectives of threads that share a
 /// channel or communicator are numbered anew, so that they match as they could have.
 /// O(events), twice; memory of messages in flight and O(ranks).
+///
+/// Loops that do not differ from one iteration to the next (steady_loops.h) are not run to their
+/// end, where who looks on can do without (RoundWatch). Between two iterations all ranks stop; if
+/// nothing is under way, and all stand to each other as they stood some iterations before, those
+/// iterations come again and again, each time as much later. One stands for nearly all of the rest.
 
 #include <functional>
 #include <map>
@@ -50,11 +55,16 @@ struct Cause {
   std::uint16_t call = 0;       ///< likewise
   std::uint64_t begin_ns = 0;   ///< when it came
   std::uint64_t waited_ns = 0;  ///< before it, at markers
+  bool is_later = false;        ///< than the begin of the event, by however little
 };
 
 struct TimedEvent {
-  const RankOperations* at = nullptr;  ///< the rank, with its event and operations
+  /// The rank, with its event and operations. Events that were left out are not counted in its
+  /// number, nor their time below: `later_ns` is to be added.
+  const RankOperations* at = nullptr;
+  std::uint64_t later_ns = 0;
   std::uint64_t begin_ns = 0, end_ns = 0;
+  std::uint32_t end_rest = 0;  ///< of the end: parts of a ns, in 1/1024
   /// Before it the stream waited at markers for slower ranks; none: both are equal.
   std::uint64_t wait_begin_ns = 0, wait_end_ns = 0;
   /// Of each operation: when its message was sent (receives), its collective begun by this
@@ -72,6 +82,7 @@ struct TimedEvent {
 
 struct TimelineFacts {
   std::uint64_t events = 0;
+  std::uint64_t at_once = 0;    ///< of those, events of iterations that another stands for
   std::uint64_t end_ns = 0;     ///< of the last event
   double stretch = 1;           ///< what evens the timeline out to the length of the run
   std::uint64_t moved = 0;      ///< events ended later than recorded, to follow their cause
@@ -90,6 +101,21 @@ struct TimelineFacts {
   std::vector<std::uint64_t> lane_ends_ns;          ///< of each lane, as `end_ns`
 };
 
+/// Who looks on and can take iterations of loops at once. The state of a timeline between two
+/// iterations is compared with that of others, and decides over all that comes.
+struct RoundWatch {
+  /// Adds what of the watcher's own state decides over how it takes events. It must not grow from
+  /// one iteration to the next, and hold no times.
+  std::function<void(std::vector<std::uint64_t>& state)> state;
+  /// The events until the next call come so many times, each time this much later. 1: once.
+  std::function<void(std::uint64_t times, double period_ns)> take;
+  /// Events from here on are to be taken at once only if they come before; none: all may be.
+  std::function<std::uint64_t(std::uint64_t from_ns)> until_ns;
+};
+
+/// Whether iterations of loops may be taken at once.
+enum class Loops : std::uint8_t { kAtOnce, kEach };
+
 /// The same run with something otherwise. Whoever waits goes on when what it waits for has come
 /// there; what a call took after that, its transfer, stays as it was unless it is changed. Nobody
 /// waits at markers.
@@ -99,6 +125,7 @@ struct Lane {
   using Changed =
       std::function<double(const RankOperations& at, std::uint64_t begin_ns, double ns)>;
   Changed compute, transfer;
+  bool by_time = false;  ///< what changes depends on when, or on which event of a place it is
 };
 inline constexpr std::size_t kMostLanes = 8;
 
@@ -107,14 +134,19 @@ inline constexpr std::size_t kMostLanes = 8;
 enum class Network : std::uint8_t { kRecorded, kIdeal };
 
 /// Calls `sink` for every event of the ranks in `ranks`, in order of each stream.
-/// All ranks of the trace are run, whatever `ranks` is. `compares`: see `plan_trace`. Error: the
-/// trace is damaged.
+/// All ranks of the trace are run, whatever `ranks` is. `compares`: see `plan_trace`. Without a
+/// watch each iteration of each loop is run for the sink. Error: the trace is damaged.
 Result<TimelineFacts> run_timeline(const Trace& trace, const RankList& ranks,
                                    const std::function<void(const TimedEvent&)>& sink,
-                                   bool compares = false, Network network = Network::kRecorded);
+                                   bool compares = false, Network network = Network::kRecorded,
+                                   const RoundWatch* watch = nullptr);
+
+/// How long it takes.
+Result<TimelineFacts> run_facts(const Trace& trace, Network network, Loops loops = Loops::kAtOnce);
 
 /// The timeline, with up to kMostLanes lanes beside it.
-Result<TimelineFacts> run_lanes(const Trace& trace, std::span<const Lane> lanes);
+Result<TimelineFacts> run_lanes(const Trace& trace, std::span<const Lane> lanes,
+                                Loops loops = Loops::kAtOnce);
 
 /// "reconstructed from histograms", "as recorded, moved where ...": for the output.
 std::string timeline_text(const Trace& trace);

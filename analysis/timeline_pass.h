@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// The pass behind `run_timeline`: every stream is run until it must wait. Split over two files:
-/// time and turns (timeline.cpp), and what streams wait for (timeline_match.cpp).
+/// The pass behind `run_timeline`: every stream is run until it must wait. Split over three files:
+/// time and turns (timeline.cpp), what streams wait for (timeline_match.cpp), and iterations that
+/// others stand for (timeline_rounds.cpp). Times are in ticks of 1/1024 ns: durations that a
+/// stretch makes longer are the same whenever they come, and their sums are not off.
 
 #include <algorithm>
 #include <array>
@@ -23,8 +25,15 @@ using Step = Operation::Kind;
 constexpr int kTurn = 1024;
 /// What did not match, by name.
 constexpr std::size_t kMostNamed = 10;
+constexpr unsigned kTickBits = 10;
+constexpr std::uint64_t kNs = 1U << kTickBits;
+inline std::uint64_t in_ns(std::uint64_t ticks) { return (ticks + kNs / 2) / kNs; }
 /// No time of a damaged trace is beyond.
-constexpr double kMostNs = 9.2e18;
+constexpr double kMostTicks = 9.2e18, kMostNs = kMostTicks / kNs;
+/// Loops with fewer iterations are run to their end.
+constexpr std::uint64_t kFewestRounds = 64;
+/// How often ranks may fail to come to the same place between iterations.
+constexpr int kMostMissed = 16;
 /// Instead of a time: a message that was received, or is of a thread that has not come to it.
 constexpr std::uint64_t kReceived = UINT64_MAX, kNotSent = UINT64_MAX - 1;
 
@@ -87,18 +96,22 @@ struct Row {
   RankOperations::Present present;
   std::deque<RankOperations::Present> early;
   bool has_event = false, started = false, done = false, blocked = false, forced = false;
-  double drift = 0;           ///< what to add to a ns of this rank's clock, the stretch included
-  double owed = 0;            ///< of that, less than a ns not yet added
-  std::uint64_t clock = 0;    ///< end of the last event
-  std::uint64_t nominal = 0;  ///< the same without what causality moved
-  std::uint64_t start = 0;    ///< when the clock began
+  double drift = 0;          ///< what to add to a ns of this rank's clock, the stretch included
+  std::uint64_t clock = 0;   ///< end of the last event
+  std::int64_t nominal = 0;  ///< the same without what causality moved
+  std::uint64_t start = 0;   ///< when the clock began
+  std::uint64_t later = 0;   ///< what was left out
   std::uint64_t compute = 0, begin = 0;
   std::uint64_t wait_begin = 0, wait = 0;  ///< at markers, before the present event
   std::uint64_t earliest = 0;              ///< end so far of the present event
   Cause cause;                             ///< what gave it
+  std::uint64_t ready = 0;                 ///< when that came
   LaneTimes lane_clock{}, lane_begin{}, lane_cause{};
-  bool waits = false;    ///< the present event waits for others
-  std::size_t next = 0;  ///< operation of the event not yet dealt with
+  RankView::Round round;                ///< to which the stream came and stops
+  bool stops = false, goes_on = false;  ///< there; from there
+  bool bound = false;                   ///< `nominal` gave the end of an event, or could have
+  bool waits = false;                   ///< the present event waits for others
+  std::size_t next = 0;                 ///< operation of the event not yet dealt with
   std::vector<std::uint64_t> since;
   std::vector<std::uint32_t> from;
   std::vector<std::int64_t> sent;
@@ -110,12 +123,13 @@ class Pass {
  public:
   Pass(const Trace& trace, const RankList& ranks,
        const std::function<void(const TimedEvent&)>& sink, bool compares, Network network,
-       double stretch, std::span<const Lane> lanes = {})
+       double stretch, std::span<const Lane> lanes = {}, const RoundWatch* watch = nullptr)
       : network_(network),
         lanes_(lanes),
         trace_(trace),
         wanted_(ranks),
         sink_(sink),
+        watch_(watch),
         plan_(plan_trace(trace, compares)) {
     facts_.stretch = stretch;
   }
@@ -132,12 +146,13 @@ class Pass {
   void align_clocks();
   double stretch_of(std::size_t row) const;
   /// A duration on a rank's clock, on the timeline.
-  static std::uint64_t aligned(Row& row, std::uint64_t ns);
+  static std::uint64_t aligned(const Row& row, std::uint64_t ns);
 
   Row& row(std::uint32_t stream) { return rows_[static_cast<std::size_t>(index_[stream])]; }
   Rank& rank(std::uint32_t rank) { return ranks_[static_cast<std::size_t>(rank_index_[rank])]; }
   bool present(std::int64_t rank) const;
 
+  void run_ready();
   void run_turn(Row& row);
   void make_ready(Row& row);
   void run_row(Row& row);
@@ -149,6 +164,33 @@ class Pass {
   bool resume(Row& row);
   void end_event(Row& row);
   void end_in_lanes(Row& row, std::uint64_t end);
+
+  // Iterations that others stand for (timeline_rounds.cpp).
+  struct Standing {
+    RankView::Round round;
+    std::uint64_t rounds = 0;  ///< since the first comparison
+    std::uint64_t base = 0;    ///< the clock of the first row
+    LaneTimes lane_base{};
+    std::vector<std::uint64_t> state;
+    std::vector<std::int64_t> behind;                     ///< by row: clock without nominal
+    std::vector<std::int64_t> nominal;                    ///< likewise
+    std::vector<std::vector<std::uint64_t>> values_left;  ///< likewise (RankView::values_left)
+    std::uint64_t events = 0, moved = 0, unmatched = 0;
+  };
+  void watch_rounds();
+  bool stops_at_round(Row& row);
+  bool leave_round();
+  bool all_at_one_round() const;
+  void end_round();
+  bool is_quiet() const;
+  Standing standing() const;
+  bool comes_again(const Standing& now) const;
+  void compare_with(Standing now);
+  void begin_comparing(Standing now, std::uint64_t until);
+  std::uint64_t times_alike() const;
+  void stand_for_rest(Standing now);
+  std::uint64_t most_times(const Standing& now, std::uint64_t period, std::uint64_t ticks) const;
+  void leave_out();
 
   // What streams wait for (timeline_match.cpp), and what did not come.
   static Begin here(const Row& row);
@@ -176,6 +218,7 @@ class Pass {
   const Trace& trace_;
   const RankList& wanted_;
   const std::function<void(const TimedEvent&)>& sink_;
+  const RoundWatch* watch_;
   TracePlan plan_;
   std::deque<Rank> ranks_;
   std::deque<Row> rows_;
@@ -189,6 +232,17 @@ class Pass {
   std::unordered_map<CollectiveKey, Meeting, KeyHash> meetings_;
   TimelineFacts facts_;
   std::vector<double> own_stretch_;  ///< by row
+
+  bool stops_ = false;       ///< streams stop between iterations
+  std::size_t stopped_ = 0;  ///< so many have
+  int missed_ = 0;
+  std::optional<Standing> before_;  ///< with which later ones are compared
+  std::uint64_t compared_ = 0, compare_until_ = 1;
+  std::uint64_t expected_ = 0, alike_ = 0;  ///< iterations that are alike, and how often they come
+  std::uint64_t standing_left_ = 0, standing_times_ = 0;  ///< iterations that stand for others
+  std::uint64_t period_ = 0;                              ///< how many they are
+  std::uint64_t later_ = 0;                               ///< ticks left out
+  LaneTimes lane_later_{};
 };
 
 }  // namespace timeline

@@ -59,6 +59,8 @@ class WaitStates {
   /// The next event of a stream. A late receiver is told when both ends were seen, which may be at
   /// the receiver's event.
   void add(const TimedEvent& event, const Sink& sink);
+  /// Messages of which one end was seen.
+  std::size_t open() const { return ends_.size(); }
 
  private:
   /// Of a message: the call that waits until it is sent, and the post of its receive.

@@ -284,4 +284,34 @@ void ValueSequence::Cursor::skip(std::uint64_t n) {
   if (current_.count == 0 && left_ != 0) load();
 }
 
+std::uint64_t ValueSequence::Cursor::pass_of(std::size_t frame) const {
+  const Frame& around = stack_[frame - 1];
+  return (*around.terms)[around.index - 1].loop->size;
+}
+
+std::uint64_t ValueSequence::Cursor::alike_in(std::size_t frame, std::uint64_t period) const {
+  const std::uint64_t pass = pass_of(frame);
+  return pass == 0 || period % pass != 0 ? 0 : (stack_[frame].repeats - 1) * pass;
+}
+
+std::uint64_t ValueSequence::Cursor::alike(std::uint64_t period) const {
+  if (period == 0) return UINT64_MAX;
+  std::uint64_t most = current_.stride == 0 ? current_.count : 0;
+  for (std::size_t i = 1; i < stack_.size(); ++i) most = std::max(most, alike_in(i, period));
+  return most;
+}
+
+void ValueSequence::Cursor::skip_alike(std::uint64_t n, std::uint64_t period) {
+  left_ -= n;
+  if (current_.stride == 0 && n < current_.count) {
+    current_.count -= n;
+    return;
+  }
+  for (std::size_t i = 1; i < stack_.size(); ++i) {
+    if (alike_in(i, period) < n) continue;
+    stack_[i].repeats -= n / pass_of(i);
+    return;
+  }
+}
+
 }  // namespace chameleon::inline model

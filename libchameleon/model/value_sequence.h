@@ -136,6 +136,11 @@ class ValueSequence {
     const Segment& segment() const { return current_; }
     /// Steps over `n` values, at most `segment().count`.
     void skip(std::uint64_t n);
+    std::uint64_t left() const { return left_; }
+    /// How many values from here on come again after each `period`, as far as the terms tell.
+    std::uint64_t alike(std::uint64_t period) const;
+    /// Steps over `n` of them, a multiple of the period and fewer than `alike`. O(nesting depth).
+    void skip_alike(std::uint64_t n, std::uint64_t period);
 
    private:
     struct Frame {
@@ -144,6 +149,9 @@ class ValueSequence {
       std::uint64_t repeats;
     };
     void load();
+    /// Values in one pass of the loop of a frame, which is not the first.
+    std::uint64_t pass_of(std::size_t frame) const;
+    std::uint64_t alike_in(std::size_t frame, std::uint64_t period) const;
     std::vector<Frame> stack_;
     Segment open_;
     Segment current_;

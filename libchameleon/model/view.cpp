@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/view.h"
 
+#include <algorithm>
+
 namespace chameleon::inline model {
 namespace {
 
@@ -55,7 +57,7 @@ Status RankView::plan(std::vector<Item>& items, const std::vector<Node>& nodes,
                       std::uint64_t visits, const Trace& trace) {
   for (const Node& node : nodes) {
     if (!node.ranks.empty() && !node.ranks.contains(rank_)) continue;
-    Item item{&node, trace.path_field(node.call), {}, {}, {}};
+    Item item{&node, false, trace.path_field(node.call), {}, {}, {}};
     EndPointForm form{};
     if (node.is_loop()) {
       const ValueSequence* iterations = node.iterations.find(rank_, form);
@@ -79,6 +81,67 @@ Status RankView::plan(std::vector<Item>& items, const std::vector<Node>& nodes,
     items.push_back(std::move(item));
   }
   return Unit{};
+}
+
+void RankView::watch(std::vector<Item>& items, const std::unordered_set<const Node*>& loops) {
+  for (Item& item : items) {
+    item.watched = loops.contains(item.node);
+    watch(item.body, loops);
+  }
+}
+
+std::size_t RankView::loop_between() const {
+  for (std::size_t i = stack_.size(); i-- > 1;) {
+    if (stack_[i].at < stack_[i].items->size()) return 0;
+    if (stack_[i].left > 0) return i;
+  }
+  return 0;
+}
+
+RankView::Round RankView::round() const {
+  const std::size_t at = loop_between();
+  if (at == 0 || !loop_at(at).watched) return {};
+  return {loop_at(at).node, stack_[at].iteration + 1, stack_[at].left};
+}
+
+template <class Items, class F>
+void RankView::each_cursor(Items& items, F f) {
+  for (auto& item : items) {
+    for (auto& cursor : item.values) f(cursor);
+    each_cursor(item.body, f);
+  }
+}
+
+void RankView::values_left(std::vector<std::uint64_t>& left) const {
+  if (const std::size_t at = loop_between(); at > 0)
+    each_cursor(loop_at(at).body,
+                [&](const ValueSequence::Cursor& cursor) { left.push_back(cursor.left()); });
+}
+
+std::uint64_t RankView::times_alike(std::span<const std::uint64_t> left) const {
+  const std::size_t at = loop_between();
+  if (at == 0) return 0;
+  std::uint64_t times = stack_[at].left;
+  std::size_t next = 0;
+  each_cursor(loop_at(at).body, [&](const ValueSequence::Cursor& cursor) {
+    const std::uint64_t period = left[next++] - cursor.left();
+    if (period > 0) times = std::min(times, cursor.alike(period) / period);
+  });
+  return times;
+}
+
+void RankView::leave_out(std::uint64_t times, std::uint64_t rounds,
+                         std::span<const std::uint64_t> left) {
+  const std::size_t at = loop_between();
+  if (at == 0 || times * rounds >= stack_[at].left) return;
+  std::size_t next = 0;
+  each_cursor((*stack_[at - 1].items)[stack_[at - 1].at - 1].body,
+              [&](ValueSequence::Cursor& cursor) {
+                const std::uint64_t period = left[next++] - cursor.left();
+                if (period > 0) cursor.skip_alike(times * period, period);
+              });
+  stack_[at].left -= times * rounds;
+  stack_[at].iteration += times * rounds;
 }
 
 bool RankView::next(EventView& event) {

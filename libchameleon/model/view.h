@@ -7,6 +7,8 @@
 /// of a damaged trace is refused rather than read past an end.
 
 #include <cstdint>
+#include <span>
+#include <unordered_set>
 #include <vector>
 
 #include "base/result.h"
@@ -37,6 +39,13 @@ Iterations sum_iterations(const ValueSequence& counts);
 
 class RankView {
  public:
+  /// Between two iterations of a loop: which one comes next, from 0, and how many are left with it.
+  struct Round {
+    const Node* loop = nullptr;  ///< null: there is no such place
+    std::uint64_t iteration = 0, left = 0;
+    bool operator==(const Round&) const = default;
+  };
+
   static Result<RankView> make(const Trace& trace, std::uint32_t rank);
 
   /// The next event, or false at the end.
@@ -44,9 +53,23 @@ class RankView {
 
   std::uint32_t rank() const { return rank_; }
 
+  /// Before anything is read: `round` is to tell of these loops.
+  void watch(const std::unordered_set<const Node*>& loops) { watch(items_, loops); }
+  /// Whether the next event begins an iteration, but for the first, of a loop that is watched.
+  Round round() const;
+  // To be called where `round` tells of a loop.
+  /// Adds how many values of each parameter in the loop are left.
+  void values_left(std::vector<std::uint64_t>& left) const;
+  /// How often what came since `left` was so comes again, value for value.
+  std::uint64_t times_alike(std::span<const std::uint64_t> left) const;
+  /// Leaves out so many `times`, of so many iterations each, of what came since; fewer than are
+  /// left and alike.
+  void leave_out(std::uint64_t times, std::uint64_t rounds, std::span<const std::uint64_t> left);
+
  private:
   struct Item {
     const Node* node;
+    bool watched;
     int path;                                   ///< the value that is its call path; -1: the node's
     std::vector<ValueSequence::Cursor> values;  ///< of a loop: its iteration counts
     std::vector<EndPointForm> forms;
@@ -58,6 +81,15 @@ class RankView {
     std::uint64_t left;  ///< iterations after this one
     std::uint64_t iteration;
   };
+
+  static void watch(std::vector<Item>& items, const std::unordered_set<const Node*>& loops);
+  /// Of the loop that goes on, the place in the stack; 0: none, or not between iterations.
+  std::size_t loop_between() const;
+  const Item& loop_at(std::size_t level) const {
+    return (*stack_[level - 1].items)[stack_[level - 1].at - 1];
+  }
+  template <class Items, class F>
+  static void each_cursor(Items& items, F f);
 
   Status plan(std::vector<Item>& items, const std::vector<Node>& nodes, std::uint64_t visits,
               const Trace& trace);

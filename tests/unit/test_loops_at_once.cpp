@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// Iterations of loops that others stand for: what timelines, patterns, phases, efficiencies and
+/// critical paths say is the same as if each had been run.
+
+#include <catch2/catch.hpp>
+#include <random>
+
+#include "analysis/critical_path.h"
+#include "analysis/efficiency.h"
+#include "analysis/phases.h"
+#include "analysis/place_waits.h"
+#include "unit/trace_builder.h"
+
+using namespace chameleon;
+using namespace chameleon::analysis;
+using chameleon::testing::TraceBuilder;
+
+namespace {
+
+enum : std::uint16_t { kSend = 1, kRecv, kIsend, kIrecv, kWaitall, kAllreduce, kBcast, kFinalize };
+constexpr std::int64_t kInt = -3;
+
+/// What a rank does in an iteration, over and over.
+class Program : TraceBuilder {
+ public:
+  Program(std::uint32_t ranks, unsigned seed) : TraceBuilder(ranks), ranks_(ranks), random_(seed) {
+    call(kSend, "Send",
+         {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e", "tag:tag", "comm:comm"});
+    call(kRecv, "Recv",
+         {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
+          "comm:comm", "status.source:source:e", "status.tag:tag", "status.bytes:bytes"});
+    call(kIsend, "Isend",
+         {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e", "tag:tag", "comm:comm",
+          "request:request"});
+    call(kIrecv, "Irecv",
+         {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
+          "comm:comm", "request:request"});
+    call(kWaitall, "Waitall",
+         {"count:count", "array_of_requests:request:a", "array_of_statuses.source:source:a",
+          "array_of_statuses.tag:tag:a", "array_of_statuses.bytes:bytes:a"});
+    call(kAllreduce, "Allreduce",
+         {"sendbuf:buffer", "recvbuf:buffer", "count:count", "datatype:datatype", "op:op",
+          "comm:comm"});
+    call(kBcast, "Bcast",
+         {"buffer:buffer", "count:count", "datatype:datatype", "root:root:e", "comm:comm"});
+    call(kFinalize, "Finalize", {});
+  }
+
+  std::uint64_t pick(std::uint64_t most) { return random_() % most; }
+
+  enum class Step { kShift, kPipeline, kBack, kAllreduce, kBcast };
+
+  /// A loop around some steps, of which ranks take times of their own.
+  void loop(int iterations, const std::vector<Step>& steps) {
+    std::vector<std::uint64_t> times(steps.size() * ranks_);
+    for (std::uint64_t& time : times) time = 1000 + pick(100000);
+    for (int i = 0; i < iterations; ++i)
+      for (std::size_t s = 0; s < steps.size(); ++s)
+        for (std::uint32_t rank = 0; rank < ranks_; ++rank)
+          step(steps[s], rank, static_cast<int>(s), times[s * ranks_ + rank]);
+  }
+
+  Trace trace() {
+    for (std::uint32_t rank = 0; rank < ranks_; ++rank) push(rank, kFinalize, {}, 1000, 1);
+    Trace built = build();
+    built.timing = "histogram";
+    for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+      built.facts[rank].clock_samples = 1;
+      built.facts[rank].run_ns = 100000000 + pick(1000);
+      built.facts[rank].clock_begin_ns = static_cast<std::int64_t>(pick(200000));
+      built.facts[rank].clock_drift_ppb = static_cast<std::int64_t>(pick(20000));
+    }
+    return built;
+  }
+
+ private:
+  std::int64_t to(std::uint32_t self, std::uint32_t other) const {
+    return pack_rank(static_cast<std::int32_t>(other), static_cast<std::int32_t>(self),
+                     static_cast<std::int32_t>(ranks_));
+  }
+  void send(std::uint32_t rank, std::uint32_t other, int tag, std::uint64_t ns) {
+    push(rank, kSend, {0, 1 + tag, kInt, to(rank, other), tag, 0}, ns, 1000);
+  }
+  void receive(std::uint32_t rank, std::uint32_t other, int tag, std::uint64_t ns) {
+    push(rank, kRecv,
+         {0, 1 + tag, kInt, to(rank, other), tag, 0, kNotRecorded, kNotRecorded, kNotRecorded}, ns,
+         2000);
+  }
+  void step(Step what, std::uint32_t rank, int tag, std::uint64_t ns) {
+    const std::int64_t none = array({});
+    switch (what) {
+      case Step::kShift:
+        push(rank, kIrecv, {0, 8, kInt, to(rank, (rank + ranks_ - 1) % ranks_), tag, 0, 0}, ns,
+             500);
+        push(rank, kIsend, {0, 8, kInt, to(rank, (rank + 1) % ranks_), tag, 0, 1}, 700, 500);
+        push(rank, kWaitall, {2, array({0, 1}), none, none, none}, 300, 4000);
+        return;
+      case Step::kPipeline:
+        if (rank > 0) receive(rank, rank - 1, tag, 900);
+        if (rank + 1 < ranks_) send(rank, rank + 1, tag, ns);
+        return;
+      case Step::kBack:
+        if (rank + 1 < ranks_) receive(rank, rank + 1, tag, 800);
+        if (rank > 0) send(rank, rank - 1, tag, ns);
+        return;
+      case Step::kAllreduce: push(rank, kAllreduce, {0, 0, 1 + tag, kInt, -2, 0}, ns, 3000); return;
+      case Step::kBcast: push(rank, kBcast, {0, 4, kInt, to(rank, 0), 0}, ns, 1500); return;
+    }
+  }
+
+  std::uint32_t ranks_;
+  std::mt19937_64 random_;
+};
+
+Trace some_program(unsigned seed) {
+  Program program(2 + seed % 5, seed);
+  const auto loops = static_cast<int>(1 + program.pick(3));
+  for (int i = 0; i < loops; ++i) {
+    std::vector<Program::Step> steps;
+    const std::uint64_t count = 1 + program.pick(4);
+    for (std::uint64_t k = 0; k < count; ++k)
+      steps.push_back(static_cast<Program::Step>(program.pick(5)));
+    program.loop(static_cast<int>(150 + program.pick(200)), steps);
+  }
+  return program.trace();
+}
+
+/// Times are rounded to ns wherever they begin.
+void check_near(double a, double b, double times) { CHECK(a == Approx(b).margin(2 * times)); }
+
+void check_sums(const InstanceSums& a, const InstanceSums& b) {
+  CHECK(a.instances == b.instances);
+  CHECK(a.events == b.events);
+  CHECK(a.least_events == b.least_events);
+  CHECK(a.most_events == b.most_events);
+  CHECK(a.bytes == Approx(b.bytes));
+  check_near(a.ns, b.ns, static_cast<double>(a.instances));
+  check_near(a.least_ns, b.least_ns, 1);
+  check_near(a.most_ns, b.most_ns, 1);
+}
+
+void check_facts(const TimelineFacts& a, const TimelineFacts& b) {
+  CHECK(a.events == b.events);
+  CHECK(a.moved == b.moved);
+  CHECK(a.unmatched == b.unmatched);
+  check_near(static_cast<double>(a.end_ns), static_cast<double>(b.end_ns), 1);
+  REQUIRE(a.lane_ends_ns.size() == b.lane_ends_ns.size());
+  for (std::size_t i = 0; i < a.lane_ends_ns.size(); ++i)
+    check_near(static_cast<double>(a.lane_ends_ns[i]), static_cast<double>(b.lane_ends_ns[i]), 1);
+  CHECK(b.at_once == 0);
+}
+
+void check_patterns(const Patterns& a, const Patterns& b) {
+  CHECK(a.instances == b.instances);
+  CHECK(a.facts.segments == b.facts.segments);
+  CHECK(a.facts.events == b.facts.events);
+  CHECK(a.cycles == b.cycles);
+  REQUIRE(a.patterns.size() == b.patterns.size());
+  REQUIRE(a.families.size() == b.families.size());
+  for (std::size_t i = 0; i < a.patterns.size(); ++i)
+    check_sums(a.patterns[i].sums, b.patterns[i].sums);
+  for (std::size_t i = 0; i < a.families.size(); ++i)
+    check_sums(a.families[i].sums, b.families[i].sums);
+  CHECK(a.sequence.patterns == b.sequence.patterns);
+  CHECK(a.sequence.families == b.sequence.families);
+  for (std::size_t i = 0; i < a.sequence.begins_ns.size(); ++i)
+    if (std::max(a.sequence.begins_ns[i], b.sequence.begins_ns[i]) -
+            std::min(a.sequence.begins_ns[i], b.sequence.begins_ns[i]) >
+        2)
+      FAIL("instance " << i << " begins elsewhere");
+}
+
+}  // namespace
+
+TEST_CASE("iterations that others stand for change no result") {
+  std::uint64_t at_once = 0, events = 0;
+  for (unsigned seed = 1; seed <= 60; ++seed) {
+    INFO("seed " << seed);
+    const Trace trace = some_program(seed);
+
+    for (const Network network : {Network::kRecorded, Network::kIdeal}) {
+      const auto once = run_facts(trace, network), each = run_facts(trace, network, Loops::kEach);
+      REQUIRE(once);
+      REQUIRE(each);
+      check_facts(*once, *each);
+      at_once += once->at_once;
+      events += once->events;
+    }
+
+    std::vector<Lane> lanes(2);
+    lanes[1].transfer = [](const RankOperations&, std::uint64_t, double ns) { return ns / 3; };
+    check_facts(*run_lanes(trace, lanes), *run_lanes(trace, lanes, Loops::kEach));
+
+    PatternOptions together, apart;
+    apart.loops = Loops::kEach;
+    const auto phases = find_phases(trace, together, {}),
+               each_phase = find_phases(trace, apart, {});
+    REQUIRE(phases);
+    REQUIRE(each_phase);
+    check_patterns(phases->patterns, each_phase->patterns);
+    REQUIRE(phases->phases.size() == each_phase->phases.size());
+    for (std::size_t i = 0; i < phases->phases.size(); ++i) {
+      const ExecutionPhase &a = phases->phases[i], &b = each_phase->phases[i];
+      CHECK(a.first == b.first);
+      const auto margin = static_cast<double>(phases->patterns.timeline.events);
+      check_near(static_cast<double>(a.begin_ns), static_cast<double>(b.begin_ns), 1);
+      check_near(a.compute_ns, b.compute_ns, margin);
+      check_near(a.most_compute_ns, b.most_compute_ns, margin);
+    }
+
+    const auto path = critical_path(trace), each_path = critical_path(trace, Loops::kEach);
+    REQUIRE(path);
+    REQUIRE(each_path);
+    CHECK(path->jumps == each_path->jumps);
+    CHECK(path->last == each_path->last);
+    REQUIRE(path->places.size() == each_path->places.size());
+    for (std::size_t i = 0; i < path->places.size(); ++i) {
+      const CriticalPlace &a = path->places[i], &b = each_path->places[i];
+      CHECK(a.stream == b.stream);
+      CHECK(a.path == b.path);
+      CHECK(a.share.visits == b.share.visits);
+      check_near(static_cast<double>(a.share.ns()), static_cast<double>(b.share.ns()),
+                 static_cast<double>(a.share.visits + path->jumps));
+    }
+
+    const auto waits = waits_of(trace), each_wait = waits_of(trace, Loops::kEach);
+    REQUIRE(waits->places.size() == each_wait->places.size());
+    for (std::size_t i = 0; i < waits->places.size(); ++i) {
+      const WaitTimes &a = waits->places[i].times, &b = each_wait->places[i].times;
+      CHECK(a.events == b.events);
+      CHECK(a.call_ns == b.call_ns);
+      for (std::size_t k = 0; k < kWaitClasses; ++k)
+        check_near(a.waited_ns[k], b.waited_ns[k], a.events);
+      check_near(a.transfer_ns, b.transfer_ns, a.events);
+    }
+
+    const auto efficiency = efficiency_of(trace), each_one = efficiency_of(trace, Loops::kEach);
+    CHECK(efficiency->compute_ns == Approx(each_one->compute_ns));
+    CHECK(efficiency->parallel() == Approx(each_one->parallel()));
+    CHECK(efficiency->transfer() == Approx(each_one->transfer()));
+  }
+  INFO(at_once << " of " << events);
+  CHECK(4 * at_once > events);
+}
+
+TEST_CASE("a loop is run to its end where its iterations differ") {
+  using Step = Program::Step;
+  Program steady(4, 1), fleeting(4, 1);
+  steady.loop(500, {Step::kShift, Step::kAllreduce});
+  CHECK(run_facts(steady.trace(), Network::kRecorded)->at_once > 4 * 4 * 300);
+  for (int i = 0; i < 500; ++i) fleeting.loop(1, {i % 7 == 0 ? Step::kAllreduce : Step::kShift});
+  fleeting.loop(3, {Step::kPipeline});
+  Trace trace = fleeting.trace();
+  CHECK(run_facts(trace, Network::kRecorded)->events ==
+        run_facts(trace, Network::kRecorded, Loops::kEach)->events);
+}
