@@ -23,7 +23,7 @@ struct Options {
   std::string trace;
   std::string by = "call";
   std::string ranks;
-  bool json = false, waits = false;
+  bool json = false, csv = false, waits = false;
 };
 
 std::string padded(const std::string& text, std::size_t width) {
@@ -109,6 +109,10 @@ int stats_of_waits(const Options& options, const Trace& trace, const RankList& r
     return fail("stats", options.trace + ": " + *lacks, kExitRefused);
   const Result<WaitReport> waits = waits_of(trace);
   if (!waits) return fail("stats", waits.error());
+  if (options.csv) {
+    print_wait_csv(trace, *waits, ranks);
+    return kExitOk;
+  }
   const bool by_path = options.by == "path";
   if (!options.json) {
     print_wait_rows(trace, *waits, ranks, by_path, Style());
@@ -156,10 +160,14 @@ void add_stats_command(CLI::App& app, int& status) {
   verb->add_option("trace", options->trace, "Trace file")->required();
   verb->add_option("--by", options->by, "Rows: call (default) or path")
       ->check(CLI::IsMember({"call", "path"}));
-  verb->add_flag("--waits", options->waits,
-                 "What the time in calls was spent on: waiting, by its kind, and transfer");
+  CLI::Option* waits =
+      verb->add_flag("--waits", options->waits,
+                     "What the time in calls was spent on: waiting, by its kind, and transfer");
   verb->add_option("--rank", options->ranks, "Only of these ranks, as 3, 0-15 or 0-56:8");
-  verb->add_flag("--json", options->json, "One JSON object");
+  CLI::Option* json = verb->add_flag("--json", options->json, "One JSON object");
+  verb->add_flag("--csv", options->csv, "With --waits: a line a rank, call and call path, in ns")
+      ->needs(waits)
+      ->excludes(json);
   verb->callback([options, &status] { status = stats(*options); });
 }
 

@@ -5,6 +5,11 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
+
+#include "tools/csv.h"
+#include "tools/export/export.h"
+#include "tools/wait_table.h"
 
 namespace chameleon::tools {
 namespace {
@@ -119,6 +124,21 @@ void print_wait_rows(const Trace& trace, const WaitReport& waits, const RankList
               << share_text(all.transfer_ns / all.call_ns) << ", excess "
               << share_text(all.excess_ns() / all.call_ns) << "\n";
   for (const std::string& note : wait_notes(trace, waits)) std::cout << style.faint(note) << "\n";
+}
+
+void print_wait_csv(const Trace& trace, const WaitReport& waits, const RankList& ranks) {
+  const char* between = "";
+  for (const char* title : wait_columns()) std::cout << std::exchange(between, ",") << title;
+  std::cout << "\n";
+  PathNames names(trace);
+  for (const PlaceWait& place : waits.places) {
+    const auto call = trace.calls.find(place.call);
+    if (!ranks.contains(place.stream) || call == trace.calls.end()) continue;
+    std::cout << place.stream << "," << csv_text(call->second.name) << ","
+              << csv_text(names.site(place.path));
+    for (const std::uint64_t number : wait_numbers(place.times)) std::cout << "," << number;
+    std::cout << "\n";
+  }
 }
 
 nlohmann::ordered_json wait_times_json(const WaitTimes& times) {

@@ -32,6 +32,9 @@ nlohmann::ordered_json wait_times_json(const WaitTimes& times);
 nlohmann::ordered_json wait_rows_json(const Trace& trace, const WaitReport& waits,
                                       const RankList& ranks, bool by_path);
 
+/// The table `waits` of these ranks.
+void print_wait_csv(const Trace& trace, const WaitReport& waits, const RankList& ranks);
+
 /// What the waits of a trace are worked out from, and how sure they are.
 std::vector<std::string> wait_notes(const Trace& trace, const WaitReport& waits);
 

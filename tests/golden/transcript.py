@@ -81,7 +81,7 @@ VERBS = {
                   "print --rank 1 --expand --all {}.cham"),
     "stats": each("stats {}.cham", "stats --by path {}.cham", "stats --json --by path {}.cham"),
     "waits": each("stats --waits {}.cham", "stats --waits --by path --rank 1 {}.cham",
-                  "stats --waits --json {}.cham"),
+                  "stats --waits --json {}.cham", "stats --waits --csv {}.cham"),
     "critical": each("critical {}.cham", "critical --by place --limit 5 {}.cham",
                      "critical --by rank {}.cham", "critical --by call --json {}.cham"),
     "check": each("check {}.cham", "check --json {}.cham"),

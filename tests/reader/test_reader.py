@@ -244,8 +244,32 @@ def compare_tables(tools, path, trace, timing=True):
         wrong = [(a, b) for a, b in zip(left, right) if a != b][:2]
         expect(left == right, f"{path.name}: table {name}: {len(left)} and {len(right)} rows, "
                f"{wrong}")
+    compare_waits(tools, path, trace, folder)
     if len(trace.parts) == 1:
         compare_loops(path, mine("loops"), theirs["loops"], timing)
+
+
+def compare_waits(tools, path, trace, folder):
+    """As the export has them, which reads each event instead of taking loops at once."""
+    with open(folder / "waits.csv", newline="", encoding="utf-8") as file:
+        theirs = [{k: number(v) for k, v in row.items()} for row in csv.DictReader(file)]
+    if trace.timing == "none":
+        try:
+            wrong = trace.waits(command=tools.command)
+        except ValueError as error:
+            wrong = [] if "no times" in str(error) else [error]
+        expect(not wrong and not theirs, f"{path.name}: waits without times: {wrong} {theirs}")
+        return
+    rows = [row._asdict() for row in trace.waits(command=tools.command)]
+    expect(rows and len(rows) == len(theirs), f"{path.name}: {len(rows)} waits, {len(theirs)}")
+    for row, other in zip(rows, theirs):
+        for title, value in row.items():
+            near = value == other[title] if isinstance(value, str) else \
+                abs(value - other[title]) <= 2 + 1e-6 * value
+            expect(near and row.keys() == other.keys(), f"{path.name}: {row}, export {other}")
+    one = trace.waits(ranks=[1], command=tools.command)
+    expect([row._asdict() for row in one] == [row for row in rows if row["rank"] == 1],
+           f"{path.name}: waits of rank 1: {one}")
 
 
 def compare_loops(path, mine, theirs, timing):

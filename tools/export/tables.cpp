@@ -15,9 +15,11 @@
 #include "analysis/place_times.h"
 #include "analysis/place_waits.h"
 #include "analysis/stream_times.h"
+#include "tools/csv.h"
 #include "tools/export/export.h"
 #include "tools/export/loop_rows.h"
 #include "tools/loop_places.h"
+#include "tools/wait_table.h"
 
 namespace chameleon::tools {
 namespace {
@@ -75,17 +77,6 @@ class Table {
   }
 
  private:
-  static std::string csv_text(const std::string& words) {
-    const std::string text = printable(words);
-    if (text.find_first_of(",\"") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char letter : text) {
-      if (letter == '"') quoted += '"';
-      quoted += letter;
-    }
-    return quoted + "\"";
-  }
-
   const bool json_;
   const std::vector<const char*> columns_;
   TextFile file_;
@@ -332,23 +323,6 @@ class Tables {
     return Unit{};
   }
 
-  static std::vector<const char*> wait_columns() {
-    return {"rank",
-            "call",
-            "site",
-            "count",
-            "call_ns",
-            "late_sender_ns",
-            "late_receiver_ns",
-            "late_root_ns",
-            "early_root_ns",
-            "all_to_all_ns",
-            "barrier_ns",
-            "marker_ns",
-            "transfer_ns",
-            "excess_ns"};
-  }
-
   /// They are told while the events of all ranks are read.
   bool tells_waits() const {
     return !lacks_times(request_.trace) && request_.ranks == request_.trace.whole_ranks();
@@ -362,11 +336,8 @@ class Tables {
     for (const PlaceWait& place : found->places) {
       const auto call = request_.trace.calls.find(place.call);
       if (!request_.ranks.contains(place.stream) || call == request_.trace.calls.end()) continue;
-      std::vector<Cell> cells = {place.stream, call->second.name, names_.site(place.path),
-                                 whole_ns(place.times.events), whole_ns(place.times.call_ns)};
-      for (const double ns : place.times.waited_ns) cells.emplace_back(whole_ns(ns));
-      cells.emplace_back(whole_ns(place.times.transfer_ns));
-      cells.emplace_back(whole_ns(place.times.excess_ns()));
+      std::vector<Cell> cells = {place.stream, call->second.name, names_.site(place.path)};
+      for (const std::uint64_t number : wait_numbers(place.times)) cells.emplace_back(number);
       table.row(cells);
     }
     return Unit{};

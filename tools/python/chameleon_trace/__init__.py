@@ -17,6 +17,7 @@ from .facts import RankFacts
 from .nodes import CallNode, Form, Inexact, Loop, SpecialRank, TimeEntry
 from .overview import Comparison, RankTimes
 from .payload import Call, Cluster, Declaration, Field, Frame, Module, Online, Phase, Predefined
+from .place_waits import PlaceWaits
 from .rank_list import RankList
 from .series import OverRanks, Span, Took
 from .sources import Line
@@ -32,7 +33,7 @@ __version__ = "0.1.0"
 __all__ = ["Bar", "COLUMNS", "Call", "CallNode", "Cluster", "Communicator", "Comparison",
            "Declaration", "EffortStep", "EffortStratum", "EffortWindow", "Event", "Fact", "Field",
            "Form", "Frame", "Histogram", "Inexact", "Line", "Loop", "Module", "NOT_RECORDED",
-           "ONLINE_FACTS", "Online", "OverRanks", "Phase", "PlaceTimes", "Predefined",
-           "RANK_FACTS", "RUN_FACTS", "RankFacts", "RankList", "RankTimes", "Span", "SpecialRank",
+           "ONLINE_FACTS", "Online", "OverRanks", "Phase", "PlaceTimes", "PlaceWaits",
+           "Predefined", "RANK_FACTS", "RUN_FACTS", "RankFacts", "RankList", "RankTimes", "Span", "SpecialRank",
            "StreamTimes", "TimeClass", "TimeEntry", "TimeTable", "Timeline", "Took", "Total",
            "Trace", "TraceError", "ValueSequence", "compare", "parse_trace", "read_trace"]

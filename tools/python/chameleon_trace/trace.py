@@ -15,6 +15,7 @@ from .facts import MOST_CARRIED, add_others, joined, joined_value
 from .loop_places import innermost, loop_place
 from .overview import Comparison, rank_times, trace_html
 from .payload import NO_ONLINE, Declaration
+from .place_waits import place_waits
 from .rank_list import RankList
 from .sources import Line, Sources, short_function
 from .timeline import Timeline
@@ -266,6 +267,11 @@ class Trace:
     def rank_times(self):
         """RankTimes of each rank: computing, in MPI calls, waiting at markers, in the tracer."""
         return rank_times(self)
+
+    def waits(self, ranks=None, command="chameleon"):
+        """PlaceWaits of each rank, call and call path: what the time in calls was spent on. The
+        file must still be there, and the command installed, which works them out."""
+        return place_waits(self.path, ranks, command)
 
     def timeline(self, ranks=None, begin_ns=None, end_ns=None):
         """A Timeline of some ranks, by default of the first 64, between two times. Notebooks show
