@@ -26,6 +26,7 @@ enum class Stage : std::uint8_t {
   kMarker,  ///< the interval ends
   kVote,    ///< the rank waits for others
   kDecided,
+  kDone,  ///< with what was decided; a vote that nobody waits for is next
 };
 
 class MarkerLog {

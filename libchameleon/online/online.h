@@ -53,6 +53,8 @@ class Online {
   /// Passes on, without waiting, what has come of a vote that was cast. Whether there is more to
   /// come. Not collective.
   bool progress() { return progress_.cast && votes_.progress(); }
+  /// Whether a vote was cast of which the rank has not heard the result.
+  bool vote_open() const { return progress_.cast; }
   /// In MPI_Finalize, before `finish`: waits until all are there. A rank whose last marker was not
   /// that of the others answers them meanwhile.
   void meet();

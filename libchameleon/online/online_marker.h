@@ -55,6 +55,7 @@ bool Online<World>::vote(double patience) {
   std::optional<Ballot> heard;
   if (deferred()) heard = settle(patience);
   if (machine_.stopped()) return false;
+  if (deferred()) reached(Stage::kDone);
   cast();
   if (!deferred()) heard = settle(patience);
   if (heard) set_pace(*heard);

@@ -49,6 +49,9 @@ void RankMarkers::reached(Stage stage, std::uint64_t marker) {
     case Stage::kDecided:
       voting_.present.ticks = now - voting_.begun;
       return g_door.set(Together::kDecided);
+    case Stage::kDone:
+      g_door.set(Together::kNothing);
+      return g_door.enter();  // if the process is about to end, it casts no further vote
   }
 }
 

@@ -100,7 +100,7 @@ void Tracer::mark() {
     recorder_.streams().first().beside = progress_votes;
     recorder_.streams().first().unusual = true;
   }
-  g_door.set(Together::kNothing);
+  g_door.set(online_.vote_open() ? Together::kCast : Together::kNothing);
   traced_.marker_log().spent(begin, online_.state());
 }
 

@@ -17,7 +17,8 @@
 namespace chameleon::record {
 
 /// What the ranks do together: at a marker vote and then what was decided; at the end merge all.
-enum class Together : std::uint8_t { kNothing, kVote, kDecided, kLastMerge };
+/// `kCast`: this rank goes on, and what its vote decides is done at its next marker.
+enum class Together : std::uint8_t { kNothing, kCast, kVote, kDecided, kLastMerge };
 
 /// Whether tool code runs, and whether it may begin; one for the process, so that
 /// it can be closed whatever becomes of the tracer. One writer thread: programs
@@ -34,8 +35,8 @@ class Door {
   /// Begun inside; while it lasts its thread comes in at a closed door.
   void set(Together what) { together_.store(what, std::memory_order_release); }
   /// Lets nobody in any more and waits, a second or two at most, until nobody is inside. It waits
-  /// for a vote too, shortly, because another rank may be long in coming, for what was decided, and
-  /// five seconds for the last merge.
+  /// for a vote too, shortly, because another rank may be long in coming, a second for the marker
+  /// that follows a vote that was cast and for what was decided, and five for the last merge.
   bool close();
 
  private:

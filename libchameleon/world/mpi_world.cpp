@@ -371,15 +371,26 @@ bool MpiWorld::collect_children(Advance how) {
   return all;
 }
 
-/// The vote's value, or that it is lost, to where it is sent from.
-std::size_t MpiWorld::write_vote() {
-  SmallVote& vote = small_.vote;
-  small_.out.fill(0);
-  if (vote.lost)
-    std::memcpy(small_.out.data(), &vote.missing, sizeof vote.missing);
-  else
-    small_.out = vote.value;
-  return vote.lost ? SmallVote::kLost : vote.size;
+/// The vote's value, or that it is lost. Nobody waits for it to arrive: where MPI does not buffer
+/// it, its receiver may be inside MPI until this rank goes on.
+void MpiWorld::send_vote(SmallVote::Message& message, std::span<const std::uint32_t> to) {
+  const SmallVote& vote = small_.vote;
+  const std::size_t size = vote.lost ? SmallVote::kLost : vote.size;
+  message = vote.value;
+  if (vote.lost) std::memcpy(message.data(), &vote.missing, sizeof vote.missing);
+  for (const std::uint32_t rank : to) {
+    traffic_.count(size);
+    if (PMPI_Isend(message.data(), static_cast<int>(size), MPI_BYTE, static_cast<int>(rank),
+                   vote.tag, comm_, &small_.sends[small_.sending]) != MPI_SUCCESS)
+      failed_ = true;
+    else
+      ++small_.sending;
+  }
+}
+
+void MpiWorld::finish_vote_sends() {
+  deadline_ = PMPI_Wtime() + small_.vote.timeout;
+  while (small_.sending > 0) wait(small_.sends[--small_.sending]);
 }
 
 void MpiWorld::learn_result(std::uint32_t parent) {
@@ -406,15 +417,15 @@ bool MpiWorld::advance(Advance how) {
       [&](std::uint32_t above) { parent = above; });
   if (!std::exchange(vote.sent, true)) {
     for (std::uint32_t i = 0; i < count; ++i) look_for_leave(children[i]);
-    if (rank_ != 0 && !small_send(parent, write_vote(), vote.tag, PMPI_Wtime() + vote.timeout))
-      vote.lose(parent);
+    if (rank_ != 0) send_vote(small_.up, {&parent, 1});
+    if (failed_) vote.lose(parent);
   }
   if (rank_ != 0 && !failed_) {
     if (how == Advance::kAsFarAsItGoes && !came(parent)) return false;
     learn_result(parent);
   }
-  const std::size_t size = write_vote();
-  while (count > 0) small_send(children[--count], size, vote.tag, PMPI_Wtime() + vote.timeout);
+  std::reverse(children, children + count);
+  send_vote(small_.down, {children, count});
   return vote.over = true;
 }
 
@@ -423,6 +434,7 @@ bool MpiWorld::await_vote(double timeout, std::uint32_t& missing) {
   vote.begin = PMPI_Wtime();
   vote.timeout = timeout;
   advance(Advance::kToTheEnd);
+  finish_vote_sends();
   if (vote.lost) missing = vote.missing;
   return !vote.lost;
 }

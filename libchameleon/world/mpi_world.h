@@ -430,7 +430,8 @@ class MpiWorld {
   void collect_from(std::uint32_t child);
   void look_for_leave(std::uint32_t child);
   void learn_result(std::uint32_t parent);
-  std::size_t write_vote();
+  void send_vote(SmallVote::Message& message, std::span<const std::uint32_t> to);
+  void finish_vote_sends();
   void tell_lost(int tag);
 
   bool start(Sending& sending, std::uint32_t to, std::span<const std::uint8_t> bytes, int tag);
@@ -469,6 +470,9 @@ class MpiWorld {
   struct {
     SmallVote::Message out, in;
     SmallVote vote;
+    SmallVote::Message up, down;  ///< of the vote, on their way
+    std::array<MPI_Request, kMostChildren + 1> sends;
+    std::uint32_t sending = 0;  ///< how many of these
   } small_;
 };
 
