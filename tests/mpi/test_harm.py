@@ -329,6 +329,19 @@ def no_mpi(harm):
     harm.one_line("a program that calls no MPI", outcome, 0, "no trace appeared")
 
 
+@test
+def rendezvous(harm):
+    """Votes that MPI does not buffer: a rank that goes on does not wait until others take them."""
+    program = [harm.examples / "stencil2d", "--iterations", 60, "--compute", 200]
+    for vote in ("deferred", "blocking"):
+        path = harm.tools.fresh("rendezvous") / "t.cham"
+        outcome = harm.tools.traced(4, program, path, UCX_RNDV_THRESH=0, CHAMELEON_VOTE=vote,
+                                    CHAMELEON_MARKER_TIMEOUT=5)
+        expect(outcome.status == 0, f"rendezvous, {vote}: fails", outcome)
+        acted = harm.info(path)["acted"]
+        expect(acted == 60, f"rendezvous, {vote}: {acted} markers acted on", outcome)
+
+
 def main():
     arguments = harness.parser(__doc__)
     arguments.add_argument("--examples", required=True, help="folder of the example programs")

@@ -71,16 +71,6 @@ def frequency(online):
 
 
 @test
-def rendezvous(online):
-    """Votes that MPI does not buffer: a rank that goes on does not wait until others take them."""
-    program = ("env", "UCX_RNDV_THRESH=0",
-               *map(str, online.example("stencil2d", "--iterations", 60, "--compute", 200)))
-    for vote in ("deferred", "blocking"):
-        what, _, facts, _ = online.exact(4, program, VOTE=vote, MARKER_TIMEOUT=5)
-        expect(facts["acted"] == 60, f"{what}, {vote}: {facts['acted']} acted on")
-
-
-@test
 def frequency_by_itself(online):
     """All ranks change how often they vote at the same marker, whoever is slow when: a vote that not
     all come to would be said. Votes are a tenth of a second apart."""
