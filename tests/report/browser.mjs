@@ -13,9 +13,10 @@ import { pathToFileURL } from "node:url";
 const [modules, screenshots, chromium, ...pages] = process.argv.slice(2);
 const { chromium: browserType } = createRequire(path.join(modules, "x.js"))("playwright-core");
 
-const kViews = ["overview", "load", "waits", "efficiency", "phases", "clusters", "patterns", "matrix",
-                "pairs", "structure", "timeline",
-                "distributions", "calls"];
+// In the order of the tabs. Load over time is there only where it was measured.
+const viewsOf = (data) =>
+  ["overview", "load", "waits", "efficiency", ...(data.efforts ? ["efforts"] : []), "phases",
+   "clusters", "patterns", "matrix", "pairs", "structure", "timeline", "distributions", "calls"];
 
 // Distinct colours of a canvas: one, or none, is an empty picture.
 async function colours(page, selector, number = 0) {
@@ -80,6 +81,53 @@ async function useLoad(page, data) {
   const sort = page.locator("#view-load button.sort").first();
   await sort.click();
   assert.equal(await page.locator("#view-load th[aria-sort]").count(), 1, "sorting does nothing");
+}
+
+const rowsOf = (page, view, number = 0) =>
+  page.locator(`#view-${view} .table`).nth(number).locator("tbody tr").count();
+
+async function useWaits(page, data) {
+  assert.ok(data.waits, "no waits in the page's data");
+  assert.ok((await rowsOf(page, "waits")) > 0, "no kinds of waiting");
+  assert.equal(await rowsOf(page, "waits", 1), Math.min(data.waits.places.length, 20), "places that wait");
+  if (data.critical)
+    assert.match(await page.innerText("#view-waits"), /Critical path/, "no critical path");
+}
+
+async function useEfficiency(page, data) {
+  if (!data.efficiency) return assert.ok((await page.innerText("#view-efficiency")).length > 20);
+  assert.equal(await rowsOf(page, "efficiency"), 5, "factors of efficiency");
+  const text = await page.innerText("#view-efficiency .cards");
+  assert.match(text, /Parallel efficiency\s+<?[\d.]+ %/, "parallel efficiency is not a share");
+}
+
+async function usePatterns(page, data) {
+  if (!data.patterns) return assert.ok((await page.innerText("#view-patterns")).length > 20);
+  assert.equal(await rowsOf(page, "patterns"), Math.min(data.patterns.rows.length, 25), "families");
+}
+
+async function usePairs(page, data) {
+  if (!data.pairs?.nearest.length) return assert.ok((await page.innerText("#view-pairs")).length > 10);
+  const tables = await page.locator("#view-pairs .table").count();
+  assert.equal(await rowsOf(page, "pairs", tables - 1), Math.min(data.pairs.nearest.length, 20), "nearest pairs");
+}
+
+async function useEfforts(page, data) {
+  const windows = data.efforts.filter((one) => one.gap === "none");
+  assert.ok(windows.length > 1, "one window or none");
+  const map = "#view-efforts canvas";
+  assert.ok((await colours(page, map)) > 4, "the heat map is empty");
+  assert.ok((await colours(page, map, 1)) > 4, "the sampled ranks are not drawn");
+  const held = windows.filter((one) => one.holds).length;
+  assert.match(await page.innerText("#view-efforts .cards"), new RegExp(`${held} of ${windows.length}`));
+  const last = String(windows.length - 1), select = "#view-efforts select";
+  await changes(page, "another window", map, 1, () => page.selectOption(select, last));
+  const box = await page.locator(map).first().boundingBox();  // the first window begins behind the axis
+  await changes(page, "a press on the first window", map, 1, () =>
+    page.locator(map).first().click({ position: { x: 70, y: box.height / 3 } }));
+  assert.equal(await page.inputValue(select), "0", "the press chooses another window");
+  await page.locator(map).first().hover({ position: { x: 70, y: box.height / 3 } });
+  assert.match(await page.innerText("#tip"), /ranks like rank \d+: mean/);
 }
 
 async function usePhases(page, data) {
@@ -200,8 +248,9 @@ async function useCalls(page, data) {
   }
 }
 
-const uses = { overview: useOverview, load: useLoad, phases: usePhases, clusters: useClusters,
-               matrix: useMatrix, structure: useStructure, timeline: useTimeline,
+const uses = { overview: useOverview, load: useLoad, waits: useWaits, efficiency: useEfficiency,
+               efforts: useEfforts, phases: usePhases, clusters: useClusters, patterns: usePatterns,
+               matrix: useMatrix, pairs: usePairs, structure: useStructure, timeline: useTimeline,
                distributions: useDistributions, calls: useCalls };
 
 let shot = "";
@@ -224,8 +273,9 @@ for (const file of pages) {
   await page.waitForSelector("#view-overview .cards");
   const opened = Date.now() - began;
   const data = JSON.parse(await page.locator("#data").textContent());
-  assert.equal(await page.locator("[role=tab]").count(), kViews.length);
-  for (const view of kViews) {
+  const views = viewsOf(data);
+  assert.equal(await page.locator("[role=tab]").count(), views.length);
+  for (const view of views) {
     shot = path.join(screenshots, `${name}-${view}`);
     await go(page, view);
     await page.waitForTimeout(50);
@@ -245,7 +295,7 @@ for (const file of pages) {
   await page.click("#theme");
   await page.click("#theme");
   assert.equal(await page.evaluate(() => document.documentElement.dataset.shade), "dark");
-  for (const view of kViews) {
+  for (const view of views) {
     await go(page, view);
     await page.waitForTimeout(50);
     await page.screenshot({ path: path.join(screenshots, `${name}-${view}-dark.png`), fullPage: true });
@@ -253,7 +303,7 @@ for (const file of pages) {
   for (const width of [400, 800, 1400]) {
     await page.setViewportSize({ width, height: 900 });
     await page.waitForTimeout(150);
-    for (const view of kViews) {
+    for (const view of views) {
       await go(page, view);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
       assert.ok(wide <= 1, `${view} is ${wide} pixels wider than a window of ${width}`);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Every view of the report in headless Chromium: `wavefront` at 16 and 64 ranks, `stencil2d`, and
-a simulated job of 1,024 ranks. Screenshots of all views stay in the output folder.
+"""Every view of the report in headless Chromium: `wavefront` at 16 and 64 ranks, `stencil2d`,
+`faulty` with load over time, and a simulated job of 1,024 ranks. Screenshots of all views stay in the output folder.
 
-    test_browser.py --tools TOOLS.json --wavefront P --stencil P --output FOLDER
+    test_browser.py --tools TOOLS.json --wavefront P --stencil P --faulty P --output FOLDER
 
 Needs what scripts/packages-all names, and takes `playwright-core` from the npm registry."""
 
@@ -45,6 +45,7 @@ def main():
     arguments = harness.parser(__doc__)
     arguments.add_argument("--wavefront", required=True)
     arguments.add_argument("--stencil", required=True)
+    arguments.add_argument("--faulty", required=True)
     arguments.add_argument("--output", required=True, type=pathlib.Path)
     options = arguments.parse_args()
 
@@ -69,6 +70,12 @@ def main():
                                    CHAMELEON_CLUSTERING=clustering)
             expect(trace.exists(), f"{trace}: no trace", outcome)
             page(trace)
+        trace = tools.folder / "faulty-8.cham"
+        outcome = tools.traced(8, [options.faulty, "--iterations", "64", "--fault",
+                                   "moving:0-64:2000"], trace, CHAMELEON_EFFORT="on",
+                               CHAMELEON_EFFORT_STEPS=16)
+        expect(outcome.status == 0, f"{trace}: no trace", outcome)
+        page(trace)
         trace = tools.folder / "wavefront-1024.cham"
         outcome = tools.chameleon("simulate", "wavefront", "--from", "1024", "--to", "1024",
                                   "-o", trace)
