@@ -371,21 +371,26 @@ bool MpiWorld::collect_children(Advance how) {
   return all;
 }
 
-/// The vote's value, or that it is lost. Nobody waits for it to arrive: where MPI does not buffer
-/// it, its receiver may be inside MPI until this rank goes on.
-void MpiWorld::send_vote(SmallVote::Message& message, std::span<const std::uint32_t> to) {
+/// The vote's value, or that it is lost.
+std::size_t MpiWorld::write_vote(SmallVote::Message& message) const {
   const SmallVote& vote = small_.vote;
-  const std::size_t size = vote.lost ? SmallVote::kLost : vote.size;
   message = vote.value;
-  if (vote.lost) std::memcpy(message.data(), &vote.missing, sizeof vote.missing);
-  for (const std::uint32_t rank : to) {
-    traffic_.count(size);
-    if (PMPI_Isend(message.data(), static_cast<int>(size), MPI_BYTE, static_cast<int>(rank),
-                   vote.tag, comm_, &small_.sends[small_.sending]) != MPI_SUCCESS)
-      failed_ = true;
-    else
-      ++small_.sending;
-  }
+  if (!vote.lost) return vote.size;
+  std::memcpy(message.data(), &vote.missing, sizeof vote.missing);
+  return SmallVote::kLost;
+}
+
+/// A vote that is collected is waited for in any case. Else nobody waits for the message to arrive:
+/// where MPI does not buffer it, its receiver may be inside MPI until this rank goes on.
+void MpiWorld::send_vote(const SmallVote::Message& message, std::size_t size, std::uint32_t to,
+                         Advance how) {
+  traffic_.count(size);
+  if (PMPI_Isend(message.data(), static_cast<int>(size), MPI_BYTE, static_cast<int>(to),
+                 small_.vote.tag, comm_, &small_.sends[small_.sending]) != MPI_SUCCESS)
+    failed_ = true;
+  else
+    ++small_.sending;
+  if (how == Advance::kToTheEnd) finish_vote_sends();
 }
 
 void MpiWorld::finish_vote_sends() {
@@ -417,15 +422,15 @@ bool MpiWorld::advance(Advance how) {
       [&](std::uint32_t above) { parent = above; });
   if (!std::exchange(vote.sent, true)) {
     for (std::uint32_t i = 0; i < count; ++i) look_for_leave(children[i]);
-    if (rank_ != 0) send_vote(small_.up, {&parent, 1});
+    if (rank_ != 0) send_vote(small_.up, write_vote(small_.up), parent, how);
     if (failed_) vote.lose(parent);
   }
   if (rank_ != 0 && !failed_) {
     if (how == Advance::kAsFarAsItGoes && !came(parent)) return false;
     learn_result(parent);
   }
-  std::reverse(children, children + count);
-  send_vote(small_.down, {children, count});
+  const std::size_t size = write_vote(small_.down);
+  while (count > 0) send_vote(small_.down, size, children[--count], how);
   return vote.over = true;
 }
 

@@ -430,7 +430,9 @@ class MpiWorld {
   void collect_from(std::uint32_t child);
   void look_for_leave(std::uint32_t child);
   void learn_result(std::uint32_t parent);
-  void send_vote(SmallVote::Message& message, std::span<const std::uint32_t> to);
+  std::size_t write_vote(SmallVote::Message& message) const;
+  void send_vote(const SmallVote::Message& message, std::size_t size, std::uint32_t to,
+                 Advance how);
   void finish_vote_sends();
   void tell_lost(int tag);
 
