@@ -29,7 +29,7 @@ struct Options {
   std::string output;
   std::string fidelity, algorithm, clustering, format, steps, k, equality, count_tolerance;
   std::string rules, filter;
-  std::string every, flush_seconds, wait, timing, frames;
+  std::string every, vote, flush_seconds, wait, timing, frames;
   std::string effort, effort_steps, effort_k, effort_error, effort_confidence;
   std::vector<std::string> settings;
   std::vector<std::string> application;
@@ -81,6 +81,7 @@ std::vector<std::string> environment(const Options& options, const std::string& 
   set("CHAMELEON_RULES", options.rules);
   set("CHAMELEON_FILTER", options.filter);
   set("CHAMELEON_CALL_FREQUENCY", options.every);
+  set("CHAMELEON_VOTE", options.vote);
   set("CHAMELEON_FLUSH_SECONDS", options.flush_seconds);
   set("CHAMELEON_WAIT", options.wait);
   set("CHAMELEON_TIMING", options.timing);
@@ -279,6 +280,9 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
   verb->add_option("--every", options->every,
                    "Act on every n-th marker, or auto: so that an interval lasts a tenth of a "
                    "second (CHAMELEON_CALL_FREQUENCY)");
+  verb->add_option("--vote", options->vote,
+                   "When a marker's vote is acted on: deferred, at the next marker, or blocking "
+                   "(CHAMELEON_VOTE)");
   verb->add_option("--flush-seconds", options->flush_seconds,
                    "Most seconds between flushes where markers come (CHAMELEON_FLUSH_SECONDS)");
   verb->add_option("--wait", options->wait,

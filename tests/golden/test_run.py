@@ -19,6 +19,7 @@ WRONG = [
     (["-k", "0"], {}, ["CHAMELEON_K", "0"]),
     (["--every", "x"], {}, ["CHAMELEON_CALL_FREQUENCY", "x"]),
     (["--every", "0"], {}, ["CHAMELEON_CALL_FREQUENCY", "0"]),
+    (["--vote", "never"], {}, ["CHAMELEON_VOTE", "never"]),
     (["--timing", "exact"], {}, ["CHAMELEON_TIMING", "exact"]),
     (["--flush-seconds", "-1"], {}, ["CHAMELEON_FLUSH_SECONDS", "-1"]),
     (["-o", "nosuch/x.cham"], {}, ["nosuch"]),
