@@ -55,6 +55,16 @@ Json stratum_row(const EffortStratum& stratum) {
 
 }  // namespace
 
+std::string effort_of(const Trace& trace) {
+  return trace.effort.empty() ? "compute" : trace.effort;
+}
+
+std::string effort_text(const Trace& trace) {
+  const std::string of = effort_of(trace);
+  if (of == "compute") return "computation between calls";
+  return of == "communication" ? "time in MPI calls" : "time in calls of " + of;
+}
+
 Json effort_rows(const Efforts& efforts) {
   Json rows = Json::array();
   for (const EffortWindow& window : efforts.windows()) {

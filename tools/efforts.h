@@ -4,12 +4,17 @@
 /// Effort windows for `chameleon sample` and `chameleon report`.
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 
 #include "analysis/effort_error.h"
 #include "model/trace.h"
 
 namespace chameleon::tools {
 
+/// What the windows are of: compute, communication, or names of calls.
+std::string effort_of(const Trace& trace);
+/// The same for people.
+std::string effort_text(const Trace& trace);
 /// An object for each window, times in seconds: docs/reference/command.md.
 nlohmann::ordered_json effort_rows(const Efforts& efforts);
 

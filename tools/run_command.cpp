@@ -268,7 +268,8 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
                    "Whether values in which nobody differs are sent: auto, on, off "
                    "(CHAMELEON_FILTER)");
   verb->add_option("--effort", options->effort,
-                   "Whether what ranks compute is sampled over time: off, on (CHAMELEON_EFFORT)");
+                   "What of ranks is sampled over time: off, compute, communication, or MPI calls "
+                   "(CHAMELEON_EFFORT)");
   verb->add_option("--effort-steps", options->effort_steps,
                    "Acted-on markers of a window (CHAMELEON_EFFORT_STEPS)");
   verb->add_option("--effort-k", options->effort_k,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/// `chameleon sample TRACE`: how computation is spread over ranks and steps, from a sample, with
-/// the error that it claims beside the one that it has.
+/// `chameleon sample TRACE`: how computation, or time in calls, is spread over ranks and steps,
+/// from a sample, with the error that it claims beside the one that it has.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -68,6 +68,7 @@ struct Tally {
 void print_text(const Trace& trace) {
   const Efforts& efforts = trace.efforts;
   const Efforts::Settings& settings = efforts.settings();
+  std::printf("measured: %s\n", effort_text(trace).c_str());
   std::printf("asked for: the mean of a window within %s, at a confidence of %s\n\n",
               share_text(1e-6 * settings.error_ppm).c_str(),
               share_text(1e-6 * settings.confidence_ppm).c_str());
@@ -80,7 +81,7 @@ void print_text(const Trace& trace) {
               count_text(tally.steps_held).c_str(), count_text(tally.steps).c_str());
 }
 
-/// What the strata of one window computed in each step, on average: a row a step.
+/// What the efforts of the strata of one window were in each step, on average: a row a step.
 void print_steps(const EffortWindow& window, const Efforts::Settings& settings) {
   std::printf("%8s %10s %10s %9s %9s ", "marker", "mean", "most", "claimed", "error");
   for (const EffortStratum& stratum : window.strata)
@@ -129,6 +130,7 @@ int sample(const Options& options) {
     const Tally tally(efforts);
     nlohmann::ordered_json document = json_document("sample");
     document["ranks"] = trace->world_size;
+    document["effort"] = effort_of(*trace);
     document["window_markers"] = efforts.settings().length;
     document["error"] = 1e-6 * efforts.settings().error_ppm;
     document["confidence"] = 1e-6 * efforts.settings().confidence_ppm;

@@ -21,9 +21,10 @@ bool number_of(std::string_view text, std::uint64_t least, std::uint64_t most,
 
 }  // namespace
 
-bool effort_of(std::string_view text, bool& on) {
-  on = text == "on";
-  return on || text == "off";
+EffortOf effort_of(std::string_view text) {
+  if (text == "off") return EffortOf::kNothing;
+  if (text == "compute") return EffortOf::kCompute;
+  return text == "communication" ? EffortOf::kCommunication : EffortOf::kCalls;
 }
 
 bool effort_k_of(std::string_view text, EffortK& k) {
@@ -71,7 +72,7 @@ bool effort_from(std::istream& words, EffortOptions& options) {
   words >> read.seed >> k >> length >> read.window.error_ppm >> read.window.confidence_ppm;
   if (!words || !effort_k_of(k, read.k) || !effort_steps_of(length, read.window.length))
     return false;
-  read.on = true;
+  read.of = EffortOf::kCompute;  // whatever it is
   options = read;
   return true;
 }

@@ -20,16 +20,26 @@ struct EffortK {
   bool operator==(const EffortK&) const = default;
 };
 
+/// What an interval's effort is (CHAMELEON_EFFORT).
+enum class EffortOf : std::uint8_t {
+  kNothing,        ///< there are no windows
+  kCompute,        ///< time outside MPI and the tool
+  kCommunication,  ///< time in MPI calls
+  kCalls,          ///< time in certain calls
+};
+
 struct EffortOptions {
-  bool on = false;
+  EffortOf of = EffortOf::kNothing;
   EffortK k;
   std::uint64_t seed = 1;
   Efforts::Settings window;
+
+  bool on() const { return of != EffortOf::kNothing; }
 };
 
 /// These read what a user gives; false if it is malformed.
-/// off, on.
-bool effort_of(std::string_view text, bool& on);
+/// off, compute, communication; all else is of calls.
+EffortOf effort_of(std::string_view text);
 /// bic, samples, or a number from 1 to 64.
 bool effort_k_of(std::string_view text, EffortK& k);
 /// A power of two from 16 to 1024.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Effort windows on their way into the file: what each rank computed in its intervals is noted as
-/// they end, kept by the rank or not, and becomes a window every so many acted-on markers
-/// (CHAMELEON_EFFORT). A rank holds 16 bytes for each interval of the present window. A window in
-/// which ranks differ, or that they cannot make for lack of memory, is given up, and says so.
+/// Effort windows on their way into the file: what each rank computed in its intervals, or spent in
+/// calls, is noted as they end, kept by the rank or not, and becomes a window every so many
+/// acted-on markers (CHAMELEON_EFFORT). A rank holds 16 bytes for each interval of the present
+/// window. A window in which ranks differ, or that they cannot make for lack of memory, is given
+/// up, and says so.
 
 #include <cstdint>
 #include <utility>
@@ -22,22 +23,22 @@ class EffortKeeper {
   }
 
   /// On every rank, as an interval ends; not for one that was left out.
-  void note(Member& member, std::uint64_t marker, std::uint64_t ns) const {
-    if (!options_.on || !measured(marker)) return;
+  void note(Member& member, std::uint64_t marker) const {
+    if (!options_.on() || !measured(marker)) return;
     if (member.efforts.empty()) member.efforts.reserve(options_.window.length);
-    member.efforts.push_back({marker, ns});
+    member.efforts.push_back({marker, effort_ns(member.times)});
   }
 
   /// After each acted-on marker that all ranks went on from. Collective. Failure: of this rank; the
   /// others may still be at it, and give up in time.
   Failure marked(World& world, Members<World>& members, std::uint64_t marker) {
-    if (!options_.on || marker != closed_ + options_.window.length) return Failure::kNone;
+    if (!options_.on() || marker != closed_ + options_.window.length) return Failure::kNone;
     return close(world, members, marker);
   }
 
   /// In MPI_Finalize: the window that has begun, if all agree on it. Collective where `whole`.
   Failure end(World& world, Members<World>& members, std::uint64_t marker, bool whole) {
-    if (!options_.on || marker <= closed_ || !measured(marker)) return Failure::kNone;
+    if (!options_.on() || marker <= closed_ || !measured(marker)) return Failure::kNone;
     if (whole) return close(world, members, marker);
     return attempt([&] { give_up(closed_ + 1, marker, EffortGap::kStopped); });
   }
@@ -50,6 +51,14 @@ class EffortKeeper {
   }
 
  private:
+  std::uint64_t effort_ns(const IntervalTimes& times) const {
+    switch (options_.of) {
+      case cluster::EffortOf::kCommunication: return times.communication;
+      case cluster::EffortOf::kCalls: return times.effort_calls;
+      default: return times.compute;
+    }
+  }
+
   std::uint64_t index(std::uint64_t marker) const { return (marker - 1) / options_.window.length; }
   bool measured(std::uint64_t marker) const {
     return Efforts::measured(index(marker), options_.window.length);

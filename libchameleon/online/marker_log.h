@@ -19,6 +19,7 @@ struct IntervalTimes {
   std::uint64_t compute = 0;        ///< outside MPI and the tool
   std::uint64_t communication = 0;  ///< in MPI calls
   std::uint64_t voting = 0;         ///< in the vote that began the interval
+  std::uint64_t effort_calls = 0;   ///< in the calls that effort windows are of
 };
 
 /// How far a rank is in what all ranks do together.
@@ -49,7 +50,7 @@ class MarkerLog {
   virtual void note_change() = 0;
   /// The rank's signature decides about leads.
   virtual void note_election(const ClusterOptions& how, const SignatureVector& signature) = 0;
-  /// What the rank computed in the effort window that begins after marker `first` - 1.
+  /// The rank's efforts in the window that begins after marker `first` - 1.
   virtual void note_efforts(const cluster::EffortOptions& how, std::uint64_t first,
                             const cluster::RankEfforts& efforts) = 0;
   /// Markers came from a thread other than the first that had one.

@@ -224,8 +224,7 @@ Vote Online<World>::own_vote(std::uint32_t rank, Member& member) const {
     if (intervals_.observer != nullptr)
       intervals_.observer->interval(
           {rank, machine_.acted() + 1, machine_.state(), interval, member.times});
-    if (!interval.left_out)
-      intervals_.effort.note(member, machine_.acted() + 1, member.times.compute);
+    if (!interval.left_out) intervals_.effort.note(member, machine_.acted() + 1);
     vote = Vote(changed ? 1 : 0, 0, 0, phase_hash(rank, interval),
                 cause == Governor::Cause::kEvents ? 1 : 0,
                 cause == Governor::Cause::kMarkers ? 0 : 1, due ? 1 : 0);

@@ -286,6 +286,7 @@ Trace new_trace(int size, const record::RecordOptions& options) {
   trace.timing = timing_name(options.timing);
   trace.recorded_polls = options.all_events ? "all" : "successful";
   trace.rules = options.rules.text();
+  trace.effort = options.effort_given;
   if (!options.frames.all()) trace.frames_matched = frames_text(options.frames);
   return trace;
 }

@@ -79,6 +79,7 @@ IntervalTimes RankMarkers::interval_times() {
   interval.compute = times.ns(computed - std::min(computed, computed_));
   interval.communication = times.ns(called - std::min(called, called_));
   interval.voting = times.ns(voting_.before.ticks);
+  interval.effort_calls = times.ns(stream.effort_ticks - std::min(stream.effort_ticks, effort_));
   const std::uint64_t collective = stream.collective_ticks;
   const std::uint64_t elapsed = times.elapsed_ns() - times.ns(times.clock().now() - end);
   spent_ = {};
@@ -89,6 +90,7 @@ IntervalTimes RankMarkers::interval_times() {
   const std::uint64_t others = interval.compute + interval.communication;
   spent_.tool = elapsed - elapsed_ns_ - std::min(elapsed - elapsed_ns_, others);
   collective_ = collective;
+  effort_ = stream.effort_ticks;
   elapsed_ns_ = elapsed;
   computed_ = computed;
   called_ = called;

@@ -54,6 +54,7 @@ class RankMarkers final : public MarkerLog {
   } voting_;
   std::uint64_t interval_end_ = 0;  ///< tick; 0: it is over when someone asks
   std::uint64_t computed_ = 0, called_ = 0, collective_ = 0;  ///< ticks, up to the last marker
+  std::uint64_t effort_ = 0;                                  ///< the same
   std::uint64_t elapsed_ns_ = 0;                              ///< up to there
   SpentTimes spent_;                                          ///< in the interval that it ended
   long marker_thread_ = 0;

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "mpi/call_table.h"
 #include "record/given_rules.h"
 
 namespace chameleon::process {
@@ -42,16 +43,22 @@ bool set_events(Settings& settings, const std::string& value) {
 }
 
 bool set_exclude(Settings& settings, const std::string& value) {
-  std::size_t start = 0;
-  while (start <= value.size()) {
-    const std::size_t end = std::min(value.find(',', start), value.size());
-    std::string name = value.substr(start, end - start);
-    if (name.rfind("MPI_", 0) == 0) name.erase(0, 4);
-    if (name.empty()) return false;
-    settings.exclude.push_back(std::move(name));
-    start = end + 1;
-  }
-  return true;
+  return record::call_names_of(value, settings.exclude);
+}
+
+/// What effort windows are of. Names that no call has are a mistake.
+bool set_effort(Settings& settings, const std::string& value) {
+  settings.effort.of = cluster::effort_of(value);
+  settings.effort_given = settings.effort.on() ? value : "";
+  if (settings.effort.of != cluster::EffortOf::kCalls) return true;
+  std::vector<std::string>& names = settings.effort_calls;
+  if (!record::call_names_of(value, names)) return false;
+  return std::all_of(names.begin(), names.end(), [](const std::string& name) {
+    const auto calls = mpi::all_calls();
+    return std::any_of(calls.begin(), calls.end(), [&](const mpi::CallInfo& call) {
+      return record::names_call({name}, call.name);
+    });
+  });
 }
 
 auto size_of(std::uint64_t Settings::*field) {
@@ -222,7 +229,9 @@ const std::map<std::string, Variable>& variables() {
       {"FILTER", {"auto, on or off", set_filter}},
       {"DISTANCE",
        {"manhattan or euclidean", axis(&ClusterOptions::distance, cluster::distance_of)}},
-      {"EFFORT", {"off or on", effort(&EffortOptions::on, cluster::effort_of)}},
+      {"EFFORT",
+       {"off, compute, communication, or names of MPI calls or globs, separated by commas",
+        set_effort}},
       {"EFFORT_STEPS",
        {"a power of two from 16 to 1024",
         effort_window(&Efforts::Settings::length, cluster::effort_steps_of)}},

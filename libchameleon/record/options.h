@@ -19,7 +19,9 @@ const char* timing_name(Timing timing);  ///< none, histogram, full
 struct RecordOptions {
   Timing timing = Timing::kHistogram;
   bool all_events = false;
-  std::vector<std::string> exclude;  ///< call names or globs, without MPI_
+  std::vector<std::string> exclude;       ///< call names or globs, without MPI_
+  std::vector<std::string> effort_calls;  ///< the same: those that effort windows are of
+  std::string effort_given;  ///< what effort windows are of, as the user gave it; empty: none
   std::uint64_t buffer = 8ULL << 20;
   std::string raw;                          ///< directory; empty: none
   callpath::FramesMatched frames;           ///< by which events are folded and signed
@@ -29,8 +31,12 @@ struct RecordOptions {
   bool reads_by_xor = false;  ///< partners, for signatures
   signature::Rules rules;     ///< what values are expected to be
   bool hashes = false;        ///< of each kind of parameter (fidelity `checked`)
-
-  bool excludes(const std::string& call) const;
 };
+
+/// Names of calls and globs (fnmatch) separated by commas, with or without MPI_, into `names`
+/// without it; false if one is empty.
+bool call_names_of(const std::string& text, std::vector<std::string>& names);
+/// Whether one of `names` is that of `call`, which begins with MPI_.
+bool names_call(const std::vector<std::string>& names, const char* call);
 
 }  // namespace chameleon::record

@@ -44,6 +44,13 @@ void on_own_stack(Work work) {
   if (job.thrown) std::rethrow_exception(job.thrown);
 }
 
+TimeAccount::EffortMasks effort_masks(const RecordOptions& options) {
+  TimeAccount::EffortMasks masks{};
+  for (const CallInfo& call : all_calls())
+    if (names_call(options.effort_calls, call.name)) masks[call.id] = ~std::uint64_t{0};
+  return masks;
+}
+
 }  // namespace
 
 Recorder::Recorder(const RecordOptions& options, int rank, int size, Spilled spilled)
@@ -51,12 +58,12 @@ Recorder::Recorder(const RecordOptions& options, int rank, int size, Spilled spi
       engine_(options.frames),
       rules_(options.rules, [this](std::int64_t comm) { return objects_.comm_shape_of(comm); }),
       streams_(options, rank, size, options.rules.empty() ? nullptr : &rules_),
-      times_(options.counter),
+      times_(options.counter, effort_masks(options)),
       spills_{std::move(spilled), static_cast<std::uint32_t>(rank),
               static_cast<std::uint32_t>(size)} {
   for (const CallInfo& call : all_calls())
     records_[call.id] = (options.all_events || !has(call, Attribute::kLocal)) &&
-                        !options.excludes(call.name + std::strlen("MPI_"));
+                        !names_call(options.exclude, call.name);
 }
 
 void Recorder::set_threaded() {

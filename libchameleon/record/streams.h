@@ -92,6 +92,7 @@ struct Stream {
   std::uint64_t tool_ticks = 0;        ///< but for markers
   std::uint64_t call_ticks = 0;        ///< in MPI
   std::uint64_t collective_ticks = 0;  ///< of these, in collective calls
+  std::uint64_t effort_ticks = 0;      ///< of these, in the calls that effort windows are of
   std::FILE* raw = nullptr;
 };
 

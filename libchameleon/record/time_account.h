@@ -5,6 +5,7 @@
 /// spent in the tool belongs to neither computation nor communication.
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -25,7 +26,10 @@ class TimeAccount {
   /// Calls of a batch that measures what stamps do not see.
   static constexpr std::int64_t kRehearsed = 64;
 
-  explicit TimeAccount(bool counter) : clock_(counter) {}
+  /// Masks of ticks by call: all bits where the time in a call is effort (CHAMELEON_EFFORT).
+  using EffortMasks = std::array<std::uint64_t, kCallIdEnd>;
+
+  TimeAccount(bool counter, const EffortMasks& effort) : clock_(counter), effort_(effort) {}
 
   const Clock& clock() const { return clock_; }
   /// The run begins; gives its first tick.
@@ -55,6 +59,7 @@ class TimeAccount {
     stream.last_exit = after + spent;
     stream.tool_ticks += (before - entry) + spent - too_much;
     stream.call_ticks += after - before;
+    stream.effort_ticks += (after - before) & effort_[static_cast<std::size_t>(call)];
   }
   /// What recording `kRehearsed` calls takes beside what their stamps see.
   void set_unseen(std::int64_t ticks) { unseen_ticks_ = ticks; }
@@ -93,6 +98,7 @@ class TimeAccount {
 
  private:
   Clock clock_;
+  const EffortMasks effort_;
   std::uint64_t start_ = 0;
   std::uint64_t end_ = 0;            ///< 0: the run goes on
   std::uint64_t marker_ticks_ = 0;   ///< of the tool, at markers

@@ -125,7 +125,7 @@ void check(const Settings& settings) {
   for (const std::string& pattern : settings.exclude)
     if (pattern.empty()) broken("an empty glob");
   for (const char* call : {"Send", "Testsome", "Neighbor_alltoallw_init_c", ""})
-    (void)settings.excludes(call);
+    (void)record::names_call(settings.exclude, call);
 }
 
 /// Rules of a text, not of a file: those that are accepted can be evaluated for anyone, and give

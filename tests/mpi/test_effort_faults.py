@@ -22,7 +22,7 @@ import test_faults
 from harness import expect
 
 LENGTH, STEPS = 16, 36
-EFFORT = {"CHAMELEON_EFFORT": "on", "CHAMELEON_EFFORT_STEPS": LENGTH}
+EFFORT = {"CHAMELEON_EFFORT": "compute", "CHAMELEON_EFFORT_STEPS": LENGTH}
 CASE = "effort"  # of test_faults.CASES, with STEPS time steps
 FEW_RUNS = 4     # without --all
 STALL = 3        # s: longer than a flush is waited for with this time-out of markers

@@ -57,7 +57,7 @@ CASES = {
     "further": Case(4, "stencil2d", ["--iterations", 5], {"FIDELITY": "checked", "K": 1}),
     # test_effort_faults.py knows its number of steps.
     "effort": Case(4, "faulty", ["--iterations", 36],
-                   {"EFFORT": "on", "EFFORT_STEPS": 16, "FLUSH_EVERY": 10}),
+                   {"EFFORT": "compute", "EFFORT_STEPS": 16, "FLUSH_EVERY": 10}),
     "lead": Case(4, "phases", PHASES, {"FIDELITY": "lead", "FLUSH_EVERY": 2}),
     "two": Case(2, "stencil2d", ["--iterations", 5], {"FLUSH_EVERY": 1}),
     "plain": Case(4, "multigrid", ["--iterations", 2], {"CLUSTERING": "off"}),

@@ -76,7 +76,7 @@ class Uneven:
 def cases(uneven, ranks, names, odd_ranks):
     for name, odd, fidelity in itertools.product(names, odd_ranks, FIDELITIES):
         words = [name, STEPS, odd, LONG if name in TIMEOUT else 0]
-        effort = {"CHAMELEON_EFFORT": "on"} if fidelity == "lead" else {}
+        effort = {"CHAMELEON_EFFORT": "compute"} if fidelity == "lead" else {}
         begin = time.monotonic()
         what, path, facts, outcome = uneven.trace(
             ranks, fidelity, words, CHAMELEON_MARKER_TIMEOUT=TIMEOUT.get(name, 1), **effort)

@@ -72,7 +72,7 @@ def main():
             page(trace)
         trace = tools.folder / "faulty-8.cham"
         outcome = tools.traced(8, [options.faulty, "--iterations", "64", "--fault",
-                                   "moving:0-64:2000"], trace, CHAMELEON_EFFORT="on",
+                                   "moving:0-64:2000"], trace, CHAMELEON_EFFORT="compute",
                                CHAMELEON_EFFORT_STEPS=16)
         expect(outcome.status == 0, f"{trace}: no trace", outcome)
         page(trace)

@@ -250,7 +250,7 @@ TEST_CASE("effort windows in a file are read back, and what is cut or changed is
 
 TEST_CASE("markers make a window of so many intervals, and MPI_Finalize one of the rest") {
   EffortOptions options;
-  options.on = true;
+  options.of = cluster::EffortOf::kCompute;
   options.window.length = 16;
   JobIn<VirtualWorld> job(VirtualWorld(6), Fidelity::kLead, 100, {}, options);
   for (std::uint64_t marker = 1; marker <= 40; ++marker) {

@@ -31,25 +31,33 @@ TEST_CASE("an environment without Chameleon's variables gives the defaults") {
   CHECK(settings->buffer == 8ULL << 20);
   CHECK(settings->raw.empty());
   CHECK(settings->warnings.empty());
-  CHECK_FALSE(settings->excludes("Send"));
+  CHECK(settings->exclude.empty());
 }
 
 TEST_CASE("effort windows are off unless asked for") {
   const auto usual = parse({});
   REQUIRE(usual);
-  CHECK_FALSE(usual->effort.on);
+  CHECK_FALSE(usual->effort.on());
   CHECK(usual->effort.window == Efforts::Settings());
   const auto settings =
-      parse({"CHAMELEON_EFFORT=on", "CHAMELEON_EFFORT_STEPS=128", "CHAMELEON_EFFORT_K=7",
+      parse({"CHAMELEON_EFFORT=compute", "CHAMELEON_EFFORT_STEPS=128", "CHAMELEON_EFFORT_K=7",
              "CHAMELEON_EFFORT_ERROR=2%", "CHAMELEON_EFFORT_CONFIDENCE=0.99", "CHAMELEON_SEED=5"});
   REQUIRE(settings);
-  CHECK(settings->effort.on);
+  CHECK(settings->effort.of == EffortOf::kCompute);
   CHECK(settings->effort.seed == 5);
   CHECK(settings->effort.window == Efforts::Settings{128, 20'000, 990'000});
   CHECK(settings->effort.k == EffortK{EffortK::By::kFixed, 7});
+  CHECK(parse({"CHAMELEON_EFFORT=communication"})->effort.of == EffortOf::kCommunication);
+  const auto calls = parse({"CHAMELEON_EFFORT=MPI_Wait*,Send"});
+  REQUIRE(calls);
+  CHECK(calls->effort.of == EffortOf::kCalls);
+  CHECK(record::names_call(calls->effort_calls, "MPI_Waitall"));
+  CHECK_FALSE(record::names_call(calls->effort_calls, "MPI_Sendrecv"));
+  CHECK(calls->effort_given == "MPI_Wait*,Send");
   for (const char* wrong :
-       {"CHAMELEON_EFFORT=yes", "CHAMELEON_EFFORT_STEPS=100", "CHAMELEON_EFFORT_STEPS=2048",
-        "CHAMELEON_EFFORT_K=0", "CHAMELEON_EFFORT_ERROR=0", "CHAMELEON_EFFORT_CONFIDENCE=100%"})
+       {"CHAMELEON_EFFORT=on", "CHAMELEON_EFFORT=Send,", "CHAMELEON_EFFORT=Send,Sand*",
+        "CHAMELEON_EFFORT_STEPS=100", "CHAMELEON_EFFORT_STEPS=2048", "CHAMELEON_EFFORT_K=0",
+        "CHAMELEON_EFFORT_ERROR=0", "CHAMELEON_EFFORT_CONFIDENCE=100%"})
     CHECK_FALSE(parse({wrong}));
 }
 
@@ -233,8 +241,10 @@ TEST_CASE("the options of a clustering are written and read as text") {
 TEST_CASE("calls are excluded by name or glob, with or without MPI_") {
   const auto settings = parse({"CHAMELEON_EXCLUDE=MPI_Test*,Iprobe"});
   REQUIRE(settings);
-  for (const char* call : {"Test", "Testall", "Iprobe"}) CHECK(settings->excludes(call));
-  for (const char* call : {"Probe", "Iprobes", "MPI_Iprobe"}) CHECK_FALSE(settings->excludes(call));
+  for (const char* call : {"MPI_Test", "MPI_Testall", "MPI_Iprobe"})
+    CHECK(record::names_call(settings->exclude, call));
+  for (const char* call : {"MPI_Probe", "MPI_Iprobes", "MPI_MPI_Iprobe"})
+    CHECK_FALSE(record::names_call(settings->exclude, call));
 }
 
 TEST_CASE("a malformed variable is named, with what it takes") {

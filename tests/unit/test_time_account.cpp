@@ -28,7 +28,7 @@ struct OneStream {
 
   RecordOptions options;
   Stream stream{options, 64U << 10, 0};
-  TimeAccount times{false};
+  TimeAccount times{false, {}};
   std::uint64_t begun = now();
 };
 

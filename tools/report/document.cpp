@@ -163,7 +163,10 @@ Result<Json> document(const Request& request) {
   json["tree"] = tree(trace, *statistics, sites);
   json["times"] = times(trace, *statistics);
   json["series"] = series_rows(trace);
-  if (!trace.efforts.empty()) json["efforts"] = effort_rows(trace.efforts);
+  if (!trace.efforts.empty()) {
+    json["effort_text"] = effort_text(trace);
+    json["efforts"] = effort_rows(trace.efforts);
+  }
   const Result<std::vector<SlowSteps>> slow = slow_steps(trace);
   if (!slow) return slow.error();
   json["slow"] = slow_rows(

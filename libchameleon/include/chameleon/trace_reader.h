@@ -259,7 +259,7 @@ class __attribute__((visibility("default"))) TraceReader {
   const std::vector<Phase>& phases() const;
   const Markers& markers() const;
   const std::vector<Span>& series() const;    ///< over markers
-  std::vector<EffortWindow> efforts() const;  ///< only with CHAMELEON_EFFORT=on
+  std::vector<EffortWindow> efforts() const;  ///< only with CHAMELEON_EFFORT
   std::vector<RankFacts> facts() const;
   std::vector<Total> totals() const;  ///< by rank and phase; none without markers
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Load over time: what ranks that compute alike took in each step, and the sampled ranks of a window.
+// Load over time: the efforts (computation, or time in calls) of ranks that are alike in each step, and the sampled ranks of a window.
 import { data } from "./data.js";
 import { asTable, card, make, note, pick, table } from "./dom.js";
 import { canvas, heatText, ink } from "./picture.js";
@@ -12,7 +12,7 @@ function measuredWindows() {
   return data.efforts.filter((one) => one.gap === "none");
 }
 
-// Strata of a window by what they compute, most first, with their place from 0 to 1.
+// Strata of a window by their efforts, most first, with their place from 0 to 1.
 function layers(window) {
   const sum = (stratum) => stratum.mean_seconds.reduce((a, b) => a + b, 0);
   let at = 0;
@@ -50,7 +50,7 @@ function drawScale(context, y, most) {
   context.fillStyle = ink("text");
   context.textBaseline = "middle";
   context.textAlign = "left";
-  context.fillText(`0 to ${timeText(most * 1e9)} computed in a step`, kEffortLeft + 168, y + 5);
+  context.fillText(`0 to ${timeText(most * 1e9)} a step`, kEffortLeft + 168, y + 5);
 }
 
 // The heat map of strata and steps; `press(window)` chooses one.
@@ -63,7 +63,7 @@ function effortMap(press) {
   const part = (column, y) => column.parts.find(({ from, to }) =>
     y >= kEffortTop + from * kEffortHigh && y < kEffortTop + to * kEffortHigh);
   return canvas({
-    label: `What ranks that compute alike took in each of ${countText(list.length)} steps; a band is as high as they are many. A press chooses a window.`,
+    label: `What ranks that are alike took in each of ${countText(list.length)} steps; a band is as high as they are many. A press chooses a window.`,
     height: () => kEffortTop + kEffortHigh + 44,
     draw: (context, w, h) => {
       width = w - kEffortLeft - 4;
@@ -100,13 +100,13 @@ function effortMap(press) {
   });
 }
 
-// What each sampled rank of a window computed in each step.
+// The effort of each sampled rank of a window in each step.
 function sampledMap(current) {
   const rows = () => layers(current()).flatMap(({ stratum }) =>
     stratum.sampled.map((sampled) => ({ stratum, sampled })));
   let width = 1;
   return canvas({
-    label: "What each sampled rank of the chosen window computed in each step",
+    label: "The effort of each sampled rank of the chosen window in each step",
     height: () => kEffortTop + rows().length * kSampledHigh + 30,
     draw: (context, w, h) => {
       width = w - kEffortLeft - 4;
@@ -180,7 +180,7 @@ export function effortsView() {
       card("Windows", countText(list.length), lost ? `${countText(lost)} given up` : `up to ${countText(Math.max(...list.map((one) => one.steps.length)))} steps each`),
       card("Ranks sampled", shareText(total((one) => one.sampled) / total((one) => one.ranks)), "of all ranks, on average"),
       card("Claimed error holds", `${countText(held)} of ${countText(list.length)}`, "windows")),
-    note("Ranks that compute alike are a band, as high as they are many. Sums over all ranks are exact; the sampled ranks stand for the others, with the error that is claimed."),
+    note(`Measured: ${data.effort_text}. Ranks that are alike in it are a band, as high as they are many. Sums over all ranks are exact; the sampled ranks stand for the others, with the error that is claimed.`),
     effortMap(show).element,
     asTable(() => windowsTable(list)),
     make("h2", {}, "Sampled ranks"),
