@@ -40,6 +40,14 @@ def check_compare(tools, fast, slow):
     expect(first["kind"] == "compute" and first["call"] == "Sendrecv" and
            "relax" in first["path"].split(";")[-1] and first["ranks"] == "1-2" and
            first["most_seconds"] > 0, f"compare: first is {first}", outcome)
+    for by in ("families", "phases"):
+        outcome = tools.chameleon("compare", "--by", by, traces[0], traces[0])
+        expect(outcome.status == 0, f"compare by {by}: a trace differs from itself", outcome)
+        outcome = tools.chameleon("compare", "--by", by, *traces, "--json")
+        expect(outcome.status == 1, f"compare by {by}: no difference", outcome)
+        first = json.loads(outcome.stdout)["changes"][0]
+        expect(first["kind"] == "changed" and first["after_seconds"] > first["before_seconds"],
+               f"compare by {by}: first is {first}", outcome)
 
 
 def check_inexact(tools, program):

@@ -56,7 +56,10 @@ def verify(names):
 def compare(names):
     others = {"collectives": "slow"}
     return [f"compare {option}{name}.cham {others.get(name, names[0])}.cham"
-            for name in names for option in ("", "--json ")]
+            for name in names
+            for option in ("", "--json ", "--by families ", "--by phases ")] + [
+                f"compare --by {by} --json {names[1]}.cham {names[0]}.cham"
+                for by in ("families", "phases")]
 
 
 def recover(names):
