@@ -80,7 +80,7 @@ def memory(tools, options):
     faults = test_faults.Faults(tools, argparse.Namespace(
         examples=options.examples, seed=options.seed, case=CASE))
     begin, most = test_faults.BEGIN, min(faults.count(CASE))
-    every = 7 if options.all else (most - begin) // FEW_RUNS
+    every = 29 if options.all else (most - begin) // FEW_RUNS
     ways = [(ranks, where) for where in ("at", "from") for ranks in ("1", "all", "0", "3")]
     done = [run_without_memory(faults, ranks, **{where: number})
             for way, number in enumerate(range(begin + options.chance.randrange(every), most, every))

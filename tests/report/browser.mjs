@@ -110,6 +110,10 @@ async function usePairs(page, data) {
   if (!data.pairs?.nearest.length) return assert.ok((await page.innerText("#view-pairs")).length > 10);
   const tables = await page.locator("#view-pairs .table").count();
   assert.equal(await rowsOf(page, "pairs", tables - 1), Math.min(data.pairs.nearest.length, 20), "nearest pairs");
+  if (!data.pairs.tree) return;
+  const box = await page.locator("#view-pairs canvas").boundingBox();
+  await page.mouse.move(box.x + 50, box.y + 10);  // the first cell
+  assert.match(await page.innerText("#tip"), new RegExp(`rank ${data.pairs.tree.order[0]}$`), "the first of the order");
 }
 
 async function useEfforts(page, data) {

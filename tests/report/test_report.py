@@ -111,10 +111,37 @@ def same_as_verbs(tools, trace, data):
     expect(data["matrix"]["ranks_per_cell"] == 1 and
            dict(zip(zip(cells["source"], cells["dest"]), zip(cells["messages"], cells["bytes"])))
            == pairs, f"{name}: the matrix differs")
+    same_tree(tools, data["pairs"], trace, name)
     sizes = data["sizes"]["sizes"]
     expect(sum(count for _, count in sizes) == data["matrix"]["messages"] and
            sum(size * count for size, count in sizes) == data["matrix"]["bytes"],
            f"{name}: sizes do not add up")
+
+
+def same_tree(tools, pairs, trace, name):
+    """The dendrogram and the matrix beside it are those of `pairs`."""
+    told = json.loads(tools.chameleon("pairs", "--json", "--by", pairs["by"], trace).stdout)
+    expect(("tree" in pairs) == (len(told["order"]) <= 256), f"{name}: no dendrogram, or a large one")
+    if "tree" not in pairs:
+        return
+    tree = pairs["tree"]
+    expect(tree["order"] == told["order"], f"{name}: another order of ranks")
+    below = [{rank} for rank in tree["order"]]
+    for a, b, _ in tree["merges"]:
+        below.append(below[a] | below[b])
+    ranks = [{rank} for rank in sorted(tree["order"])]
+    for merge in told["merges"]:
+        ranks.append(ranks[merge["a"]] | ranks[merge["b"]])
+    count = len(tree["order"])
+    expect(below[count:] == ranks[count:] and
+           [merge[2] for merge in tree["merges"]] == [merge["height"] for merge in told["merges"]],
+           f"{name}: another dendrogram")
+    amount = "transfer_seconds" if pairs["by"] == "transfer" else "bytes"
+    cells = {(tree["order"][a], tree["order"][b]): value for a, b, value in tree["cells"]}
+    two = [pair for pair in told["pairs"] if pair["a"] != pair["b"]]
+    expect(len(cells) == sum(pair[amount] > 0 for pair in two) and
+           all(near(cells[pair["a"], pair["b"]], pair[amount])
+               for pair in two if pair[amount] > 0), f"{name}: other amounts of pairs")
 
 
 def same_as_raw(tools, data, raw, ranks, name):

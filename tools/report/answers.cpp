@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "analysis/efficiency.h"
@@ -17,7 +18,7 @@ namespace chameleon::tools::report {
 namespace {
 
 constexpr std::size_t kMostAnswers = 200, kMostPoints = 1024, kMostFamilies = 100, kMostPairs = 100;
-constexpr std::size_t kMostItems = 256;  ///< of a dendrogram's order
+constexpr std::size_t kMostItems = 256;  ///< of a dendrogram
 
 /// Waits of ranks, some that follow each other together where they are many: their means.
 Json waits_by_rank(const Trace& trace, const WaitReport& waits) {
@@ -152,6 +153,30 @@ Result<Json> patterns(const Trace& trace, Sites& sites) {
   return json;
 }
 
+/// The dendrogram, and the matrix in its order: leaves and cells by place in the order, a branch
+/// after the leaves. What never joins has no height. Amounts in bytes or seconds.
+Json tree(const RankPairs& found, PairMeasure measure,
+          const std::vector<statistics::Merge>& merges) {
+  const auto items = static_cast<std::uint32_t>(found.ranks.size());
+  Json json = {{"order", Json::array()}, {"merges", Json::array()}, {"cells", Json::array()}};
+  std::map<std::uint32_t, std::size_t> place;  // by rank
+  std::vector<std::size_t> at(items);
+  for (const std::uint32_t item : statistics::leaf_order(items, merges)) {
+    at[item] = json["order"].size();
+    place[found.ranks[item]] = at[item];
+    json["order"].push_back(found.ranks[item]);
+  }
+  const auto node = [&](std::uint32_t one) { return one < items ? at[one] : std::size_t{one}; };
+  for (const statistics::Merge& merge : merges)
+    json["merges"].push_back(Json::array(
+        {node(merge.a), node(merge.b), std::isinf(merge.height) ? Json() : Json(merge.height)}));
+  for (const RankPair& pair : found.pairs)
+    if (pair.a != pair.b && pair.amount(measure) > 0 && place.contains(pair.a) &&
+        place.contains(pair.b))
+      json["cells"].push_back(Json::array({place[pair.a], place[pair.b], pair.amount(measure)}));
+  return json;
+}
+
 Result<Json> pairs(const Trace& trace) {
   const PairMeasure measure =
       unsupported(trace, PairMeasure::kTransfer) ? PairMeasure::kBytes : PairMeasure::kTransfer;
@@ -168,10 +193,7 @@ Result<Json> pairs(const Trace& trace) {
   Json json = {{"by", measure_name(measure)}, {"clusters", Json::array()}};
   for (std::size_t i = 0; i < members.size() && i < kMostPairs; ++i)
     json["clusters"].push_back(members[i].to_string());
-  json["order"] = Json::array();
-  if (items <= kMostItems)
-    for (const std::uint32_t item : statistics::leaf_order(items, merges))
-      json["order"].push_back(found->ranks[item]);
+  if (items <= kMostItems) json["tree"] = tree(*found, measure, merges);
   json["outstanding"] = Json::array();
   for (const std::size_t i : outstanding_pairs(*found, measure))
     if (json["outstanding"].size() < kMostPairs)

@@ -2,6 +2,7 @@
 // Patterns of communication, efficiencies, and pairs of ranks.
 import { data, placeLink, share } from "./data.js";
 import { card, make, note, table } from "./dom.js";
+import { treePicture } from "./tree.js";
 import { bytesText, countText, listText, shareText, timeText } from "./text.js";
 
 const leftOut = () => [note(data.left_out ?? "Ranks have several threads: this takes one sequence of calls a rank.")];
@@ -77,6 +78,7 @@ export function pairsView() {
       { title: "cluster", number: true, value: (row) => row.number },
       { title: "ranks", value: (row) => row.ranks, text: (row) => listText(row.ranks), class: "wrap" }],
     pairs.clusters.map((ranks, i) => ({ number: i + 1, ranks })), { shown: 20 }),
+    ...(pairs.tree ? treePicture(pairs.tree, byTime ? (seconds) => timeText(seconds * 1e9) : bytesText) : [note("There are too many ranks for a picture: chameleon pairs --svg draws one.")]),
     make("h2", {}, "Nearest pairs"),
     pairTable("Pairs, the nearest first", pairs.nearest, byTime),
   ];
