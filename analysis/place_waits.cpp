@@ -92,7 +92,8 @@ std::vector<PlaceWait> WaitReport::by_place() const {
   return rows;
 }
 
-PlaceWaits::PlaceWaits(const Trace& trace) : trace_(trace), clock_error_ns_(clock_error(trace)) {}
+PlaceWaits::PlaceWaits(const Trace& trace, std::function<void(const WaitSpan&)> watch)
+    : trace_(trace), watch_(std::move(watch)), clock_error_ns_(clock_error(trace)) {}
 
 PlaceWaits::Cell& PlaceWaits::cell(const Key& key) {
   if (streams_.size() <= key.stream) streams_.resize(key.stream + std::size_t{1});
@@ -110,6 +111,8 @@ void PlaceWaits::add(const TimedEvent& event) {
   cell.events += times_;
   cell.call_ns += times_ * at.communication_ns();
   cell.waited_ns[kMarkerClass] += times_ * (event.wait_end_ns - event.wait_begin_ns);
+  if (watch_ && event.waits())
+    watch_({event.stream(), WaitClass::kMarker, event.wait_begin_ns, event.wait_end_ns});
   std::uint64_t waited = 0;
   states_.add(event, [&](const WaitState& wait) {
     if (wait.waiter == event.stream() && wait.at_event == at.number()) waited += wait.ns();
@@ -122,26 +125,28 @@ void PlaceWaits::add(const TimedEvent& event) {
 }
 
 void PlaceWaits::told(const WaitState& wait) {
-  const std::uint64_t ns = uncovered(wait);
-  if (ns == 0) return;
+  const WaitSpan span = uncovered(wait);
+  if (span.end_ns <= span.begin_ns) return;
+  if (watch_) watch_(span);
+  const std::uint64_t ns = span.end_ns - span.begin_ns;
   Cell& cell = this->cell({wait.waiter, wait.at_call, size_class(wait.at_bytes), wait.at_path});
-  cell.waited_ns[static_cast<std::size_t>(class_of(wait))] += times_ * ns;
+  cell.waited_ns[static_cast<std::size_t>(span.kind)] += times_ * ns;
   if (ns < clock_error_ns_) undecided_ns_ += times_ * ns;
 }
 
 /// What an event waits for one partner after it has waited for others.
-std::uint64_t PlaceWaits::uncovered(const WaitState& wait) {
+WaitSpan PlaceWaits::uncovered(const WaitState& wait) {
   if (streams_.size() <= wait.waiter) streams_.resize(wait.waiter + std::size_t{1});
   std::vector<Covered>& ring = streams_[wait.waiter].covered;
   if (ring.empty()) ring.resize(kRing);
   Covered& covered = ring[wait.at_event % kRing];
-  if (covered.event > wait.at_event) return 0;  // so long after that it is not known any more
+  if (covered.event > wait.at_event) return {};  // so long after that it is not known any more
   if (covered.event < wait.at_event) covered = {wait.at_event, wait.begin_ns};
   const std::uint64_t from = std::max(covered.until_ns, wait.begin_ns);
   const std::uint64_t until = wait.cause.begin_ns;
-  if (until <= from) return 0;
+  if (until <= from) return {};
   covered.until_ns = until;
-  return until - from;
+  return {wait.waiter, class_of(wait), from, until};
 }
 
 WaitReport PlaceWaits::finish(const TimelineFacts& facts) {

@@ -10,6 +10,7 @@
 /// end was seen, and of places x streams.
 
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -64,10 +65,18 @@ struct WaitReport {
   std::vector<PlaceWait> by_place() const;
 };
 
+/// A stream waits.
+struct WaitSpan {
+  std::uint32_t stream = 0;
+  WaitClass kind = WaitClass::kLateSender;
+  std::uint64_t begin_ns = 0, end_ns = 0;
+};
+
 /// Fed with the events of a timeline of all streams, in any order that it gives.
 class PlaceWaits {
  public:
-  explicit PlaceWaits(const Trace& trace);
+  /// `watch` is told each wait, some after later events of their streams.
+  explicit PlaceWaits(const Trace& trace, std::function<void(const WaitSpan&)> watch = {});
   void add(const TimedEvent& event);
   /// The events that follow come so many times.
   void take(std::uint64_t times) { times_ = times; }
@@ -98,9 +107,10 @@ class PlaceWaits {
 
   Cell& cell(const Key& key);
   void told(const WaitState& wait);
-  std::uint64_t uncovered(const WaitState& wait);
+  WaitSpan uncovered(const WaitState& wait);
 
   const Trace& trace_;
+  std::function<void(const WaitSpan&)> watch_;
   std::uint64_t times_ = 1;
   WaitStates states_;
   std::vector<Stream> streams_;

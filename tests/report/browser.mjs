@@ -217,6 +217,9 @@ async function useTimeline(page, data) {
   await changes(page, "zooming in time", "#view-timeline canvas", band + 1, async () => {
     for (let i = 0; i < 3; ++i) await page.click("#view-timeline button[title='Zoom in']");
   });
+  const waiting = page.locator("#view-timeline .tick", { hasText: "who is waited for" });
+  if (data.timeline.detail.tracks.some((track) => track.waits.length > 0))
+    await changes(page, "who is waited for", "#view-timeline canvas", band + 1, () => waiting.click());
   await page.focus(`#view-timeline canvas >> nth=${band + 1}`);
   await page.keyboard.press("ArrowDown");
   assert.match(await page.innerText("#view-timeline .told"), /rank \d+: \w+/);

@@ -9,7 +9,9 @@ The page must load nothing, must not be ended by names in a trace, and must stay
 ranks; what cannot be read or written is refused in one line."""
 
 import base64
+import bisect
 import collections
+import itertools
 import json
 import pathlib
 import re
@@ -112,10 +114,33 @@ def same_as_verbs(tools, trace, data):
            dict(zip(zip(cells["source"], cells["dest"]), zip(cells["messages"], cells["bytes"])))
            == pairs, f"{name}: the matrix differs")
     same_tree(tools, data["pairs"], trace, name)
+    same_waits(data, name)
     sizes = data["sizes"]["sizes"]
     expect(sum(count for _, count in sizes) == data["matrix"]["messages"] and
            sum(size * count for size, count in sizes) == data["matrix"]["bytes"],
            f"{name}: sizes do not add up")
+
+
+def same_waits(data, name):
+    """Waits in the timeline are within calls, or at markers, and add up to those of `waits`."""
+    timeline = data["timeline"]
+    if not timeline["detail"]["whole"] or not data.get("waits"):
+        return
+    marker = timeline["wait_keys"].index("marker")
+    sums = collections.Counter()
+    for track in timeline["detail"]["tracks"]:
+        begins = list(itertools.accumulate(track["begin"]))
+        for begin, length, kind in track["waits"]:
+            sums[timeline["wait_keys"][kind]] += length
+            at = bisect.bisect_right(begins, begin) - 1
+            expect(kind == marker or (at >= 0 and begin + length <= begins[at] + track["length"][at]),
+                   f"{name}: rank {track['rank']} waits at {begin} for {length} outside of calls")
+    # The timeline is stretched a little to the length of the run.
+    told = data["waits"]["all"]
+    most = 0.05 * (told["waiting_seconds"] + told["marker_seconds"]) + 1e-6
+    for key in timeline["wait_keys"]:
+        expect(abs(sums[key] * 1e-9 - told[f"{key}_seconds"]) <= most,
+               f"{name}: {sums[key]} ns of {key}, not {told[f'{key}_seconds']} s")
 
 
 def same_tree(tools, pairs, trace, name):

@@ -143,15 +143,22 @@ class Detail {
     }
   }
 
-  Json write(std::uint64_t end_ns) const {
+  void add(const WaitSpan& wait) {
+    const auto track = track_.find(wait.stream);
+    if (track == track_.end() || wait.end_ns < begin_ || wait.begin_ns >= end_) return;
+    if (++waits_ <= 2 * kMostCalls) tracks_[track->second].waits.push_back(wait);
+  }
+
+  Json write(std::uint64_t end_ns) {
     Json tracks = Json::array(), names = Json::array();
-    for (const Track& track : tracks_) {
+    for (Track& track : tracks_) {
       Json one = {{"rank", trace_.rank_of(track.stream)}};
       if (trace_.threads > 1) one["thread"] = trace_.thread_of(track.stream);
       one["begin"] = track.begin;
       one["length"] = track.length;
       one["call"] = track.call;
       one["site"] = track.site;
+      one["waits"] = waits_json(track.waits);
       tracks.push_back(std::move(one));
     }
     std::vector<std::string> ordered(names_.size());
@@ -166,9 +173,21 @@ class Detail {
   struct Track {
     std::uint32_t stream = 0;
     std::uint64_t last = 0;
+    std::vector<WaitSpan> waits;
     std::vector<std::uint64_t> begin, length;
     std::vector<std::size_t> call, site;
   };
+
+  // Begin, length and class of each, in time; a wait may be told late.
+  static Json waits_json(std::vector<WaitSpan>& waits) {
+    std::sort(waits.begin(), waits.end(),
+              [](const WaitSpan& a, const WaitSpan& b) { return a.begin_ns < b.begin_ns; });
+    Json json = Json::array();
+    for (const WaitSpan& wait : waits)
+      json.push_back(Json::array(
+          {wait.begin_ns, wait.end_ns - wait.begin_ns, static_cast<std::size_t>(wait.kind)}));
+    return json;
+  }
 
   // All ranks if they are few; else leads, the ones that compute most and least, and some between.
   void choose(const Load& load) {
@@ -219,7 +238,7 @@ class Detail {
     json = Json::array({arrow.from, arrow.sent, arrow.to, arrow.received, arrow.bytes});
   }
   std::vector<Arrow> arrows_;
-  std::uint64_t begin_ = 0, end_ = 0, calls_ = 0;
+  std::uint64_t begin_ = 0, end_ = 0, calls_ = 0, waits_ = 0;
   bool all_ = true;
 };
 
@@ -239,7 +258,7 @@ Result<Events> events(const Request& request, const Load& load, Sites& sites) {
   Detail detail(trace, load, sites);
   Progress progress("report", trace.event_count());
   const bool timed = !lacks_times(trace);
-  PlaceWaits place_waits(trace);
+  PlaceWaits place_waits(trace, [&](const WaitSpan& wait) { detail.add(wait); });
   CriticalPathBuilder path(ranks.size());
 
   const Result<TimelineFacts> facts = run_timeline(trace, ranks, [&](const TimedEvent& event) {
@@ -281,6 +300,8 @@ Result<Events> events(const Request& request, const Load& load, Sites& sites) {
                      {"end", facts->end_ns},
                      {"moved", facts->moved},
                      {"unmatched", facts->unmatched},
+                     {"wait_keys", kWaitKeys},
+                     {"wait_words", kWaitWords},
                      {"overview", overview.write(facts->end_ns)},
                      {"detail", detail.write(facts->end_ns)}};
   return result;

@@ -9,6 +9,8 @@ import { bytesText, countText, shareText, timeText } from "./text.js";
 const kKindNames = ["send", "receive", "wait", "collective", "other"];
 const kKindWords = { send: "sends", receive: "receives", wait: "waits for requests",
                      collective: "collectives", other: "other calls" };
+const kWaitInks = { late_sender: "send", late_receiver: "receive", late_root: "wait", early_root: "wait",
+                    all_to_all: "collective", barrier: "collective", marker: "compute" };
 const kLeft = 70;
 
 function bytesOf(text) {
@@ -104,7 +106,7 @@ const laneName = (track) => (track.thread === undefined ? String(track.rank) : `
 
 function detailPicture(detail) {
   const tracks = detail.tracks.map(unpack);
-  let from = detail.begin, to = Math.max(detail.end, detail.begin + 1), arrows = detail.messages.length < 4000, at = [0, 0];
+  let from = detail.begin, to = Math.max(detail.end, detail.begin + 1), arrows = detail.messages.length < 4000, waiting = false, at = [0, 0];
   let picked = false;
   const top = 8, high = Math.max(11, Math.min(26, Math.floor(620 / Math.max(tracks.length, 1))));
   let width = 1;
@@ -118,9 +120,17 @@ function detailPicture(detail) {
     }
     return low;
   };
+  // Of a call, and of markers before it.
+  const waitsText = (track, begin, end) => {
+    const sums = new Map();
+    for (const [from, length, kind] of track.waits)
+      if (from >= begin && from < end) sums.set(kind, (sums.get(kind) ?? 0) + length);
+    return [...sums].map(([kind, ns]) => `\nwaits ${timeText(ns)}: ${data.timeline.wait_words[kind]}`).join("");
+  };
   const tell = (row, i) => {
     const track = tracks[row];
     return `${laneText(track)}: ${detail.calls[track.call[i]].name}, ${timeText(track.length[i])}` +
+      waitsText(track, track.begin[i], track.begin[i] + track.length[i]) +
       `\nfrom ${timeText(track.begin[i])}\n${siteText(track.site[i])}`;
   };
   const told = make("p", { class: "told", "aria-live": "polite" });
@@ -153,7 +163,8 @@ function detailPicture(detail) {
     draw: (context, w, h) => {
       width = w - kLeft - 8;
       context.clearRect(0, 0, w, h);
-      const inks = detail.calls.map((call) => kindColour(call.kind));
+      const inks = detail.calls.map((call) => (waiting ? ink("line") : kindColour(call.kind)));
+      const waitInks = data.timeline.wait_keys.map((key) => ink(kWaitInks[key]));
       const base = ink("computefaint");
       context.save();
       context.beginPath();
@@ -177,13 +188,20 @@ function detailPicture(detail) {
             context.strokeRect(x0, y + 1, Math.max(x1 - x0, 2), high - 2);
           }
           const name = detail.calls[track.call[i]].name;
-          if (x1 - x0 > 8 * name.length && high >= 14) {
+          if (!waiting && x1 - x0 > 8 * name.length && high >= 14) {
             context.fillStyle = ink("oncall");
             context.textAlign = "left";
             context.textBaseline = "middle";
             context.font = "11px system-ui, sans-serif";
             context.fillText(name, Math.max(x0, kLeft) + 4, y + high / 2);
           }
+        }
+        if (!waiting) return;
+        for (const [begin, length, kind] of track.waits) {
+          if (begin > to) break;
+          if (begin + length < from) continue;
+          context.fillStyle = waitInks[kind];
+          context.fillRect(x(begin), y + 1, Math.max(x(begin + length) - x(begin), 0.6), high - 2);
         }
       });
       if (arrows) {
@@ -250,6 +268,10 @@ function detailPicture(detail) {
             PageDown: () => look(from + (to - from) / 2, to - from),
             PageUp: () => look(from - (to - from) / 2, to - from) },
   });
+  const found = new Set(tracks.flatMap((track) => track.waits.map((wait) => wait[2])));
+  const key = make("div", { hidden: true }, legend(data.timeline.wait_keys
+    .map((name, kind) => [`var(--${kWaitInks[name]})`, data.timeline.wait_words[kind], kind])
+    .filter(([, , kind]) => found.has(kind))));
   let lane = tracks.length > 0 ? laneName(tracks[0]) : "0";
   const calls = make("div");
   const fill = () => {
@@ -268,11 +290,16 @@ function detailPicture(detail) {
         push("◂", () => look(from - (to - from) / 2, to - from), "Earlier"),
         push("▸", () => look(from + (to - from) / 2, to - from), "Later"),
         push("All", () => look(detail.begin, detail.end - detail.begin), "Show all of it")),
+      tracks.some((track) => track.waits.length > 0) ? tick("who is waited for", waiting, (value) => {
+        waiting = value;
+        key.hidden = !value;
+        picture.draw();
+      }) : null,
       detail.messages.length ? tick("messages", arrows, (value) => {
         arrows = value;
         picture.draw();
       }) : null),
-    picture.element, told,
+    key, picture.element, told,
     asTable(() => {
       fill();
       return make("div", {}, pick(tracks.some((one) => one.thread !== undefined) ? "Rank.thread" : "Rank", tracks.map((one) => [laneName(one), laneName(one)]), lane, (value) => {
