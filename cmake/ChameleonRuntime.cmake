@@ -9,7 +9,7 @@
 function(chameleon_runtime)
   cmake_parse_arguments(runtime "SIMULATED" "NAME;MPI;TABLE;SHARDS" "" ${ARGN})
   set(record
-    record/arguments.cpp record/call_use.cpp record/door.cpp record/event_table.cpp
+    record/arguments.cpp record/call_use.cpp record/tool_gate.cpp record/event_table.cpp
     record/event_uses.cpp record/given_rules.cpp record/interval_signer.cpp record/objects.cpp record/options.cpp
     record/rank_trace.cpp record/raw.cpp record/raw_file.cpp record/recorder.cpp
     record/share.cpp record/slots.cpp record/stack_room.cpp record/stream_book.cpp

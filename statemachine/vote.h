@@ -26,21 +26,22 @@ class Vote {
 
   constexpr Vote() = default;
   constexpr Vote(std::uint32_t changed, std::uint32_t finalizing, std::uint32_t faults,
-                 std::uint64_t phase = 0, std::uint32_t dear_events = 0,
-                 std::uint32_t cheap_markers = 0, std::uint32_t due = 0)
-      : counts_(pack(changed, finalizing, faults, dear_events, cheap_markers, due)),
+                 std::uint64_t phase = 0, std::uint32_t events_over_budget = 0,
+                 std::uint32_t markers_within_budget = 0, std::uint32_t due = 0)
+      : counts_(pack(changed, finalizing, faults, events_over_budget, markers_within_budget, due)),
         phase_(phase) {}
 
   /// Ranks whose Call-Path signature is not that of their previous interval.
   constexpr std::uint32_t changed() const { return counts_ & kMostRanks; }
   constexpr std::uint32_t finalizing() const { return (counts_ >> 24) & kMostRanks; }
   constexpr std::uint32_t faults() const { return (counts_ >> 48) & kMostFaults; }
-  /// Markers stop: some rank has no more of them, or cannot go on.
+  /// Markers stop: some rank has no more of them, or cannot continue.
   constexpr bool halts() const { return finalizing() > 0 || faults() > 0; }
-  /// Ranks that are over the tool's budget because of their events.
-  constexpr std::uint32_t dear_events() const { return (counts_ >> 56) & kMostCosts; }
-  /// Ranks that are not over it because of markers: who waits for others is, but never all.
-  constexpr std::uint32_t cheap_markers() const { return (counts_ >> 58) & kMostCosts; }
+  /// Ranks whose events exceed the tool's budget.
+  constexpr std::uint32_t events_over_budget() const { return (counts_ >> 56) & kMostCosts; }
+  /// Ranks whose markers are within the tool's budget. A rank that waits at a marker for slower
+  /// ones looks over budget; all ranks never do.
+  constexpr std::uint32_t markers_within_budget() const { return (counts_ >> 58) & kMostCosts; }
   /// Ranks for which the last flush is long ago, or which hold much since then.
   constexpr std::uint32_t due() const { return (counts_ >> 60) & kMostDue; }
   /// Sum over ranks of a hash of each rank's signature: the same phase, the same sum.
@@ -52,8 +53,9 @@ class Vote {
   friend constexpr void combine(Vote& mine, const Vote& theirs) {
     mine = Vote(mine.changed() + theirs.changed(), mine.finalizing() + theirs.finalizing(),
                 mine.faults() + theirs.faults(), mine.phase_ + theirs.phase_,
-                mine.dear_events() + theirs.dear_events(),
-                mine.cheap_markers() + theirs.cheap_markers(), mine.due() + theirs.due());
+                mine.events_over_budget() + theirs.events_over_budget(),
+                mine.markers_within_budget() + theirs.markers_within_budget(),
+                mine.due() + theirs.due());
   }
 
  private:
@@ -61,11 +63,11 @@ class Vote {
     return value < most ? value : most;
   }
   static constexpr std::uint64_t pack(std::uint64_t changed, std::uint64_t finalizing,
-                                      std::uint64_t faults, std::uint64_t dear_events,
-                                      std::uint64_t cheap_markers, std::uint64_t due) {
+                                      std::uint64_t faults, std::uint64_t events_over_budget,
+                                      std::uint64_t markers_within_budget, std::uint64_t due) {
     return at_most(changed, kMostRanks) | at_most(finalizing, kMostRanks) << 24 |
-           at_most(faults, kMostFaults) << 48 | at_most(dear_events, kMostCosts) << 56 |
-           at_most(cheap_markers, kMostCosts) << 58 | at_most(due, kMostDue) << 60;
+           at_most(faults, kMostFaults) << 48 | at_most(events_over_budget, kMostCosts) << 56 |
+           at_most(markers_within_budget, kMostCosts) << 58 | at_most(due, kMostDue) << 60;
   }
 
   std::uint64_t counts_ = 0;

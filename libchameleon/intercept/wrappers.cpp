@@ -34,10 +34,10 @@ namespace chameleon::intercept {
 
 /// Whether wrappers ask for the tracer or pass straight through. Set after it, and before it is
 /// gone.
-void set_ways(bool traced);
+void set_all_dispatch(bool traced);
 /// The same for the calls of a shard.
 template <int Shard>
-void set_ways(bool traced);
+void set_all_dispatch(bool traced);
 
 namespace {
 
@@ -193,7 +193,7 @@ template <CallId C, auto kPmpi, class R, class... P>
     if (stopped == nullptr || within_mpi(site)) return kPmpi(p...);
     const DepthGuard guard;
     if constexpr (has(*find_call(C), Attribute::kFinalize)) {
-      set_ways(false);
+      set_all_dispatch(false);
       finish_tracer();
     }
     if constexpr (has(*find_call(C), Attribute::kAbort)) abandon_tracer();
@@ -231,7 +231,7 @@ CHAMELEON_TAIL R trace(P... p) {
   const int code = record<C, P...>(recorder, site, kPmpi, p...);
   if constexpr (has(call, Attribute::kFinalize)) {
     const DepthGuard guard;
-    set_ways(false);
+    set_all_dispatch(false);
     finish_tracer();
     return kPmpi(p...);
   } else if constexpr (has(call, Attribute::kAbort)) {
@@ -289,7 +289,7 @@ CHAMELEON_TAIL int begin_trace(P... p) {
     });
     record<C, P...>(recorder, site, kPmpi, p...);
   }
-  if (present_tracer() != nullptr) set_ways(true);
+  if (present_tracer() != nullptr) set_all_dispatch(true);
   return code;
 }
 
@@ -298,34 +298,34 @@ template <CallId C, class R>
 constexpr bool kTraced =
     std::is_same_v<R, int> && !has(*find_call(C), Attribute::kMpit | Attribute::kInit);
 
-/// Whether the way of a call is chosen once for all, not anew by each.
+/// Whether the target of a call is chosen once for all calls of its kind, not at each call.
 template <CallId C, class R>
-constexpr bool kHasWay = kTraced<C, R>&& kHasTail&& C != CallId::kSessionFinalize;
+constexpr bool kHasDispatch = kTraced<C, R>&& kHasTail&& C != CallId::kSessionFinalize;
 
 template <auto kPmpi, class R, class... P>
 R pass(P... p) {
   return kPmpi(p...);
 }
 
-/// Where a call goes on: to PMPI, or, while there is a tracer, to `trace`. The wrapper is a jump
+/// The target of a call: PMPI, or, while there is a tracer, to `trace`. The wrapper is a jump
 /// there and leaves the arguments where they are; the compiler moves those on the stack to and fro
 /// where a function decides before such a jump.
 template <CallId C, auto kPmpi, class R, class... P>
-struct Way {
+struct Dispatch {
   static constinit inline std::atomic<R (*)(P...)> next{pass<kPmpi, R, P...>};
 };
 
 template <CallId C, auto kPmpi, class R, class... P>
-void set_way(R (*)(P...), bool traced) {
-  if constexpr (kHasWay<C, R>)
-    Way<C, kPmpi, R, P...>::next.store(traced ? trace<C, kPmpi, R, P...> : pass<kPmpi, R, P...>,
-                                       std::memory_order_relaxed);
+void set_dispatch(R (*)(P...), bool traced) {
+  if constexpr (kHasDispatch<C, R>)
+    Dispatch<C, kPmpi, R, P...>::next.store(
+        traced ? trace<C, kPmpi, R, P...> : pass<kPmpi, R, P...>, std::memory_order_relaxed);
 }
 
 template <CallId C, auto kPmpi, class R, class... P>
 [[gnu::always_inline]] inline R choose(R (*)(P...), P... p) {
-  if constexpr (kHasWay<C, R>) {
-    return Way<C, kPmpi, R, P...>::next.load(std::memory_order_relaxed)(p...);
+  if constexpr (kHasDispatch<C, R>) {
+    return Dispatch<C, kPmpi, R, P...>::next.load(std::memory_order_relaxed)(p...);
   } else if constexpr (kTraced<C, R>) {
     const bool stopped =
         kMattersAfterFault<C> && g_stopped.load(std::memory_order_relaxed) != nullptr;
@@ -357,8 +357,10 @@ using chameleon::mpi::CallId;
 #include "wrappers.inc"  // generated
 
 #if CHAMELEON_SHARD == 0
-void chameleon::intercept::set_ways(bool traced) {
-  [&]<int... Shard>(std::integer_sequence<int, Shard...>) { (set_ways<Shard>(traced), ...); }
+void chameleon::intercept::set_all_dispatch(bool traced) {
+  [&]<int... Shard>(std::integer_sequence<int, Shard...>) {
+    (set_all_dispatch<Shard>(traced), ...);
+  }
   (std::make_integer_sequence<int, CHAMELEON_WRAPPER_SHARDS>());
 }
 

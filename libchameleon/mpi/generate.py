@@ -139,9 +139,9 @@ def emit_table(calls: List[Call], vocabulary: Vocabulary) -> str:
 
 def emit_wrappers(calls: List[Call], prototypes: Dict[str, Prototype], shards: int) -> str:
     """All wrappers, for as many compilations as there are shards: each takes every n-th, and has
-    a function that sets their ways."""
+    a function that sets their targets."""
     lines = [f"#define CHAMELEON_WRAPPER_SHARDS {shards}"]
-    ways: List[List[str]] = [[] for _ in range(shards)]
+    targets: List[List[str]] = [[] for _ in range(shards)]
     shard = 0
     for call in calls:
         prototype = prototypes.get(call.name)
@@ -150,16 +150,16 @@ def emit_wrappers(calls: List[Call], prototypes: Dict[str, Prototype], shards: i
         lines.append(f"#if CHAMELEON_SHARD == {shard % shards}")
         if call.version >= "4":  # a library of the same ABI may lack it
             lines.append(f"#pragma weak PMPI_{call.name}")
-        ways[shard % shards].append(f"  set_way<CallId::{call.enumerator}, PMPI_{call.name}>("
+        targets[shard % shards].append(f"  set_dispatch<CallId::{call.enumerator}, PMPI_{call.name}>("
                                     f"PMPI_{call.name}, traced);\n")
         shard += 1
         lines.append(f'extern "C" CHAMELEON_EXPORT {prototype.returns} MPI_{call.name}('
                      f'{", ".join(prototype.declarations)}) {{\n'
                      f"  return traced<CallId::{call.enumerator}, PMPI_{call.name}>("
                      f'{", ".join(prototype.names)});\n}}\n#endif\n')
-    for shard, calls_of_shard in enumerate(ways):
+    for shard, calls_of_shard in enumerate(targets):
         lines.append(f"#if CHAMELEON_SHARD == {shard}\n"
-                     f"template <>\nvoid chameleon::intercept::set_ways<{shard}>(bool traced) {{\n"
+                     f"template <>\nvoid chameleon::intercept::set_all_dispatch<{shard}>(bool traced) {{\n"
                      f"{''.join(calls_of_shard)}}}\n#endif\n")
     return "\n".join(lines)
 

@@ -316,9 +316,9 @@ void Online<World>::set_pace(const Ballot& all) {
 /// acted on.
 template <class World>
 std::uint64_t Online<World>::govern(const Vote& vote) {
-  const Governor::Cause cause = vote.dear_events() > 0      ? Governor::Cause::kEvents
-                                : vote.cheap_markers() == 0 ? Governor::Cause::kMarkers
-                                                            : Governor::Cause::kNone;
+  const Governor::Cause cause = vote.events_over_budget() > 0       ? Governor::Cause::kEvents
+                                : vote.markers_within_budget() == 0 ? Governor::Cause::kMarkers
+                                                                    : Governor::Cause::kNone;
   std::uint64_t every = 1;
   const std::uint64_t interval = progress_.intervals + 1;
   votes_.map(members_, [&](std::uint32_t, Member& member) {

@@ -225,7 +225,7 @@ std::int64_t wait_for_others(const Tracer& tracer) {
 }
 
 std::int64_t leave_on_termination() {
-  if (!g_door.close()) return 0;
+  if (!g_tool_gate.close()) return 0;
   Tracer* tracer = present_tracer();  // nobody changes it any more
   if (tracer == nullptr || !tracer->recorder().close()) return 0;
   guarded([&] { tracer->leave_partial("SIGTERM", true); });
@@ -433,10 +433,10 @@ void finish_tracer() {
     const auto held = tracer->recorder().lock();  // not while SIGTERM's thread saves what there is
     g_tracer.store(nullptr);
     g_stopped.store(nullptr);
-    g_door.set(Together::kLastMerge);
+    g_tool_gate.set(CollectivePhase::kLastMerge);
   }
   tracer->finish();
-  g_door.set(Together::kNothing);
+  g_tool_gate.set(CollectivePhase::kNothing);
   for (MPI_Comm& comm : g_comms) PMPI_Comm_free(&comm);
   if (!tracer->recorder().threaded())
     delete tracer;  // else a thread may be asking whether it records

@@ -45,13 +45,13 @@ void RankMarkers::reached(Stage stage, std::uint64_t marker) {
   const std::uint64_t now = recorder_.times().clock().now();
   switch (stage) {
     case Stage::kMarker: end_interval(); return note_in_raw(marker);
-    case Stage::kVote: voting_.begun = now; return g_door.set(Together::kVote);
+    case Stage::kVote: voting_.begun = now; return g_tool_gate.set(CollectivePhase::kVote);
     case Stage::kDecided:
       voting_.present.ticks = now - voting_.begun;
-      return g_door.set(Together::kDecided);
+      return g_tool_gate.set(CollectivePhase::kDecided);
     case Stage::kDone:
-      g_door.set(Together::kNothing);
-      return g_door.enter();  // if the process is about to end, it casts no further vote
+      g_tool_gate.set(CollectivePhase::kNothing);
+      return g_tool_gate.enter();  // if the process is about to end, it casts no further vote
   }
 }
 

@@ -9,7 +9,7 @@
 
 #include <cerrno>
 
-#include "record/door.h"
+#include "record/tool_gate.h"
 
 namespace chameleon::process {
 namespace {
@@ -69,7 +69,7 @@ void watch_termination(std::int64_t (*leave)()) {
   if (g_owner == ::getpid() || ::sigaction(SIGTERM, nullptr, &present) != 0) return;
   if ((present.sa_flags & SA_SIGINFO) != 0 || present.sa_handler != SIG_DFL) return;
   if (::sem_init(&g_asked, 0, 0) != 0) return;
-  prepare_door();
+  prepare_tool_gate();
   g_leave = leave;
   g_owner = ::getpid();
 

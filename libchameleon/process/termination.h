@@ -5,7 +5,7 @@
 /// application left the signal at its default, a thread of the tool's own, which
 /// sleeps until then, leaves this rank's partial trace beside the file and
 /// raises the signal again; a second one ends the process at once. Threads that
-/// are in tool code finish it first, and stop at the door afterwards (record/door.h).
+/// are in tool code finish it first, and stop at the gate afterwards (record/tool_gate.h).
 
 #include <cstdint>
 

@@ -100,7 +100,7 @@ void Tracer::mark() {
     recorder_.streams().first().beside = progress_votes;
     recorder_.streams().first().unusual = true;
   }
-  g_door.set(online_.vote_open() ? Together::kCast : Together::kNothing);
+  g_tool_gate.set(online_.vote_open() ? CollectivePhase::kCast : CollectivePhase::kNothing);
   traced_.marker_log().spent(begin, online_.state());
 }
 

@@ -18,7 +18,7 @@
 
 #include "callpath/engine.h"
 #include "flush/flush.h"
-#include "record/door.h"
+#include "record/tool_gate.h"
 #include "record/objects.h"
 #include "record/rank_rules.h"
 #include "record/time_account.h"
@@ -66,7 +66,7 @@ class Recorder {
   ToolSection lock() { return ToolSection(threaded_ ? this : nullptr); }
   /// The same for recording: the thread's stream is the present one.
   ToolSection enter() { return ToolSection(threaded_ ? this : nullptr, true); }
-  /// With the door closed: waits, a second at most, until no thread is inside.
+  /// With the gate closed: waits, a second at most, until no thread is inside.
   bool close();
   /// There may be several threads. Called by the one that called MPI_Init.
   void set_threaded();
@@ -176,7 +176,7 @@ void describe_calls(Trace& trace, const std::array<bool, kCallIdEnd>& seen,
                     const RecordOptions& options);
 
 inline ToolSection::ToolSection(Recorder* threaded) : threaded_(threaded) {
-  g_door.enter();
+  g_tool_gate.enter();
   if (threaded_ != nullptr) threaded_->mutex_.lock();
 }
 
@@ -186,7 +186,7 @@ inline ToolSection::ToolSection(Recorder* threaded, bool records) : ToolSection(
 
 inline ToolSection::~ToolSection() {
   if (threaded_ != nullptr) threaded_->mutex_.unlock();
-  g_door.leave();
+  g_tool_gate.leave();
 }
 
 template <class Record>

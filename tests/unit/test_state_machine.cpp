@@ -363,8 +363,8 @@ TEST_CASE("votes add up in any order, and saturate", "[statemachine][vote]") {
       for (const Vote& c : votes) CHECK(sum(sum(a, b), c) == sum(a, sum(b, c)));
       if (a.changed() > 0) CHECK(sum(a, b).changed() > 0);
       if (a.faults() > 0) CHECK(sum(a, b).faults() > 0);
-      if (a.dear_events() > 0) CHECK(sum(a, b).dear_events() > 0);
-      if (a.cheap_markers() > 0) CHECK(sum(a, b).cheap_markers() > 0);
+      if (a.events_over_budget() > 0) CHECK(sum(a, b).events_over_budget() > 0);
+      if (a.markers_within_budget() > 0) CHECK(sum(a, b).markers_within_budget() > 0);
       if (a.finalizing() > 0) CHECK(sum(a, b).finalizing() > 0);
       if (a.due() > 0) CHECK(sum(a, b).due() > 0);
     }

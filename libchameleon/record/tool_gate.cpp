@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "record/door.h"
+#include "record/tool_gate.h"
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
@@ -23,22 +23,23 @@ void see_everywhere() {
 
 }  // namespace
 
-Door g_door;
+ToolGate g_tool_gate;
 
-bool Door::close() {
+bool ToolGate::close() {
   constexpr int kPatience = 1000;  // ms
-  const auto patience = [](Together together) {
+  const auto patience = [](CollectivePhase together) {
     switch (together) {
-      case Together::kVote: return 200;
-      case Together::kLastMerge: return 5000;
+      case CollectivePhase::kVote: return 200;
+      case CollectivePhase::kLastMerge: return 5000;
       default: return kPatience;
     }
   };
   const auto busy = [&] { return busy_.load(std::memory_order_acquire); };
-  const auto together = [&] { return together_.load(std::memory_order_acquire); };
+  const auto together = [&] { return phase_.load(std::memory_order_acquire); };
   closed_.store(true);
   see_everywhere();
-  for (int i = 0; (busy() || together() != Together::kNothing) && i < patience(together()); ++i)
+  for (int i = 0; (busy() || together() != CollectivePhase::kNothing) && i < patience(together());
+       ++i)
     pause_ms(1);
   shut_.store(true);
   see_everywhere();
@@ -47,12 +48,12 @@ bool Door::close() {
   return false;
 }
 
-void Door::stop() {
-  if (together_.load(std::memory_order_relaxed) != Together::kNothing && !shut_.load()) return;
+void ToolGate::stop() {
+  if (phase_.load(std::memory_order_relaxed) != CollectivePhase::kNothing && !shut_.load()) return;
   busy_.store(false, std::memory_order_release);
   for (;;) pause_ms(1000);  // the process is about to end
 }
 
-void prepare_door() { membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED); }
+void prepare_tool_gate() { membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED); }
 
 }  // namespace chameleon::record

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The entry to tool code. It closes when the process is about to end on SIGTERM: a thread inside
+/// finishes its section, and a thread that arrives later stops. Collective work of the ranks (a
+/// vote, the flush that it may decide on, the last merge) completes first, so that the parts that
+/// ranks leave begin after the same flush.
+///
+/// The hot path pays two plain stores and one load for each section. The other side of the
+/// handshake is a process-wide barrier (membarrier) at the time of the signal.
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/rooms.h"
+
+namespace chameleon::record {
+
+/// The collective work in progress: the vote at a marker and then its decision, or the last merge.
+/// `kCast`: this rank has cast a deferred vote, whose decision it acts on at its next marker.
+enum class CollectivePhase : std::uint8_t { kNothing, kCast, kVote, kDecided, kLastMerge };
+
+/// Whether tool code runs, and whether it may begin. There is one for the process, so that it can
+/// be closed in any state of the tracer. One thread writes at a time: programs with several threads
+/// in MPI also hold a mutex.
+class ToolGate {
+ public:
+  void enter() {
+    busy_.store(true, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (closed_.load(std::memory_order_relaxed)) [[unlikely]]
+      stop();
+  }
+  void leave() { busy_.store(false, std::memory_order_release); }
+  /// Called inside. While collective work is in progress, its thread may enter a closed gate.
+  void set(CollectivePhase what) { phase_.store(what, std::memory_order_release); }
+  /// Closes the gate and waits until no thread is inside, for one or two seconds at most. It also
+  /// waits for collective work: shortly for a vote, because another rank may arrive late; a second
+  /// for the marker after a deferred vote and for a decision; five seconds for the last merge.
+  bool close();
+
+ private:
+  void stop();
+
+  std::atomic<bool> busy_{false};
+  std::atomic<bool> closed_{false};
+  std::atomic<bool> shut_{false};  ///< also to collective work
+  std::atomic<CollectivePhase> phase_{CollectivePhase::kNothing};
+};
+
+extern ToolGate g_tool_gate;
+
+/// Call before the first thread may enter.
+void prepare_tool_gate();
+
+}  // namespace chameleon::record
