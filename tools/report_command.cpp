@@ -18,7 +18,7 @@ namespace chameleon::tools {
 namespace report_verb {
 
 struct Options {
-  std::string trace, output;
+  std::string trace, output, ranks;
   std::uint64_t events = 50'000'000;
   bool no_source = false, data = false, quiet = false;
 };
@@ -41,8 +41,12 @@ int run_report(const Options& options) {
   if (::stat(options.trace.c_str(), &input) == 0 && ::stat(path.c_str(), &output) == 0 &&
       input.st_dev == output.st_dev && input.st_ino == output.st_ino)
     return fail("report", path + ": this is the trace itself", kExitUsage);
-  const Result<report::Json> document = report::document(
-      {*trace, file, std::string(base_name(options.trace)), !options.no_source, options.events});
+  Result<RankList> wanted = RankList();
+  if (!options.ranks.empty()) wanted = wanted_ranks(*trace, options.ranks);
+  if (!wanted) return fail("report", wanted.error());
+  const Result<report::Json> document =
+      report::document({*trace, file, std::string(base_name(options.trace)), !options.no_source,
+                        options.events, std::move(*wanted)});
   if (!document) return fail("report", document.error());
   if (options.data) {
     print_json(*document);
@@ -75,8 +79,11 @@ void add_report_command(CLI::App& app, int& status) {
   verb->add_option("trace", options->trace, "Trace file")->required();
   verb->add_option("-o,--output", options->output, "The page; default: the trace's name, .html");
   verb->add_option("--events", options->events,
-                   "Read every call (for matrix and timeline) of traces of at most so many")
+                   "Read every call (for matrix and timeline) of traces with at most this many")
       ->capture_default_str();
+  verb->add_option("--ranks", options->ranks,
+                   "Ranks that the timeline shows call by call, such as 0-15 (up to 64; default: "
+                   "those that compute most and least, leads, and some between)");
   verb->add_flag("--no-source", options->no_source, "Without lines of the program's source");
   CLI::Option* data = verb->add_flag("--json", options->data, "Print the page's data instead");
   verb->add_flag("-q,--quiet", options->quiet, "Print nothing unless something fails")

@@ -52,7 +52,7 @@ async function useOverview(page, data) {
   assert.ok(text.includes(told(data.info.ranks)), "the number of ranks is not on the overview");
   assert.ok((await page.locator("#view-overview .findings li").count()) > 0, "no findings");
   // Advice about markers only where there are some.
-  const advised = data.info.tool_share > 0.05 && data.info.acted > 0;
+  const advised = data.info.tool_share > 0.05 && data.info.acted > 1 && data.info.run_seconds > 2;
   assert.equal(text.includes("CHAMELEON_CALL_FREQUENCY"), advised, "advice about markers");
   // Where one rank's times stand for many, the page must not say that their work is equal.
   const { clusters, count_l, time_classes, timing } = data.info;
@@ -186,7 +186,16 @@ async function useMatrix(page, data) {
   assert.ok((await page.locator("#view-matrix tbody tr").count()) > 0, "no table of the matrix");
 }
 
-async function useStructure(page) {
+async function useStructure(page, data) {
+  const variants = page.locator("#view-structure .tick", { hasText: "variants as one row" });
+  if (data.info.program === "multigrid") assert.equal(await variants.count(), 1, "the exchanges of a multigrid are not variants");
+  if (await variants.count()) {
+    const grouped = await page.locator("#view-structure tbody tr").count();
+    await variants.click();
+    const whole = await page.locator("#view-structure tbody tr").count();
+    assert.ok(grouped < whole, `variants as one row take ${grouped} rows, without ${whole}`);
+    await variants.click();
+  }
   const rows = "#view-structure tbody tr:visible";
   const all = await page.locator(rows).count();
   assert.ok(all > 0, "no structure");
@@ -206,6 +215,47 @@ async function useStructure(page) {
   assert.equal(await page.locator("dialog[open]").count(), 0, "Escape does not close");
 }
 
+// Nothing is drawn before a rank's MPI_Init, and it is named so.
+async function checkEmptyEnds(page, data, band) {
+  const { overview } = data.timeline;
+  await page.click("#view-timeline button[title='Show all ranks and the whole run']");
+  const row = overview.begin.findIndex((begin) => begin > 3 * overview.column_ns);
+  if (row < 0) return;
+  const canvas = page.locator("#view-timeline canvas").nth(band), box = await canvas.boundingBox();
+  const high = box.height - 34 - 8, y = 8 + ((row + 0.5) / overview.rows) * high;
+  await canvas.hover({ position: { x: 71, y } });
+  assert.match(await page.innerText("#tip"), /before MPI_Init/, "time before MPI_Init is called something else");
+}
+
+// Choosing one rank leaves something of it in every view, and nothing of others in its tables.
+async function useFilterOfRanks(page, data, views) {
+  const rank = data.info.ranks - 1;
+  const choose = async (text) => {
+    await page.fill("#ranks", text);
+    await page.press("#ranks", "Enter");
+  };
+  await go(page, "load");
+  await choose("x");
+  assert.match(await page.innerText("#ranks-said"), /is no list of ranks/, "a wrong choice is taken");
+  await choose(String(rank));
+  assert.match(page.url(), new RegExp(`#load\\?ranks=${rank}$`), "the address does not keep the choice");
+  for (const view of views) {
+    await go(page, view);
+    const text = await page.innerText(`#view-${view}`);
+    assert.ok(text.includes(`Chosen: rank ${rank}`) || /No |None |not |There /.test(text), `${view} says nothing of the chosen rank`);
+    await page.screenshot({ path: `${shot}-${view}-chosen.png`, fullPage: true });
+  }
+  await go(page, "structure");
+  assert.ok((await page.locator("#view-structure tbody tr").count()) > 0, "the chosen rank does nothing");
+  if (data.matrix?.pairs > 0 && data.matrix.ranks_per_cell === 1) {
+    await go(page, "matrix");
+    for (const cells of await page.locator("#view-matrix .beside tbody tr").allInnerTexts())
+      assert.match(cells, new RegExp(`rank ${rank}\\b`), "a pair without the chosen rank");
+  }
+  await choose("");
+  assert.equal(await page.locator(".note", { hasText: "Chosen:" }).count(), 0, "the choice stays");
+}
+
 async function useTimeline(page, data) {
   const band = data.series.length > 1 ? 1 : 0;  // above the others
   if (band) assert.ok((await colours(page, "#view-timeline canvas", 0)) > 2, "the series is not drawn");
@@ -217,9 +267,20 @@ async function useTimeline(page, data) {
   await changes(page, "zooming in time", "#view-timeline canvas", band + 1, async () => {
     for (let i = 0; i < 3; ++i) await page.click("#view-timeline button[title='Zoom in']");
   });
-  const waiting = page.locator("#view-timeline .tick", { hasText: "who is waited for" });
+  const choose = (word) => page.locator("#view-timeline .choice label", { hasText: word }).click();
+  if (data.timeline.has_waits) {
+    await changes(page, "kinds of calls", "#view-timeline canvas", band, () => choose("kinds of calls"));
+    await choose("work and waiting");
+  }
   if (data.timeline.detail.tracks.some((track) => track.waits.length > 0))
-    await changes(page, "who is waited for", "#view-timeline canvas", band + 1, () => waiting.click());
+    await changes(page, "who is waited for", "#view-timeline canvas", band + 1, () => choose("who is waited for"));
+  if (data.timeline.classes.rows > 0)
+    await changes(page, "rows of ranks that are alike", "#view-timeline canvas", band, async () => {
+      await choose("ranks that are alike");
+      await choose(/ranks$/);
+      await page.click("#view-timeline button[title='Zoom in on all ranks']");
+    });
+  await checkEmptyEnds(page, data, band);
   await page.focus(`#view-timeline canvas >> nth=${band + 1}`);
   await page.keyboard.press("ArrowDown");
   assert.match(await page.innerText("#view-timeline .told"), /rank \d+: \w+/);
@@ -292,6 +353,8 @@ for (const file of pages) {
   // Every picture names what it is, and every table its columns.
   const unnamed = await page.locator("canvas[role=img]:not([aria-label]), select:not([id])").count();
   assert.equal(unnamed, 0, "a picture or a control without a name");
+  shot = path.join(screenshots, name);
+  await useFilterOfRanks(page, data, views);
   // Tabs by keyboard alone.
   await page.focus("#tab-calls");
   await page.keyboard.press("Home");

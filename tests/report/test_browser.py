@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Every view of the report in headless Chromium: `wavefront` at 16 and 64 ranks, `stencil2d`,
-`faulty` with load over time, and a simulated job of 1,024 ranks. Screenshots of all views stay in the output folder.
+`multigrid`, `faulty` with load over time, and a simulated job of 1,024 ranks. Screenshots of all views stay in the output folder.
 
-    test_browser.py --tools TOOLS.json --wavefront P --stencil P --faulty P --output FOLDER
+    test_browser.py --tools TOOLS.json --wavefront P --stencil P --faulty P
+                    --multigrid P --output FOLDER
 
 Needs what scripts/packages-all names, and takes `playwright-core` from the npm registry."""
 
@@ -46,6 +47,7 @@ def main():
     arguments.add_argument("--wavefront", required=True)
     arguments.add_argument("--stencil", required=True)
     arguments.add_argument("--faulty", required=True)
+    arguments.add_argument("--multigrid", required=True)
     arguments.add_argument("--output", required=True, type=pathlib.Path)
     options = arguments.parse_args()
 
@@ -64,9 +66,11 @@ def main():
 
         for program, ranks, clustering in (
                 (options.wavefront, 16, "k-farthest"), (options.wavefront, 64, "k-farthest"),
-                (options.stencil, 16, "k-farthest"), (options.stencil, 4, "off")):
+                (options.stencil, 16, "k-farthest"), (options.stencil, 4, "off"),
+                (options.multigrid, 16, "k-farthest")):
             trace = tools.folder / f"{pathlib.Path(program).name}-{ranks}.cham"
-            outcome = tools.traced(ranks, [program, "--iterations", "30"], trace, timeout=300,
+            iterations = "5" if program == options.multigrid else "30"
+            outcome = tools.traced(ranks, [program, "--iterations", iterations], trace, timeout=300,
                                    CHAMELEON_CLUSTERING=clustering)
             expect(trace.exists(), f"{trace}: no trace", outcome)
             page(trace)

@@ -188,14 +188,45 @@ def same_as_raw(tools, data, raw, ranks, name):
     expect(of_page == +sent, f"{name}: bytes {of_page}, raw {sent}")
 
 
+def check_cells(timeline, parts, name):
+    """A row of the overview adds up to the calls and waits of its rank, and begins and ends with
+    them; a row of ranks that are alike is their mean."""
+    overview, classes = timeline["overview"], timeline["classes"]
+    marker = timeline["wait_keys"].index("marker")
+    columns, width = overview["columns"], overview["column_ns"]
+    known = {"share": {}, "wait": {}}
+    for row, track in enumerate(timeline["detail"]["tracks"]):
+        rank = str(track["rank"])
+        expect(overview["ranks"][row] == rank, f"{name}: row {row} is of {overview['ranks'][row]}")
+        begin = track["begin"][0]
+        end = sum(track["begin"]) + track["length"][-1]
+        waits = track["waits"]
+        expect(overview["begin"][row] <= begin == track["first"] and
+               end <= overview["end"][row] <= timeline["end"], f"{name}: ends of rank {rank}")
+        spent = {"share": sum(track["length"]) + sum(w[1] for w in waits if w[2] == marker),
+                 "wait": sum(w[1] for w in waits)}
+        for part, ns in spent.items():
+            known[part][rank] = parts[part][row * columns:(row + 1) * columns]
+            off = abs(sum(known[part][rank]) * width / 255 - ns)
+            expect(off <= columns * width / 255, f"{name}: {part} of rank {rank} is off by {off} ns")
+    for row, ranks in enumerate(classes["ranks"]):
+        members = [str(rank) for rank in ranks_of(ranks)]
+        for part in ("share", "wait"):
+            mine = base64.b64decode(classes[part])[row * columns:(row + 1) * columns]
+            mean = sum(sum(known[part][rank]) for rank in members) / len(members)
+            expect(abs(sum(mine) - mean) <= columns, f"{name}: {part} of ranks {ranks}")
+
+
 def check_timeline(data, name):
     """Calls of a rank follow each other, within the run; the overview has all its cells."""
     timeline = data["timeline"]
     overview, detail = timeline["overview"], timeline["detail"]
     cells = overview["rows"] * overview["columns"]
-    for part in ("share", "kind"):
-        bytes_of = base64.b64decode(overview[part], validate=True)
-        expect(len(bytes_of) == cells and any(bytes_of), f"{name}: cells of the overview")
+    parts = {part: base64.b64decode(overview[part], validate=True)
+             for part in ("share", "wait", "kind")}
+    for part, bytes_of in parts.items():
+        expect(len(bytes_of) == cells and any(bytes_of), f"{name}: cells of the overview: {part}")
+    check_cells(timeline, parts, name)
     expect(detail["whole"] and [t["rank"] for t in detail["tracks"]] == data["load"]["rank"],
            f"{name}: ranks of the timeline")
     for track, events in zip(detail["tracks"], data["load"]["events"]):
@@ -305,7 +336,16 @@ def check_large(tools):
            near(receive["compute_seconds"], receive["count"] * 1e-6), f"times: {receive}")
     expect(data["grid"] == {"dims": [32, 32], "source": "distances"}, f"grid {data['grid']}")
     expect(len(data["timeline"]["detail"]["tracks"]) == 64, "ranks of the timeline")
-    expect(data["timeline"]["overview"]["ranks_per_row"] == 4, "rows of the overview")
+    overview, classes = data["timeline"]["overview"], data["timeline"]["classes"]
+    expect(overview["rows"] == 256 and overview["ranks"][1] == "4-7", "rows of the overview")
+    expect(1 < classes["rows"] < 256 and
+           sorted(rank for ranks in classes["ranks"] for rank in ranks_of(ranks)) ==
+           list(range(1024)), f"ranks that are alike: {classes['ranks']}")
+    _, data = report(tools, trace, "--ranks", "5,1000-1003")
+    expect([track["rank"] for track in data["timeline"]["detail"]["tracks"]] ==
+           [5, 1000, 1001, 1002, 1003], "the ranks that --ranks names")
+    outcome = tools.chameleon("report", trace, "--ranks", "4096", "-o", trace.parent / "no.html")
+    expect(outcome.status == 2 and not (trace.parent / "no.html").exists(), "no such rank", outcome)
 
 
 def check_refusals(tools, trace):

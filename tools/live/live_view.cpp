@@ -194,7 +194,7 @@ std::string foot_text(const LiveTrace& live, const LiveView& view, const Style& 
   std::size_t shown = 0;
   for (const std::string& finding : view.summary.findings)
     if (shown++ < kFindings) text += "- " + printable(finding) + "\n";
-  if (view.summary.findings.empty()) text += "- Nothing so far.\n";
+  if (view.summary.findings.empty()) text += "- Nothing yet.\n";
   return text;
 }
 

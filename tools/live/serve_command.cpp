@@ -111,7 +111,7 @@ void add_serve_command(CLI::App& app, int& status) {
   verb->add_option("trace", options->trace, "Trace file of the job")->required();
   verb->add_option("--port", options->port, "Port on 127.0.0.1; default: a free one");
   verb->add_option("--events", options->events,
-                   "Read every call (for matrix and timeline) of traces of at most so many")
+                   "Read every call (for matrix and timeline) of traces with at most this many")
       ->capture_default_str();
   verb->add_flag("--no-source", options->no_source, "Without lines of the program's source");
   verb->callback([options, &status] { status = serve(*options); });

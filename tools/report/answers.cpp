@@ -64,6 +64,14 @@ std::string functions_of(const PatternFamily& family, CallSites& sites) {
   return text;
 }
 
+/// Of all its patterns.
+RankList ranks_of(const Patterns& found, const PatternFamily& family) {
+  RankList ranks;
+  for (const std::uint32_t pattern : family.patterns)
+    for (const PatternRole& role : found.patterns[pattern].roles) ranks.insert(role.rank);
+  return ranks;
+}
+
 Json sums_json(const InstanceSums& sums) {
   const double instances = std::max<double>(static_cast<double>(sums.instances), 1);
   return {{"instances", sums.instances},
@@ -141,11 +149,10 @@ Result<Json> patterns(const Trace& trace, Sites& sites) {
          return families[a].sums.ns > families[b].sums.ns;
        })) {
     const PatternFamily& family = families[i];
-    Json row = {{"family", "F" + std::to_string(i + 1)},
-                {"function", functions_of(family, sites.names())},
-                {"patterns", family.patterns.size()},
-                {"least_ranks", family.least_processes},
-                {"most_ranks", family.most_processes}};
+    Json row = {
+        {"family", "F" + std::to_string(i + 1)}, {"function", functions_of(family, sites.names())},
+        {"patterns", family.patterns.size()},    {"least_ranks", family.least_processes},
+        {"most_ranks", family.most_processes},   {"ranks", ranks_of(*found, family).to_string()}};
     if (!family.paths.empty()) row["site"] = sites.index(family.paths.front());
     row.update(sums_json(family.sums));
     json["rows"].push_back(std::move(row));

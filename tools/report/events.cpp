@@ -5,108 +5,29 @@
 
 #include <algorithm>
 #include <array>
-#include <boost/archive/iterators/base64_from_binary.hpp>
-#include <boost/archive/iterators/transform_width.hpp>
 #include <set>
 
 #include "analysis/timeline.h"
 #include "tools/common.h"
 #include "tools/progress.h"
 #include "tools/report/report.h"
+#include "tools/report/time_cells.h"
 
 namespace chameleon::tools::report {
 namespace {
 
-constexpr std::size_t kColumns = 512;
-constexpr std::size_t kMostRows = 256;
 constexpr std::size_t kMostTracks = 64;      ///< ranks shown call by call
 constexpr std::uint64_t kMostCalls = 30000;  ///< about so many calls shown
 constexpr std::size_t kMostArrows = 20000;
 constexpr std::size_t kMostSizes = 2000;
 
-std::string base64(const std::vector<std::uint8_t>& bytes) {
-  namespace iterators = boost::archive::iterators;
-  using Letters = iterators::base64_from_binary<
-      iterators::transform_width<std::vector<std::uint8_t>::const_iterator, 6, 8>>;
-  std::string text(Letters(bytes.begin()), Letters(bytes.end()));
-  return text.append((3 - bytes.size() % 3) % 3, '=');
-}
-
-/// Time in calls of each kind, by row of ranks and column of time. The width of a column
-/// doubles whenever the run turns out longer than was thought.
-class Overview {
- public:
-  /// `threads`: of each rank.
-  Overview(std::vector<std::size_t> threads, double expected_ns)
-      : threads_(std::move(threads)),
-        ranks_(threads_.size()),
-        ranks_per_row_(std::max<std::size_t>((ranks_ + kMostRows - 1) / kMostRows, 1)),
-        rows_((ranks_ + ranks_per_row_ - 1) / ranks_per_row_),
-        width_(std::max<std::uint64_t>(static_cast<std::uint64_t>(expected_ns / kColumns) + 1, 1)),
-        cells_(rows_ * kColumns) {}
-
-  void add(std::size_t index, std::size_t kind, std::uint64_t begin, std::uint64_t end) {
-    while (end > width_ * kColumns) halve();
-    Cell* row = &cells_[index / ranks_per_row_ * kColumns];
-    while (begin < end) {
-      const std::uint64_t column = begin / width_;
-      const std::uint64_t until = std::min(end, (column + 1) * width_);
-      row[column][kind] += until - begin;
-      begin = until;
-    }
-  }
-
-  Json write(std::uint64_t end_ns) const {
-    const std::size_t columns =
-        std::clamp<std::uint64_t>((end_ns + width_ - 1) / width_, 1, kColumns);
-    std::vector<std::uint8_t> share, kind;
-    for (std::size_t row = 0; row < rows_; ++row) {
-      std::size_t here = 0;  // threads
-      for (std::size_t i = 0; i < ranks_per_row_ && row * ranks_per_row_ + i < ranks_; ++i)
-        here += threads_[row * ranks_per_row_ + i];
-      for (std::size_t column = 0; column < columns; ++column) {
-        const Cell& cell = cells_[row * kColumns + column];
-        std::uint64_t sum = 0;
-        for (const std::uint64_t ns : cell) sum += ns;
-        const double whole = static_cast<double>(width_) * static_cast<double>(here);
-        share.push_back(static_cast<std::uint8_t>(
-            std::min(255.0, 255.0 * static_cast<double>(sum) / whole + 0.5)));
-        kind.push_back(
-            static_cast<std::uint8_t>(std::max_element(cell.begin(), cell.end()) - cell.begin()));
-      }
-    }
-    return {{"rows", rows_},       {"ranks_per_row", ranks_per_row_}, {"columns", columns},
-            {"column_ns", width_}, {"share", base64(share)},          {"kind", base64(kind)}};
-  }
-
- private:
-  using Cell = std::array<std::uint64_t, kCallKinds>;
-
-  void halve() {
-    width_ *= 2;
-    for (std::size_t row = 0; row < rows_; ++row) {
-      Cell* cells = &cells_[row * kColumns];
-      for (std::size_t column = 0; column < kColumns; ++column) {
-        Cell sum{};
-        if (2 * column + 1 < kColumns)
-          for (std::size_t kind = 0; kind < kCallKinds; ++kind)
-            sum[kind] = cells[2 * column][kind] + cells[2 * column + 1][kind];
-        cells[column] = sum;
-      }
-    }
-  }
-
-  std::vector<std::size_t> threads_;
-  std::size_t ranks_, ranks_per_row_, rows_;
-  std::uint64_t width_;
-  std::vector<Cell> cells_;
-};
-
 /// Calls of some ranks, one by one, in a part of the run.
 class Detail {
  public:
-  Detail(const Trace& trace, const Load& load, Sites& sites) : trace_(trace), sites_(sites) {
-    choose(load);
+  /// `wanted`: ranks that are to be shown; empty: those that say most.
+  Detail(const Trace& trace, const Load& load, const RankList& wanted, Sites& sites)
+      : trace_(trace), sites_(sites) {
+    choose(load, wanted);
     double calls = 0;
     for (const RankLoad& one : load.ranks)
       if (track_.contains(one.rank)) calls += one.events;
@@ -121,7 +42,11 @@ class Detail {
 
   void add(const TimedEvent& event) {
     const auto track = track_.find(event.stream());
-    if (track == track_.end() || event.end_ns < begin_ || event.begin_ns >= end_) return;
+    if (track == track_.end()) return;
+    Track& of = tracks_[track->second];
+    of.first = std::min(of.first, event.begin_ns);
+    of.end = std::max(of.end, event.end_ns);
+    if (event.end_ns < begin_ || event.begin_ns >= end_) return;
     if (++calls_ > 2 * kMostCalls) return;
     Track& to = tracks_[track->second];
     const CallDescription& call = event.at->call();
@@ -154,6 +79,8 @@ class Detail {
     for (Track& track : tracks_) {
       Json one = {{"rank", trace_.rank_of(track.stream)}};
       if (trace_.threads > 1) one["thread"] = trace_.thread_of(track.stream);
+      one["first"] = std::min(track.first, end_ns);
+      one["last"] = std::min(track.end, end_ns);
       one["begin"] = track.begin;
       one["length"] = track.length;
       one["call"] = track.call;
@@ -172,7 +99,8 @@ class Detail {
  private:
   struct Track {
     std::uint32_t stream = 0;
-    std::uint64_t last = 0;
+    std::uint64_t last = 0;                     ///< begin of the call before
+    std::uint64_t first = UINT64_MAX, end = 0;  ///< of all calls, shown or not
     std::vector<WaitSpan> waits;
     std::vector<std::uint64_t> begin, length;
     std::vector<std::size_t> call, site;
@@ -190,12 +118,15 @@ class Detail {
   }
 
   // All ranks if they are few; else leads, the ones that compute most and least, and some between.
-  void choose(const Load& load) {
+  void choose(const Load& load, const RankList& wanted) {
     std::set<std::uint32_t> chosen;
     const auto add = [&](std::uint32_t rank) {
       if (chosen.size() < kMostTracks) chosen.insert(rank);
     };
-    if (load.ranks.size() > kMostTracks) {
+    if (!wanted.empty()) {
+      for (const RankLoad& one : load.ranks)
+        if (wanted.contains(one.rank)) add(one.rank);
+    } else if (load.ranks.size() > kMostTracks) {
       const auto less = [](const RankLoad& a, const RankLoad& b) {
         return a.compute_ns < b.compute_ns;
       };
@@ -249,16 +180,17 @@ Result<Events> events(const Request& request, const Load& load, Sites& sites) {
   const RankList ranks = trace.whole_ranks();
   MatrixBuilder builder(ranks);
   std::map<std::int64_t, std::uint64_t> sizes;
-  std::unordered_map<std::uint32_t, std::size_t> index;
-  for (const RankLoad& one : load.ranks) index.emplace(one.rank, index.size());
   std::unordered_map<const CallDescription*, std::size_t> kinds;
-  std::vector<std::size_t> threads;
-  for (const RankLoad& one : load.ranks) threads.push_back(trace.streams_of(one.rank).size());
-  Overview overview(std::move(threads), load.longest_ns);
-  Detail detail(trace, load, sites);
+  TimeCells by_rank(trace, TimeCells::by_rank(load), load.longest_ns);
+  TimeCells by_class(trace, TimeCells::by_class(trace), load.longest_ns);
+  Detail detail(trace, load, request.wanted, sites);
   Progress progress("report", trace.event_count());
   const bool timed = !lacks_times(trace);
-  PlaceWaits place_waits(trace, [&](const WaitSpan& wait) { detail.add(wait); });
+  PlaceWaits place_waits(trace, [&](const WaitSpan& wait) {
+    detail.add(wait);
+    by_rank.add_wait(wait);
+    by_class.add_wait(wait);
+  });
   CriticalPathBuilder path(ranks.size());
 
   const Result<TimelineFacts> facts = run_timeline(trace, ranks, [&](const TimedEvent& event) {
@@ -272,7 +204,8 @@ Result<Events> events(const Request& request, const Load& load, Sites& sites) {
       if (operation.kind == Operation::Kind::kSend) ++sizes[operation.bytes];
     const auto [kind, fresh] = kinds.try_emplace(&event.at->call(), 0);
     if (fresh) kind->second = call_kind_index(event.at->call());
-    overview.add(index[event.rank()], kind->second, event.begin_ns, event.end_ns);
+    by_rank.add_call(event, kind->second);
+    by_class.add_call(event, kind->second);
     detail.add(event);
   });
   if (!facts) return facts.error();
@@ -302,7 +235,9 @@ Result<Events> events(const Request& request, const Load& load, Sites& sites) {
                      {"unmatched", facts->unmatched},
                      {"wait_keys", kWaitKeys},
                      {"wait_words", kWaitWords},
-                     {"overview", overview.write(facts->end_ns)},
+                     {"has_waits", timed},
+                     {"overview", by_rank.write(facts->end_ns)},
+                     {"classes", by_class.write(facts->end_ns)},
                      {"detail", detail.write(facts->end_ns)}};
   return result;
 }

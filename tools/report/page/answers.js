@@ -2,6 +2,7 @@
 // Patterns of communication, efficiencies, and pairs of ranks.
 import { data, placeLink, share } from "./data.js";
 import { card, make, note, table } from "./dom.js";
+import { filterNote, takesAny, takesRank } from "./filter.js";
 import { treePicture } from "./tree.js";
 import { bytesText, countText, listText, shareText, timeText } from "./text.js";
 
@@ -17,6 +18,7 @@ export function efficiencyView() {
     ["serialisation", efficiency.serialisation, "longest computing / run on an ideal network", "ranks wait for each other although all compute alike"],
     ["transfer", efficiency.transfer, "run on an ideal network / run", "messages and calls take their time"]];
   return [
+    filterNote(". The factors are those of all ranks: how well ranks run together is no property of some of them. Load balance shows what each chosen rank spent."),
     make("div", { class: "cards" }, rows.map(([title, value, words]) => card(title[0].toUpperCase() + title.slice(1), shareText(value), words))),
     note(`The run takes ${timeText(efficiency.run_seconds * 1e9)}, on an ideal network ${timeText(efficiency.ideal_seconds * 1e9)}: there calls take no time, and only waiting for others is left.`),
     table("Factors of parallel efficiency", [
@@ -24,7 +26,7 @@ export function efficiencyView() {
       { title: "value", number: true, value: (row) => row[1], text: (row) => share(row[1], 1, shareText(row[1])) },
       { title: "is", value: (row) => row[2] },
       { title: "low if", value: (row) => row[3], class: "wrap" }], rows),
-  ];
+  ].filter(Boolean);
 }
 
 export function patternsView() {
@@ -33,7 +35,8 @@ export function patternsView() {
   const most = Math.max(...patterns.rows.map((row) => row.mean * row.instances), 0);
   return [
     note(`${countText(patterns.patterns)} patterns of ${countText(patterns.families)} families, ${countText(patterns.instances)} instances. A pattern is what some ranks do together again and again; patterns that are alike once partners are counted from the own rank, and come from the same lines, are a family.`),
-    patterns.unmatched > 0 ? note(`${countText(patterns.unmatched)} messages and collectives lack their others: the instances around them may be too small.`) : null,
+    patterns.unmatched > 0 ? note(`${countText(patterns.unmatched)} messages and collectives are unmatched: the instances around them may be too small.`) : null,
+    filterNote(". Families in which they take part; counts and times are those of all their instances."),
     table("Families, by their time", [
       { title: "function", value: (row) => row.function, class: "wrap" },
       { title: "family", value: (row) => row.family },
@@ -47,7 +50,7 @@ export function patternsView() {
       { title: "ranks", number: true, value: (row) => row.most_ranks,
         text: (row) => (row.least_ranks === row.most_ranks ? countText(row.most_ranks) : `${row.least_ranks}–${row.most_ranks}`) },
       { title: "bytes", number: true, value: (row) => row.bytes, text: (row) => bytesText(row.bytes) },
-    ], patterns.rows, { shown: 25 }),
+    ], patterns.rows.filter((row) => takesAny(row.ranks)), { shown: 25 }),
   ].filter(Boolean);
 }
 
@@ -68,18 +71,21 @@ export function pairsView() {
   if (!pairs) return leftOut();
   if (pairs.nearest.length === 0) return [note("No messages were sent.")];
   const byTime = pairs.by === "transfer";
+  const taken = (pair) => takesRank(pair.a) || takesRank(pair.b);
+  const outstanding = pairs.outstanding.filter(taken);
   return [
+    filterNote(". Pairs and clusters with them; in the picture their numbers are strong."),
     note(byTime ? "By the time of messages, from the beginning of the send to the end of what completes its receive; both directions together."
       : "By bytes, both directions together. CHAMELEON_TIMING=full adds the times of messages."),
     make("h2", {}, "Pairs that stand out"),
-    pairs.outstanding.length > 0 ? pairTable("Pairs that have far more than the others", pairs.outstanding, byTime) : note("None."),
+    outstanding.length > 0 ? pairTable("Pairs that have far more than the others", outstanding, byTime) : note("None."),
     make("h2", {}, "Clusters of ranks that belong together"),
     table("Clusters, by single linkage", [
       { title: "cluster", number: true, value: (row) => row.number },
       { title: "ranks", value: (row) => row.ranks, text: (row) => listText(row.ranks), class: "wrap" }],
-    pairs.clusters.map((ranks, i) => ({ number: i + 1, ranks })), { shown: 20 }),
+    pairs.clusters.map((ranks, i) => ({ number: i + 1, ranks })).filter((row) => takesAny(row.ranks)), { shown: 20 }),
     ...(pairs.tree ? treePicture(pairs.tree, byTime ? (seconds) => timeText(seconds * 1e9) : bytesText) : [note("There are too many ranks for a picture: chameleon pairs --svg draws one.")]),
     make("h2", {}, "Nearest pairs"),
-    pairTable("Pairs, the nearest first", pairs.nearest, byTime),
-  ];
+    pairTable("Pairs, the nearest first", pairs.nearest.filter(taken), byTime),
+  ].filter(Boolean);
 }

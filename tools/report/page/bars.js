@@ -2,7 +2,8 @@
 // What each rank spent, as stacked bars: in order of ranks, of computing time, or by cluster. The rank
 // that computes longest is named.
 import { data } from "./data.js";
-import { choice, make } from "./dom.js";
+import { choice, make, note } from "./dom.js";
+import { takesRank } from "./filter.js";
 import { canvas, clusterColour, ink, legend, ticks } from "./picture.js";
 import { parseRanks, ranksText, timeText } from "./text.js";
 
@@ -92,7 +93,8 @@ function drawCulprit(context, bars, wide, most, width) {
 // rows: {rank, compute, in_call, waiting, tool}, a point of the load each, in order of ranks.
 export function rankBars(rows) {
   const clusters = clusterOf();
-  const ranked = rows.map((row) => ({ ...row, cluster: clusters.get(row.rank) }));
+  const ranked = rows.filter((row) => takesRank(row.rank)).map((row) => ({ ...row, cluster: clusters.get(row.rank) }));
+  if (ranked.length === 0) return [note("No bar begins with one of the chosen ranks.")];
   const orders = {
     rank: (a, b) => a.rank - b.rank,
     compute: (a, b) => b.compute - a.compute || a.rank - b.rank,

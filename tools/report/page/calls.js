@@ -2,10 +2,13 @@
 // The calls that cost most, as `chameleon stats` counts them.
 import { data, longestText, placeLink, share, timed } from "./data.js";
 import { make, table } from "./dom.js";
+import { filterNote, takesAny } from "./filter.js";
 import { bytesText, countText, listText, timeText } from "./text.js";
 
 export function callsView() {
-  const { stats, paths } = data;
+  const { stats } = data;
+  const paths = data.paths.filter((row) => takesAny(row.ranks));
+  const names = stats.rows.filter((row) => takesAny(row.ranks));
   const longest = (rows) => Math.max(...rows.map((row) => row.call_seconds), 0);
   const columns = (rows) => [
     { title: "count", number: true, value: (row) => row.count, text: (row) => countText(row.count) },
@@ -27,10 +30,11 @@ export function callsView() {
   return [
     make("p", {}, `${countText(stats.events)} calls` + (timed
       ? `; in MPI ${timeText(stats.call_seconds * 1e9)}, between calls ${timeText(stats.compute_seconds * 1e9)}, summed over ranks.` : ".")),
+    filterNote(". Calls that they make; counts and times are those of all ranks that make them."),
     make("h2", {}, "By place"),
     table("Calls by place, longest first", [{ title: "place", value: (row) => row.site, text: (row) => placeLink(row.site) },
       { title: "call", value: (row) => row.call }, ...columns(paths)], paths, { shown: 25 }),
     make("h2", {}, "By call"),
-    table("Calls by name, longest first", [{ title: "call", value: (row) => row.call }, ...columns(stats.rows)], stats.rows),
-  ];
+    table("Calls by name, longest first", [{ title: "call", value: (row) => row.call }, ...columns(names)], names),
+  ].filter(Boolean);
 }

@@ -2,6 +2,7 @@
 // Ranks as a map: whom a lead traces for, and what makes the clusters different.
 import { data, placeLink, siteText, timed } from "./data.js";
 import { asTable, choice, make, note, pick, table } from "./dom.js";
+import { filterNote, takesAny, takesRank } from "./filter.js";
 import { canvas, clusterColour, heatText, ink, onRedraw } from "./picture.js";
 import { countText, listNote, listText, parseRanks, ranksText, timeText } from "./text.js";
 
@@ -143,7 +144,7 @@ export function clustersView() {
       const line = size > 5 ? 1 : 0;
       for (let rank = 0; rank < ranks; ++rank) {
         const [x, y] = corner(rank);
-        context.globalAlpha = chosen >= 0 && of[rank] !== chosen ? 0.3 : 1;
+        context.globalAlpha = (chosen >= 0 && of[rank] !== chosen) || !takesRank(rank) ? 0.3 : 1;
         context.fillStyle = colourOf(rank, most);
         context.fillRect(x, y, size - line, size - line);
         context.globalAlpha = 1;
@@ -153,7 +154,7 @@ export function clustersView() {
           context.strokeRect(x + 1.5, y + 1.5, Math.max(size - line - 3, 1), Math.max(size - line - 3, 1));
         }
         if (size >= 22) {
-          context.fillStyle = by === "cluster" && (chosen < 0 || of[rank] === chosen) ? ink("oncall") : ink("text");
+          context.fillStyle = by === "cluster" && (chosen < 0 || of[rank] === chosen) && takesRank(rank) ? ink("oncall") : ink("text");
           context.textAlign = "center";
           context.textBaseline = "middle";
           context.font = `${leads.has(rank) ? "bold " : ""}${size >= 34 ? 12 : 10}px system-ui, sans-serif`;
@@ -183,6 +184,7 @@ export function clustersView() {
   onRedraw(() => swatches.forEach((one, i) => { one.style.background = colourOfCluster(i); }));
   picture.element.classList.add("bare");
   return [
+    filterNote(". The map shows all ranks, the others pale; below are the clusters with chosen ranks."),
     clusters.length
       ? make("p", {}, `${countText(clusters.length)} ${clusters.length === 1 ? "cluster" : "clusters"} of ${countText(paths.length)} ${paths.length === 1 ? "Call-Path" : "Call-Paths"}: ranks of a cluster did the same, and its lead traced for it.`)
       : note("No clusters: no marker led to state C, or clustering was off."),
@@ -201,10 +203,10 @@ export function clustersView() {
     clusters.length
       ? note("Framed: leads. Choose a rank to see what distinguishes its cluster. ",
              listNote(clusters.map((one) => one.ranks))) : null,
-    clusters.length ? make("div", { class: "chips" }, clusters.slice(0, kMostChips).map((one, i) =>
+    clusters.length ? make("div", { class: "chips" }, clusters.slice(0, kMostChips).map((one, i) => takesAny(one.ranks) &&
       make("button", { type: "button", class: "chip", onclick: () => choose(chosen === i ? -1 : i) },
         swatches[i],
-        `${i + 1}: ${shortened(listText(one.ranks))}`))) : null,
+        `${i + 1}: ${shortened(listText(one.ranks))}`)).filter(Boolean)) : null,
     detail,
     clusters.length ? asTable(() => table("Clusters", [
       { title: "cluster", number: true, value: (row) => row.i + 1 },
@@ -213,6 +215,6 @@ export function clustersView() {
       ...(clusters.some((one) => one.split_by) ? [{ title: "apart by", value: (row) => row.split_by ?? "" }] : []),
       { title: "how many", number: true, value: (row) => row.size, text: (row) => countText(row.size) },
       { title: "ranks", value: (row) => row.ranks, text: (row) => listText(row.ranks), class: "wrap" },
-    ], clusters.map((one, i) => ({ ...one, i, size: parseRanks(one.ranks).length })))) : null,
+    ], clusters.map((one, i) => ({ ...one, i, size: parseRanks(one.ranks).length })).filter((row) => takesAny(row.ranks)))) : null,
   ].filter(Boolean);
 }

@@ -2,6 +2,7 @@
 // How large messages are, and how long calls take.
 import { data, timed } from "./data.js";
 import { asTable, choice, make, note, pick, table } from "./dom.js";
+import { filterNote } from "./filter.js";
 import { chart } from "./picture.js";
 import { bytesText, countText, shareText, timeText } from "./text.js";
 
@@ -97,6 +98,7 @@ function timePart() {
 }
 
 export function distributionsView() {
-  return [make("h2", {}, "Sizes of messages"), ...sizePart(),
+  return [filterNote(". The distributions are those of all ranks: the trace has none of single ranks."),
+    make("h2", {}, "Sizes of messages"), ...sizePart(),
           make("h2", {}, "Times"), ...timePart()];
 }

@@ -2,6 +2,7 @@
 // Load over time: the efforts (computation, or time in calls) of ranks that are alike in each step, and the sampled ranks of a window.
 import { data } from "./data.js";
 import { asTable, card, make, note, pick, table } from "./dom.js";
+import { filterNote, takesRank } from "./filter.js";
 import { canvas, heatText, ink } from "./picture.js";
 import { markersText } from "./series.js";
 import { countText, shareText, timeText } from "./text.js";
@@ -103,7 +104,7 @@ function effortMap(press) {
 // The effort of each sampled rank of a window in each step.
 function sampledMap(current) {
   const rows = () => layers(current()).flatMap(({ stratum }) =>
-    stratum.sampled.map((sampled) => ({ stratum, sampled })));
+    stratum.sampled.filter((sampled) => takesRank(sampled.rank)).map((sampled) => ({ stratum, sampled })));
   let width = 1;
   return canvas({
     label: "The effort of each sampled rank of the chosen window in each step",
@@ -180,6 +181,7 @@ export function effortsView() {
       card("Windows", countText(list.length), lost ? `${countText(lost)} given up` : `up to ${countText(Math.max(...list.map((one) => one.steps.length)))} steps each`),
       card("Ranks sampled", shareText(total((one) => one.sampled) / total((one) => one.ranks)), "of all ranks, on average"),
       card("Claimed error holds", `${countText(held)} of ${countText(list.length)}`, "windows")),
+    filterNote(". Bands are those of all ranks; below are those of the chosen ranks that were sampled."),
     note(`Measured: ${data.effort_text}. Ranks that are alike in it are a band, as high as they are many. Sums over all ranks are exact; the sampled ranks stand for the others, with the error that is claimed.`),
     effortMap(show).element,
     asTable(() => windowsTable(list)),
@@ -187,5 +189,5 @@ export function effortsView() {
     picker, sampled.element, steps,
   ];
   show(list[0]);
-  return parts;
+  return parts.filter(Boolean);
 }

@@ -3,6 +3,7 @@
 import { rankBars, slowestRank } from "./bars.js";
 import { data, kTimesShared, placeLink, share, timeClasses, timed, timesShared } from "./data.js";
 import { asTable, card, make, note, table } from "./dom.js";
+import { filterNote, takesAny, takesRank } from "./filter.js";
 import { slowTable } from "./series.js";
 import { countText, listText, parseRanks, shareText, timeText } from "./text.js";
 
@@ -12,7 +13,7 @@ function classTable() {
   if (!timeClasses || info.streams > info.ranks || load.ranks_per_point > 1) return [];
   if (timeClasses.every((one) => /^\d+$/.test(one.ranks))) return [note("Each rank has its own times at every place.")];
   const at = new Map(load.rank.map((rank, i) => [rank, i]));
-  const rows = timeClasses.map(({ ranks, spread }) => {
+  const rows = timeClasses.filter((one) => takesAny(one.ranks)).map(({ ranks, spread }) => {
     const list = parseRanks(ranks).map((rank) => at.get(rank)).filter((i) => i !== undefined);
     const mean = (values) => list.reduce((sum, i) => sum + values[i], 0) / Math.max(list.length, 1);
     return { ranks, spread, count: list.length, compute: mean(load.compute), in_call: mean(load.in_call) };
@@ -38,6 +39,8 @@ export function loadView() {
   const communication = load.run > 0 ? load.most_compute / load.run : 1;
   const rows = load.rank.map((rank, i) => ({ rank, compute: load.compute[i],
     in_call: load.in_call[i], waiting: load.waiting[i], tool: load.tool[i], events: load.events[i] }));
+  const shown = rows.filter((row) => takesRank(row.rank));
+  const places = load.places.filter((place) => takesAny(place.slowest));
   const most = load.places.length ? load.places[0].most - load.places[0].mean : 0;
   return [
     make("div", { class: "cards" },
@@ -45,6 +48,7 @@ export function loadView() {
       card("Load balance", shareText(balance), "mean / longest computing"),
       card("Communication efficiency", shareText(communication), "longest computing / run"),
       card("Longest computing", timeText(load.most_compute), `${data.info.load ? `${slowestRank()}; ` : ""}mean ${timeText(load.mean_compute)}`)),
+    filterNote(". The factors above are those of all ranks; the tables below have the places where chosen ranks are among the slowest."),
     timesShared ? note(kTimesShared) : null,
     ...(data.series.length > 0 ? [make("h2", {}, "Slow time steps"), ...slowTable()] : []),
     make("h2", {}, "Time by rank"),
@@ -57,7 +61,7 @@ export function loadView() {
       { title: "waiting at markers", number: true, value: (row) => row.waiting, text: (row) => timeText(row.waiting) },
       { title: "in the tool", number: true, value: (row) => row.tool, text: (row) => timeText(row.tool) },
       { title: "calls", number: true, value: (row) => row.events, text: (row) => countText(row.events) },
-    ], rows)),
+    ], shown)),
     ...classTable(),
     make("h2", {}, "Where ranks compute for different times"),
     note("Computation is reported at the MPI call that follows it. The longest less the mean is what perfect balance at that place would save."),
@@ -73,6 +77,6 @@ export function loadView() {
         { title: "least", number: true, value: (row) => row.least, text: (row) => timeText(row.least) },
         { title: "ranks there", number: true, value: (row) => row.ranks, text: (row) => countText(row.ranks) },
         { title: "slowest ranks", value: (row) => row.slowest, text: (row) => listText(row.slowest), class: "wrap" },
-      ], load.places, { shown: 20 }),
+      ], places, { shown: 20 }),
   ].filter(Boolean);
 }

@@ -6,6 +6,7 @@ import { clustersView } from "./clusters.js";
 import { data } from "./data.js";
 import { distributionsView } from "./distributions.js";
 import { make } from "./dom.js";
+import { chosenRanks, chooseRanks } from "./filter.js";
 import { effortsView } from "./efforts.js";
 import { loadView } from "./load.js";
 import { matrixView } from "./matrix.js";
@@ -28,6 +29,53 @@ const kViews = [["overview", "Overview", overview], ["load", "Load balance", loa
 const main = document.getElementById("views");
 const tabs = new Map();
 let current = null;
+
+// What follows # in the address: the view, and the ranks if some are chosen.
+function addressOf(name) {
+  const ranks = chosenRanks();
+  return `#${name}${ranks ? `?ranks=${ranks.text}` : ""}`;
+}
+
+// Ranks of an address are chosen; one without them, as of a link within the page, leaves the choice.
+function follow(focus) {
+  const [name, query] = location.hash.slice(1).split("?ranks=");
+  if (query !== undefined) applyRanks(decodeURIComponent(query));
+  select(name, focus);
+  history.replaceState(null, "", addressOf(current.name));
+}
+
+function applyRanks(text) {
+  const input = document.getElementById("ranks"), said = document.getElementById("ranks-said");
+  const wrong = chooseRanks(text);
+  input.value = text;
+  said.textContent = wrong;
+  if (wrong) input.setAttribute("aria-invalid", "true");
+  else input.removeAttribute("aria-invalid");
+  if (wrong) return;
+  const ranks = chosenRanks();
+  input.classList.toggle("used", ranks !== null);
+  if (ranks) said.textContent = `${countText(ranks.ranks.length)} of ${countText(data.info.ranks)}`;
+  for (const tab of tabs.values()) {
+    tab.made = false;
+    tab.panel.replaceChildren();
+  }
+}
+
+function useFilter() {
+  const form = document.getElementById("filter"), input = document.getElementById("ranks");
+  form.hidden = data.info.ranks < 2;
+  const apply = () => {
+    if (input.value === (chosenRanks()?.text ?? "")) return;
+    applyRanks(input.value);
+    select(current.name, false);
+    history.replaceState(null, "", addressOf(current.name));
+  };
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    apply();
+  });
+  for (const kind of ["change", "search"]) input.addEventListener(kind, apply);
+}
 
 function select(name, focus) {
   const next = tabs.get(name) ?? tabs.get("overview");
@@ -67,10 +115,10 @@ function begin() {
   const list = document.getElementById("tabs");
   for (const [name, title, build] of kViews) {
     const button = make("button", { type: "button", role: "tab", id: `tab-${name}`,
-      "aria-controls": `view-${name}`, onclick: () => { location.hash = name; } }, title);
+      "aria-controls": `view-${name}`, onclick: () => { location.hash = addressOf(name); } }, title);
     const panel = make("section", { role: "tabpanel", id: `view-${name}`, hidden: true,
                                     "aria-labelledby": `tab-${name}` });
-    tabs.set(name, { button, panel, build, made: false });
+    tabs.set(name, { name, button, panel, build, made: false });
     list.append(button);
     main.append(panel);
   }
@@ -81,10 +129,11 @@ function begin() {
     if (next === undefined || at < 0) return;
     event.preventDefault();
     const name = names[(next + names.length) % names.length];
-    history.replaceState(null, "", `#${name}`);
+    history.replaceState(null, "", addressOf(name));
     select(name, true);
   });
-  addEventListener("hashchange", () => select(location.hash.slice(1), false));
+  addEventListener("hashchange", () => follow(false));
+  useFilter();
   let wait = 0;
   addEventListener("resize", () => {
     clearTimeout(wait);
@@ -101,7 +150,7 @@ function begin() {
     theme.textContent = `Theme: ${next ?? "system"}`;
     shade();
   });
-  select(location.hash.slice(1), false);
+  follow(false);
 }
 
 begin();

@@ -2,6 +2,7 @@
 // Who sends how much to whom. Cells too small to be seen are summed into those that can.
 import { data } from "./data.js";
 import { asTable, choice, make, note, push, table } from "./dom.js";
+import { chosenRanks, filterNote, takesRank } from "./filter.js";
 import { canvas, heatColour, heatText, ink, ticks } from "./picture.js";
 import { bytesText, countText, timeText } from "./text.js";
 
@@ -10,26 +11,36 @@ const kMostSteps = 360;
 
 function besides({ collectives, not_included: missing }) {
   const notes = Object.entries(missing).map(([call, count]) =>
-    note(`Not in here: what ${call} ×${countText(count)} moves.`));
+    note(`Not included: the data that ${countText(count)} × ${call} moves.`));
   if (collectives.calls > 0)
-    notes.unshift(note(`${countText(collectives.calls)} calls of collectives are not in here, into which ${bytesText(collectives.sent_bytes)} went: how the library moves those is its own affair.`));
+    notes.unshift(note(`${countText(collectives.calls)} collective calls, which sent ${bytesText(collectives.sent_bytes)}, are not included: MPI implementations choose their own messages for collectives.`));
   return notes;
 }
 
 export function matrixView() {
   const { matrix, info } = data;
-  if (!matrix) return [note(data.left_out ?? "No messages are told.")];
+  if (!matrix) return [note(data.left_out ?? "The trace has no messages.")];
   if (matrix.pairs === 0)
     return [note("No rank sent a message to another, point to point."), ...besides(matrix)];
+  const together = matrix.ranks_per_cell;
   let amount = "bytes", log = true, grain = "ranks";
-  const source = () => (grain === "ranks" ? matrix.cells : matrix.clusters);
+  // With chosen ranks only what they send or receive: a cell of several ranks counts if one of them is chosen.
+  const takenCell = (cell) => {
+    for (let rank = cell * together; rank < (cell + 1) * together; ++rank) if (takesRank(rank)) return true;
+    return false;
+  };
+  const takenOf = (cells) => {
+    const at = cells.source.map((_, i) => i).filter((i) => takenCell(cells.source[i]) || takenCell(cells.dest[i]));
+    return Object.fromEntries(Object.entries(cells).map(([key, values]) => [key, at.map((i) => values[i])]));
+  };
+  const ranksCells = chosenRanks() ? takenOf(matrix.cells) : matrix.cells;
+  const source = () => (grain === "ranks" ? ranksCells : matrix.clusters);
   const side = () => (grain === "ranks" ? Math.ceil(matrix.ranks / matrix.ranks_per_cell)
                                         : info.clusters.length);
   // What is looked at: `span` cells from (x0, y0) on.
   let x0 = 0, y0 = 0, span = side(), at = null;
   const left = 64, top = 28;
   let edge = 1, steps = 1, sums = new Float64Array(1), most = 0, dragged = null;
-  const together = matrix.ranks_per_cell;
   const name = (cell, count = 1) => {
     if (grain === "clusters") return count > 1 ? `clusters ${cell + 1}–${cell + count}` : `cluster ${cell + 1}`;
     const first = cell * together, last = Math.min((cell + count) * together, matrix.ranks) - 1;
@@ -184,6 +195,7 @@ export function matrixView() {
   refillTable();
   return [
     make("p", {}, `${countText(matrix.messages)} messages of ${bytesText(matrix.bytes)} between ${countText(matrix.pairs)} pairs of ranks.`),
+    filterNote(". Messages that they send or receive; clusters are those of all ranks."),
     make("div", { class: "controls" },
       choice("Amount", [["bytes", "bytes"], ["messages", "messages"], ["wait", "time"]], amount, (value) => {
         amount = value;

@@ -2,10 +2,13 @@
 // What ran, what stands out, what is exact and what is declared.
 import { slowestRank } from "./bars.js";
 import { bytesAtLeast, data, kTimesShared, measured, placeLink, timeClasses, timed, timesShared } from "./data.js";
-import { card, make, note } from "./dom.js";
+import { card, make, note, table } from "./dom.js";
+import { chosenRanks, filterNote, takesRank } from "./filter.js";
 import { slowWords } from "./series.js";
 import { bytesText, countText, parseRanks, ranksText, shareText, timeText } from "./text.js";
 import { kWaitKinds } from "./waits.js";
+
+const kShortRun = 2e9;  // ns; as in chameleon summary
 
 function runNs() {
   return data.info.run_seconds > 0 ? data.info.run_seconds * 1e9 : data.load.run;
@@ -22,8 +25,9 @@ function waitFinding() {
   const seconds = ([key]) => (key === "marker" ? 0 : waits.all[`${key}_seconds`]);
   const [key, title] = kWaitKinds.reduce((a, b) => (seconds(b) > seconds(a) ? b : a));
   const place = waits.places.reduce((a, b) => (b[`${key}_seconds`] > a[`${key}_seconds`] ? b : a));
-  return [`${shareText(waits.all.waiting_seconds / waits.all.call_seconds)} of the MPI time is waiting for other ranks, most of it of the kind ${title} (${timeText(seconds([key]) * 1e9)} of all ranks): ${place.call} at `,
-          placeLink(place.site), place.longest ? `, where ${ranksText(place.longest)} ${/^\d+$/.test(place.longest) ? "waits" : "wait"} longest. ` : ". ",
+  return [`Ranks wait for other ranks in ${shareText(waits.all.waiting_seconds / waits.all.call_seconds)} of the MPI time, mostly in ${place.call} at `,
+          placeLink(place.site), ` (${title}, ${timeText(seconds([key]) * 1e9)} summed over ranks). `,
+          place.longest ? `There ${ranksText(place.longest)} ${/^\d+$/.test(place.longest) ? "waits" : "wait"} longest. ` : "",
           view("waits", "All waits"), "."];
 }
 
@@ -33,7 +37,7 @@ function criticalFinding() {
   if (!critical || critical.function.length === 0) return null;
   const row = critical.function.reduce((a, b) => (b.beyond_seconds > a.beyond_seconds ? b : a));
   if (!(row.beyond_seconds > 0.02 * critical.seconds)) return null;
-  return [`The length of the run depends on ${row.name}: before its calls ${ranksText(row.ranks)} computed for ${timeText(row.compute_seconds * 1e9)} on the critical path, a rank on average for ${timeText(row.mean_compute_seconds * 1e9)}. Balance there would save at most ${timeText(row.beyond_seconds * 1e9)}, ${shareText(row.beyond_seconds / critical.seconds)} of the run. `,
+  return [`${row.name} is on the critical path for ${timeText(row.compute_seconds * 1e9)} of computing by ${ranksText(row.ranks)}; the mean of all ranks is ${timeText(row.mean_compute_seconds * 1e9)}. Balancing it would save at most ${timeText(row.beyond_seconds * 1e9)}, ${shareText(row.beyond_seconds / critical.seconds)} of the run. `,
           view("waits", "The critical path"), "."];
 }
 
@@ -43,13 +47,10 @@ function findings() {
   const { load, info, stats } = data;
   if (!info.complete)
     list.push(["The run did not reach MPI_Finalize, or is still running: what is here ends at the last flush."]);
-  if (!timed) return [...list, ["No times were recorded: only counts and bytes are told."]];
-  const whole = stats.compute_seconds + stats.call_seconds;
-  if (whole > 0)
-    list.push([`${shareText(stats.call_seconds / whole)} of the ranks' time is in MPI, ${shareText(stats.compute_seconds / whole)} between calls.`]);
+  if (!timed) return [...list, ["No times were recorded: there are only counts and bytes."]];
   const slow = [...data.slow].sort((a, b) => b.lost_seconds - a.lost_seconds).slice(0, 3);
   for (const one of slow.sort((a, b) => a.first - b.first)) list.push(slowWords(one));
-  if (data.slow.length > 0) list.push([view("load", "All slow steps"), ", ", view("timeline", "when they were"), "."]);
+  if (slow.length > 0) list.at(-1).push(" ", view("load", data.slow.length > slow.length ? "All slow steps" : "The slow steps"), "; ", view("timeline", "the timeline"), ".");
   const balance = load.most_compute > 0 ? load.mean_compute / load.most_compute : 1;
   const worst = load.places[0];
   if (balance < 0.85 && worst && load.most_compute - load.mean_compute > 0.05 * load.run)
@@ -63,14 +64,17 @@ function findings() {
     list.push([`Even ${slowestRank()}, which computes longest, spends ${shareText(1 - load.most_compute / load.run)} of the run in MPI: communication or waiting${timesShared && !measured ? "" : ", not unequal work"}. `,
                view("timeline", "See when"), "."]);
   for (const one of [waitFinding(), criticalFinding()]) if (one) list.push(one);
+  const whole = stats.compute_seconds + stats.call_seconds;
+  if (whole > 0)
+    list.push([`${shareText(stats.call_seconds / whole)} of the ranks' time is in MPI, ${shareText(stats.compute_seconds / whole)} between calls.`]);
   const top = data.paths[0];
   if (top && stats.call_seconds > 0)
     list.push([`${shareText(top.call_seconds / stats.call_seconds)} of the MPI time is in ${top.call} at `,
                placeLink(top.site), ". ", view("calls", "All calls"), "."]);
   if (info.tool_share > 0.05)
-    list.push([`The tool itself took ${shareText(info.tool_share)} of the run` + (info.acted > 0
-      ? ", beside waiting at markers; it is in no time on this page, but longer steps or a higher CHAMELEON_CALL_FREQUENCY would disturb less."
-      : "; it is in no time on this page.")]);
+    list.push([`The tracer took ${shareText(info.tool_share)} of the run, which is in no time on this page. ` +
+      (info.acted > 1 && runNs() > kShortRun ? "Longer time steps, or votes at fewer markers (CHAMELEON_CALL_FREQUENCY=auto), reduce it."
+        : "Most of it is the start and the end of the run: the longer the run, the smaller its share.")]);
   return list;
 }
 
@@ -115,6 +119,25 @@ function exactness() {
   return lines;
 }
 
+// What the chosen ranks spent, beside the mean of all.
+function chosenPart() {
+  const { load } = data;
+  if (!chosenRanks() || !timed) return [];
+  const rows = [["computing", "compute"], ["in MPI", "in_call"], ["waiting at markers", "waiting"], ["in the tool", "tool"]]
+    .map(([name, part]) => {
+      const all = load[part], list = all.map((ns, i) => ({ ns, rank: load.rank[i] })).filter((one) => takesRank(one.rank));
+      const mean = (values) => values.reduce((a, b) => a + b, 0) / Math.max(values.length, 1);
+      const most = list.reduce((a, b) => (b.ns > a.ns ? b : a), { ns: -1, rank: 0 });
+      return { name, mean: mean(list.map((one) => one.ns)), most, all: mean(all) };
+    });
+  return [make("h2", {}, "The chosen ranks"),
+    table("Time of a rank", [
+      { title: "time", value: (row) => row.name },
+      { title: "mean of the chosen", number: true, value: (row) => row.mean, text: (row) => timeText(row.mean) },
+      { title: "longest of them", number: true, value: (row) => row.most.ns, text: (row) => (row.most.ns > 0 ? `${timeText(row.most.ns)}, rank ${row.most.rank}` : "") },
+      { title: "mean of all", number: true, value: (row) => row.all, text: (row) => timeText(row.all) }], rows)];
+}
+
 export function overview() {
   const { info, stats } = data;
   const row = (name, value) => [make("dt", {}, name), make("dd", {}, value)];
@@ -129,12 +152,15 @@ export function overview() {
       card("Tool", info.run_seconds > 0 ? shareText(info.tool_share) : "not recorded", "of the run, kept out of all times"),
       card("Exact", info.inexact.length + info.declarations.length === 0 ? "yes" : "in part",
            info.fidelity ? `fidelity ${info.fidelity}` : null)),
+    filterNote(". All other parts of this view are of the whole run."),
+    ...chosenPart(),
     make("h2", {}, "What stands out"),
     make("ul", { class: "findings" }, findings().map((words) => make("li", {}, ...words))),
     make("div", { class: "columns" },
       make("section", {}, make("h2", {}, "What ran"),
         make("dl", {},
           row("Program", info.program || "not known"),
+          ...(info.facts?.run?.command_line ? [row("Command", info.facts.run.command_line)] : []),
           row("Started", info.started ? new Date(info.started * 1000).toISOString().replace(".000", "") : "not known"),
           row("Finished", info.complete ? "yes" : "no"),
           row("Hosts", hosts.length ? hosts.join(", ") : "not known"),

@@ -2,8 +2,9 @@
 // Acted-on markers and the states they led to, in time or in their order.
 import { data } from "./data.js";
 import { asTable, choice, make, note, table } from "./dom.js";
+import { filterNote, takesAny } from "./filter.js";
 import { canvas, ink, legend, ticks } from "./picture.js";
-import { countText, timeText } from "./text.js";
+import { countText, ranksText, timeText } from "./text.js";
 
 const kStates = { AT: "all ranks trace", C: "ranks are clustered, leads elected",
                   L: "leads trace", F: "the end" };
@@ -25,12 +26,19 @@ function markerText(span) {
                                 : `marker ${countText(span.first)}`;
 }
 
+// At how many markers the chosen ranks had changed.
+function changedText() {
+  const parts = (data.info.changed ?? []).filter((one) => takesAny(one.ranks))
+    .map((one) => `${ranksText(one.ranks)} changed at ${countText(one.markers)} of ${countText(data.info.acted)} acted-on markers`);
+  return parts.length > 0 ? parts.join("; ") : "they changed at no marker";
+}
+
 export function phasesView() {
   const { info } = data;
   const list = spans();
   if (list.length === 0)
     return [note(info.markers > 0
-      ? "The trace does not tell which state each marker led to."
+      ? "The trace does not say which state each marker led to."
       : "The program has no markers, so that all ranks were merged once, in MPI_Finalize.")];
   const inTime = list[list.length - 1].end > 0;
   let axis = inTime ? "time" : "marker", at = -1;
@@ -138,6 +146,7 @@ export function phasesView() {
     make("p", {}, `${countText(info.markers)} markers, of which ${countText(info.acted)} were acted on: `
       + `#AT ${countText(info.count_at)}, #C ${countText(info.count_c)}, #L ${countText(info.count_l)}; `
       + `${countText(info.count_flush)} flushes, leads elected ${countText(info.clusterings)} ${info.clusterings === 1 ? "time" : "times"}.`),
+    filterNote(`: ${changedText()}. States are those of all ranks, which go through them together.`),
     make("div", { class: "controls" },
       inTime ? choice("Axis", [["time", "time"], ["marker", "markers"]], axis, (value) => {
         axis = value;
@@ -155,5 +164,5 @@ export function phasesView() {
       { title: "ranks changed", number: true, value: (span) => span.changed, text: (span) => countText(span.changed) },
       { title: "until", number: true, value: (span) => span.end, text: (span) => timeText(span.end) },
     ], list)),
-  ];
+  ].filter(Boolean);
 }

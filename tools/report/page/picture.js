@@ -9,7 +9,7 @@ let building = null;  // the panel whose parts are being made
 export function inPanel(panel, build) {
   building = panel;
   redraws.set(panel, []);
-  panel.append(...build());
+  panel.append(...build().filter(Boolean));
   building = null;
 }
 

@@ -145,9 +145,8 @@ export function slowTable() {
 export function slowWords(slow) {
   const lost = timeText(slow.lost_seconds * 1e9), compute = timeText(slow.compute_seconds * 1e9);
   const steps_ = markersText(slow.first, slow.last);
-  const words = slow.whose === "all"
-    ? [`In the steps of ${steps_} every rank took ${lost} longer than in others`]
-    : [`In the steps of ${steps_} ${culprit(slow)} computed longest, ${compute}, and the others lost ${lost}`];
-  if (slow.computes) words.push(slow.whose === "all" ? ", and computed longer " : ": ", `before ${slow.computes.call} at `, placeLink(slow.computes.site));
-  return [...words, "."];
+  const before = slow.computes ? [` before ${slow.computes.call} at `, placeLink(slow.computes.site)] : [];
+  if (slow.whose === "all")
+    return [`At ${steps_} every rank took ${lost} longer than in other steps`, ...(slow.computes ? [": it computed longer", ...before] : []), "."];
+  return [`At ${steps_} ${culprit(slow)} computed longest, ${compute}`, ...before, `. The others lost ${lost}.`];
 }

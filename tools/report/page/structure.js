@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The program as loops of calls. Rows are made when the loop around them is opened.
 import { data, kindOf, longestText, placeLink, timed } from "./data.js";
-import { make, note, push } from "./dom.js";
+import { make, note, push, tick } from "./dom.js";
+import { filterNote, takesAny } from "./filter.js";
 import { bytesText, countText, listNote, listText, timeText } from "./text.js";
+import { groupVariants } from "./variants.js";
 
 const kOpenAtFirst = 80;  // rows
 
@@ -15,6 +17,9 @@ function bar(node, whole) {
 }
 
 function titleOf(node) {
+  if (node.variants)
+    return [make("strong", { class: "loop" }, `${countText(node.variants)} variants`), ` of ${node.words}`];
+  if (node.variant) return [make("span", { class: "note" }, `variant ${node.variant}: `), node.words];
   if (node.loop !== undefined)
     return [make("strong", { class: "loop" }, `loop ${node.loop} ×`)];
   return [make("span", { class: "dot", style: `background:var(--${kindOf(node.call)})`, "aria-hidden": "true" }),
@@ -67,7 +72,7 @@ export function structureView() {
     const row = { node, level, open: false, parent };
     if (node.body)
       row.button = make("button", { type: "button", class: "fold", "aria-expanded": "false",
-        "aria-label": `loop ${node.loop}`, onclick: () => setOpen(row, !row.open) }, "▸");
+        "aria-label": node.variants ? `${node.variants} variants of ${node.words}` : node.variant ? `variant ${node.variant}` : `loop ${node.loop}`, onclick: () => setOpen(row, !row.open) }, "▸");
     // Only what differs from the line around it is worth reading; the dialog says all.
     const around = parent ? parent.node.ranks : data.info.traced_ranks;
     const ranks = node.ranks === around ? (parent ? "" : "all") : node.ranks;
@@ -78,7 +83,8 @@ export function structureView() {
         make("div", { style: `padding-left:${1.3 * level + (node.body ? 0 : 1.5)}em` },
           row.button ?? null, ...titleOf(node),
           node.inexact ? make("em", { class: "inexact" }, ` not exact: ${node.inexact}`) : null)),
-      make("td", { class: "wrap" }, node.site === undefined ? node.place ?? "" : placeLink(node.site, node.ranks)),
+      make("td", { class: "wrap" }, node.site !== undefined ? placeLink(node.site, node.ranks)
+        : typeof node.place === "number" ? placeLink(node.place, node.ranks) : node.place ?? ""),
       make("td", { class: "wrap ranks" }, ranks === "all" ? ranks : unbroken(ranks)),
       make("td", { class: "number" }, countText(node.count)),
       make("td", { class: "number" }, timed ? timeText(node.compute) : "",
@@ -109,41 +115,60 @@ export function structureView() {
     event.preventDefault();
     next?.element.focus();
   });
-  for (const node of data.tree.nodes) {
-    const row = rowOf(node, 0, null);
-    rows.push(row);
-    body.append(row.element);
-  }
-  if (rows.length) rows[0].element.tabIndex = 0;
+  const taken = (nodes) => nodes.filter((node) => takesAny(node.ranks))
+    .map((node) => (node.body ? { ...node, body: taken(node.body) } : node));
+  const nodes = taken(data.tree.nodes), grouped = groupVariants(nodes);
+  const fill = (list) => {
+    rows.splice(0);
+    body.replaceChildren();
+    for (const node of list) {
+      const row = rowOf(node, 0, null);
+      rows.push(row);
+      body.append(row.element);
+    }
+    if (rows.length) rows[0].element.tabIndex = 0;
+  };
   // Loops are opened while there is room, those with most of the time first.
   const spent = (row) => row.node.compute + row.node.in_call;
   const hottest = (list) => list.reduce((most, row) => (spent(row) > spent(most) ? row : most), list[0]);
   const closed = () => rows.filter((row) => row.node.body && !row.open && !row.tooLong);
-  const hot = hottest(closed());
-  for (let row = hot, many = rows.length; row; row = hottest(closed())) {
-    row.tooLong = row !== hot && many + row.node.body.length > kOpenAtFirst;
-    if (row.tooLong) continue;
-    many += row.node.body.length;
-    setOpen(row, true);
-  }
+  let hot = null;
+  const openSome = () => {
+    hot = hottest(closed());
+    for (let row = hot, many = rows.length; row; row = hottest(closed())) {
+      row.tooLong = row !== hot && (row.node.variants || many + row.node.body.length > kOpenAtFirst);
+      if (row.tooLong) continue;
+      many += row.node.body.length;
+      setOpen(row, true);
+    }
+  };
+  fill(grouped);
+  openSome();
+  const has = (list) => list.some((node) => node.variants || (node.body && has(node.body)));
   const all = (open) => {
     for (let i = 0; i < rows.length && rows.length < 3000; ++i)
       if (rows[i].node.body && rows[i].open !== open) setOpen(rows[i], open);
   };
   const heads = ["what", "place", "ranks", "calls", "computing before", "in calls", "sent", "share of all time"];
   return [
+    filterNote(". Calls and loops in which they take part; counts and times are those of all ranks that do."),
     make("p", {}, `${countText(data.stats.events)} calls in ${countText(data.stats.nodes)} nodes, times summed over ranks. `,
       "Arrow keys go through the rows and open loops; a place shows its source, call path and ranks."),
     make("div", { class: "controls" }, make("span", { class: "buttons" },
       push("Open all", () => all(true)), push("Close all", () => all(false))),
-      hot && timed && whole > 0 ? push(`Most of the time: loop ${hot.node.loop} ×${hot.node.place ? `, ${hot.node.place}` : ""}, ` +
+      has(grouped) ? tick("variants as one row", true, (one) => {
+        fill(one ? grouped : nodes);
+        openSome();
+      }) : null,
+      hot && timed && whole > 0 ? push(`Most of the time: ${hot.node.variants ? `variants of ${hot.node.words}` : `loop ${hot.node.loop} ×`}${typeof hot.node.place === "string" ? `, ${hot.node.place}` : ""}, ` +
           `${(100 * spent(hot) / whole).toFixed(0)} %`, () => hot.element.focus()) : null),
     make("div", { class: "table" }, make("table", { class: "tree", role: "treegrid", "aria-label": "Loops and calls" },
       make("thead", {}, make("tr", {}, heads.map((head, i) =>
         make("th", { scope: "col", class: i >= 3 && i <= 6 ? "number" : undefined }, head)))), body)),
     data.tree.left_out > 0 ? note(`${countText(data.tree.left_out)} more nodes are not on this page (chameleon print shows them).`) : null,
-    timed ? note("Below computing before stand the ranks that compute longest at that place, where they stand out.") : null,
-    note("Ranks stand where not all of the enclosing loop take part. -> is a destination, <- a source, +1 one rank up from the caller. ",
+    timed ? note("Below computing before are the ranks that compute longest at that place, where they stand out.") : null,
+    has(grouped) ? note("Variants are the same calls again, with other parameters or on other ranks: loops that share three quarters of their calls, or rows that repeat.") : null,
+    note("Ranks are shown where not all ranks of the enclosing loop take part. -> is a destination, <- a source, +1 one rank up from the caller. ",
          listNote(rows.map((row) => row.node.ranks))),
   ].filter(Boolean);
 }

@@ -1,96 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // When ranks were in MPI: all ranks in cells, and some ranks call by call in a part of the run.
 import { data, siteText, timeClasses } from "./data.js";
-import { asTable, make, note, pick, push, table, tick } from "./dom.js";
+import { asTable, choice, make, note, pick, push, table, tick } from "./dom.js";
+import { filterNote, takesRank } from "./filter.js";
 import { canvas, ink, kindColour, legend, ticks } from "./picture.js";
 import { seriesBand } from "./series.js";
-import { bytesText, countText, shareText, timeText } from "./text.js";
+import { countText, timeText } from "./text.js";
+import { kKindWords, timeCells } from "./time_cells.js";
 
-const kKindNames = ["send", "receive", "wait", "collective", "other"];
-const kKindWords = { send: "sends", receive: "receives", wait: "waits for requests",
-                     collective: "collectives", other: "other calls" };
 const kWaitInks = { late_sender: "send", late_receiver: "receive", late_root: "wait", early_root: "wait",
                     all_to_all: "collective", barrier: "collective", marker: "compute" };
 const kLeft = 70;
-
-function bytesOf(text) {
-  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-}
-
-function rgb(colour) {
-  const value = parseInt(colour.slice(1), 16);
-  return [value >> 16, (value >> 8) & 255, value & 255];
-}
-
-function overviewPicture(overview, detail) {
-  const share = bytesOf(overview.share), kind = bytesOf(overview.kind);
-  const { rows, columns } = overview;
-  const of = overview.ranks_per_row;
-  const end = columns * overview.column_ns;
-  const first = (row) => data.load.rank[0] + row * of;
-  let shown = { width: 1, high: 1 };
-  const top = 8;
-  const picture = canvas({
-    label: `Share of time in MPI of ${countText(data.info.ranks)} ranks over ${timeText(data.timeline.end)}`,
-    height: () => top + Math.min(Math.max(rows * 7, 90), 320) + 34,
-    draw: (context, w, h) => {
-      const width = w - kLeft - 8, high = h - 34 - top;
-      shown = { width, high };
-      context.clearRect(0, 0, w, h);
-      // One pixel a cell, then stretched.
-      const image = new ImageData(columns, rows);
-      const base = rgb(ink("computefaint")), inks = kKindNames.map((name) => rgb(kindColour(name)));
-      for (let i = 0; i < rows * columns; ++i) {
-        const part = share[i] / 255, colour = inks[kind[i]];
-        for (let c = 0; c < 3; ++c) image.data[4 * i + c] = base[c] + (colour[c] - base[c]) * part;
-        image.data[4 * i + 3] = 255;
-      }
-      const small = document.createElement("canvas");
-      small.width = columns;
-      small.height = rows;
-      small.getContext("2d").putImageData(image, 0, 0);
-      context.imageSmoothingEnabled = false;
-      context.drawImage(small, kLeft, top, width, high);
-      context.strokeStyle = ink("line");
-      context.strokeRect(kLeft - 0.5, top - 0.5, width + 1, high + 1);
-      context.fillStyle = ink("text");
-      context.textBaseline = "middle";
-      context.textAlign = "right";
-      const step = Math.max(1, Math.ceil(rows / Math.max(1, Math.floor(high / 18))));
-      for (let row = 0; row < rows; row += step)
-        context.fillText(String(first(row)), kLeft - 6, top + ((row + 0.5) / rows) * high);
-      context.textAlign = "center";
-      for (const at of ticks(0, end, Math.max(3, w / 140)))
-        if (at <= end) context.fillText(timeText(at), Math.min(kLeft + (at / end) * width, w - 26), top + high + 16);
-      if (!detail.whole) {
-        context.strokeStyle = ink("focus");
-        context.lineWidth = 2;
-        context.strokeRect(kLeft + (detail.begin / end) * width, top,
-                           Math.max(2, ((detail.end - detail.begin) / end) * width), high);
-        context.lineWidth = 1;
-      }
-    },
-    hover: (x, y) => {
-      const column = Math.floor(((x - kLeft) / shown.width) * columns);
-      const row = Math.floor(((y - top) / shown.high) * rows);
-      if (column < 0 || column >= columns || row < 0 || row >= rows) return "";
-      const i = row * columns + column;
-      const last = Math.min(first(row) + of, data.info.ranks) - 1;
-      return `${of > 1 ? `ranks ${first(row)}–${last}` : `rank ${first(row)}`}, ` +
-        `${timeText(column * overview.column_ns)} to ${timeText((column + 1) * overview.column_ns)}\n` +
-        `${shareText(share[i] / 255)} in MPI` + (share[i] > 0 ? `, most in ${kKindWords[kKindNames[kind[i]]]}` : "");
-    },
-  });
-  const sums = () => Array.from({ length: rows }, (_, row) => {
-    let sum = 0;
-    for (let column = 0; column < columns; ++column) sum += share[row * columns + column];
-    return { rank: first(row), share: sum / 255 / columns };
-  });
-  return [picture.element, asTable(() => table("Share of the run in MPI", [
-    { title: of > 1 ? `first of ${of} ranks` : "rank", number: true, value: (row) => row.rank },
-    { title: "in MPI", number: true, value: (row) => row.share, text: (row) => shareText(row.share) },
-  ], sums()))];
-}
 
 function unpack(track) {
   const begin = new Float64Array(track.begin.length);
@@ -104,9 +24,12 @@ const laneText = (track) => (track.thread === undefined ? `rank ${track.rank}` :
 const lanesWord = (tracks) => (tracks.some((one) => one.thread !== undefined) ? "threads" : "ranks");
 const laneName = (track) => (track.thread === undefined ? String(track.rank) : `${track.rank}.${track.thread}`);
 
-function detailPicture(detail) {
-  const tracks = detail.tracks.map(unpack);
-  let from = detail.begin, to = Math.max(detail.end, detail.begin + 1), arrows = detail.messages.length < 4000, waiting = false, at = [0, 0];
+// `colours` is "work", "kinds" or "who".
+function detailPicture(detail, colours) {
+  const known = detail.tracks.map((track, i) => ({ ...unpack(track), i })).filter((track) => takesRank(track.rank));
+  const tracks = known, rowOf = new Map(tracks.map((track, row) => [track.i, row]));
+  const messages = detail.messages.filter(([sender, , receiver]) => rowOf.has(sender) && rowOf.has(receiver));
+  let from = detail.begin, to = Math.max(detail.end, detail.begin + 1), arrows = messages.length < 4000, at = [0, 0];
   let picked = false;
   const top = 8, high = Math.max(11, Math.min(26, Math.floor(620 / Math.max(tracks.length, 1))));
   let width = 1;
@@ -163,18 +86,20 @@ function detailPicture(detail) {
     draw: (context, w, h) => {
       width = w - kLeft - 8;
       context.clearRect(0, 0, w, h);
-      const inks = detail.calls.map((call) => (waiting ? ink("line") : kindColour(call.kind)));
-      const waitInks = data.timeline.wait_keys.map((key) => ink(kWaitInks[key]));
-      const base = ink("computefaint");
+      const who = colours() === "who", work = colours() === "work";
+      const inks = detail.calls.map((call) => (who ? ink("line") : kindColour(call.kind)));
+      const waitInks = data.timeline.wait_keys.map((key) => ink(who ? kWaitInks[key] : "idle"));
+      const base = ink(work ? "compute" : "computefaint");
       context.save();
       context.beginPath();
       context.rect(kLeft, top, width, tracks.length * high);
       context.clip();
+      const names = [];
       tracks.forEach((track, row) => {
         const y = top + row * high;
-        if (track.begin.length === 0) return;
+        // Before MPI_Init and after MPI_Finalize nothing is known.
         context.fillStyle = base;
-        context.fillRect(kLeft, y + 1, width, high - 2);
+        context.fillRect(x(track.first), y + 1, x(track.last) - x(track.first), high - 2);
         let last = -1;
         for (let i = firstFrom(track, from); i < track.begin.length && track.begin[i] <= to; ++i) {
           const x0 = x(track.begin[i]), x1 = x(track.begin[i] + track.length[i]);
@@ -188,15 +113,9 @@ function detailPicture(detail) {
             context.strokeRect(x0, y + 1, Math.max(x1 - x0, 2), high - 2);
           }
           const name = detail.calls[track.call[i]].name;
-          if (!waiting && x1 - x0 > 8 * name.length && high >= 14) {
-            context.fillStyle = ink("oncall");
-            context.textAlign = "left";
-            context.textBaseline = "middle";
-            context.font = "11px system-ui, sans-serif";
-            context.fillText(name, Math.max(x0, kLeft) + 4, y + high / 2);
-          }
+          if (!who && x1 - x0 > 8 * name.length && high >= 14) names.push([name, track, i, Math.max(x0, kLeft) + 4, y + high / 2]);
         }
-        if (!waiting) return;
+        if (!who && !work) return;
         for (const [begin, length, kind] of track.waits) {
           if (begin > to) break;
           if (begin + length < from) continue;
@@ -204,17 +123,26 @@ function detailPicture(detail) {
           context.fillRect(x(begin), y + 1, Math.max(x(begin + length) - x(begin), 0.6), high - 2);
         }
       });
+      context.textAlign = "left";
+      context.textBaseline = "middle";
+      context.font = "11px system-ui, sans-serif";
+      for (const [name, track, i, px, py] of names) {
+        const begin = track.begin[i];
+        const waits = work && track.waits.some(([since, length]) => since >= begin && since < begin + track.length[i] && length > track.length[i] / 2);
+        context.fillStyle = ink(waits ? "text" : "oncall");
+        context.fillText(name, px, py);
+      }
       if (arrows) {
         context.strokeStyle = ink("text");
         context.lineWidth = 1;
-        let drawn = detail.messages.filter(([, sent, , received]) => received >= from && sent <= to);
+        let drawn = messages.filter(([, sent, , received]) => received >= from && sent <= to);
         const every = Math.ceil(drawn.length / 1500);
         drawn = drawn.filter((_, i) => i % every === 0);
         context.globalAlpha = drawn.length > 300 ? 0.25 : 0.6;
         context.beginPath();
         for (const [sender, sent, receiver, received] of drawn) {
-          context.moveTo(x(sent), top + (sender + 0.5) * high);
-          context.lineTo(x(received), top + (receiver + 0.5) * high);
+          context.moveTo(x(sent), top + (rowOf.get(sender) + 0.5) * high);
+          context.lineTo(x(received), top + (rowOf.get(receiver) + 0.5) * high);
         }
         context.stroke();
         context.globalAlpha = 1;
@@ -244,6 +172,7 @@ function detailPicture(detail) {
       const track = tracks[row], ns = from + ((px - kLeft) / width) * (to - from);
       const i = firstFrom(track, ns);
       if (i < track.begin.length && track.begin[i] <= ns) return tell(row, i);
+      if (ns < track.first || ns > track.last) return `${laneText(track)}: ${ns < track.first ? "before MPI_Init" : "after MPI_Finalize"}`;
       return `${laneText(track)}: computing`;
     },
     press: (px, py) => {
@@ -269,7 +198,7 @@ function detailPicture(detail) {
             PageUp: () => look(from - (to - from) / 2, to - from) },
   });
   const found = new Set(tracks.flatMap((track) => track.waits.map((wait) => wait[2])));
-  const key = make("div", { hidden: true }, legend(data.timeline.wait_keys
+  const key = make("div", { hidden: colours() !== "who" }, legend(data.timeline.wait_keys
     .map((name, kind) => [`var(--${kWaitInks[name]})`, data.timeline.wait_words[kind], kind])
     .filter(([, , kind]) => found.has(kind))));
   let lane = tracks.length > 0 ? laneName(tracks[0]) : "0";
@@ -284,18 +213,17 @@ function detailPicture(detail) {
       { title: "place", value: (row) => siteText(track.site[row.i]) },
     ], rows));
   };
-  return [
+  const recolour = () => {
+    key.hidden = colours() !== "who";
+    picture.draw();
+  };
+  const parts = [
     make("div", { class: "controls" },
       make("span", { class: "buttons" }, push("+", () => zoom(0.5), "Zoom in"), push("−", () => zoom(2), "Zoom out"),
         push("◂", () => look(from - (to - from) / 2, to - from), "Earlier"),
         push("▸", () => look(from + (to - from) / 2, to - from), "Later"),
         push("All", () => look(detail.begin, detail.end - detail.begin), "Show all of it")),
-      tracks.some((track) => track.waits.length > 0) ? tick("who is waited for", waiting, (value) => {
-        waiting = value;
-        key.hidden = !value;
-        picture.draw();
-      }) : null,
-      detail.messages.length ? tick("messages", arrows, (value) => {
+      messages.length ? tick("messages", arrows, (value) => {
         arrows = value;
         picture.draw();
       }) : null),
@@ -308,26 +236,48 @@ function detailPicture(detail) {
       }), calls);
     }),
   ];
+  return { parts, recolour };
+}
+
+// Colours of the chosen kind, in words.
+function colourKey(colours) {
+  const kinds = Object.entries(kKindWords).map(([kind, words]) => [`var(--${kind})`, words]);
+  if (colours === "kinds") return legend([...kinds, ["var(--computefaint)", "computing"]]);
+  return legend([["var(--compute)", "computing"], ["var(--idle)", "waiting for other ranks"], ...kinds]);
 }
 
 export function timelineView() {
   const { timeline } = data;
   if (!timeline) return [note(data.left_out ?? "No timeline.")];
-  const { overview, detail } = timeline;
+  const { detail } = timeline;
+  let colours = timeline.has_waits ? "work" : "kinds";
+  const cells = timeCells(timeline, detail, () => (colours === "who" ? "work" : colours));
+  const shown = detail.tracks.filter((track) => takesRank(track.rank)).length;
+  const calls = shown > 0 ? detailPicture(detail, () => colours) : null;
+  const key = make("div", {}, colourKey(colours));
+  const several = data.info.timing === "histogram" && data.series.length > 1;
   return [
     make("p", {}, `The times are ${timeline.text.replace(/^times /, "")}. ` +
       (timeline.moved > 0 ? `${countText(timeline.moved)} calls were moved. ` : "") +
       (timeline.unmatched > 0 ? `${countText(timeline.unmatched)} receives or collectives are unmatched.` : "")),
-    legend([...Object.entries(kKindWords).map(([kind, words]) => [`var(--${kind})`, words]),
-            ["var(--computefaint)", "computing"]]),
+    filterNote(". The time steps are those of all ranks; below them are the chosen ones."),
     ...seriesBand(timeline.end),
     make("h2", {}, "All ranks"),
-    data.info.timing === "histogram" && data.series.length > 1
-      ? note("Calls have the mean of all steps" + (timeClasses?.some((one) => !/^\d+$/.test(one.ranks)) ? " and of ranks with like times" : "") +
-             ": which steps were slow is in the band above.") : null,
-    ...overviewPicture(overview, detail),
-    make("h2", {}, detail.whole ? (detail.tracks.length < data.info.streams ? `Call by call: ${detail.tracks.length} of the ${lanesWord(detail.tracks)}` : "Call by call") : `Call by call: ${detail.tracks.length} ${lanesWord(detail.tracks)}, ${timeText(detail.begin)} to ${timeText(detail.end)}`),
-    detail.whole ? null : note("The frame above is the part shown here. Drag across it to look closer."),
-    ...detailPicture(detail),
+    several ? note("Calls have the mean of all steps" + (timeClasses?.some((one) => !/^\d+$/.test(one.ranks)) ? " and of ranks with like times" : "") +
+      ": the band above shows which steps were slow.") : null,
+    timeline.has_waits ? make("div", { class: "controls" }, choice("Colours", [["work", "work and waiting"], ["kinds", "kinds of calls"],
+      ...(detail.tracks.some((track) => track.waits.length > 0) ? [["who", "who is waited for"]] : [])], colours, (value) => {
+      colours = value;
+      key.replaceChildren(colourKey(colours));
+      cells.draw();
+      calls?.recolour();
+    })) : null,
+    key, ...cells.parts,
+    note("Drag a frame in the picture to look closer; a flat one is a stretch of time for all ranks."),
+    make("h2", {}, "Call by call" + (shown < data.info.streams ? `: ${countText(shown)} of ${countText(data.info.streams)} ${lanesWord(detail.tracks)}` : "") +
+      (detail.whole ? "" : `, ${timeText(detail.begin)} to ${timeText(detail.end)}`)),
+    detail.whole ? null : note("The frame above is the part shown here."),
+    shown < data.info.ranks ? note("chameleon report --ranks chooses the ranks that are shown here.") : null,
+    ...(calls ? calls.parts : [note("None of the chosen ranks is among those shown call by call.")]),
   ].filter(Boolean);
 }

@@ -2,6 +2,7 @@
 // Ranks that belong together: the matrix of pairs in the order of the dendrogram, and beside it the
 // dendrogram, row by row.
 import { asTable, make, note, table } from "./dom.js";
+import { chosenRanks, takesRank } from "./filter.js";
 import { canvas, heatColour, heatText, ink } from "./picture.js";
 import { countText } from "./text.js";
 
@@ -71,8 +72,14 @@ export function treePicture(tree, amountText) {
       context.textAlign = "right";
       context.textBaseline = "middle";
       const every = Math.max(1, Math.ceil(13 / row));
-      for (let i = 0; i < items; i += every)
+      for (let i = 0; i < items; i += every) {
+        const strong = chosenRanks() && takesRank(order[i]);
+        context.fillStyle = ink(!chosenRanks() || strong ? "text" : "faint");
+        context.font = `${strong ? "bold " : ""}12px system-ui, sans-serif`;
         context.fillText(String(order[i]), kTree.left - 6, kTree.top + (i + 0.5) * row);
+      }
+      context.fillStyle = ink("text");
+      context.font = "12px system-ui, sans-serif";
       context.textAlign = "left";
       context.fillText("rank", kTree.left, kTree.top + edge + 14);
       context.fillText("distance at which branches join →", from, kTree.top + edge + 14);

@@ -3,6 +3,7 @@
 // calls on which the length of the run depends.
 import { data, placeLink, share, timed } from "./data.js";
 import { card, make, note, table } from "./dom.js";
+import { filterNote, takesAny, takesRank } from "./filter.js";
 import { countText, listText, ranksText, shareText, timeText } from "./text.js";
 
 export const kWaitKinds = [["late_sender", "late sender"], ["late_receiver", "late receiver"],
@@ -67,11 +68,11 @@ function criticalPart() {
     make("h2", {}, "Critical path"),
     note(`The chain of computing and calls that ends last, on ${ranksText(String(critical.last_rank))}; it goes from rank to rank ${countText(critical.jumps)} times. What is on it makes the run longer if it takes longer. Beyond the mean: what balance there would save at most.`),
     critical.lost_jumps > 0 ? note(`${countText(critical.lost_jumps)} waits for something too long ago are not followed.`) : null,
-    rowsTable("Functions on the critical path", "function", critical.function, [
+    rowsTable("Functions on the critical path", "function", critical.function.filter((row) => takesAny(row.ranks)), [
       { title: "mean of a rank", number: true, value: (row) => row.mean_compute_seconds, text: (row) => secondsText(row.mean_compute_seconds) },
       { title: "beyond the mean", number: true, value: (row) => row.beyond_seconds, text: (row) => secondsText(row.beyond_seconds) },
       { title: "ranks", value: (row) => row.ranks, text: (row) => listText(row.ranks), class: "wrap" }]),
-    rowsTable("Ranks on the critical path", "rank", critical.rank, []),
+    rowsTable("Ranks on the critical path", "rank", critical.rank.filter((row) => takesAny(row.ranks)), []),
   ];
 }
 
@@ -82,25 +83,28 @@ export function waitsView() {
   const { all, by_rank } = waits;
   const part = (seconds) => shareText(all.call_seconds > 0 ? seconds / all.call_seconds : 0);
   const of = by_rank.ranks_per_point;
+  const places = waits.places.filter((row) => takesAny(row.longest));
+  const ranks = by_rank.rows.filter((row) => takesRank(row.rank));
   return [
     make("div", { class: "cards" },
       card("Waiting", part(all.waiting_seconds), `of the time in MPI, ${timeText(all.call_seconds * 1e9)}`),
       card("Transfer", part(all.transfer_seconds), "what calls take at their best"),
       card("Excess", part(all.excess_seconds), "longer, and no late rank is known")),
+    filterNote(". The sums are those of all ranks; tables have the places where chosen ranks wait longest, and these ranks."),
     ...waits.notes.map((line) => note(`${line}.`)),
     waitParts(waits),
     make("h2", {}, "By place"),
     table("Places, by waiting", [
       { title: "place", value: (row) => row.site, text: (row) => placeLink(row.site) },
       { title: "call", value: (row) => row.call },
-      ...waitColumns(waits.places),
+      ...waitColumns(places),
       { title: "wait longest", value: (row) => row.longest, text: (row) => listText(row.longest), class: "wrap" },
-    ], waits.places, { shown: 20 }),
+    ], places, { shown: 20 }),
     ...criticalPart(),
     make("h2", {}, "By rank"),
     of > 1 ? note(`Means of ${of} ranks that follow each other.`) : null,
     table("Waiting by rank", [
       { title: of > 1 ? `first of ${of} ranks` : "rank", number: true, value: (row) => row.rank },
-      ...waitColumns(by_rank.rows)], by_rank.rows, { shown: 20 }),
+      ...waitColumns(ranks)], ranks, { shown: 20 }),
   ].filter(Boolean);
 }
