@@ -12,6 +12,7 @@
 
 #include "analysis/compare.h"
 #include "analysis/compare_phases.h"
+#include "tools/amounts.h"
 #include "tools/call_sites.h"
 #include "tools/common.h"
 #include "tools/export/export.h"
@@ -329,8 +330,7 @@ int run_compare(const Options& options) {
 void add_compare_command(CLI::App& app, int& status) {
   using namespace compare_verb;
   auto options = std::make_shared<Options>();
-  CLI::App* verb =
-      app.add_subcommand("compare", "Say what was added, lost, slowed between two traces");
+  CLI::App* verb = app.add_subcommand("compare", "List what differs between two runs");
   verb->add_option("before", options->before, "Trace file")->required();
   verb->add_option("after", options->after, "Trace file")->required();
   verb->add_option("--by", options->by,
@@ -338,7 +338,7 @@ void add_compare_command(CLI::App& app, int& status) {
       ->check(CLI::IsMember({"sites", "families", "phases"}));
   verb->add_option("--threshold", options->threshold,
                    "Times changed by less than this share of the run, in %, are left out (5)")
-      ->check(CLI::NonNegativeNumber);
+      ->check(number_from(0));
   verb->add_option("--limit", options->limit, "Most changes printed (10)");
   verb->add_flag("--json", options->json, "One JSON object, with all changes");
   verb->callback([options, &status] { status = run_compare(*options); });

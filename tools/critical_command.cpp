@@ -94,11 +94,11 @@ void add_critical_command(CLI::App& app, int& status) {
   using namespace critical_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb =
-      app.add_subcommand("critical", "Which functions and ranks the length of the run depends on");
+      app.add_subcommand("critical", "List the functions and ranks on the critical path");
   verb->add_option("trace", options->trace, "Trace file")->required();
   verb->add_option("--by", options->by, "Rows: function (default), call, place or rank")
       ->check(CLI::IsMember({"function", "call", "place", "rank"}));
-  verb->add_option("--limit", options->limit, "At most so many rows; 0: all")
+  verb->add_option("--limit", options->limit, "Largest number of rows; 0: all")
       ->capture_default_str();
   verb->add_flag("--json", options->json, "One JSON object");
   verb->callback([options, &status] { status = run_critical(*options); });

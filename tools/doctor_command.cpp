@@ -84,7 +84,7 @@ int doctor(const Options& options) {
 void add_doctor_command(CLI::App& app, int& status) {
   using namespace doctor_verb;
   auto options = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand("doctor", "Tell whether a program can be traced");
+  CLI::App* verb = app.add_subcommand("doctor", "Check whether a program can be traced");
   verb->add_option("program", options->program, "File, or name found in PATH")->required();
   verb->add_flag("--json", options->json, "One JSON object");
   verb->callback([options, &status] { status = doctor(*options); });

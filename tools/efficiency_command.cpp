@@ -87,7 +87,7 @@ void print_text(const std::vector<Run>& runs, bool weak) {
   for (const Run& run : runs)
     if (run.efficiency.unmatched > 0)
       std::cout << run.name << ": " << count_text(run.efficiency.unmatched)
-                << " receives and collectives lack their others and wait for nobody\n";
+                << " receives and collectives are unmatched and wait for no rank\n";
 }
 
 void print_document(const std::vector<Run>& runs, bool weak) {
@@ -138,7 +138,7 @@ void add_efficiency_command(CLI::App& app, int& status) {
   using namespace efficiency_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
-      "efficiency", "Tell what parallel efficiency is lost to: imbalance, waiting, transfer");
+      "efficiency", "Split parallel efficiency into load balance, waiting and transfer");
   verb->add_option("traces", options->traces,
                    "Trace files; of several, the first is what others are compared with")
       ->required();

@@ -221,7 +221,7 @@ std::string complete_text(const Trace& trace, const Summary& summary) {
 }
 
 std::string exact_text(const Trace& trace) {
-  if (!trace.complete && trace.nodes.empty()) return "nothing is known of any rank yet";
+  if (!trace.complete && trace.nodes.empty()) return "no rank has reported yet";
   return std::string(trace.times.empty() ? "" : "calls and parameters, ") + "for every rank" +
          (trace.complete ? "" : ", as far as the trace reaches");
 }

@@ -30,7 +30,10 @@ int run_command(int argc, char** argv) {
   }
 
   int status = chameleon::tools::kExitOk;
-  CLI::App app("Chameleon traces MPI applications: online, compressed, replayable.", "chameleon");
+  CLI::App app(
+      "Chameleon traces MPI programs, and finds the ranks, time steps and functions that make them "
+      "slow.",
+      "chameleon");
   app.set_version_flag("--version", "chameleon " CHAMELEON_VERSION "\ntrace format: " +
                                         std::to_string(chameleon::format::kFormatMajor) + "." +
                                         std::to_string(chameleon::format::kFormatMinor) +
@@ -46,6 +49,9 @@ int run_command(int argc, char** argv) {
   chameleon::tools::add_run_command(app, application, status);
   chameleon::tools::add_doctor_command(app, status);
   chameleon::tools::add_summary_command(app, status);
+  chameleon::tools::add_report_command(app, status);
+  chameleon::tools::add_watch_command(app, status);
+  chameleon::tools::add_serve_command(app, status);
   chameleon::tools::add_info_command(app, status);
   chameleon::tools::add_print_command(app, status);
   chameleon::tools::add_stats_command(app, status);
@@ -68,9 +74,6 @@ int run_command(int argc, char** argv) {
   chameleon::tools::add_critical_command(app, status);
   chameleon::tools::add_whatif_command(app, status);
   chameleon::tools::add_patterns_command(app, status);
-  chameleon::tools::add_report_command(app, status);
-  chameleon::tools::add_watch_command(app, status);
-  chameleon::tools::add_serve_command(app, status);
 
   // The parser would only say that a verb is missing.
   if (!arguments.empty() && !arguments.front().empty() && arguments.front().front() != '-' &&

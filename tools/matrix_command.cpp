@@ -203,7 +203,7 @@ int run_matrix(const Options& options) {
 void add_matrix_command(CLI::App& app, int& status) {
   using namespace matrix_verb;
   auto options = std::make_shared<Options>();
-  CLI::App* verb = app.add_subcommand("matrix", "Show who sends how much to whom");
+  CLI::App* verb = app.add_subcommand("matrix", "Show how much each rank sends to each other rank");
   verb->add_option("trace", options->trace, "Trace file")->required();
   verb->add_option("--ranks", options->ranks, "Only messages of these ranks, as 0-15 or 0-56:8");
   verb->add_option("--by", options->by, "Shown: bytes (default), messages, or time waited")

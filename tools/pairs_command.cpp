@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/pairs.h"
+#include "tools/amounts.h"
 #include "tools/common.h"
 #include "tools/dendrogram.h"
 
@@ -228,8 +229,8 @@ int run_pairs(const Options& options) {
 void add_pairs_command(CLI::App& app, int& status) {
   using namespace pairs_verb;
   auto options = std::make_shared<Options>();
-  CLI::App* verb =
-      app.add_subcommand("pairs", "Show which ranks belong together, and which pairs stand out");
+  CLI::App* verb = app.add_subcommand(
+      "pairs", "Cluster ranks by what passes between them, and find pairs that stand out");
   verb->add_option("trace", options->trace, "Trace file")->required();
   verb->add_option("--by", options->by,
                    "What counts between ranks: transfer (time of messages, the default where the "
@@ -237,8 +238,9 @@ void add_pairs_command(CLI::App& app, int& status) {
       ->check(CLI::IsMember({"transfer", "wait", "bytes", "messages"}));
   verb->add_option("--linkage", options->linkage, "single (default), complete or average")
       ->check(CLI::IsMember({"single", "complete", "average"}));
-  verb->add_option("--clusters", options->clusters, "Cut the dendrogram into so many")
-      ->check(CLI::PositiveNumber);
+  verb->add_option("--clusters", options->clusters,
+                   "Number of clusters into which the dendrogram is cut")
+      ->check(count_of("clusters"));
   verb->add_option("--limit", options->limit, "Pairs and clusters shown (10)");
   verb->add_option("--svg", options->svg, "Write the dendrogram to this file");
   verb->add_option("--csv", options->csv, "Write the pairs to this file");

@@ -110,7 +110,7 @@ void print_summary(const Patterns& found) {
     std::cout << "instances that overlap were cut where all ranks wait for each other\n";
   if (found.facts.unmatched > 0)
     std::cout << count_text(found.facts.unmatched)
-              << " messages and collectives lack their others: the instances around them may be "
+              << " messages and collectives are unmatched: the instances around them may be "
                  "too small\n";
   if (found.cycles > 0)
     std::cout << count_text(found.cycles)
@@ -294,13 +294,13 @@ int run_patterns(const Options& options) {
 void add_patterns_command(CLI::App& app, int& status) {
   using namespace patterns_verb;
   auto options = std::make_shared<Options>();
-  CLI::App* verb =
-      app.add_subcommand("patterns", "List what ranks do together, by function and by ranks");
+  CLI::App* verb = app.add_subcommand(
+      "patterns", "List which ranks communicate together, how often, and in which functions");
   verb->add_option("trace", options->trace, "Trace file")->required();
   verb->add_option("--pattern", options->pattern,
                    "One pattern, as CP2: what each of its ranks does");
   verb->add_option("--min-processes", options->min_processes,
-                   "Only patterns of at least so many ranks");
+                   "Only patterns of at least this many ranks");
   verb->add_option(
           "--split", options->split,
           "Where a rank's part of a pattern ends: auto (default), wait (after a Waitall), or "

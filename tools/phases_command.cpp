@@ -270,7 +270,7 @@ void add_phases_command(CLI::App& app, int& status) {
       ->check(CLI::IsMember({"aic", "bic", "hqc", "aicc", "caic"}));
   verb->add_option("--depth", options->segmentation.depth, "Splits of splits at most (3)");
   verb->add_option("--length", options->segmentation.length,
-                   "Stretches of so many instances or fewer are not split (0)");
+                   "Stretches of at most this many instances are not split (0)");
   verb->add_option("--strength", options->segmentation.strength,
                    "Only stronger splits are made (0)");
   verb->add_flag("--published", options->segmentation.published,

@@ -105,9 +105,10 @@ int run_recover(const Options& options) {
 void add_recover_command(CLI::App& app, int& status) {
   using namespace recover_verb;
   auto options = std::make_shared<Options>();
-  CLI::App* verb =
-      app.add_subcommand("recover", "Join the trace of a killed job with what its ranks left");
-  verb->add_option("trace", options->trace, "Trace file; TRACE.rankN lie beside it")->required();
+  CLI::App* verb = app.add_subcommand(
+      "recover", "Join the trace of a killed job with the parts that its ranks left");
+  verb->add_option("trace", options->trace, "Trace file, with TRACE.rankN in the same folder")
+      ->required();
   verb->add_option("-o,--output", options->output, "Default: TRACE.recovered.cham");
   verb->add_flag("--json", options->json, "One JSON object");
   verb->callback([options, &status] { status = run_recover(*options); });

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "amounts.h"
 #include "analysis/check.h"
 #include "analysis/thread_sharing.h"
 #include "common.h"
@@ -92,11 +93,11 @@ void add_replay_command(CLI::App& app, int& status) {
   CLI::App* verb = app.add_subcommand("replay", "Run a trace as an MPI job");
   verb->add_option("trace", options->trace, "Trace file")->required();
   verb->add_option("-n,--ranks", options->ranks, "Ranks: those of the trace, or it is refused")
-      ->check(CLI::PositiveNumber);
+      ->check(count_of("ranks"));
   verb->add_option("--compute", options->compute, "Time between calls: sleep (default), spin, none")
       ->check(CLI::IsMember({"sleep", "spin", "none"}));
   verb->add_option("--time-scale", options->time_scale, "Factor for the time between calls")
-      ->check(CLI::Range(0.0, 1e6));
+      ->check(number_from(0, 1e6));
   verb->add_option("--launcher", options->launcher,
                    "Launcher and its options (default mpiexec.mpich, or mpiexec)");
   verb->add_option("--env", options->settings, "NAME=VALUE for the job; may be repeated")

@@ -11,6 +11,8 @@
 #include <map>
 #include <memory>
 
+#include "amounts.h"
+#include "base/edit_distance.h"
 #include "common.h"
 #include "launch.h"
 #include "process/settings.h"
@@ -170,14 +172,41 @@ Status choose_mpi(const std::string& name, const std::string& tracer, Diagnosis&
   return Unit{};
 }
 
+/// Variables in --env that the tracer does not have. Those of the environment may be another
+/// version's: the tracer names them, and the program runs.
+Status check_variables(const Options& options) {
+  std::vector<const char*> list;
+  for (const std::string& text : options.settings) list.push_back(text.c_str());
+  list.push_back(nullptr);
+  const Result<process::Settings> settings = process::parse_settings(list.data());
+  if (!settings || settings->warnings.empty()) return Unit{};
+  return Error{ErrorKind::kUsage, settings->warnings.front(), 0};
+}
+
+/// Why this word cannot stand before the program.
+Error misplaced(const CLI::App& verb, const std::string& word) {
+  if (word.empty() || word.front() != '-')
+    return {ErrorKind::kUsage, word + ": the program comes after --, and only options before", 0};
+  const std::string name = word.substr(0, word.find('='));
+  std::string near;
+  std::size_t least = kUnrelatedNames;
+  for (const CLI::Option* option : verb.get_options())
+    for (const std::string& known : option->get_lnames())
+      if (const std::size_t away = edit_distance(name, "--" + known); away < least) {
+        least = away;
+        near = ": --" + known + " is";
+      }
+  return {ErrorKind::kUsage, name + " is no option" + near, 0};
+}
+
 int run(const Options& options) {
   if (options.application.empty())
     return fail("run", "no program (chameleon run -n RANKS -- PROGRAM ARGUMENTS...)", kExitUsage);
   for (const std::string& text : options.settings)
     if (text.find('=') == std::string::npos || text.front() == '=')
       return fail("run", "--env takes NAME=VALUE, not " + text, kExitUsage);
-  if (const Status checked = check_settings(options); !checked)
-    return fail("run", checked.error().message, kExitUsage);
+  for (const Status& checked : {check_variables(options), check_settings(options)})
+    if (!checked) return fail("run", checked.error().message, kExitUsage);
   std::string tracer = find_tracer();
   Result<Diagnosis> diagnosis = diagnose(options.application.front(), tracer);
   if (!diagnosis) return fail("run", diagnosis.error().message, kExitUsage);
@@ -238,7 +267,7 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
   CLI::App* verb = app.add_subcommand(
       "run", "Run an MPI application and trace it: run [OPTIONS] -- PROGRAM [ARGUMENTS...]");
   verb->add_option("-n,--ranks", options->ranks, "Ranks, passed to the launcher as -n")
-      ->check(CLI::PositiveNumber);
+      ->check(count_of("ranks"));
   verb->add_option("--launcher", options->launcher,
                    "Launcher and its options (default that of the program's MPI, mpiexec.mpich or "
                    "mpiexec.openmpi, or mpiexec)");
@@ -265,7 +294,7 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
   verb->add_option("--rules", options->rules,
                    "What values are expected to be: a file, or rules (CHAMELEON_RULES)");
   verb->add_option("--filter", options->filter,
-                   "Whether values in which nobody differs are sent: auto, on, off "
+                   "Whether ranks send only values that differ: auto, on, off "
                    "(CHAMELEON_FILTER)");
   verb->add_option("--effort", options->effort,
                    "What of ranks is sampled over time: off, compute, communication, or MPI calls "
@@ -293,7 +322,12 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->prefix_command();  // without `--`, the application begins at the first other word
   verb->callback([options, verb, &application, &status] {
-    options->application = application.empty() ? verb->remaining() : application;
+    const std::vector<std::string> words = verb->remaining();
+    if (!words.empty() && (!application.empty() || words.front().starts_with("-"))) {
+      status = fail("run", misplaced(*verb, words.front()).message, kExitUsage);
+      return;
+    }
+    options->application = application.empty() ? words : application;
     status = run(*options);
   });
 }

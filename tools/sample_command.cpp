@@ -156,7 +156,7 @@ void add_sample_command(CLI::App& app, int& status) {
   using namespace sample_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
-      "sample", "Say how computation is spread over ranks and steps, from a sample, and its error");
+      "sample", "Show how load is spread over ranks and steps, from a sample with its error");
   verb->add_option("trace", options->trace, "Trace file")->required();
   CLI::Option* marker = verb->add_option("--marker", options->marker,
                                          "The steps of the window that has this acted-on marker");

@@ -157,7 +157,7 @@ void add_series_command(CLI::App& app, int& status) {
   using namespace series_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb =
-      app.add_subcommand("series", "Say which time steps were slow, and on which rank");
+      app.add_subcommand("series", "Show which time steps were slow, and on which rank");
   verb->add_option("trace", options->trace, "Trace file")->required();
   verb->add_option("--rows", options->rows, "Most rows printed, neighbours joined (40); 0: all");
   CLI::Option* json = verb->add_flag("--json", options->json, "One JSON object, with all spans");

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "amounts.h"
 #include "analysis/partner.h"
 #include "behaviours.h"
 #include "cluster/by_signatures.h"
@@ -461,10 +462,10 @@ void add_simulate_command(CLI::App& app, int& status) {
       ->capture_default_str();
   verb->add_option("--inner", options->inner,
                    "Rounds of a loop within a time step at most (default: as in the program)")
-      ->check(CLI::Range(1U, UINT32_MAX));
+      ->check(count_of("rounds"));
   add_cluster_axes(*verb, options->axes);
   verb->add_option("--filter", options->filter,
-                   "Whether kinds of values in which nobody differs are sent: auto, on, off");
+                   "Whether ranks send only kinds of values that differ: auto, on, off");
   verb->add_option("--fidelity", options->fidelity, "exact or lead")
       ->check(CLI::IsMember({"exact", "lead"}))
       ->capture_default_str();
@@ -472,10 +473,10 @@ void add_simulate_command(CLI::App& app, int& status) {
   verb->add_option("-o,--output", options->output, "Write the largest job's trace");
   verb->add_flag("--json", options->json, "One JSON object");
   verb->add_option("--figure", capek->figure, "capek: figure 4 to 9 of Gamblin et al. 2010")
-      ->check(CLI::Range(4, 9))
+      ->check(number_from(4, 9))
       ->capture_default_str();
   verb->add_option("--table", capek->table, "effort: table 1 of Gamblin et al. 2010")
-      ->check(CLI::Range(1, 1))
+      ->check(number_from(1, 1))
       ->capture_default_str();
   verb->callback([verb, options, capek, &status] { status = run_either(*verb, *options, *capek); });
 }

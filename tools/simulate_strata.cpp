@@ -222,7 +222,7 @@ int simulate_effort(const CapekSimulation& wanted) {
   document["rows"] = Json::array();
   if (!wanted.json)
     std::printf(
-        "table 1: ranks to be measured, on efforts that stand in for S3D's\n"
+        "table 1: ranks to be measured, on efforts like those of S3D\n"
         "strata   ranks  measured      share  strata pay  published\n");
   for (std::size_t i = 0; i < std::size(kStrata); ++i)
     for (std::uint64_t ranks = from; ranks <= to; ranks *= 2) {

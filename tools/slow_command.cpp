@@ -256,7 +256,7 @@ void add_slow_command(CLI::App& app, int& status) {
   using namespace slow_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
-      "slow", "Name what made communication slow now and then, and what that cost");
+      "slow", "Find the causes of occasional slow communication, and their cost");
   verb->add_option("trace", options->trace, "Trace file")->required();
   verb->add_option("--z", options->slow.threshold,
                    "Modified z-score beyond which an instance is slow (3.5)");

@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kPlaces = 5, kStretches = 5;
 /// Below this load balance ranks do unequal work, if it costs the run a twentieth.
 constexpr double kEven = 0.85, kGrave = 0.05;
+constexpr double kShortRun = 2e9;  ///< ns; the start and the end take up to a tenth of a second
 
 constexpr std::array<const char*, kSpentTimes.size()> kShareNames = {
     "computing", "point-to-point", "collectives", "waiting at markers", "tool"};
@@ -129,17 +130,22 @@ class Findings {
     if (summary.run_ns == 0) return;
     for (const SpentShare& share : summary.shares)
       if (share.name == kShareNames.back() && share.mean_ns > kGrave * summary.run_ns)
-        add("The tracer itself took " + share_text(share.mean_ns / summary.run_ns) +
-            " of the run, which is in no other time here" +
-            (trace_.online.acted > 1 ? ". Longer time steps, or a higher "
-                                       "CHAMELEON_CALL_FREQUENCY, would disturb less."
-                                     : ": the run was short."));
+        add("The tracer took " + duration_text(share.mean_ns) + " of a rank's run, " +
+            share_text(share.mean_ns / summary.run_ns) + ", which is in no other time here. " +
+            tool_advice(summary.run_ns));
   }
 
   void add(std::string sentence) { sentences_.push_back(std::move(sentence)); }
   std::vector<std::string> take() { return std::move(sentences_); }
 
  private:
+  std::string tool_advice(double run_ns) const {
+    if (run_ns < kShortRun || trace_.online.acted <= 1)
+      return "Most of it is the start and the end of the run: the longer the run, the smaller its "
+             "share.";
+    return "Longer time steps, or votes at fewer markers (chameleon run --every auto), reduce it.";
+  }
+
   std::string place(std::uint16_t call, std::uint64_t path) {
     return call_name(trace_, call) + " at " + sites_.site(path);
   }

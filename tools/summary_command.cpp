@@ -36,7 +36,7 @@ void add_summary_command(CLI::App& app, int& status) {
   using namespace summary_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb =
-      app.add_subcommand("summary", "What ran, where its time went, and what stands out");
+      app.add_subcommand("summary", "Show what ran, where its time went, and what stands out");
   verb->add_option("trace", options->trace, "Trace file")->required();
   verb->add_flag("--json", options->json, "One JSON object");
   verb->callback([options, &status] { status = summarize(*options); });

@@ -102,7 +102,7 @@ std::vector<std::string> wait_notes(const Trace& trace, const WaitReport& waits)
                     share_text(waits.undecided_ns / waits.all.in_calls_ns()) + " of the waiting");
   if (waits.unmatched > 0)
     notes.push_back(count_text(waits.unmatched) +
-                    " receives and collectives lack their others: they wait for nobody");
+                    " receives and collectives are unmatched: they wait for no rank");
   return notes;
 }
 

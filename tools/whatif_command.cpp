@@ -15,6 +15,7 @@
 #include "analysis/phases.h"
 #include "analysis/place_times.h"
 #include "analysis/what_if.h"
+#include "tools/amounts.h"
 #include "tools/call_sites.h"
 #include "tools/common.h"
 
@@ -171,7 +172,7 @@ void print_text(const Trace& trace, const std::vector<Candidate>& candidates,
             << "\n";
   if (found.unmatched > 0)
     std::cout << count_text(found.unmatched)
-              << " receives and collectives lack their others: they wait for nobody\n";
+              << " receives and collectives are unmatched: they wait for no rank\n";
   std::size_t width = 6;
   for (const std::size_t i : order) width = std::max(width, candidates[i].text.size());
   std::string head = "change";
@@ -242,19 +243,21 @@ void add_whatif_command(CLI::App& app, int& status) {
   using namespace whatif_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand(
-      "whatif", "Predict the run with a faster network, balance, or faster functions");
+      "whatif", "Predict the run with a faster network, balanced ranks or faster functions");
   verb->add_option("trace", options->trace, "Trace file")->required();
-  verb->add_option("--network", options->network,
-                   "How many times faster calls are, once nobody is waited for: 2x, or ideal");
+  verb->add_option(
+      "--network", options->network,
+      "Factor by which calls become faster, without waiting for other ranks: 2x, or ideal");
   verb->add_option("--balance", options->balance,
                    "All ranks compute equally long: all, or in a phase, by its number")
       ->allow_extra_args(false);
-  verb->add_option("--speed", options->speed,
-                   "FUNCTION=FACTOR: computing before the function's calls is so much faster")
+  verb->add_option(
+          "--speed", options->speed,
+          "FUNCTION=FACTOR: computing before the function's calls becomes faster by the factor")
       ->allow_extra_args(false);
   verb->add_option("--ranks-per-node", options->ranks_per_node,
-                   "Ranks are on nodes in their order, so many on each")
-      ->check(CLI::PositiveNumber);
+                   "Number of ranks on each node, in the order of ranks")
+      ->check(count_of("ranks"));
   verb->add_flag("--json", options->json, "One JSON object");
   verb->callback([options, &status] { status = run_whatif(*options); });
 }

@@ -291,29 +291,32 @@ Trace new_trace(int size, const record::RecordOptions& options) {
   return trace;
 }
 
+/// One line: where the trace is, what it holds, and what tracing took of a rank's run.
 void summarize(const Trace& trace, std::uint64_t bytes, const std::string& path) {
-  std::uint64_t run = 0;
-  std::uint64_t tool = 0, waiting = 0;
+  double run = 0, tool = 0, waiting = 0;  // s, summed over ranks
   for (const auto& [rank, fact] : trace.facts) {
-    run += fact.run_ns;
-    tool += fact.tool_ns;
-    waiting += fact.waiting_ns;
+    run += 1e-9 * static_cast<double>(fact.run_ns);
+    tool += 1e-9 * static_cast<double>(fact.tool_ns);
+    waiting += 1e-9 * static_cast<double>(fact.waiting_ns);
   }
-  const auto share = [&](std::uint64_t ns) {
-    return run == 0 ? 0.0 : 100.0 * static_cast<double>(ns) / static_cast<double>(run);
-  };
+  const double ranks = std::max<double>(static_cast<double>(trace.facts.size()), 1);
+  char markers[160] = "";
+  const OnlineFacts& online = trace.online;
+  if (online.markers > 0)
+    std::snprintf(markers, sizeof markers,
+                  "; %llu markers (%llu AT, %llu C, %llu L), waiting there %.3g s, leads %zu",
+                  static_cast<unsigned long long>(online.markers),
+                  static_cast<unsigned long long>(online.count_at),
+                  static_cast<unsigned long long>(online.count_c),
+                  static_cast<unsigned long long>(online.count_l), waiting / ranks,
+                  online.clusters.size());
   char line[512];
   std::snprintf(line, sizeof line,
-                "%s: %u ranks, markers %llu, #C %llu #L %llu #AT %llu #flush %llu, leads %zu, "
-                "%llu events, %llu bytes, tool %.2f%% of run time, waiting at markers %.2f%%, %s",
-                CHAMELEON_VERSION, trace.world_size,
-                static_cast<unsigned long long>(trace.online.markers),
-                static_cast<unsigned long long>(trace.online.count_c),
-                static_cast<unsigned long long>(trace.online.count_l),
-                static_cast<unsigned long long>(trace.online.count_at),
-                static_cast<unsigned long long>(trace.online.flushes), trace.online.clusters.size(),
-                static_cast<unsigned long long>(trace.event_count()),
-                static_cast<unsigned long long>(bytes), share(tool), share(waiting), path.c_str());
+                "%llu calls of %u rank%s; tool %.3g s of %.3g s (%.2g %%)%s; %llu bytes in %s",
+                static_cast<unsigned long long>(trace.event_count()), trace.world_size,
+                trace.world_size == 1 ? "" : "s", tool / ranks, run / ranks,
+                run > 0 ? 100 * tool / run : 0, markers, static_cast<unsigned long long>(bytes),
+                path.c_str());
   say_plain("%s", line);
 }
 

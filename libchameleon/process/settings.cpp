@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/edit_distance.h"
 #include "mpi/call_table.h"
 #include "record/given_rules.h"
 
@@ -315,27 +316,12 @@ std::vector<Assignment> assignments(const char* const* environment) {
   return list;
 }
 
-/// How many letters have to be put in, taken out or changed. O(a b).
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
-}
-
 /// The variable that may be meant; empty: none is near.
 std::string nearest(std::string_view name) {
   std::string found;
-  std::size_t least = 3;
+  std::size_t least = kUnrelatedNames;
   for (const auto& [variable, meaning] : variables())
-    if (const std::size_t away = distance(name, variable); away < least) {
+    if (const std::size_t away = edit_distance(name, variable); away < least) {
       least = away;
       found = variable;
     }

@@ -23,7 +23,12 @@ WRONG = [
     (["--timing", "exact"], {}, ["CHAMELEON_TIMING", "exact"]),
     (["--flush-seconds", "-1"], {}, ["CHAMELEON_FLUSH_SECONDS", "-1"]),
     (["-o", "nosuch/x.cham"], {}, ["nosuch"]),
-    (["-n", "0"], {}, ["0"]),
+    (["-n", "0"], {}, ["--ranks", "'0'", "whole number from 1"]),
+    (["-n", "x"], {}, ["--ranks", "'x'", "whole number from 1"]),
+    (["--fidelty", "lead"], {}, ["--fidelty is no option: --fidelity is"]),
+    (["--nothing-like-it=3"], {}, ["--nothing-like-it is no option"]),
+    (["stray"], {}, ["stray: the program comes after --"]),
+    (["--env", "CHAMELEON_FIDELTY=lead"], {}, ["CHAMELEON_FIDELTY", "CHAMELEON_FIDELITY is"]),
     (["--env", "CHAMELEON_MEMORY=much"], {}, ["CHAMELEON_MEMORY", "much"]),
     (["--env", "CHAMELEON_RAW=nosuch"], {}, ["CHAMELEON_RAW", "nosuch"]),
     ([], {"CHAMELEON_BUDGET": "200%"}, ["CHAMELEON_BUDGET", "200%"]),
@@ -41,7 +46,7 @@ def main():
         launcher = ["--launcher", "/usr/bin/env"]  # starts the program, as a launcher does
 
         def run(arguments, variables):
-            return subprocess.run([command, "run", *arguments, *launcher, "--", *program],
+            return subprocess.run([command, "run", *launcher, *arguments, "--", *program],
                                   cwd=folder, env={**os.environ, **variables}, text=True,
                                   capture_output=True, timeout=60)
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""`cpack` makes a .deb and a .tar.gz. What the .deb holds, unpacked into an empty root, runs the
-tutorial's commands; only the examples that it traces come from the build.
+"""`cpack` makes a .deb and a .tar.gz. The .deb, installed into an empty root by
+dpkg, runs the tutorial's commands; only the examples that it traces come from the build. Removing it
+leaves nothing.
 
     test_packages.py --build BUILD --source SOURCE --cpack CPACK --preload LIBRARY"""
 
@@ -14,6 +15,7 @@ import sys
 import tarfile
 import tempfile
 
+NAME = "chameleon-mpi"
 FILES = ["bin/chameleon", "bin/chameleon-replay", "include/chameleon/chameleon.h",
          "include/chameleon/trace_reader.h", "share/chameleon/python/pyproject.toml",
          "share/chameleon/python/chameleon_trace/__init__.py", "share/man/man1/chameleon-watch.1",
@@ -51,13 +53,41 @@ def check_files(names, where):
         sys.exit(f"{where} has {absolute[:3]}")
 
 
+def installed_root(package, folder):
+    """The package as dpkg installs it into an empty root, whose database dpkg keeps there. What it
+    depends on is not there: the programs take it from this machine."""
+    root = folder / "root"
+    for name in ("info", "updates"):
+        (root / "var/lib/dpkg" / name).mkdir(parents=True)
+    for name in ("status", "available"):
+        (root / "var/lib/dpkg" / name).touch()
+    dpkg = ["dpkg", f"--root={root}", "--force-not-root", "--log=/dev/null"]
+    run([*dpkg, "--force-depends", "--force-bad-path", "-i", package])
+    listed = run([*dpkg, "-s", NAME])
+    if "Status: install ok installed" not in listed:
+        sys.exit(f"dpkg --root says {listed}")
+    wrong = run([*dpkg, "-V", NAME])
+    if wrong.strip():
+        sys.exit(f"installed files differ from the package:\n{wrong}")
+    return root
+
+
+def check_removal(root):
+    """Nothing of it stays but what dpkg itself keeps."""
+    run(["dpkg", f"--root={root}", "--force-not-root", "--force-bad-path", "--log=/dev/null", "-P",
+         NAME])
+    left = [path for path in root.rglob("*")
+            if path.is_file() and "var/lib/dpkg" not in str(path.relative_to(root))]
+    if left:
+        sys.exit(f"dpkg -P leaves {left[:5]}")
+
+
 def check_deb(package, options, folder):
-    for field, wanted in (("Package", "chameleon-mpi"), ("Version", "0.1.0"), ("Depends", "mpich")):
+    for field, wanted in (("Package", NAME), ("Version", "0.1.0"), ("Depends", "mpich")):
         found = run(["dpkg-deb", "-f", package, field])
         if wanted not in found:
             sys.exit(f"{package.name}: {field} is {found!r}")
-    root = folder / "root"
-    run(["dpkg-deb", "-x", package, root])
+    root = installed_root(package, folder)
     check_files([str(path) for path in root.rglob("*")], package.name)
     said = run([root / "usr/bin/chameleon", "--version"])
     if not said.startswith("chameleon 0.1.0\ntrace format: 1.") or "MPI: MPICH" not in said:
@@ -69,6 +99,7 @@ def check_deb(package, options, folder):
     (place / "examples").symlink_to(options.build / "examples")
     print(run([sys.executable, options.source / "tests/golden/test_docs.py", "--build", place,
                "--preload", options.preload, options.source / "docs/tutorial.md"])[-1000:])
+    check_removal(root)
 
 
 def main():
@@ -83,7 +114,7 @@ def main():
         made = packages(options, folder / "packages")
         with tarfile.open(made["gz"]) as archive:
             check_files(archive.getnames(), made["gz"].name)
-        if shutil.which("dpkg-deb"):
+        if shutil.which("dpkg-deb") and shutil.which("dpkg"):
             check_deb(made["deb"], options, folder)
         else:
             print("no dpkg-deb: the .deb is neither made nor tried")
