@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What counts as a marker, and how often one is acted on. The runtime shows
-/// every call that could be one to a source, `source(call) -> optional<Marker>`:
-/// the one question, so that sources that find markers by themselves can take
-/// this one's place. `MarkerSource` knows the two forms in which a program says
-/// so itself: MPI_Pcontrol with the level of chameleon_marker(), and MPI_Barrier
-/// on a communicator of a reserved name (the dissertation's form, section 5.1: a
-/// barrier with "a unique value" for communicator). `MarkerFrequency` is
-/// Call_Frequency of Algorithm 8, lines 1 to 4. Every rank must see the same
-/// markers in the same order. Cost: O(1), no allocation; nothing here calls MPI.
+/// Determines what counts as a marker, and how often one is acted on. The runtime shows
+/// every call that could be one to a source, `source(call) -> optional<Marker>`: the one
+/// question, so that sources that find markers by themselves can take this one's place.
+/// `MarkerSource` knows the two forms in which a program says so itself: MPI_Pcontrol with
+/// the level of chameleon_marker(), and MPI_Barrier on a communicator of a reserved name
+/// (the dissertation's form, section 5.1: a barrier with "a unique value" for
+/// communicator). `MarkerFrequency` is Call_Frequency of Algorithm 8, lines 1 to 4. Every
+/// rank must see the same markers in the same order. Cost: O(1), no allocation; nothing
+/// here calls MPI.
 
 #include <chameleon/chameleon.h>
 
@@ -79,7 +79,7 @@ class MarkerFrequency {
  public:
   constexpr explicit MarkerFrequency(std::uint64_t every) : every_(every > 0 ? every : 1) {}
 
-  /// Counts one more marker and tells whether it is acted on.
+  /// Counts one more marker. Returns whether it is acted on.
   constexpr bool act() {
     ++seen_;
     if (++since_ < every_) return false;

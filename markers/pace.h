@@ -3,8 +3,8 @@
 
 /// How often a marker is acted on: every n-th, as CHAMELEON_CALL_FREQUENCY says, or as often as
 /// leaves an interval at least a tenth of a second (`kAuto`); and less often by a factor that keeps
-/// the tool's share of the run time in its budget. What an interval took is the sum that all ranks
-/// hear in the vote, so all have the same n from the same marker on, and nothing is sent for it.
+/// the tool's share of the run time in its budget. All ranks receive the length of an interval with
+/// the vote, so all have the same n from the same marker on, without a further message.
 ///
 /// By itself n is a power of two. It grows where an interval was too short, by a factor of at most
 /// `kFastest` at a time, since a program may begin with steps that are shorter than all others; and
@@ -33,12 +33,12 @@ class Pace {
   constexpr std::uint64_t seen() const { return frequency_.seen(); }
   constexpr std::uint64_t next() const { return frequency_.next(); }
 
-  /// One of so many markers is acted on.
+  /// Every n-th marker is acted on.
   constexpr std::uint64_t every() const { return own_ * factor_; }
 
   /// After a vote: the interval took `ns` on the rank that was busy longest, and markers are to be
-  /// acted on less often by `factor`. Whether the next interval has another number of markers. What
-  /// came before the first marker says nothing of those between markers.
+  /// acted on less often by `factor`. Whether the next interval has another number of markers. The
+  /// time before the first marker does not count.
   constexpr bool adjust(std::uint64_t ns, std::uint64_t factor) {
     const std::uint64_t before = every();
     if (finds_itself_ && measured_) own_ = wanted(ns / factor_);

@@ -37,11 +37,11 @@ class Files {
 
   /// Whose pointer says where an access begins.
   enum class From { kExplicit, kIndividual, kShared, kOrdered, kEnd };
-  /// Before a read of so many bytes (a seek back from the end: of so many etypes).
+  /// Before a read of this many bytes (a seek back from the end: of this many etypes).
   void prepare_read(std::int64_t id, MPI_File file, From from, MPI_Offset offset,
                     std::int64_t bytes) const;
 
-  /// Buffers of a split collective, from its begin to its end.
+  /// Buffers of a split collective, from its beginning to its end.
   void begun(std::int64_t id, std::vector<Pool::Block> buffers);
   void* split_buffer(std::int64_t id);
 

@@ -152,13 +152,13 @@ class Interpreter {
   std::uint64_t number_ = 0;
   std::atomic<std::uint64_t> progress_ = 0;
   std::vector<Omission> omissions_;
-  std::size_t next_omission_ = 0;  ///< of the event at hand or a later one
+  std::size_t next_omission_ = 0;  ///< of the current event or a later one
   std::vector<Omission> unawaited_;
   std::size_t next_unawaited_ = 0;  ///< likewise
   std::size_t sweep_at_ = 64;       ///< orphans that are looked through
   bool tolerant_ = false;
 
-  // The event at hand.
+  // The current event.
   const FollowedEvent* event_ = nullptr;
   const CallPlan* plan_ = nullptr;
   CommFacts comm_;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What nonblocking wildcard receives will match. A trace tells it only where the request is
-/// completed, and the replay must know when it posts: a follower of the same rank runs ahead,
-/// on demand, as far as the completion asked for. Costs one more pass over the trace if there are
-/// such receives, nothing if not; holds one match for every wildcard receive posted between the
-/// two views, usually those of one iteration.
+/// The messages that nonblocking wildcard receives will match. A trace has them only where the
+/// request is completed, but the replay needs them when it posts: a follower of the same rank runs
+/// ahead, on demand, as far as the completion asked for. Costs one more pass over the trace if
+/// there are such receives, nothing if not; holds one match for every wildcard receive posted
+/// between the two views, usually those of one iteration.
 
 #include <map>
 #include <optional>

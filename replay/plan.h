@@ -2,9 +2,9 @@
 #pragma once
 
 /// How a traced call becomes a real one, found once per call of the trace: where each parameter's
-/// values stand in its events, and which other parameters tell the size of each buffer. Fields are
-/// found by name, so a trace of an older table remains readable. What an event refers to in the
-/// trace is the `Follower`'s to say.
+/// values are in its events, and which other parameters determine the size of each buffer. Fields
+/// are found by name, so a trace of an older table remains readable. The `Follower` resolves the
+/// objects to which an event refers.
 
 #include <cstdint>
 #include <map>
@@ -22,7 +22,7 @@ struct BufferPlan {
   int count = -1;          ///< parameter
   int type = -1;           ///< parameter
   int displacements = -1;  ///< parameter
-  int bytes = -1;          ///< parameter that tells the size in bytes instead
+  int bytes = -1;          ///< parameter that has the size in bytes instead
   int partitions = -1;     ///< parameter
   bool single = false;     ///< one element of the type: there is no count
   Repeat repeat = Repeat::kOnce;

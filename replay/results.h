@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What a replay says at its end. Rank 0 only.
+/// The results that a replay prints at its end. Rank 0 only.
 
 #include <cstdint>
 #include <map>

@@ -27,8 +27,8 @@ class Windows {
   void freed(std::int64_t id) { windows_.erase(id); }
 
   void attached(std::int64_t id, std::vector<Pool::Block> memory);
-  /// What a Win_detach is for: which of several the trace does not tell, so the oldest; null if
-  /// there is none.
+  /// The piece that a Win_detach is for: the trace does not say which of several, so the oldest;
+  /// null if there is none.
   void* oldest(std::int64_t id);
   void detached(std::int64_t id);
 

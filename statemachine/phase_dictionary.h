@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What all ranks know of phases: a bounded dictionary from the votes' sum of phase hashes to the
+/// The phases that all ranks know: a bounded dictionary from the votes' sum of phase hashes to the
 /// clusters that leads were elected into. Every rank keeps one and gives it the same votes, so all
 /// have the same phases in it without a message. Beyond `kMost` phases the one that was not seen
 /// for longest goes. Cost: O(kMost) comparisons a marker, no allocation.
@@ -16,7 +16,7 @@
 
 namespace chameleon::statemachine {
 
-/// What the dictionary has of a phase.
+/// The entry of a phase.
 enum class Recall : std::uint8_t {
   kNew,       ///< nothing: it was not seen, or not for long
   kSeen,      ///< it was seen, but has no clusters
@@ -30,7 +30,7 @@ class PhaseDictionary {
   static constexpr std::size_t kMost = 64;
   static constexpr std::uint64_t kNone = 0;  ///< the hash of what is no phase
 
-  /// What was known of the phase before this; it is the one seen last now.
+  /// The previous entry of the phase; it is the one seen last now.
   Recall recall(std::uint64_t hash) {
     if (hash == kNone) return Recall::kNew;
     const auto end = entries_.begin() + static_cast<std::ptrdiff_t>(size_);

@@ -45,14 +45,14 @@ constexpr bool merges(Action action) {
 
 class StateMachine {
  public:
-  /// Decides about an acted-on marker from the votes of all ranks, and what all ranks know of the
-  /// phase that they name.
+  /// Decides about an acted-on marker from the votes of all ranks, and the dictionary's entry for
+  /// the phase that they name.
   Decision step(const Vote& sum, bool flush_due, Recall phase = Recall::kNew);
 
   /// Decides about MPI_Finalize, where there is no vote. A second time it does nothing new.
   Decision finalize();
 
-  /// Markers stop without a vote: it was not answered in time, or this rank cannot go on.
+  /// Markers stop without a vote: it was not answered in time, or this rank cannot continue.
   Decision stop();
 
   /// Markers that were voted on, the one that stopped them included: #AT + #C + #L.

@@ -21,8 +21,8 @@ namespace chameleon::statemachine {
 /// The states of Figure 5.1.
 enum class State : std::uint8_t { kAllTracing, kClustering, kLead, kFinalize };
 
-/// What is to be done about a marker. *Partial* and *open* are a rank's folded
-/// traces of the closed intervals and of the present one.
+/// The action at a marker. *Partial* and *open* are a rank's folded traces of the closed intervals
+/// and of the current one.
 enum class Action : std::uint8_t {
   kRemember,         ///< the first marker: every rank keeps `open`
   kClusterAndElect,  ///< cluster and merge the pending history; elect leads by this interval
@@ -30,7 +30,7 @@ enum class Action : std::uint8_t {
   kFlushAndKeep,     ///< flush `partial` under the current clusters; `open` becomes `partial`
   kKeep,             ///< every rank keeps `open`
   kJoinAndFlush,     ///< as kJoin, then flush under the current clusters; clusters stay
-  kFlushHistory,     ///< every rank keeps `open`; cluster and merge the history, elect nobody
+  kFlushHistory,     ///< every rank keeps `open`; cluster and merge the history, elect no leads
   kFlushAndElect,    ///< as kFlushAndKeep, then cluster, merge and elect by this interval
   kTake,             ///< the phase's clusters hold again: what ranks kept in AT is flushed as
                      ///< history if others will be represented from here on; then as kJoin
@@ -84,9 +84,9 @@ constexpr State AT = State::kAllTracing, C = State::kClustering, L = State::kLea
 constexpr Recluster stays = Recluster::kStays, clear = Recluster::kClear, set = Recluster::kSet;
 }  // namespace table_detail
 
-// What all ranks know of a phase decides before what changed: a phase that returns is not traced by
-// all ranks again. A steady interval without clusters is row C also when a flush is due: C merges
-// the history, and with a flush due at every marker the graph would otherwise never leave AT.
+// The entry of a phase is considered before what changed: a phase that returns is not traced by all
+// ranks again. A steady interval without clusters is row C also when a flush is due: C merges the
+// history, and with a flush due at every marker the graph would otherwise never leave AT.
 inline constexpr auto kStateTable = [] {
   using namespace table_detail;
   // clang-format off

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What all ranks tell each other at an acted-on marker: 16 bytes, summed up a
-/// tree. How many ranks' Call-Path signature changed against their previous
-/// interval (Algorithm 6, lines 7 to 13), how many have reached finalize, how
-/// many have a fault, whether ranks spend more than the tool's budget, whether one finds that the
-/// last flush is long ago, and a sum of phase hashes. Counts saturate, so that a sum over any
-/// number of ranks is never mistaken for zero; `combine` is associative and commutative, so that
-/// every tree gives the same vote. Cost: O(1), no allocation; may be sent as two 64-bit unsigned
+/// The vote of all ranks at an acted-on marker: 16 bytes, summed up a tree. It has
+/// the number of ranks whose Call-Path signature changed (Algorithm 6, lines 7 to
+/// 13), of those that have reached finalize and of those with a fault, whether ranks
+/// exceed the tool's budget, whether the last flush is long ago for one, and a sum of
+/// phase hashes. Counts saturate, so that a sum over any number of ranks is never
+/// mistaken for zero; `combine` is associative and commutative, so that every tree
+/// gives the same vote. Cost: O(1), no allocation; may be sent as two 64-bit unsigned
 /// integers.
 
 #include <cstdint>

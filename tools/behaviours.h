@@ -17,7 +17,7 @@
 
 namespace chameleon::tools {
 
-/// A time step of an example: its number, from 0, and how often a loop inside goes round at most.
+/// A time step of an example: its number, from 0, and the most iterations of a loop inside.
 struct Step {
   std::uint32_t number = 0;
   std::uint32_t most_rounds = UINT32_MAX;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What the verbs of the `chameleon` command share: exit statuses, loading a
-/// trace with errors in one line, and amounts as text. Each verb adds itself
-/// to the parser and leaves its exit status in `status` when it was chosen.
-/// The parser and JSON are only named here: who uses them includes them, which takes seconds.
+/// Shared by the verbs of the `chameleon` command: exit statuses, loading a trace with errors in
+/// one line, and amounts as text. Each verb adds itself to the parser and leaves its exit status in
+/// `status` when it was chosen. The parser and JSON are only named here: files that use them
+/// include them, which takes seconds.
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -68,8 +68,8 @@ int fail(std::string_view verb, const Error& error);
 std::optional<Trace> load_trace(std::string_view verb, const std::string& path, int& status,
                                 FileFacts* facts = nullptr);
 
-/// The same for verbs that have one sequence of calls a rank: a trace of several threads a rank is
-/// refused rather than told wrongly.
+/// The same for verbs with one sequence of calls for each rank: a trace with several threads is
+/// refused, and not misread.
 std::optional<Trace> load_unthreaded(std::string_view verb, const std::string& path, int& status,
                                      FileFacts* facts = nullptr);
 
@@ -89,7 +89,7 @@ std::string share_text(double share);
 /// Sixteen digits, as signatures are shown.
 std::string hex_text(std::uint64_t value);
 
-/// A JSON string, with its quotes. What is not UTF-8 becomes U+FFFD.
+/// A JSON string, with its quotes. Bytes that are not UTF-8 become U+FFFD.
 std::string json_text(std::string_view text);
 /// Text from a file for terminals and for formats that have lines and no way to escape: spaces for
 /// control characters, and U+FFFD for what is not UTF-8.

@@ -16,7 +16,7 @@ using namespace statistics;
 /// Names some items that are together.
 using NameItems = std::function<std::string(const std::vector<std::uint32_t>&)>;
 
-/// A line a branch, the last merge first; branches are not taken apart beyond so many `leaves`.
+/// A line for each branch, the last merge first; branches within this many `leaves` stay whole.
 std::string dendrogram_text(std::uint32_t items, const std::vector<Merge>& merges,
                             const NameItems& names, std::size_t leaves);
 

@@ -11,7 +11,7 @@
 
 namespace chameleon::tools {
 
-/// What the windows are of: compute, communication, or names of calls.
+/// The kind of effort: compute, communication, or names of calls.
 std::string effort_of(const Trace& trace);
 /// The same for people.
 std::string effort_text(const Trace& trace);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What a program file tells, before it runs, of whether it can be traced:
-/// its kind, its MPI, and how it is linked. ELF files are read, never run or
-/// loaded; libraries are found as the dynamic loader does (RPATH, RUNPATH,
-/// LD_LIBRARY_PATH, the system's folders), breadth first. A few milliseconds.
+/// Finds out, before a program runs, whether it can be traced: its kind, its MPI, and how it is
+/// linked. ELF files are read, never run or loaded; libraries are found as the dynamic loader
+/// does (RPATH, RUNPATH, LD_LIBRARY_PATH, the system's folders), breadth first. A few
+/// milliseconds.
 
 #include <string>
 #include <vector>
@@ -38,7 +38,7 @@ struct LoadedLibrary {
 
 enum class Linking { kUnknown, kDynamic, kStatic, kNone };
 
-/// What is known of a program and what follows from it.
+/// The properties of a program, and the conclusion.
 struct Diagnosis {
   std::string program;  ///< as found
   std::string kind;     ///< "elf", "script", or "other"

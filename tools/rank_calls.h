@@ -30,8 +30,8 @@ struct Place {
   std::uint32_t rank = 0, ranks = 1;
 };
 
-/// Arrays with an element a rank are made for at most so many ranks: each rank has one, P² elements
-/// in all. In larger jobs they are empty.
+/// Arrays with an element for each rank are made for at most this many ranks: each rank has one, P²
+/// elements in all. In larger jobs they are empty.
 constexpr std::uint32_t kMostWithArrays = 1024;
 
 /// Objects as the recorder numbers them: predefined ones from -2 down, in the order of
@@ -47,7 +47,7 @@ std::vector<Predefined> predefined_operations();
 /// The descriptions of all calls that `RankCalls` makes, as a trace holds them.
 std::map<std::uint16_t, CallDescription> rank_call_descriptions();
 
-/// What a message is: how many of which type, its tag, and the communicator.
+/// A message: count and type, tag, and communicator.
 struct Message {
   int count = 1;
   std::int64_t type = object::kDouble;

@@ -2,7 +2,7 @@
 #pragma once
 
 /// The libraries that can be preloaded: libchameleon.so and, beside it, one for each other family
-/// of MPIs, libchameleon-NAME.so. Which MPI one is for stands in the file: it is linked with it.
+/// of MPIs, libchameleon-NAME.so. A library is for the MPI with which it is linked.
 
 #include <string>
 #include <vector>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Names in a trace are what its writer made them, and a terminal obeys control characters: while
-/// one of these lives, what goes to a stream has a space for each of them, save line breaks, tabs
-/// and colours. Bytes go on at once, in order with what others write to the same file.
+/// A trace may contain any names, and a terminal obeys control characters. While an object lives,
+/// its stream replaces them by spaces, except line breaks, tabs and colours. Bytes are written at
+/// once, in order with other output to the same file.
 
 #include <ostream>
 #include <streambuf>
@@ -26,7 +26,7 @@ class SafeOutput : std::streambuf {
 
   std::ostream& stream_;
   std::streambuf* to_;
-  std::string held_;  ///< the begin of what may be a colour, or of a character of two bytes
+  std::string held_;  ///< the beginning of what may be a colour, or of a character of two bytes
 };
 
 }  // namespace chameleon::tools

@@ -34,7 +34,7 @@ struct StatisticsRow {
 };
 
 struct Statistics {
-  /// Of the streams in `streams`. Error: the trace is damaged.
+  /// Statistics of the streams in `streams`. Error: the trace is damaged.
   static Result<Statistics> make(const Trace& trace, const RankList& streams);
 
   std::map<std::string, StatisticsRow> calls;
@@ -70,7 +70,7 @@ std::vector<StatisticsRow> sorted_rows(const Map& map) {
   return rows;
 }
 
-/// What `chameleon stats --json` prints, `by` call or path, and `chameleon info --json`.
+/// The output of `chameleon stats --json`, `by` call or path, and `chameleon info --json`.
 nlohmann::ordered_json statistics_document(const Trace& trace, const FileFacts& file,
                                            const Statistics& statistics, const std::string& by);
 nlohmann::ordered_json info_document(const Trace& trace, const FileFacts& file);

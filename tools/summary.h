@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What a reader wants to know first of a trace: what ran, where the time of the ranks went, the
-/// places that cost most, how work is shared, and what stands out. `chameleon summary` prints it.
-/// Times are those of phase_totals.h and load.h. O(nodes x ranks), with full timing O(events).
+/// A summary to read first: what ran, where the time of the ranks went, the places that cost most,
+/// how work is shared, and what stands out. `chameleon summary` prints it. Times are those of
+/// phase_totals.h and load.h. O(nodes x ranks), with full timing O(events).
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>

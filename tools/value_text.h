@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Recorded values as people write MPI: `MPI_DOUBLE` for a symbolic id, `+1` for
-/// a partner one rank up, `ANY` for a wildcard. What varies over iterations or
-/// ranks stays compressed: `+1,-1`, `{ranks 0-3: 5 | ranks 4-7: 6}`.
+/// Recorded values as people write MPI: `MPI_DOUBLE` for a symbolic id, `+1` for a partner one rank
+/// up, `ANY` for a wildcard. Values that vary over iterations or ranks stay compressed: `+1,-1`,
+/// `{ranks 0-3: 5 | ranks 4-7: 6}`.
 
 #include <cstdint>
 #include <functional>
@@ -21,9 +21,9 @@ class ValueText {
 
   /// One value of a field.
   std::string value(const Field& field, EndPointForm form, std::int64_t value) const;
-  /// What the field was over the iterations.
+  /// The values of the field over the iterations.
   std::string sequence(const Field& field, EndPointForm form, const ValueSequence& values) const;
-  /// What it was on `ranks`, which all take part in the event.
+  /// Its values on `ranks`, which all take part in the event.
   std::string param(const Field& field, const Param& param, const RankList& ranks) const;
 
  private:
@@ -35,8 +35,8 @@ class ValueText {
   bool all_;
 };
 
-/// Whether this value says nothing: success, an ordinary buffer, a part of a
-/// status that the posted receive tells already.
+/// Whether this value carries no information: success, an ordinary buffer, a part of a status that
+/// the posted receive has.
 bool says_nothing(const Trace& trace, const Field& field, EndPointForm form, std::int64_t value);
 
 /// The line of a call: partners, tag, `COUNT x TYPE`, whatever else, and the

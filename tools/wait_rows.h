@@ -20,7 +20,7 @@ struct WaitRow {
   RankList longest;  ///< the ranks that wait nearly as long as the one that waits longest
 };
 
-/// Of these ranks, most waiting first.
+/// Rows for these ranks, most waiting first.
 std::vector<WaitRow> wait_rows(const Trace& trace, const WaitReport& waits, const RankList& ranks,
                                bool by_path);
 
@@ -35,7 +35,7 @@ nlohmann::ordered_json wait_rows_json(const Trace& trace, const WaitReport& wait
 /// The table `waits` of these ranks.
 void print_wait_csv(const Trace& trace, const WaitReport& waits, const RankList& ranks);
 
-/// What the waits of a trace are worked out from, and how sure they are.
+/// The basis of the waits of a trace, and how certain they are.
 std::vector<std::string> wait_notes(const Trace& trace, const WaitReport& waits);
 
 }  // namespace chameleon::tools

@@ -11,7 +11,7 @@
 namespace chameleon::tools {
 
 std::vector<const char*> wait_columns();
-/// Of a place, the columns after rank, call and site, in ns.
+/// The columns of a place after rank, call and site, in ns.
 std::vector<std::uint64_t> wait_numbers(const analysis::WaitTimes& times);
 
 }  // namespace chameleon::tools

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Runs what may throw in a place that nothing may be thrown out of. Only the cancellation of a
-/// thread goes on: the C library ends a process that stops it. Costs nothing unless something is
+/// Runs code that may throw where nothing may be thrown. Only the cancellation of a thread
+/// continues: the C library ends a process that stops it. Costs nothing unless something is
 /// thrown.
 
 #include <cxxabi.h>
@@ -14,7 +14,7 @@ namespace chameleon {
 
 enum class Failure : std::uint8_t { kNone, kMemory, kOther };
 
-/// What the exception that is being handled means; for a `catch (...)`.
+/// The meaning of the exception that is being handled; for a `catch (...)`.
 inline Failure failure_caught() {
   try {
     throw;

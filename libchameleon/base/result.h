@@ -13,7 +13,7 @@
 
 namespace chameleon::inline base {
 
-/// What kind of failure; tools map it to their exit status.
+/// The kind of failure; tools map it to their exit status.
 enum class ErrorKind {
   kNotATrace,           ///< the file does not begin as a trace does
   kTruncated,           ///< the file ends inside something

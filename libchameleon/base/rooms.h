@@ -74,7 +74,7 @@ using namespace process;
 using namespace record;
 }  // namespace intercept
 
-// Of a trace, afterwards.
+// Readers of finished traces.
 namespace analysis {
 using namespace cluster;
 using namespace compress;

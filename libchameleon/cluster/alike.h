@@ -91,7 +91,7 @@ bool same_distances(const SignatureVector& a, const SignatureVector& b);
 
 /// The members of `other` become members of `cluster`, which they are like.
 void take_in(SubCluster& cluster, const SubCluster& other, const ClusterOptions& options);
-/// The same of members that are like nobody, because leads are few.
+/// The same for members that equal no other, because leads are few.
 void take_in_unlike(SubCluster& cluster, const SubCluster& other);
 
 }  // namespace chameleon::cluster

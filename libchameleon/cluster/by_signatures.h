@@ -47,9 +47,9 @@ class BySignatures {
 };
 static_assert(ClusteringScheme<BySignatures>);
 
-/// Whether every rank of the world has these clusters, and goes on with them as the others do: who
-/// has no memory for them does not know what is in them. 2 (P - 1) messages of 16 bytes. Of a
-/// subset it is not asked.
+/// Whether every rank of the world has these clusters and continues with them. A rank
+/// without memory for them does not know them. 2 (P - 1) messages of 16 bytes. Subsets do
+/// not ask.
 template <TreeWorld World>
 bool all_have(World& world, const Clustering& clusters) {
   if constexpr (requires { world.absent(true).count; })
@@ -61,10 +61,10 @@ bool all_have(World& world, const Clustering& clusters) {
 /// Collective: clusters by signatures; where CAPEK is to select leads and they are too few, main
 /// clusters only.
 ///
-/// Further signatures in which ranks differ are taken in while every behaviour still has a lead:
-/// all of them at once, else one after the other. That is one more reduction if there are any, and
-/// a clustering for each that is tried, none of more than K clusters. Where a rank cannot have one
-/// of them, none is tried after it. All ranks hear of them, whatever the audience.
+/// Further signatures in which ranks differ are added while every behaviour still has a lead: all
+/// of them at once, otherwise one after the other. That is one more reduction if there are any, and
+/// a clustering for each that is tried, none of more than K clusters. If a rank cannot have one of
+/// them, none is tried after it. All ranks receive them, whatever the audience.
 template <TreeWorld World>
 Clustering by_signatures(World& world, typename World::template PerRank<SignatureVector> signatures,
                          const ClusterOptions& options, Audience audience = Audience::kAll) {
@@ -94,10 +94,10 @@ Clustering by_signatures(World& world, typename World::template PerRank<Signatur
   return found;
 }
 
-/// Collective: clusters by the scheme that `options` name; an adaptive format is agreed on first.
-/// 2 (P - 1) messages, for the root alone half as many, twice as many if the format is adaptive;
-/// what further signatures take, and CAPEK, comes on top. Of a subset CAPEK cannot be had: its
-/// leads are by K-Farthest. CAPEK's clusters are on all ranks, whatever the audience.
+/// Collective: clusters by the scheme that `options` name; an adaptive format is agreed on first. 2
+/// (P - 1) messages, for the root alone half as many, twice as many if the format is adaptive;
+/// further signatures and CAPEK add their own. CAPEK is not available for a subset: its leads are
+/// selected by K-Farthest. CAPEK's clusters are on all ranks, whatever the audience.
 template <TreeWorld World>
 Clustering cluster(World& world, typename World::template PerRank<SignatureVector> signatures,
                    ClusterOptions options, Audience audience = Audience::kAll) {

@@ -29,7 +29,7 @@
 
 namespace chameleon::cluster {
 
-/// What all ranks know afterwards. No medoids: the world has failed.
+/// The result, on all ranks. No medoids: the world has failed.
 template <class Item>
 struct CapekClusters {
   Medoids<Item> medoids;
@@ -44,7 +44,7 @@ struct Capek {
   typename World::template PerRank<std::uint32_t> clusters;
 };
 
-/// What all ranks know beforehand.
+/// The plan, which all ranks know beforehand.
 struct CapekPlan {
   CapekPlan() : CapekPlan({}, 0) {}
   /// Trials in order of their groups.
@@ -68,7 +68,7 @@ namespace capek_steps {
 template <class Item>
 using TrialMedoids = std::vector<std::pair<std::uint32_t, Medoids<Item>>>;
 
-/// What a worker finds in its samples. What did not arrive is left out.
+/// A worker's result from its samples. Items that did not arrive are left out.
 template <class Item, class Dissimilarity>
 TrialMedoids<Item> find(std::uint32_t rank, const std::vector<Trial>& trials,
                         const std::vector<std::pair<std::uint32_t, Item>>& gathered,

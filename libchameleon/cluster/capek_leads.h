@@ -5,14 +5,14 @@
 /// cluster is a group of its own, so every Call-Path has a lead, and all are clustered side by
 /// side: k of each is K / number of main clusters, at least 1. An item is a rank as its own
 /// cluster. Ranks that are alike (alike.h) are at no distance, and others at some, even where their
-/// averages agree; a medoid that is like another one leads nobody.
+/// averages agree; a medoid that is like another one leads no ranks.
 ///
-/// The other selections (selection.h) choose at each node of the tree, among what it has. This one
-/// looks at 5 samples of 40 + 2k ranks of each main cluster, and at all ranks once: behaviours that
-/// few ranks have are likely to be led by others.
+/// The other selections (selection.h) choose at each node of the tree, among its clusters. This one
+/// considers 5 samples of 40 + 2k ranks of each main cluster, and at all ranks once: behaviours
+/// that few ranks have are likely to be led by others.
 ///
-/// Cost beside that of the main clusters: for n of them 5 n samples, and 6 (P - 1) messages, none
-/// of more than the medoids of all trials or the clusters found.
+/// Cost in addition to that of the main clusters: for n of them 5 n samples, and 6 (P - 1)
+/// messages, none of more than the medoids of all trials or the clusters found.
 
 #include <algorithm>
 #include <cstdint>
@@ -44,7 +44,7 @@ class Unlikeness {
   const ClusterOptions& options_;
 };
 
-/// What all ranks know of it before they begin.
+/// The plan, which all ranks know beforehand.
 struct LeadPlan {
   CapekPlan capek;
   /// The main cluster of a rank, by the Call-Path of its own.

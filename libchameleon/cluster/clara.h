@@ -2,10 +2,10 @@
 #pragma once
 
 /// Clustering Large Applications (Kaufman & Rousseeuw 1990, chapter 3): PAM on samples, all items
-/// to the nearest of each sample's medoids, and the best sample by a criterion. What CAPEK
-/// (capek.h) gives is what this gives where one process has all items. Samples are independent, as
-/// CAPEK's must be; the book's later ones contain the best medoids so far.
-/// O(trials (n k + s^2 k)).
+/// to the nearest of each sample's medoids, and the best sample by a criterion. CAPEK (capek.h)
+/// gives the same result as this does in one process with all items. Samples are independent, as
+/// CAPEK's must be; the book's later ones contain the best medoids so far. O(trials (n k + s^2
+/// k)).
 
 #include <cstdint>
 #include <limits>

@@ -19,8 +19,8 @@ struct SubCluster {
   std::uint32_t lead = 0;     ///< traces for `ranks`, to which it belongs
   SignatureVector signature;  ///< the lead's
   RankList ranks;
-  /// Mean of the members' average COUNTs where ranks of unlike COUNT were put together as alike;
-  /// else the lead's.
+  /// Mean of the members' average COUNTs if ranks of different COUNT were combined as alike;
+  /// otherwise the lead's.
   double count = 0;
   /// Which hashes of partners all members that are alike share: the relative ones, the mixed ones,
   /// those by XOR (`SignatureVector`).

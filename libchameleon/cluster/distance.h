@@ -49,7 +49,7 @@ inline double difference(const SignatureVector& a, const SignatureVector& b, Par
     return std::popcount(a[parameter].exact ^ b[parameter].exact);
   if (parameter == Parameter::kSequence) return a[parameter].exact == b[parameter].exact ? 0 : 1;
   double value = std::abs(a[parameter].mean - b[parameter].mean);
-  // Four packed levels of nesting, scaled so that the outer two stand before the point.
+  // Four packed levels of nesting, scaled so that the outer two are before the point.
   if (parameter == Parameter::kLoop) value = std::ldexp(value, -32);
   return std::min(value, 0x1p32);
 }

@@ -20,7 +20,7 @@ struct EffortK {
   bool operator==(const EffortK&) const = default;
 };
 
-/// What an interval's effort is (CHAMELEON_EFFORT).
+/// The time that is an interval's effort (CHAMELEON_EFFORT).
 enum class EffortOf : std::uint8_t {
   kNothing,        ///< there are no windows
   kCompute,        ///< time outside MPI and the tool

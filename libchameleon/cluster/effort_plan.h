@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// From sums over ranks to a window: what is known of it exactly, and how many ranks of each
-/// stratum are to be measured (Eqs. 1 and 2 of Gamblin et al. 2010; Neyman's allocation). O(strata
-/// x steps).
+/// From sums over ranks to a window: its exact values, and how many ranks of each stratum are
+/// to be measured (Eqs. 1 and 2 of Gamblin et al. 2010; Neyman's allocation). O(strata x
+/// steps).
 
 #include <cstdint>
 #include <span>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What is added up over all ranks of an effort window: exact moments of each step of each stratum,
-/// and the extremes of each step. In whole numbers, so that the order does not matter. 32 bytes for
-/// each step of each stratum and 16 for each step.
+/// The sums over all ranks of an effort window: exact moments of each step of each stratum, and the
+/// extremes of each step. In whole numbers, so that the order does not matter. 32 bytes for each
+/// step of each stratum and 16 for each step.
 
 #include <algorithm>
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace chameleon::cluster {
 
-/// What a rank computed in an interval.
+/// The computing of a rank in an interval.
 struct StepEffort {
   std::uint64_t marker = 0;  ///< acted-on marker that ends it
   std::uint64_t ns = 0;
 };
 using RankEfforts = std::vector<StepEffort>;
 
-/// Of one stratum.
+/// The sums of one stratum.
 struct StratumSums {
   ExactMoments whole;  ///< of what a rank computed in all steps
   std::vector<ExactMoments> steps;
@@ -49,7 +49,7 @@ class EffortSums {
   };
 
   EffortSums() = default;
-  /// Of one rank, which belongs to this one of `strata`.
+  /// The sums of one rank, which belongs to this one of `strata`.
   EffortSums(const RankEfforts& efforts, std::uint32_t stratum, std::size_t strata)
       : strata_(strata) {
     StratumSums none;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// An effort window (model/effort.h) from what each rank computed in each of its intervals: CAPEK
-/// on wavelet signatures makes strata (Gamblin et al. 2010, sections 4 and 5), one reduction gives
-/// exact moments of every step, and a sample of each stratum sends its steps to rank 0.
+/// An effort window (model/effort.h) from the computing of each rank in each of its intervals:
+/// CAPEK on wavelet signatures makes strata (Gamblin et al. 2010, sections 4 and 5), one reduction
+/// gives exact moments of every step, and a sample of each stratum sends its steps to rank 0.
 ///
-/// Collective; the same, bit for bit, in every kind of world. Beside CAPEK 5 (P - 1) messages, 5
-/// log P deep; none has more than 32 bytes for a step of a stratum, or 8 for a step of a sampled
-/// rank. It may throw where there is no memory.
+/// Collective; the same, bit for bit, in every kind of world. In addition to CAPEK, 5 (P - 1)
+/// messages, 5 log P deep; none has more than 32 bytes for a step of a stratum, or 8 for a step of
+/// a sampled rank. It may throw where there is no memory.
 
 #include <cmath>
 #include <numbers>
@@ -22,7 +22,7 @@
 
 namespace chameleon::cluster {
 
-/// What CAPEK clusters.
+/// The items that CAPEK clusters.
 struct EffortItem {
   std::vector<double> signature;
   double mean = 0;  ///< ns of a step
@@ -121,7 +121,7 @@ inline void put_sampled(EffortWindow& window, std::vector<Sent>&& all) {
               [](const SampledRank& a, const SampledRank& b) { return a.rank < b.rank; });
 }
 
-/// What arrived of it: a stratum of which nothing is known says nothing.
+/// The values that arrived: a stratum without any has none.
 inline EffortGap gap_of(const EffortWindow& window, bool uneven) {
   if (uneven) return EffortGap::kUneven;
   if (window.steps.empty() && !window.strata.empty()) return EffortGap::kLeftOut;

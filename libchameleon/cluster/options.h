@@ -22,7 +22,7 @@ enum class Steps : std::uint8_t {
   kSingle,  ///< all signatures in one distance; K is never exceeded
 };
 
-/// What makes two ranks alike without loss (CHAMELEON_EQUALITY).
+/// The condition for two ranks to be alike without loss (CHAMELEON_EQUALITY).
 enum class Equality : std::uint8_t {
   kExact,   ///< equal hashes of all values
   kXor,     ///< the same, with partners also read by XOR with the rank
@@ -61,7 +61,7 @@ struct Preset {
 std::span<const Preset> presets();
 /// Null if there is none of the name.
 const Preset* find_preset(std::string_view name);
-/// What there is beside Chameleon's own signatures and does not vary from run to run.
+/// The signatures besides Chameleon's own that do not vary from run to run.
 inline constexpr SignatureFormat kFurtherSignatures = static_cast<SignatureFormat>(
     (kAllSignatures | kSequenceBit) & ~kDefaultFormat & ~format_bit(Parameter::kCompute) &
     ~format_bit(Parameter::kCommunication) & ~format_bit(Parameter::kLoop));

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// A clustering scheme: how summaries of ranks become clusters and leads. What a scheme says is
-/// independent of where ranks are; `cluster` carries it up the tree of a world and down again.
+/// A clustering scheme: how summaries of ranks become clusters and leads. A scheme does not
+/// depend on where ranks are; `cluster` carries its values up the tree of a world and down again.
 /// The schemes of the papers are files of this folder; docs/design/clustering.md adds one.
 ///
-/// What a scheme must keep to, so that all ranks and all kinds of world agree:
+/// Requirements of a scheme, so that all ranks and all kinds of world agree:
 /// - `summarize`, `join` and `elect` depend on their arguments only;
 /// - `join` takes in ranks that are all higher than those of `mine`; it is called in the order of
 ///   the tree, and need be neither commutative nor associative;
-/// - a summary grows with what is distinct, not with ranks, where the scheme bounds it: its size
+/// - a summary grows with distinct behaviours, not with ranks, where the scheme bounds it: its size
 ///   is that of the largest message, and joining two is what a node of the tree pays.
 
 #include <concepts>
@@ -35,7 +35,7 @@ concept ClusteringScheme = Sendable<typename S::Summary> &&
   { scheme.elect(std::move(theirs)) } -> std::same_as<Clustering>;
 };
 
-/// Who gets a clustering: all ranks, or the root alone where nobody else acts on it.
+/// Receivers of a clustering: all ranks, or the root alone if no other rank acts on it.
 enum class Audience : std::uint8_t { kAll, kRoot };
 
 /// Collective: the clustering of a world's ranks, or of a subset's, on all of them. 2 (P - 1)

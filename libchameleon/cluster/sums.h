@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What is added up over all ranks to judge trials: 4 bytes for each cluster of each trial, 16 for
-/// each trial, and 16 more for each cluster where the criterion looks at values.
+/// The sums over all ranks by which trials are judged: 4 bytes for each cluster of each trial, 16
+/// for each trial, and 16 more for each cluster if the criterion uses values.
 
 #include <algorithm>
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace chameleon::cluster {
 
 class TrialSums {
  public:
-  /// Of no rank yet.
+  /// Sums over no rank yet.
   template <class Item>
   static TrialSums none(const std::vector<Medoids<Item>>& trials, bool values) {
     std::size_t clusters = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What CLARA and CAPEK try: samples of the population, each to be clustered by itself. Every rank
-/// makes the same plan without a message. O(trials x sample).
+/// The trials of CLARA and CAPEK: samples of the population, each to be clustered by itself. Every
+/// rank makes the same plan without a message. O(trials x sample).
 
 #include <cstdint>
 #include <vector>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Bounds what values of parameters take in a trace. Where they differ at each step, on each rank,
-/// nothing about them repeats and the trace grows with the run. Beyond a limit the longest
-/// sequences become *distributions*: as many values, in ascending order, of which the least, the
-/// greatest and how many lie in each of some ranges are true, and which value came when is not.
-/// The nodes declare that, by rank and kind. Calls, iterations, objects and partners stay exact.
+/// Bounds the memory of parameter values in a trace. If values differ at each step, on each rank,
+/// they do not repeat and the trace grows with the run. Beyond a limit the longest sequences become
+/// *distributions*: as many values, in ascending order, with the exact least and greatest value and
+/// the exact number in each of some ranges, but without their order. The nodes declare that, by
+/// rank and kind. Calls, iterations, objects and partners stay exact.
 ///
 /// Cost: a walk over the trace; O(values) for sequences that become distributions.
 

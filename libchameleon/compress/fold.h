@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Intra-node compression (ScalaTrace, dissertation section 2.1): events of one
-/// rank become nested loops as they arrive. A repetition at the tail of the list
-/// is found through an index from what the tail ends with to where that stood
-/// before, compared by prefix hashes in O(1), and checked symbol by symbol once.
-/// A tail that repeats the body of the loop before it (or of a loop that ends
-/// that loop, at any depth) becomes one more iteration; two equal neighbours
+/// Intra-node compression (ScalaTrace, dissertation section 2.1): events of one rank become
+/// nested loops as they arrive. A repetition at the tail of the list is found through an index
+/// from the end of the tail to its earlier positions, compared by prefix hashes in O(1), and
+/// checked symbol by symbol once. A tail that repeats the body of the loop before it (or of a
+/// loop that ends that loop, at any depth) becomes one more iteration; two equal neighbours
 /// become a loop. Iteration counts are not part of the comparison.
 ///
-/// Once a loop has gone round, its next iteration is predicted (prediction.h): events that follow
-/// its body need no node of their own. What deviates takes the ordinary way. Where the caller can
-/// look ahead, an iteration of the same events as the one before only adds its times.
+/// After the first iteration of a loop, the next one is predicted (prediction.h): events that
+/// follow its body need no node of their own. Events that deviate are folded as usual. If the
+/// caller can look ahead, an iteration of the same events as the one before only adds its
+/// times.
 ///
-/// A tail folds when the next event is known. If that stands in the middle of the tail, the
-/// iteration is likely in the middle of its last inner loop yet: the fold waits until that loop
-/// has gone round, the next iteration begins, or twice the tail's length has passed. The same
-/// holds for iterations that are predicted.
+/// A tail folds when the next event is known. If that event is in the middle of the tail, the
+/// iteration is probably still in its last inner loop: the fold waits until that loop has
+/// iterated, the next iteration begins, or twice the tail's length has passed. The same holds
+/// for iterations that are predicted.
 ///
-/// Cost: amortised O(nesting depth) per event whatever the length of the loop's body; what came
-/// while a fold waited in vain is folded once more, without waiting. Memory: the folded trace,
-/// and an index (tail_index.h) of at most four entries for each node of the list and each level
-/// of loops that it ends with. Of equal endings the latest four are looked at: a repetition
-/// that is not found costs compression, never exactness. The structure does not depend on the
-/// values of hashes.
+/// Cost: amortised O(nesting depth) per event whatever the length of the loop's body; events
+/// that arrived while a fold waited in vain are folded once more, without waiting. Memory: the
+/// folded trace, and an index (tail_index.h) of at most four entries for each node of the list
+/// and each level of loops that it ends with. The latest four equal endings are examined: a
+/// repetition that is not found costs compression, never exactness. The structure does not
+/// depend on the values of hashes.
 
 #include <cstdint>
 #include <span>
@@ -64,7 +64,7 @@ class Folder {
   /// still knows the last event, so that the next one's predecessor is right.
   std::vector<Node> take();
 
-  /// The nodes so far; the last visits of loops may still go on (`Node::current`).
+  /// The nodes so far; the last visits of loops may still be in progress (`Node::current`).
   std::span<const Node> nodes();
 
   /// The last event's symbol, also of events dropped elsewhere; 0: none yet.

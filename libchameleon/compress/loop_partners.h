@@ -2,13 +2,13 @@
 #pragma once
 
 /// Which loops of two sets of ranks are one loop of the program, though their bodies differ. Loops
-/// that ran equally often and execute the same call at the same call path are; so are the only
-/// loops of the two lists that ran so often, at the top of a trace: the time loop of ranks that
-/// have nothing else in common. Of all ways to pair the loops in order, the one in which pairs
-/// share the most call paths is taken.
+/// that ran equally often and execute the same call at the same call path are. At the top of a
+/// trace, so are the only loops of the two lists with that number of iterations: the time loop of
+/// ranks that have nothing else in common. Loops are paired in order, so that pairs share as many
+/// call paths as possible.
 ///
 /// Cost: O(events of the bodies + pairs of loops x call paths). Beyond kMostPairs pairs, only the
-/// next loops of the other list are looked at.
+/// next loops of the other list are considered.
 
 #include <span>
 #include <utility>

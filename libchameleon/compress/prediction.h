@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// The next iteration of a loop that has gone round, before it is whole. Events that follow the
-/// loop's body (inner loops as often as they go round) need no node of their own: they wait here
-/// until the iteration is whole, and join the loop at once. What deviates ends the prediction, and
-/// what waited becomes nodes. An iteration of the same events as the one before is only counted,
-/// and its times are added.
+/// The next iteration of a loop, before it is complete. Events that follow the loop's body, with
+/// any number of iterations of inner loops, need no node of their own: they wait here until the
+/// iteration is complete, and join the loop at once. An event that deviates ends the prediction,
+/// and the events that waited become nodes. An iteration of the same events as the one before is
+/// only counted, and its times are added.
 ///
-/// Cost: O(steps from a place) an event, O(1) where it is that of the iteration before. Memory: the
-/// loop's places, and the events of two iterations.
+/// Cost: O(steps from a place) for each event, O(1) if it is that of the iteration before. Memory:
+/// the loop's places, and the events of two iterations.
 
 #include <algorithm>
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace chameleon::compress {
 /// A node of one event, with its times or without.
 Node node_of(const Event& event, std::uint64_t predecessor, bool with_times);
 
-/// Whether `symbol` stands in the text of the nodes, each loop taken once, and not first.
+/// Whether `symbol` occurs in the text of the nodes, each loop taken once, and not first.
 bool comes_later_in(std::span<const Node> nodes, std::uint64_t symbol);
 
 class Prediction {
@@ -37,7 +37,7 @@ class Prediction {
     keep_times_ = keep;
   }
 
-  /// Whether a loop is expected to go on.
+  /// Whether a loop is expected to continue.
   bool active() const { return active_; }
 
   /// `loop` has just gone round: what comes next is likely one of its steps. The loop and what is
@@ -86,7 +86,7 @@ class Prediction {
   struct Whole {
     std::vector<Pending> events;
     bool repeats = false;  ///< known events, at each place one: their values can be counted
-    // Else, where two iterations were the same: by place and parameter, the values of one.
+    // Otherwise, if two iterations were the same: by place and parameter, the values of one.
     bool has_values = false;
     std::vector<std::vector<ValueSequence>> values;
   };
@@ -98,7 +98,7 @@ class Prediction {
   /// The whole iteration once more, and often.
   struct Again {
     std::vector<Repeated> events;           ///< empty: it has not repeated
-    std::vector<std::uint32_t> loop_steps;  ///< its steps that begin a loop or go round one
+    std::vector<std::uint32_t> loop_steps;  ///< its steps that begin a loop or iterate one
     std::uint64_t rounds = 0;               ///< whose values are not in the leaves
     // Times of a long iteration, in memory one after the other: apart they take twice as long.
     std::vector<Durations> times;
@@ -109,7 +109,7 @@ class Prediction {
   struct Step {
     std::uint32_t to = 0;
     std::uint32_t first_entered = 0, end_entered = 0;  ///< of `Plan::loops`, entered on the way
-    Node* again = nullptr;                             ///< the loop that goes round, or null
+    Node* again = nullptr;                             ///< the loop that iterates, or null
     std::uint32_t first_skipped = 0, end_skipped = 0;  ///< of `Plan::skipped`, passed over
   };
   /// An event of the expected loop, however deep.
@@ -169,8 +169,8 @@ class Prediction {
   void settle_rounds();
   bool is_whole_again() const;
   bool is_over(std::uint64_t next, std::size_t rounds) const;
-  /// Whether the expected loop, with `rounds` more, has gone round so often that an iteration
-  /// whose last loop goes on is one of it: its events need not wait.
+  /// Whether the expected loop, with `rounds` more, has iterated so often that an iteration whose
+  /// last loop continues is one of it: its events need not wait.
   bool is_settled(std::size_t rounds) const { return plan_.loop().current + rounds >= 16; }
   /// Whether what begins as `events` do ends the iteration before.
   bool may_repeat(const std::vector<Pending>& events) const {
@@ -208,7 +208,7 @@ std::size_t Prediction::repeat(std::size_t available, std::uint64_t last, Identi
     while (i < count && iteration[i].identity == identity(done + i)) ++i;
     return i == count;
   };
-  // The last one is taken back where it may go on within.
+  // The last one is undone if it may continue within.
   const auto over = [&] {
     return done == available || again_.events.front().identity == identity(done) ||
            is_over(symbol(done), done / count - 1);

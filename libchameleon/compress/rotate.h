@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Values of what is cut at a seam, put together. A loop may be turned round: of (p q)^n p (q p)^m,
-/// the p between the loops comes before those in the second one; once the second goes on with the
-/// first, as (p q)^(n+m) p, the p that is left is the last one. p may hold loops, which went round
-/// differently often on each rank.
+/// Joins values that are cut at a seam. A loop may be rotated: in (p q)^n p (q p)^m, the p between
+/// the loops comes before those in the second one; after the second continues the first, as (p
+/// q)^(n+m) p, the remaining p is the last one. p may hold loops with other numbers of iterations
+/// on each rank.
 ///
-/// A loop within may be cut: of p^j ((p)^k q)^n, the first visit of the inner loop has k + j.
+/// A loop within may be cut: in p^j ((p)^k q)^n, the first visit of the inner loop has k + j.
 ///
 /// Cost: O(values of the last p), kMostRotated at most on a rank, for each group of ranks that
 /// differ; of counts, O(segments).

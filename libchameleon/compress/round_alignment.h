@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What a round has in common with the body of the loop of the rounds before: an alignment of their
+/// The common part of a round and the body of the loop of the rounds before: an alignment of their
 /// nodes with most calls in common, in order. The nodes of optional loops of the body are taken one
 /// by one, so that a round may execute a part of such a loop.
 ///

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Rounds of a loop that polls. What a program does after a poll depends on what the poll found:
-/// it takes a message that has arrived, or looks elsewhere. So the rounds of such a loop begin and
-/// end alike and differ in between: `probe test` and `probe receive send test`. They are one loop,
-/// in which what not every round executes is a loop of its own, with a count of 0 or 1 a round.
-/// Which round executed it is then a value, as counts and partners are, and no structure.
+/// Rounds of a loop that polls. After a poll a program takes a message that has arrived, or
+/// continues without one. The rounds of such a loop therefore begin and end alike and differ in
+/// between: `probe test` and `probe receive send test`. They are one loop. Calls that only some
+/// rounds make are a loop of their own, with a count of 0 or 1 in each round. The rounds that make
+/// them are then values, like counts and partners, and not structure.
 ///
-/// A round begins with a call that may be unsuccessful. Its first and its last call stand nowhere
-/// else in it, and none of its calls is collective: what lies between two such loops of a program
-/// is no part of either. Rounds are aligned such that they have most calls in common, in order.
+/// A round begins with a call that may be unsuccessful. Its first and its last call occur only
+/// there, and none of its calls is collective: calls between two such loops of a program belong to
+/// neither. Rounds are aligned such that they have most calls in common, in order.
 ///
 /// Cost: O(kMostInRound squared) comparisons of nodes for a round that is joined.
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Where the endings of a list stood before: an index from a key to positions, latest first. It
-/// is a stack like the list itself: what is cut off the list leaves the index too, so every
-/// entry stands for what is in the list now. Nothing evicts anything else, and what is found
-/// does not depend on the values of keys.
+/// Earlier positions of the endings of a list: an index from a key to positions, latest first. It
+/// is a stack like the list itself: entries of nodes that are cut off the list are removed, so
+/// every entry is a position in the current list. Nothing is evicted, and the result does not
+/// depend on the values of keys.
 ///
-/// Cost: O(1) for each entry put in and taken out. Memory: 16 bytes an entry, and 16 bytes for
+/// Cost: O(1) to insert and to remove an entry. Memory: 16 bytes for each entry, and 16 bytes for
 /// each of at most four times as many cells as there are distinct keys (at least 256).
 
 #include <cstdint>

@@ -33,12 +33,12 @@ constexpr bool has(ValueKinds kinds, ValueKind kind) {
   return (kinds >> static_cast<unsigned>(kind) & 1) != 0;
 }
 
-/// Of a field that is no partner.
+/// The kind of a field that is no partner.
 ValueKind kind_of(const Field& field);
 /// Whether the parameter of a node is sent; of a loop, its iterations.
 bool travels(const Trace& trace, const Node& node, std::size_t param, ValueKinds kinds);
 
-/// What classes of one structure differ in, told by the first of them.
+/// The kinds in which classes of one structure differ, determined by the first of them.
 struct KindsSeen {
   std::array<std::uint64_t, kValueKinds> hashes{};
   ValueKinds differ = 0;

@@ -77,7 +77,7 @@ std::optional<Trace> flush(World& world,
   return finished;
 }
 
-/// A rank's in a world of one's own or of all.
+/// A rank's share, in a world of its own or of all.
 template <class Shares>
 Share& share_of(Shares& shares, std::uint32_t rank) {
   if constexpr (requires { shares.size(); })
@@ -86,8 +86,8 @@ Share& share_of(Shares& shares, std::uint32_t rank) {
     return shares.value;
 }
 
-/// The same for shares that are there; `complete(rank, Share&)` adds, to those that are sent,
-/// what comparing them does not need.
+/// The overload for shares already in memory; `complete(rank, Share&)` adds, to those that are
+/// sent, the parts that comparing them does not need.
 template <class World, class Complete, class Learn>
 std::optional<Trace> flush(World& world, typename World::template PerRank<Share>& shares,
                            const Clustering& clustering, FlushOptions options, Complete complete,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What classes and shipments see of nodes alike: parameters by how they are read, and what is
+/// The parts of nodes that classes and shipments use: parameters by their readings, and what is
 /// inexact.
 
 #include <vector>
@@ -13,8 +13,8 @@
 
 namespace chameleon::flush {
 
-/// Of a plan: how many unsuccessful polls there were, and nothing else. The nodes of the calls that
-/// poll say that their events are inexact.
+/// In a plan: the number of unsuccessful polls, and nothing else. The nodes of the calls that poll
+/// say that their events are inexact.
 inline constexpr std::uint32_t kInexactPolls = kInexactAll + 1;
 
 /// A partner that is rank 0 every time is taken for a root, which ranks share.

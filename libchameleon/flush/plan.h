@@ -20,7 +20,7 @@
 
 namespace chameleon::flush {
 
-/// What ranks that are not leads keep in state L (CHAMELEON_FIDELITY).
+/// The events that ranks other than leads keep in state L (CHAMELEON_FIDELITY).
 enum class Fidelity : std::uint8_t { kExact, kChecked, kLead };
 const char* fidelity_name(Fidelity fidelity);
 
@@ -41,10 +41,10 @@ struct FlushOptions {
 using StreamHashes = std::array<std::uint64_t, 8>;
 inline constexpr std::size_t kPollsHash = 6, kPollPlacesHash = 7;
 
-/// What a rank brings to a flush.
+/// The contribution of a rank to a flush.
 struct Share {
-  /// Of this rank alone; empty unless `keeps`. With several streams it is a class of its own,
-  /// whatever others did, and its facts tell the events of each.
+  /// The trace of this rank alone; empty unless `keeps`. With several streams the rank is a class
+  /// of its own, and its facts have the number of events of each.
   Trace trace;
   bool keeps = true;
   bool paused = false;                      ///< tracing was switched off at some time: declared
@@ -85,7 +85,7 @@ struct Comparison {
 };
 void join_comparisons(std::vector<Comparison>& mine, std::vector<Comparison>&& theirs);
 
-/// Who sends what: entry by entry a class, its sender the lowest rank of it.
+/// The senders: each entry is a class, and its sender the lowest rank of it.
 struct FlushPlan {
   struct Entry {
     std::uint32_t sender = 0;
@@ -122,8 +122,8 @@ struct Senders {
 };
 Senders senders_of(const FlushPlan& plan);
 
-/// The plan for these classes of a job's `ranks`, where `clustering` says who represents whom;
-/// `comparisons` are of fidelity `checked` (empty: nobody was compared).
+/// The plan for these classes of a job's `ranks`, where `clustering` says which rank represents
+/// which; `comparisons` are of fidelity `checked` (empty: no rank was compared).
 FlushPlan make_plan(const std::vector<ShareClass>& classes, const Clustering& clustering,
                     FlushOptions options, std::uint32_t ranks,
                     const std::vector<Comparison>& comparisons);

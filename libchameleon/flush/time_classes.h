@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// The times of all streams to one table at rank 0. Streams are grouped by their vectors of times
-/// over places, one grouping for all places. Candidates go up the tree, at most `most` on an edge,
-/// chosen by K-Farthest: a stream unlike all others is among them. They come down, each stream
-/// joins the nearest, and what classes have is added up over all their streams. So sums over
-/// streams are exact, and a class says how far its streams are from it.
+/// Collects the times of all streams into one table at rank 0. Streams are grouped by their vectors
+/// of times over places, one grouping for all places. Candidates go up the tree, at most `most` on
+/// an edge, chosen by K-Farthest: a stream unlike all others is among them. The candidates are
+/// broadcast, each stream joins the nearest, and the times of a class are summed over all its
+/// streams. So sums over streams are exact, and a class has the largest deviation of its streams.
 ///
 /// Two streams are as far apart as their times are, as vectors (Euclidean distance): compute times
-/// and times in calls are weighed so that both kinds spread as widely over the streams, else the
-/// waits that one slow rank causes hide what the rank computed. What spreads over less than
-/// `kStandsOut` of the longest time of a stream is taken to spread as widely as that, and no class
-/// is made for less than `kAlike` of it, without weights.
+/// and times in calls are weighted so that both kinds have the same spread over the streams.
+/// Otherwise the waits that one slow rank causes would hide its computing. A spread below
+/// `kStandsOut` of the longest time of a stream counts as that, and no class is made for less than
+/// `kAlike` of it, without weights.
 ///
-/// Cost: 5 (P - 1) messages, O(log P) deep: two small ones to know who takes part, then of `most`
-/// vectors without places that take less than `kLeastShare` of a stream's time, twice, and of
-/// `most` x places accounts. A node compares 2 `most` vectors. Where all streams are one class,
-/// nobody needs vectors: 3 (P - 1) messages.
+/// Cost: 5 (P - 1) messages, O(log P) deep: two small ones to determine which ranks take part, then
+/// of `most` vectors without places that take less than `kLeastShare` of a stream's time, twice,
+/// and of `most` x places accounts. A node compares 2 `most` vectors. If all streams are one class,
+/// no vectors are needed: 3 (P - 1) messages.
 
 #include <cstdint>
 #include <map>
@@ -30,17 +30,17 @@
 
 namespace chameleon::flush {
 
-/// Of a stream's time, what a place takes that is part of its vector.
+/// The least share of a stream's time for a place that is part of its vector.
 inline constexpr double kLeastShare = 0.001;
-/// Of the longest time of a stream: nearer ones need no class of their own.
+/// Share of the longest time of a stream: closer streams need no class of their own.
 inline constexpr double kAlike = 0.005;
-/// Of the longest time of a stream: what times of a kind spread over at least, for their weight.
+/// Share of the longest time of a stream: the least spread of a kind of times, for its weight.
 inline constexpr double kStandsOut = 0.02;
-/// Of a stream's time, what a place takes that matters to the spread of a class.
+/// The least share of a stream's time for a place that counts in the spread of a class.
 inline constexpr double kMatters = 0.01;
 /// How far sums of times may be off elsewhere: what takes a hundredth there must matter here.
 inline constexpr double kOff = 0.05;
-/// Of a class's time, what a place takes for which classes are told apart.
+/// The least share of a class's time for a place at which classes are separate.
 inline constexpr double kTellsClasses = 0.001;
 
 /// A stream's times from afar.
@@ -74,7 +74,7 @@ class TimeDistance {
 /// Leaves at most `most`, in the order they have.
 void select_vectors(std::vector<TimeVector>& vectors, std::uint32_t most);
 
-/// What classes have at a place, on the way up.
+/// The times of classes at a place, on the way up.
 struct ClassSum {
   Durations times;
   /// Means of the streams to which the place matters; none: the least is above the most.
@@ -119,9 +119,9 @@ std::vector<TimeVector> agreed_classes(
 }
 
 /// The table at rank 0, and nothing elsewhere; nothing either if rank 0 or more than a few ranks
-/// cannot take part. `ready`: what is here can. Who cannot, for lack of memory, sends nothing and
-/// passes on nothing that is not its own, since MPI itself may need memory for it: the table is
-/// without it. Collective.
+/// cannot take part. `ready`: this rank can. A rank that cannot, for lack of memory, sends nothing
+/// and forwards nothing, since MPI itself may need memory for it: the table is without it.
+/// Collective.
 template <class World>
 std::optional<TimeTable> gather_times(
     World& world, typename World::template PerRank<std::vector<StreamAccounts>> accounts,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What reader and writer of trace files share: the header, the frame around a
-/// commit, and a file descriptor. For file.cpp and trace_writer.cpp only.
+/// Shared by reader and writer of trace files: the header, the frame around a commit, and a file
+/// descriptor. For file.cpp and trace_writer.cpp only.
 
 #include <cerrno>
 #include <cstdint>

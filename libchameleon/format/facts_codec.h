@@ -2,10 +2,10 @@
 #pragma once
 
 /// Facts as bytes, for codec.cpp, as chameleon/facts.inc lists them. Section 14 holds those of
-/// ranks as columns, and those of the run that came with 1.4 or later; which are not in the list
-/// are carried. Facts of the run that are older stand in sections 1 and 10, by their order. Files
-/// before 1.4 have the facts of ranks in sections 7, 11 and 12, one for each version that they
-/// came with.
+/// ranks as columns, and those of the run that came with 1.4 or later; facts that are not in the
+/// list are carried along. Older facts of the run are in sections 1 and 10, by their order. Files
+/// before 1.4 have the facts of ranks in sections 7, 11 and 12, one for each version that they came
+/// with.
 
 #include "base/bytes.h"
 #include "model/trace.h"

@@ -23,7 +23,7 @@ namespace chameleon::format {
 inline constexpr std::uint16_t kFormatMajor = 1;
 inline constexpr std::uint16_t kFormatMinor = 6;
 
-/// What a file is, beside the trace in it.
+/// The properties of a file, in addition to the trace in it.
 struct FileFacts {
   std::uint64_t bytes = 0;
   std::uint64_t commits = 0;  ///< intact ones, of any kind
@@ -44,13 +44,13 @@ Status create_trace_file(const std::string& path, const Trace& trace);
 /// Writes a new file beside `path`, syncs, and renames over it.
 Status replace_trace_file(const std::string& path, const Trace& trace);
 
-/// Keeps a file equal to a trace that grows. A step costs its delta, or 40 bytes if
-/// it equals the one before; when the deltas outgrow what they are appended to (and
-/// 64 KiB) the file is written anew beside and renamed over. So the file stays within
-/// twice its compact size and 64 KiB, and all writing within a small multiple of the
-/// deltas. It is synced at most every `sync_every`, and always when complete. What
-/// fails (a full disk) leaves the last good state, is reported once, and is made good
-/// by a new file as soon as that succeeds.
+/// Keeps a file equal to a trace that grows. A step costs its delta, or 40 bytes if it
+/// equals the one before; when the deltas outgrow what they are appended to (and 64 KiB) the
+/// file is written anew beside and renamed over. So the file stays within twice its compact
+/// size and 64 KiB, and all writing within a small multiple of the deltas. It is synced at
+/// most every `sync_every`, and always when complete. A failure (a full disk) leaves the
+/// last good state, is reported once, and is repaired by a new file as soon as that
+/// succeeds.
 class TraceWriter {
  public:
   /// Creates `path` with `first`, durably; fails if it exists (errno EEXIST).
@@ -69,7 +69,7 @@ class TraceWriter {
 
   /// Puts a commit aside for when there is no memory to make one.
   void keep_last_words(const Trace& delta);
-  /// Appends what was put aside, once, and syncs. No allocation; nothing is told of what fails.
+  /// Appends the prepared commit, once, and syncs. No allocation; failures are not reported.
   void say_last_words() noexcept;
 
   const std::string& path() const;

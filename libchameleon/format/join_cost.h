@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What it costs to join the deltas of a file to its whole trace, counted the same way by the
-/// writer, which begins a new whole trace before it is too much, and by the reader, which refuses
-/// more. A file of few bytes may hold lists of a million intervals and facts of millions of ranks,
-/// and repeat them: bytes do not bound the time that reading takes, this does.
+/// The cost of joining the deltas of a file to its whole trace. The writer counts it and begins a
+/// new whole trace before it is too high; the reader counts it in the same way and refuses more. A
+/// file of few bytes may hold lists of a million intervals and facts of millions of ranks, and
+/// repeat them: its size does not bound the time to read it; this cost does.
 
 #include <cstdint>
 

@@ -37,7 +37,7 @@ void write_nodes(ByteWriter& out, const Trace& trace);
 /// in the order of the trace's table. Fails the reader on anything else.
 void read_nodes(ByteReader& in, const std::vector<std::uint64_t>& paths, Trace& trace);
 
-/// Whether a parameter of a node is written; of a loop there is one, its iterations.
+/// Whether a parameter of a node is written. A loop has one parameter, its iterations.
 using WrittenParam = std::function<bool(const Node&, std::size_t)>;
 /// Parameters, iteration counts, rank sets and times of the nodes, in order.
 void write_values(ByteWriter& out, const Trace& trace, const WrittenParam& written);

@@ -23,15 +23,15 @@ struct RankFormula {
   Kind kind = Kind::kXor;
   std::uint32_t a = 0, b = 1;
 
-  /// What rank `rank` of `size` computes.
+  /// The value that rank `rank` of `size` computes.
   std::int64_t absolute(std::uint32_t rank, std::uint32_t size) const {
     if (kind == Kind::kXor) return rank ^ a;
     const std::uint64_t h = rank / b;
     const std::uint64_t rows = size / b / a;
     return static_cast<std::int64_t>(b * (h % a * rows + h / a) + rank % b);
   }
-  /// That as an end-point of this form is stored (plain values: as it is). Of a stream, what
-  /// its rank computes.
+  /// That value as an end-point of this form is stored (plain values: unchanged). For a stream, the
+  /// value of its rank.
   std::int64_t stored(std::uint32_t stream, EndPointForm form, std::uint32_t size) const {
     const std::uint32_t rank = size == 0 ? stream : stream % size;
     const std::int64_t value = absolute(rank, size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What writing and reading the section of times share.
+/// Shared by writing and reading the section of times.
 
 #include <array>
 #include <cstdint>
@@ -16,7 +16,7 @@ enum Detail : std::uint8_t {
   kMeans = 1,     ///< means of each class, the shape of all
   kComplete = 2,  ///< of each class
 };
-/// Of a class's time, what a place takes that has so much detail.
+/// The share of a class's time that a place with this much detail takes.
 inline constexpr double kMeansFrom = 0.001, kCompleteFrom = 0.01;
 inline constexpr std::uint64_t kSpreadUnits = 1000;
 inline constexpr std::uint64_t kMostSpread = 1000 * kSpreadUnits;

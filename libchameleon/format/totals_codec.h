@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What ranks spent, by phase, as bytes, for codec.cpp: columns over ranks, each number within
+/// The times of ranks by phase as bytes, for codec.cpp: columns over ranks, each number within
 /// 1/128. docs/reference/format.md, section 17.
 
 #include "base/bytes.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What was waited at markers, by place, as bytes, for codec.cpp: the mean of a class's streams
-/// within 1/128. docs/reference/format.md, section 18.
+/// The waiting at markers by place as bytes, for codec.cpp: the mean of a class's streams within
+/// 1/128. docs/reference/format.md, section 18.
 
 #include "base/bytes.h"
 #include "model/time_table.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Whose call a wrapper has got. Inside a call, MPI calls MPI_* itself (files, collectives on top
-/// of others): those pass through. But functions of the program that MPI calls back (attribute
+/// Determines the caller of a wrapper. Inside a call, MPI calls MPI_* itself (files, collectives on
+/// top of others): those pass through. But functions of the program that MPI calls back (attribute
 /// copies and deletions, operations, error handlers) make calls of their own, and one of them may
-/// leave by longjmp, after which the program is no longer inside a call although nothing said so.
-/// The return address tells: calls from the MPI library's code are its own, all others are the
+/// leave by longjmp, after which the program is no longer inside a call although no call returned.
+/// The return address decides: calls from the MPI library's code are its own, all others are the
 /// program's. Costs two comparisons, and only inside a call.
 
 #include <cstdint>
@@ -35,11 +35,11 @@ inline bool called_by_mpi(const void* site) {
   return g_mpi_code.holds(reinterpret_cast<std::uintptr_t>(site));
 }
 
-/// Looks where MPI is, and whether another library took MPI functions before us. Once, at the
-/// begin of tracing: a millisecond.
+/// Looks where MPI is, and whether another library took MPI functions before us. Once, when tracing
+/// begins: a millisecond.
 void look_around();
 
-/// What `look_around` found to declare: "" or one sentence.
+/// The declaration of what `look_around` found: "" or one sentence.
 const std::string& other_tool();
 
 }  // namespace chameleon::intercept

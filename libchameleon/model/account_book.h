@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What a stream spent, by place: an account for each event and predecessor, both by their symbols
-/// (`Node::symbol`), of compute time before the event and time in it. Accounts are kept apart from
-/// the events, so that a rank that drops its events still knows its own times, and over the whole
-/// run, so that what they take grows with distinct places only.
+/// The times of a stream by place: an account for each event and predecessor, both by their symbols
+/// (`Node::symbol`), of compute time before the event and time in it. Accounts are kept separately
+/// from the events, so that a rank that drops its events still knows its own times, and over the
+/// whole run, so their size grows with distinct places only.
 ///
-/// Cost of `add`: two reads to find the account where the event follows one of the last two that it
-/// followed before, else a look-up of some 20 ns; and an EventTally, 4 to 5 ns. Some
-/// 420 bytes an account.
+/// Cost of `add`: two reads to find the account if the event follows one of its last two
+/// predecessors, otherwise a look-up of about 20 ns; and an EventTally, 4 to 5 ns. About 420 bytes
+/// for each account.
 
 #include <array>
 #include <cstdint>
@@ -40,7 +40,7 @@ struct Account {
 };
 using Accounts = std::vector<Account>;
 
-/// What a stream waited at markers for slower ranks, between one event and the next.
+/// The waiting of a stream at markers for slower ranks, between one event and the next.
 struct MarkerWait {
   std::uint64_t ns = 0;
   std::uint64_t markers = 0;   ///< at which it waited
@@ -54,7 +54,7 @@ struct MarkerWait {
   bool operator==(const MarkerWait&) const = default;
 };
 
-/// Of one stream, see Trace.
+/// The accounts of one stream, see Trace.
 struct StreamAccounts {
   std::uint32_t stream = 0;
   Accounts accounts;
@@ -91,7 +91,7 @@ class AccountBook {
   std::size_t size() const { return accounts_.size(); }
   /// O(places).
   Accounts accounts() const;
-  /// Of the event added last; there must be one.
+  /// The account of the event added last; there must be one.
   const Place& last_place() const { return accounts_[latest_[last_][0].account].place; }
 
  private:
@@ -103,7 +103,7 @@ class AccountBook {
 
   void turn_to(std::uint32_t symbol, std::array<Latest, 2>& latest);
   void add_apart(std::uint32_t account, std::uint64_t compute, std::uint64_t communication);
-  /// Of the next event.
+  /// Waiting before the next event.
   std::uint32_t account_of(std::uint32_t symbol) {
     std::array<Latest, 2>& latest = latest_[symbol];
     if (latest[0].before != last_) [[unlikely]]

@@ -42,7 +42,7 @@ bool fits(const CarriedFacts& first, const CarriedFacts& second);
 void join(CarriedFacts& first, const CarriedFacts& second, const FactsOfRanks& first_facts,
           const FactsOfRanks& second_facts);
 
-/// Of the ranks that `said` has, its values hold.
+/// For ranks that `said` has, its values replace the others.
 void supersede(CarriedFacts& carried, const CarriedFacts& said);
 
 }  // namespace chameleon::inline model

@@ -87,7 +87,7 @@ class Efforts {
     return index % stride(index, length) == 0;
   }
 
-  /// What comes next in time; what does not is left out.
+  /// Appends windows that come later in time; others are left out.
   void add(EffortWindow window);
   void append(Efforts&& later);
 

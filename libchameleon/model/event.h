@@ -12,7 +12,7 @@
 
 namespace chameleon::inline model {
 
-/// What folding knows of a call.
+/// The properties of a call that folding uses.
 enum class CallRole : std::uint8_t {
   kOther,
   kPoll,        ///< may be unsuccessful, and the program goes another way then

@@ -60,7 +60,7 @@ class EventTally {
 
  private:
   static constexpr unsigned kKeys = 32;  ///< eight octaves, a power of two
-  /// Counters hold so many, and sums of so many are exact.
+  /// The largest count, and the number of sums that are exact.
   static constexpr std::uint32_t kMost = UINT16_MAX;
   /// Keys of 0 and of 4 ns, from which on they follow each other as bins do; none is `kNowhere`.
   static constexpr std::uint32_t kKeyOfZero = 4088, kKeyOfFour = 4100, kNowhere = 65535;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What a part of a trace does not know exactly, and of whom. A lead traces for
-/// the ranks of its cluster; where nobody compared (fidelity `lead`) or where
-/// they were found to differ (`checked`), the nodes say so, by kind of parameter.
+/// The kinds of values that a part of a trace does not know exactly, and the ranks concerned. A
+/// lead traces for the ranks of its cluster. If they were not compared (fidelity `lead`), or were
+/// found to differ (`checked`), the nodes declare it by kind of parameter.
 
 #include <cstdint>
 #include <vector>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What a trace says of its ranks and of the run beside their events. The rows of
-/// chameleon/facts.inc are the one place where a fact stands: here they become members, and
-/// descriptions that code walks over (`for_each_rank_fact`), so that no other code names a fact
-/// that it does not use.
+/// Facts about the ranks and the run, in addition to events. chameleon/facts.inc states
+/// each fact once: here its rows become members, and descriptions that code iterates
+/// over (`for_each_rank_fact`), so that no other code names a fact that it does not
+/// use.
 
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +53,7 @@ struct RankClock {
   bool operator==(const RankClock&) const = default;
 };
 
-/// What one rank says of itself.
+/// The facts of one rank.
 struct RankFacts {
 #define CHAMELEON_RANK_FACT(type, name, unit, join, since, meaning) type name{};
 #include "chameleon/facts.inc"
@@ -80,7 +80,7 @@ struct RankFacts {
   }
 };
 
-/// What was run, by what.
+/// The program and the tool of the run.
 struct RunFacts {
 #define CHAMELEON_RUN_FACT(type, name, unit, join, since, meaning) type name{};
 #include "chameleon/facts.inc"

@@ -26,7 +26,7 @@ class Histogram {
   /// Bins are numbered 0 to `kBins - 1`.
   static constexpr unsigned kBins = 252;
 
-  /// What a distribution is made from again.
+  /// The parts from which a distribution is made again.
   struct Moments {
     std::uint64_t count = 0, sum = 0, min = 0, max = 0;
     double deviation = 0;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What streams waited at markers for slower ranks, by place: that of the event that came next. A
-/// marker is no event, so this alone says where between a stream's events the waiting was. Kept
-/// per class of streams, since which of them wait is what classes differ in. Grows with distinct
-/// places after markers only, which are a few in most programs.
+/// The waiting of streams at markers for slower ranks, by the place of the next event. A marker is
+/// no event, so only this says where between a stream's events it waited. Kept by class of streams,
+/// because classes differ in which of them wait. Grows with the distinct places after markers,
+/// which are a few in most programs.
 
 #include <cstdint>
 #include <map>
@@ -30,7 +30,7 @@ class MarkerWaits {
   void merge(const MarkerWaits& other);
   /// Class i becomes `numbers[i]`, with `left[i]` of its waiting; without any left it is gone.
   void renumber(const std::vector<std::uint32_t>& numbers, const std::vector<double>& left);
-  /// What the streams of a class waited, in ns.
+  /// The waiting of the streams of a class, in ns.
   std::uint64_t of_class(std::uint32_t time_class) const;
 
   bool operator==(const MarkerWaits&) const = default;

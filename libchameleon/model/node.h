@@ -62,7 +62,7 @@ struct Node {
 
   // A loop (body not empty).
   Param iterations;           ///< one value a visit
-  std::uint64_t current = 0;  ///< of the visit still going on; 0: none (folding only)
+  std::uint64_t current = 0;  ///< of the visit in progress; 0: none (folding only)
   std::vector<Node> body;
 
   std::vector<Inexact> inexact;  ///< of this node and its body; mostly empty
@@ -74,7 +74,7 @@ struct Node {
   }
 };
 
-// Else a vector that grows copies what it holds.
+// Otherwise a vector that grows copies its elements.
 static_assert(std::is_nothrow_move_constructible_v<Node> &&
               std::is_nothrow_move_assignable_v<Node>);
 static_assert(std::is_nothrow_move_constructible_v<TimeEntry> &&
@@ -104,7 +104,7 @@ inline std::uint64_t first_symbol(const Node& node) {
   return first->symbol();
 }
 
-/// Whether, of two nodes that lists to be aligned go on with, `a` is a loop around `b` and more.
+/// Whether `a` is a loop around `b` and more: the next nodes of two lists to be aligned.
 inline bool encloses(const Node& a, const Node& b) {
   return a.is_loop() && (!b.is_loop() || a.shape.length > b.shape.length);
 }
@@ -152,7 +152,7 @@ void begin_visit(Node& loop);
 void skip_visit(Node& loop);
 /// Ends visits still open: `current` becomes the last iteration count.
 void close_loops(std::span<Node> nodes);
-/// Takes that back: the last visit of every loop goes on. For nodes of one rank.
+/// Undoes that: the last visit of every loop is in progress again. For nodes of one rank.
 void reopen_loops(std::span<Node> nodes);
 
 /// Joins `b` of other ranks into `a`: both events, or both loops. Requires `alignable`.

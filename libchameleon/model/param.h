@@ -16,7 +16,7 @@
 
 namespace chameleon::inline model {
 
-/// What a stored value is, as far as the trace model must know.
+/// The properties of a stored value that the trace model uses.
 enum class FieldKind : std::uint8_t {
   kPlain = 0,     ///< a number
   kEndPoint = 1,  ///< a partner, see end_point.h
@@ -75,14 +75,14 @@ class Param {
   /// and what must be split is small. O(intervals).
   bool can_append(const Param& later, const RankList& mine, const RankList& theirs) const;
 
-  /// Of iteration counts of the same ranks: adds `more`, one visit a rank, to the
-  /// last visit; for a visit that went on. Requires `can_extend_last`.
+  /// For iteration counts of the same ranks: adds `more`, one visit for each rank, to the last
+  /// visit, which continues. Requires `can_extend_last`.
   void extend_last(const Param& more, const RankList& mine, const RankList& theirs);
   /// Whether each rank has a last visit and one more value, and their sum is a count.
   bool can_extend_last(const Param& more, const RankList& mine, const RankList& theirs) const;
 
-  /// Removes the last values of each rank in `ranks`, as many as `counts` says, and gives them.
-  /// Each must have so many.
+  /// Removes the last values of each rank in `ranks`, as many as `counts` says, and returns them.
+  /// Each rank must have that many.
   Param take_last(const RankList& ranks, const RankCounts& counts);
   bool each_has(const RankList& ranks, const RankCounts& counts) const;
 
@@ -99,7 +99,7 @@ class Param {
 
  private:
   struct Common;
-  /// Of two that have no groups: takes the first reading in which the values are the same.
+  /// For two parameters without groups: takes the first reading in which their values are the same.
   bool share_reading(const Param& other);
   std::vector<ParamGroup> take_groups(const RankList& ranks);
   std::vector<Common> take_common(const Param& later, const RankList& mine, const RankList& theirs);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What every rank spent in each phase of the run: computing, in point-to-point and in collective
-/// calls, waiting at markers, in the tool. Phases are numbered as in the series; what lies before
-/// the first marker belongs to the first phase, what follows the last one to none, and the first
-/// ones have entries of their own. In jobs of more
-/// than `kMostByRank` ranks those with like times share one entry. Memory: 40 bytes for each entry
-/// and phase.
+/// The time of every rank in each phase of the run: computing, in point-to-point and in
+/// collective calls, waiting at markers, in the tool. Phases are numbered as in the
+/// series; time before the first marker belongs to the first phase, time after the last
+/// one to none, and the first phases have entries of their own. In jobs of more than
+/// `kMostByRank` ranks those with like times share one entry. Memory: 40 bytes for each
+/// entry and phase.
 
 #include <array>
 #include <cstddef>
@@ -28,7 +28,7 @@ struct SpentTimes {
   std::uint64_t tool = 0;
 
   void add(const SpentTimes& more);
-  /// What is left without `part`, nothing being less than 0.
+  /// The rest without `part`, at least 0 each.
   SpentTimes without(const SpentTimes& part) const;
   bool operator==(const SpentTimes&) const = default;
 };
@@ -56,7 +56,7 @@ class PhaseTotals {
   const std::vector<Entry>& entries() const { return entries_; }
   RankList ranks() const;
   void add(RankList ranks, ByPhase phases);
-  /// Of ranks in both, what `other` says holds.
+  /// For ranks in both, the values of `other` replace those of this.
   void supersede(PhaseTotals other);
   /// With more than `kMostByRank` entries, those of a class of times become one.
   void limit(const TimeTable& times);

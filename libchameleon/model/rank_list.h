@@ -48,7 +48,7 @@ class RankList {
   RankList() = default;
   RankList(const RankList&) = default;
   RankList& operator=(const RankList&) = default;
-  // The vector's may throw as far as the type tells: then vectors of nodes copied what they hold.
+  // The vector's may throw, by its declaration; vectors of nodes would then copy their elements.
   RankList(RankList&&) noexcept = default;
   RankList& operator=(RankList&&) noexcept = default;
   ~RankList() = default;

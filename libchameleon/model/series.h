@@ -26,7 +26,7 @@ struct RankExtent {
   bool operator==(const RankExtent&) const = default;
 };
 
-/// What an interval took, over ranks.
+/// The length of an interval, over ranks.
 struct IntervalTally {
   RankExtent compute;        ///< outside MPI and the tool
   RankExtent communication;  ///< in MPI calls
@@ -59,7 +59,7 @@ class Series {
   static constexpr std::size_t kMost = 2048;
   static constexpr std::uint32_t kOtherPhase = 255;  ///< stands for all from it on
 
-  /// What comes next in time.
+  /// Appends spans that come later in time.
   void add(const SeriesSpan& span);
   void append(const Series& later);
 

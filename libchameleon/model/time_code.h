@@ -32,10 +32,10 @@ constexpr std::uint64_t decode_ns(std::int64_t code) {
   return low + (shift > 0 ? std::uint64_t{1} << (shift - 1) : 0);
 }
 
-/// Of one duration, within ns / 128.
+/// Code of one duration, within ns / 128.
 constexpr std::int64_t encode_time(std::uint64_t ns) { return encode_ns<6>(ns); }
 constexpr std::uint64_t decode_time(std::int64_t code) { return decode_ns<6>(code); }
-/// Of a sum, within ns / 2048.
+/// Code of a sum, within ns / 2048.
 constexpr std::int64_t encode_sum(std::uint64_t ns) { return encode_ns<10>(ns); }
 constexpr std::uint64_t decode_sum(std::int64_t code) { return decode_ns<10>(code); }
 

@@ -33,7 +33,7 @@ struct ClassTimes {
 
   std::uint32_t of = kAll;  ///< a class, or all that have no entry of their own
   Durations times;
-  ByKind matters = {};  ///< to some stream of some class: to be told of each class
+  ByKind matters = {};  ///< of some stream of some class: written for each class
 };
 
 class TimeTable {
@@ -48,7 +48,7 @@ class TimeTable {
   const Places& places() const { return places_; }
   /// Places in ascending order.
   std::vector<Place> sorted() const;
-  /// Of the class of a stream; `kAll`: it has none.
+  /// The class of a stream; `kAll`: it has none.
   std::uint32_t class_of(std::uint32_t stream) const;
   /// Null: no stream of the class has been there.
   const Durations* find(const Place& place, std::uint32_t time_class) const;
@@ -58,7 +58,7 @@ class TimeTable {
   /// Events and ns that all accounts come to.
   Durations total() const;
 
-  /// What was waited at markers, by these classes.
+  /// The waiting at markers, by these classes.
   const MarkerWaits& waits() const { return waits_; }
   void set_waits(MarkerWaits waits) { waits_ = std::move(waits); }
 
@@ -69,10 +69,10 @@ class TimeTable {
   bool set(const Place& place, std::vector<ClassTimes> times) {
     return places_.try_emplace(place, std::move(times)).second;
   }
-  /// Of streams that both have, `other`'s times hold, and those of this are in proportion to the
-  /// streams that are left.
+  /// For streams in both, the times of `other` replace those of this, which are scaled to the
+  /// streams that remain.
   void supersede(TimeTable other);
-  /// What a class has, as accounts of a stream; places of all classes in proportion.
+  /// The times of a class, as accounts of a stream; places of all classes in proportion.
   Accounts accounts_of(std::uint32_t time_class) const;
 
  private:

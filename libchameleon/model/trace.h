@@ -22,8 +22,8 @@
 
 namespace chameleon::inline model {
 
-/// One recorded value of a call: its name, what the model must know of it, and
-/// the MPI kind it has (dest, count, comm, ...), by which tools treat it.
+/// One recorded value of a call: its name, the properties that the model uses, and its MPI kind
+/// (dest, count, comm, ...), which tools use.
 struct Field {
   std::string name;
   std::string kind;
@@ -38,7 +38,7 @@ struct CallDescription {
   bool operator==(const CallDescription&) const = default;
 };
 
-/// What is not recorded exactly, and for whom; shown by every tool.
+/// A declaration: what is not recorded exactly, and for which ranks. Every tool shows it.
 struct Declaration {
   std::string what;
   RankList ranks;
@@ -67,8 +67,8 @@ struct Predefined {
   bool operator==(const Predefined&) const = default;
 };
 
-/// Stored where there was nothing to record: the parts of a status that the
-/// posted call already tells (source and tag without wildcard, bytes as posted).
+/// Stored where there was nothing to record: the parts of a status that the posted call already
+/// determines (source and tag without wildcard, bytes as posted).
 inline constexpr std::int64_t kNotRecorded = INT32_MIN;
 
 /// Events come in *streams*: what one thread of a rank did. Stream s of a job of P ranks is of

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What is inside a `ValueSequence` that is not constant, for its own sources
+/// The content of a `ValueSequence` that is not constant, for its own sources
 /// only: terms, the two stages that compress (values to segments, segments to
-/// loops), and the hashes. Both hashes are polynomials modulo 2^64, so that
-/// they wrap as the values do and that the hash of a concatenation follows
-/// from the hashes of its parts.
+/// loops), and the hashes. Both hashes are polynomials modulo 2^64, so they wrap
+/// like the values, and the hash of a concatenation follows from the hashes of its
+/// parts.
 
 #include <array>
 #include <cstdint>
@@ -71,9 +71,9 @@ struct ValueLoop {
   std::uint64_t values = 0;  // polynomial of one pass
 };
 
-/// What is not constant: closed terms, where tandem repeats are folded, and
-/// the open segment, which the next value may still lengthen (a pair in it is
-/// tentative: closed, it is two single values).
+/// Values that are not constant: closed terms, where tandem repeats are folded, and the open
+/// segment, which the next value may still lengthen (a pair in it is tentative: closed, it is two
+/// single values).
 struct ValueSequence::General {
   using Bucket = std::array<std::uint32_t, 4>;
 
@@ -102,7 +102,7 @@ struct ValueSequence::General {
   void reopen();
   void pop();
   void place(Term term);
-  /// What the terms end with, for `rounds_since` once more values have come.
+  /// The end of the terms, for `rounds_since` after more values have come.
   struct End {
     std::size_t from = 0, size = 0;                        ///< terms
     std::uint64_t before = 0;                              ///< polynomial of the terms up to `from`

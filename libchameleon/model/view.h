@@ -57,13 +57,13 @@ class RankView {
   void watch(const std::unordered_set<const Node*>& loops) { watch(items_, loops); }
   /// Whether the next event begins an iteration, but for the first, of a loop that is watched.
   Round round() const;
-  // To be called where `round` tells of a loop.
-  /// Adds how many values of each parameter in the loop are left.
+  // Call it where `round` reports a loop. Adds how many values of each parameter in the loop are
+  // left.
   void values_left(std::vector<std::uint64_t>& left) const;
   /// How often what came since `left` was so comes again, value for value.
   std::uint64_t times_alike(std::span<const std::uint64_t> left) const;
-  /// Leaves out so many `times`, of so many iterations each, of what came since; fewer than are
-  /// left and alike.
+  /// Leaves out `times` repetitions, of the given number of iterations each, of the part since
+  /// then; fewer than are left and alike.
   void leave_out(std::uint64_t times, std::uint64_t rounds, std::span<const std::uint64_t> left);
 
  private:
@@ -83,7 +83,7 @@ class RankView {
   };
 
   static void watch(std::vector<Item>& items, const std::unordered_set<const Node*>& loops);
-  /// Of the loop that goes on, the place in the stack; 0: none, or not between iterations.
+  /// The place in the stack of the loop in progress; 0: none, or not between iterations.
   std::size_t loop_between() const;
   const Item& loop_at(std::size_t level) const {
     return (*stack_[level - 1].items)[stack_[level - 1].at - 1];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// A partner read as the bits in which its rank differs from this rank of the world, as partners in
-/// hypercubes and butterflies are told. Its rank is that in the event's communicator, whichever it
-/// is: from a rank of the world and the bits, the partner follows.
+/// A partner as the bits in which its rank differs from this rank of the world, as in hypercubes
+/// and butterflies. Its rank is that in the event's communicator: the partner follows from a rank
+/// of the world and the bits.
 
 #include <cstdint>
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace chameleon::inline model {
 
-/// Of a partner as recorded; what is no rank stays as it is.
+/// The reading of a partner as recorded; a value that is no rank stays unchanged.
 constexpr std::int64_t xor_reading(std::int64_t packed, std::int64_t rank) {
   const std::int32_t absolute = packed_absolute(packed);
   return absolute < 0 ? packed : absolute ^ rank;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What each call of the MPI table means beyond its attributes, generated from mpi_calls.txt: of
-/// which call it is a form, what a collective moves and who waits for whom in it, which parameters
-/// describe the data, and how large a datatype becomes. Constants without mpi.h, for analyses,
-/// exports and replay; a look-up is one indexed load.
+/// The meaning of each call of the MPI table beyond its attributes, generated from mpi_calls.txt:
+/// the call of which it is a form, the data that a collective moves and which ranks wait in it,
+/// which parameters describe the data, and how large a datatype becomes. Constants without mpi.h,
+/// for analyses, exports and replay; a look-up is one indexed load.
 
 #include <array>
 #include <cstdint>

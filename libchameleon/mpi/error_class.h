@@ -2,8 +2,8 @@
 #pragma once
 
 /// Error classes as a trace has them: 0 success, then places in error_classes.inc, the same for
-/// every MPI; classes of the application from `kOwnErrors` on. What a call that failed did all the
-/// same follows from them. Constants without mpi.h; a look-up costs a few comparisons.
+/// every MPI; classes of the application from `kOwnErrors` on. The effects of a call that failed
+/// follow from them. Constants without mpi.h; a look-up costs a few comparisons.
 
 #include <cstdint>
 #include <string>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What a call returned, as a trace has it (error_class.h). Codes of an MPI are no use: MPICH gives
-/// a new one each time. The way of success is one comparison.
+/// The return value of a call, as a trace has it (error_class.h). Codes of an MPI are useless:
+/// MPICH returns a new one each time. Success costs one comparison.
 
 #include <mpi.h>
 
@@ -10,7 +10,7 @@
 
 namespace chameleon::mpi {
 
-/// Of a code that is not MPI_SUCCESS.
+/// The number of a code that is not MPI_SUCCESS.
 std::int64_t error_number_of_failure(int code);
 
 inline std::int64_t error_number(int code) {

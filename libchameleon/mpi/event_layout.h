@@ -62,7 +62,7 @@ constexpr bool is_end_point(const CallInfo& call, const ParamInfo& param) {
   return false;
 }
 
-/// What an event has behind the values of its call.
+/// The values of an event after those of its call.
 struct EventExtras {
   bool path = false;   ///< its call path, where nodes have relaxed ones
   bool times = false;  ///< its times: two values, see time_code.h

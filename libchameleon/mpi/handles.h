@@ -2,7 +2,7 @@
 #pragma once
 
 /// Which objects exist from the start, handles as numbers, and what special pointers mean, for
-/// every MPI. What only one implementation has stands in its folder (platform.h).
+/// every MPI. Properties of one implementation are in its folder (platform.h).
 
 #include <mpi.h>
 

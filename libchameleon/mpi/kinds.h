@@ -8,7 +8,7 @@
 /// The vocabulary of the MPI table: what a parameter means (Kind), which way it goes (Direction),
 /// how long its array is (Length) and what a call does (Attribute). The names in the second column
 /// of the two lists are those written in mpi_calls.txt, and generate.py reads them from here, so
-/// that each stands once. Plain constants and aggregates without mpi.h: usable in readers and
+/// that each is stated once. Plain constants and aggregates without mpi.h: usable in readers and
 /// tools; nothing here costs anything at run time.
 
 #define CHAMELEON_KINDS(X)      \

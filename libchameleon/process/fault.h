@@ -31,7 +31,7 @@ void reserve_space();
 /// Gives it back before a flush and before the last merge, where MPI itself needs more than usual.
 void give_back_space();
 
-/// What failed first in this process.
+/// The first failure in this process.
 Failure first_fault();
 inline bool has_fault() { return first_fault() != Failure::kNone; }
 
@@ -53,7 +53,7 @@ bool guarded(F f) {
   }
 }
 
-/// What the trace declares for a rank with this fault.
+/// The declaration of a trace for a rank with this fault.
 const char* fault_declaration(Failure failure);
 
 }  // namespace chameleon::process

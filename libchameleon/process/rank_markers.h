@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What this process notes of its markers: its votes on the tracer's clock, its intervals' times,
-/// and, in raw records, its elections and effort windows.
+/// The process's record of its markers: its votes on the tracer's clock, its intervals' times, and,
+/// in raw records, its elections and effort windows.
 
 #include "model/phase_totals.h"
 #include "online/marker_log.h"
@@ -41,7 +41,7 @@ class RankMarkers final : public MarkerLog {
   Recorder& recorder_;
   RankReport& report_;
   RankBudget& budget_;
-  /// What a rank did about votes at a marker.
+  /// The steps of a rank's votes at a marker.
   struct Voting {
     std::uint64_t ticks = 0;           ///< that it took
     State state = State::kAllTracing;  ///< that the marker led to
@@ -49,7 +49,7 @@ class RankMarkers final : public MarkerLog {
   };
   struct {
     Voting present, before;   ///< the last marker, and the one before
-    Voting told;              ///< of which the last ballot tells
+    Voting told;              ///< the interval of the last ballot
     std::uint64_t begun = 0;  ///< tick
   } voting_;
   std::uint64_t interval_end_ = 0;  ///< tick; 0: it is over when someone asks

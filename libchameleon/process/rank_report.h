@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What this rank says of itself at the end: its facts, and what its part of the trace lacks.
+/// The report of this rank at the end: its facts, and what its part of the trace lacks.
 
 #include <algorithm>
 #include <atomic>
@@ -28,11 +28,11 @@ class RankReport {
   void add_state_time(State state, std::uint64_t ns) {
     facts_.tool_ns_in(static_cast<std::size_t>(state)) += ns;
   }
-  /// What the rank spent in an interval of a phase.
+  /// The rank's times in an interval of a phase.
   void add_phase_time(std::uint32_t phase, const SpentTimes& spent) {
     phases_[std::min(phase, PhaseTotals::kOtherPhase)].add(spent);
   }
-  /// Of that, so much was not the tool's.
+  /// The part of that which was not the tool's.
   void take_state_time(State state, std::uint64_t ns) {
     std::uint64_t& sum = facts_.tool_ns_in(static_cast<std::size_t>(state));
     sum -= std::min(sum, ns);

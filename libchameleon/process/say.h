@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What the traced process says of itself: lines on stderr, and the parts of a
-/// trace that describe the job.
+/// Messages of the traced process: lines on stderr, and the parts of a trace that describe the
+/// job.
 
 #include <cstdint>
 #include <string>

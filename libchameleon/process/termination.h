@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What happens on SIGTERM: a batch system is about to end the job. If the
-/// application left the signal at its default, a thread of the tool's own, which
-/// sleeps until then, leaves this rank's partial trace beside the file and
-/// raises the signal again; a second one ends the process at once. Threads that
-/// are in tool code finish it first, and stop at the gate afterwards (record/tool_gate.h).
+/// Handling of SIGTERM: a batch system is about to end the job. If the application left the signal
+/// at its default, a thread of the tool's own, which sleeps until then, writes this rank's partial
+/// trace beside the file and raises the signal again; a second one ends the process at once.
+/// Threads that are in tool code finish it first, and stop at the gate afterwards
+/// (record/tool_gate.h).
 
 #include <cstdint>
 

@@ -38,7 +38,7 @@ class TracedRank final : public Rank {
   bool failed() const override;
   void note_failure(Failure failure) override;
 
-  /// Of the worlds in which the rank talks to others.
+  /// The state of the worlds in which the rank communicates.
   const std::shared_ptr<MessagePacker>& packer() const { return packer_; }
   /// MPI_Finalize begins.
   void end() { recorder_.times().end(); }

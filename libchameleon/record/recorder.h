@@ -18,10 +18,10 @@
 
 #include "callpath/engine.h"
 #include "flush/flush.h"
-#include "record/tool_gate.h"
 #include "record/objects.h"
 #include "record/rank_rules.h"
 #include "record/time_account.h"
+#include "record/tool_gate.h"
 
 namespace chameleon::record {
 

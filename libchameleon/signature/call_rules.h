@@ -60,7 +60,7 @@ class CallRules {
 
   bool empty() const { return calls_.empty(); }
   const Rules& rules() const { return *rules_; }
-  /// What rules are of in a call, in the order of the rules.
+  /// The fields of a call that rules describe, in the order of the rules.
   const std::vector<RuledValue>& of(std::uint16_t call) const {
     static const std::vector<RuledValue> kNone;
     return call < calls_.size() ? calls_[call].values : kNone;

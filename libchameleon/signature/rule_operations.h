@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What rules are made of: for their parser and for their evaluation.
+/// The operations of rules, for their parser and for their evaluation.
 
 #include "signature/rules.h"
 

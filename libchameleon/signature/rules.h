@@ -13,8 +13,8 @@
 ///
 /// Names: me, the rank in the call's communicator; np, its size; tag and count, the first ones of
 /// the call; site, the number of the place that it is made from. Integers of 64 bits, which wrap;
-/// the operators of C with C's precedence; min, max, isqrt. What has no result (a division by zero,
-/// a root of a negative number, a tag where the call has none) matches nothing.
+/// the operators of C with C's precedence; min, max, isqrt. Rules without result (a division by
+/// zero, a root of a negative number, a tag if the call has none) match nothing.
 /// docs/reference/rules.md is for users.
 ///
 /// Cost: O(length of the text) a parse, O(operations) an evaluation. Texts and what they hold are
@@ -31,7 +31,7 @@
 
 namespace chameleon::signature {
 
-/// Who makes a call, as rules see it.
+/// The caller, as rules see it.
 struct RuleCaller {
   std::int64_t me = 0;
   std::int64_t np = 1;
@@ -69,13 +69,13 @@ class Rules {
   std::span<const Rule> list() const { return rules_; }
   /// Whether a rule is of the caller's call: its condition holds, or it has none.
   bool applies(std::size_t rule, const RuleCaller& caller) const;
-  /// What a rule gives a caller; nothing where its condition does not hold, or there is no result.
+  /// The value that a rule gives a caller; nothing if its condition is false or has no result.
   std::optional<std::int64_t> value(std::size_t rule, const RuleCaller& caller) const;
 
  private:
   friend class RuleParser;
 
-  /// Of the operations up to one.
+  /// The result of the operations up to one.
   std::vector<std::optional<std::int64_t>> results(std::uint32_t last,
                                                    const RuleCaller& caller) const;
 

@@ -2,7 +2,7 @@
 #pragma once
 
 /// Signatures of an interval: the Call-Path signature, ten of parameters (with it the eleven of
-/// ACURDION, dissertation section 4.1), each an average and an exact hash that tells equal ranks
+/// ACURDION, dissertation section 4.1), each an average and an exact hash that separates equal ranks
 /// from merely near ones, and one of the whole sequence of events (section 3.4).
 ///
 /// The ordered Call-Path form is over the *distinct* symbols (stack signatures) in
@@ -42,7 +42,7 @@ enum class Parameter : std::uint8_t {
 };
 inline constexpr std::size_t kParameters = 11;
 
-/// What a bit of kDataOperation stands for.
+/// The operation that a bit of kDataOperation stands for.
 enum class TypeRange : std::uint8_t { kDatatype, kOperation, kCommunicator };
 /// The bit of an id: 0 to 31, 32 to 54 or 55 to 63. Ids beyond a range share its bits.
 constexpr std::int64_t type_bit(TypeRange range, std::int64_t id) {
@@ -64,7 +64,7 @@ inline constexpr SignatureFormat kAllSignatures = (2 * kCallPathBit - 1) & ~kSeq
 inline constexpr SignatureFormat kDefaultFormat =
     kCallPathBit | format_bit(Parameter::kSource) | format_bit(Parameter::kDestination);
 
-/// What a rank's interval looks like from afar; the same on all ranks that did the same.
+/// A summary of a rank's interval; equal on all ranks with the same behaviour.
 struct SignatureVector {
   struct Summary {
     double mean = 0;          ///< of the values; 0 without any. kDataOperation: size of the set
@@ -73,10 +73,10 @@ struct SignatureVector {
   };
   std::uint64_t call_path = 0;
   Summary parameters[kParameters];
-  /// Of SRC and DEST: hashes in which a partner that is rank 0 goes by that name, and others are
-  /// relative. So workers that all talk to rank 0 are alike.
+  /// For SRC and DEST: hashes in which a partner that is rank 0 is absolute, and others are
+  /// relative. Workers that all talk to rank 0 are then alike.
   std::uint64_t mixed[2] = {};
-  /// Of SRC and DEST: hashes in which a partner is the bits in which its rank differs from this
+  /// For SRC and DEST: hashes in which a partner is the bits in which its rank differs from this
   /// rank, as in hypercubes and butterflies. 0 unless `IntervalSignature::read_by_xor`.
   std::uint64_t xored[2] = {};
 
@@ -92,8 +92,8 @@ struct SignatureVector {
 };
 static_assert(std::is_trivially_copyable_v<SignatureVector>);
 
-/// What the values of a parameter come to, in one interval or in several. Times are in
-/// nanoseconds here: sums of microseconds would lose calls that take less than one.
+/// The average of a parameter's values, in one interval or in several. Times are in nanoseconds
+/// here: sums of microseconds would lose calls that take less than one.
 struct ParameterTotal {
   // The papers average incrementally so that sums do not overflow; 128 bits do not in 2^64
   // values, are exact, and save the division.
@@ -183,7 +183,7 @@ class IntervalSignature {
     if (xor_rank_ != kNoRank) totals_.xored[at] = in_order(totals_.xored[at], hash);
   }
 
-  /// What the interval comes to; the next one starts empty. `call_path` is 0 in the XOR form.
+  /// The signature of the interval; the next one starts empty. `call_path` is 0 in the XOR form.
   IntervalTotals take_totals();
   /// The same as signatures.
   SignatureVector take() { return take_totals().signature(); }
@@ -197,7 +197,7 @@ class IntervalSignature {
     std::uint64_t next_symbol = 0;  ///< what followed last time
     std::uint32_t next = 0;         ///< its entry; 0: nothing yet
   };
-  /// Of an open-addressing table that empties by starting a new epoch.
+  /// A slot of an open-addressing table that empties by starting a new epoch.
   struct Slot {
     std::uint64_t key = 0;
     std::uint32_t epoch = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Number, sum and sum of squares of whole numbers, exactly: in whatever order they are added up,
-/// they are the same bit for bit. Trivially copyable, so that it can be reduced over ranks.
+/// Number, sum and sum of squares of whole numbers, exactly: the result is the same, bit for bit,
+/// in any order of addition. Trivially copyable, so that it can be reduced over ranks.
 
 #include <cmath>
 #include <cstdint>
@@ -27,7 +27,7 @@ class ExactMoments {
   double mean() const {
     return count_ == 0 ? 0 : static_cast<double>(sum_) / static_cast<double>(count_);
   }
-  /// Of a population: of equal numbers exactly 0.
+  /// The deviation of a population: exactly 0 for equal numbers.
   double deviation() const {
     if (count_ == 0) return 0;
     // About the floor of the mean, which is a whole number, and then about the mean.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Agglomerative hierarchical clustering, and what is read off its tree (Aguilera et al. 2006).
+/// Agglomerative hierarchical clustering, and the results of its tree (Aguilera et al. 2006).
 /// Single linkage is Kruskal's spanning forest over the pairs that have a distance: O(E log E)
 /// time, memory of E. Complete and average linkage follow chains of nearest neighbours (Murtagh
 /// 1983): O(n^2) time and memory. Pairs without a distance are infinitely far apart and merge last.
-/// Of equal distances the pair of lowest items is first in single linkage.
+/// For equal distances, single linkage takes the pair of lowest items first.
 
 #include <cstdint>
 #include <span>
@@ -45,8 +45,8 @@ std::vector<Merge> hierarchy(std::uint32_t items, std::span<const PairDistance> 
 /// Items from one end of the dendrogram to the other: branches do not cross.
 std::vector<std::uint32_t> leaf_order(std::uint32_t items, std::span<const Merge> merges);
 
-/// The cluster of each item if merging stops at so many clusters (1 to `items`), numbered from 0 in
-/// order of their lowest items.
+/// The cluster of each item if merging stops at this number of clusters (1 to `items`), numbered
+/// from 0 in order of their lowest items.
 std::vector<std::uint32_t> cut_tree(std::uint32_t items, std::span<const Merge> merges,
                                     std::uint32_t clusters);
 

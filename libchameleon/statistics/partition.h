@@ -12,11 +12,11 @@
 
 namespace chameleon::statistics {
 
-/// The criterion, to be maximised, of clusters with so many items each (none empty), whose squared
-/// distances to their medoids add up to `squares`, in `dimensions`. Infinite where nothing is left
-/// to explain: each item its own cluster, or no distances; the smallest such number of clusters is
-/// the one to choose.
-/// `published`: the paper's form, which counts the dimensions only once; equal in one dimension.
+/// The criterion, to be maximised, of clusters with these numbers of items (none empty), whose
+/// squared distances to their medoids add up to `squares`, in `dimensions`. Infinite if nothing
+/// remains to explain: each item is its own cluster, or there are no distances. The smallest such
+/// number of clusters is the one to choose. `published`: the paper's form, which counts the
+/// dimensions only once; equal in one dimension.
 double bayesian_criterion(std::span<const std::uint64_t> sizes, double squares, double dimensions,
                           bool published = false);
 

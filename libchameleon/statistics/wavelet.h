@@ -16,7 +16,7 @@ namespace chameleon::statistics {
 /// One level in place: the low band, then the high band. The length is even, or nothing is done.
 void transform_level(std::span<double> values);
 
-/// The low band after so many levels; the length is a multiple of 2^levels, or it is empty.
+/// The low band after these levels; empty unless the length is a multiple of 2^levels.
 std::vector<double> low_band(std::span<const double> values, unsigned levels);
 
 /// The signature of a series of efforts: the low band after as many levels as leave at least

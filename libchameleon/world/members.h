@@ -12,7 +12,7 @@ namespace chameleon::world {
 
 class Members {
  public:
-  /// Of a world of `world_size` ranks; what is beyond them is left out.
+  /// The members in a world of `world_size` ranks; ranks beyond it are left out.
   Members(std::vector<std::uint32_t> ranks, std::uint32_t world_size) : ranks_(std::move(ranks)) {
     std::sort(ranks_.begin(), ranks_.end());
     ranks_.erase(std::unique(ranks_.begin(), ranks_.end()), ranks_.end());

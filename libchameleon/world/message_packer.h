@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// A rank's messages to others, compressed (zstd). What a rank sends to another is often much like
-/// what it sent there before: the same tables of calls and places, loops that go on. Both ends
+/// A rank's messages to others, compressed (zstd). A message is often similar to earlier ones
+/// between the same ranks: the same tables of calls and places, and loops that continue. Both ends
 /// therefore keep the last message of each kind, and the next one refers to it.
 ///
-/// A message says which one it refers to. Who lacks that cannot have the message; so once a rank
-/// has failed, and all ranks know of it, all `forget`: messages refer to nothing from then on.
+/// A message names the one to which it refers. A rank that lacks that one cannot decode it. After a
+/// rank has failed, and all ranks know it, all `forget`: later messages refer to no others.
 ///
 /// Cost: zstd at level 3, once for each message and end; memory of at most `kMostKept` for each
 /// kind and direction of each edge in use, and of zstd's for as long as a call takes.
@@ -20,7 +20,7 @@
 
 namespace chameleon::world {
 
-/// What kind of message it is, of whom or for whom.
+/// The kind of a message, and its origin or destination.
 struct MessageKind {
   static constexpr std::uint32_t kEverybody = UINT32_MAX;
 
@@ -42,7 +42,7 @@ const void* message_type() {
 
 class MessagePacker {
  public:
-  /// Of a longer message the first so many bytes are kept.
+  /// Only this many first bytes of a longer message are kept.
   static constexpr std::size_t kMostKept = std::size_t{1} << 16;
 
   Bytes pack(const MessageKind& kind, const Bytes& plain);

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// One rank's view of the ranks of a communicator. Every operation is
-/// collective and must be called in the same order on all ranks; each has tags
-/// of its own, so a late rank cannot mix two of them up. Only point-to-point
-/// PMPI, polled: an operation that takes longer than the timeout is given up,
-/// `failed()` becomes and stays true, and all later ones give default values at
-/// once. Nothing blocks forever. The communicator must be private to this
-/// object; its errors are made to return. Not thread-safe.
+/// One rank's view of the ranks of a communicator. Every operation is collective and must be
+/// called in the same order on all ranks; each has tags of its own, so a late rank cannot mix
+/// two of them up. Only point-to-point PMPI, polled: an operation that takes longer than the
+/// timeout is given up, `failed()` becomes and stays true, and all later ones give default
+/// values at once. Nothing blocks forever. The communicator must be private to this object;
+/// its errors are made to return. Not thread-safe.
 ///
-/// A value is one message of the length it has, found by probing; only beyond
-/// `piece_bytes` it is sent in pieces (one of full length means more follow).
+/// A value is one message of the length it has, found by probing; only beyond `piece_bytes` it
+/// is sent in pieces (one of full length means more follow).
 ///
-/// What fails on a rank (memory above all) stays there: callbacks, encoding and decoding may throw,
-/// and the rank still sends and receives every message that it owes. Where it has no value it sends
-/// an empty message, and who receives one goes on without it: what is lost is the rank's own value,
-/// or that of the subtree whose values it could not join. `failure()` tells that rank, and nobody
-/// else; a sender of lost values is told by what did not arrive. For this no memory is needed.
+/// A failure of one rank (usually of memory) does not affect others: callbacks, encoding and
+/// decoding may throw, and the rank still sends and receives every message of the operation.
+/// Without a value it sends an empty message, and the receiver continues without it. Only the
+/// rank's own value is lost, or that of the subtree whose values it could not join.
+/// `failure()` reports this on that rank only; other ranks notice the missing values. This
+/// needs no memory.
 
 #include <mpi.h>
 
@@ -55,8 +55,8 @@ class MpiWorld {
     bool lost = false;
   };
 
-  /// Longer values go in pieces of so many bytes. A rank without memory for one receives it to
-  /// where nobody reads it, and passes it on from there.
+  /// Longer values are sent in pieces of this many bytes. A rank without memory for one receives it
+  /// into a scratch buffer, and forwards it from there.
   static constexpr std::size_t kMostPieceBytes = std::size_t{1} << 18;
 
   /// `packer`: of all worlds of the rank whose messages are compressed; null: they are not.
@@ -66,7 +66,7 @@ class MpiWorld {
 
   std::uint32_t size() const { return size_; }
   bool failed() const { return failed_; }
-  /// What failed on this rank first, in this world.
+  /// The first failure on this rank, in this world.
   Failure failure() const { return failure_; }
   Traffic traffic() const { return traffic_; }
 
@@ -132,9 +132,9 @@ class MpiWorld {
     return at_root(values);
   }
 
-  /// Several such reductions at once, over disjoint groups known to all ranks:
-  /// the result stays at the first of each; elsewhere what is given is used up.
-  /// What arrives may depend on the value it is joined to: a rank that has none keeps nothing.
+  /// Several such reductions at once, over disjoint groups known to all ranks: the result stays at
+  /// the first rank of each; on others the argument is consumed. A value that arrives may depend on
+  /// the value it is joined to: a rank that has none keeps nothing.
   template <class T, class C>
   PerRank<T> reduce_groups(const std::vector<std::vector<std::uint32_t>>& groups, PerRank<T> values,
                            C combine) {
@@ -188,9 +188,9 @@ class MpiWorld {
   Absent absent(bool ready);
 
   /// Values to ranks by a plan that all ranks know: ascending, each pair once, all within the
-  /// world. What came and from whom, in order of `from`; one's own value if the plan says so.
-  /// A message a pair, but for those to oneself, and no others: both ends know of it. What a rank
-  /// has no memory for does not come; it sends what it owes all the same.
+  /// world. Returns the received values with their senders, in order of `from`; the rank's own
+  /// value if the plan has it. One message for each pair of different ranks, and no others: both
+  /// ends know the plan. A rank lacks values for which it has no memory.
   template <class T>
   PerRank<std::vector<std::pair<std::uint32_t, T>>> gather(const std::vector<Transfer>& plan,
                                                            const PerRank<T>& values) {
@@ -229,13 +229,13 @@ class MpiWorld {
   }
 
   /// A vote (`vote` in world.h), in two steps: all ranks' values combined, on all of them: no
-  /// allocation, messages of sizeof(T). `sequence`
-  /// numbers the votes and must be equal on all ranks. Nothing after `timeout` seconds without an
-  /// answer, `missing` being a rank that did not come (or whose world has failed), as near as one
-  /// can tell: rank 0, which is the first to give up, names the right one or, on a machine under
-  /// heavy load, one above it in the tree. Ranks that cannot be told give up after some 2.5 times
-  /// that, and a late rank finds it out at once. A lost vote does not make the world fail.
-  /// Nothing else may be done in this world until the result is collected.
+  /// allocation, messages of sizeof(T). `sequence` numbers the votes and must be equal on all
+  /// ranks. Empty after `timeout` seconds without an answer. `missing` is then a rank that did not
+  /// arrive, or whose world has failed, as far as this can be determined: rank 0, which is the
+  /// first to give up, names the right one or, on a machine under heavy load, one above it in the
+  /// tree. Ranks that cannot be notified give up after about 2.5 times that, and a late rank finds
+  /// it out at once. A lost vote does not make the world fail. Nothing else may be done in this
+  /// world until the result is collected.
   template <class T, class C>
   void cast(const PerRank<T>& values, C combine, std::uint32_t sequence) {
     begin_vote(vote_tag(sequence), vote_tag(sequence + 1), sizeof(T), combine_messages<T>(combine));
@@ -255,9 +255,9 @@ class MpiWorld {
     return value;
   }
 
-  /// After a vote that this rank gave up: it takes part in none from `sequence` on, and whoever
-  /// waits for it in that one, however patiently, is told. A rank that comes to the vote given up
-  /// only now finds it lost too, unless both happen in the same moment.
+  /// After a vote that this rank gave up: it takes part in none from `sequence` on, and ranks that
+  /// wait for it in that vote are notified. A rank that comes to the vote given up only now finds
+  /// it lost too, unless both happen in the same moment.
   void leave_votes(std::uint32_t sequence);
 
  private:
@@ -325,7 +325,7 @@ class MpiWorld {
       bytes = packs(kind) ? packer_->pack(kind, writer.bytes()) : writer.take();
     });
   }
-  /// False also where it is this rank that cannot have the value: its world goes on.
+  /// False also if this rank itself cannot have the value: its world continues.
   template <class T>
   bool decode_from(Bytes& bytes, T& value, const MessageKind& kind) {
     bool read = false;
@@ -365,7 +365,7 @@ class MpiWorld {
     if (failed_ || rank_ != 0 || values.lost) return std::nullopt;
     return std::move(values.value);
   }
-  /// With `adopts`, a rank without a value goes on with the first it gets.
+  /// With `adopts`, a rank without a value continues with the first one it receives.
   template <class T, class C, class RankAt>
   void reduce_positions(std::uint32_t at, std::uint32_t size, PerRank<T>& mine, C& combine,
                         bool adopts, RankAt rank_at) {

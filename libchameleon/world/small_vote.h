@@ -44,8 +44,8 @@ struct SmallVote {
   }
 };
 
-/// combine(T& mine, T&& theirs) of values as they are in messages. It has no state: the vote goes
-/// on when its caller has returned.
+/// combine(T& mine, T&& theirs) of values as they are in messages. It has no state: the vote
+/// continues after its caller has returned.
 template <class T, class C>
 SmallVote::Combine combine_messages(C) {
   static_assert(std::is_empty_v<C>);

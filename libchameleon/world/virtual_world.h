@@ -160,7 +160,7 @@ class VirtualWorld {
     return values;
   }
 
-  /// Nobody is. As many messages as in a real job.
+  /// No rank is absent. As many messages as in a real job.
   Absent absent(bool) {
     for (std::uint32_t i = 0; i < 2 * (size_ - 1); ++i) traffic_.count(sizeof(Absent));
     traffic_.depth += 2 * tree_depth(size_);
@@ -168,8 +168,8 @@ class VirtualWorld {
   }
 
   /// Values to ranks by a plan that all ranks know: ascending, each pair once, all within the
-  /// world. What came and from whom, in order of `from`; one's own value if the plan says so.
-  /// A message a pair, but for those to oneself; one deep.
+  /// world. Returns the received values with their senders, in order of `from`; the rank's own
+  /// value if the plan has it. One message for each pair of different ranks; depth one.
   template <class T>
   PerRank<std::vector<std::pair<std::uint32_t, T>>> gather(const std::vector<Transfer>& plan,
                                                            const PerRank<T>& values) {
@@ -182,7 +182,7 @@ class VirtualWorld {
     return incoming;
   }
 
-  /// The vote of all ranks, on all of them; nobody fails to answer, and the result is there at
+  /// The vote of all ranks, on all of them. Every rank answers, and the result is available at
   /// once.
   template <class T, class C>
   void cast(const PerRank<T>& values, C combine, std::uint32_t) {
@@ -212,7 +212,7 @@ class VirtualWorld {
  private:
   friend class VirtualSubset;
 
-  /// What a broadcast of `value` to `size` ranks costs.
+  /// The cost of a broadcast of `value` to `size` ranks.
   template <class T>
   void count_broadcast(const T& value, std::uint32_t size) {
     if (size > 1) count(value, size - 1);

@@ -5,8 +5,8 @@
 
 namespace chameleon::world {
 
-/// What a rank does while it waits for another one: it lets others have the processor between
-/// polls, or it also sleeps, longer the longer it has waited, up to a millisecond.
+/// How a rank waits for another one: it yields the processor between polls, or it also sleeps,
+/// longer the longer it has waited, up to a millisecond.
 enum class Waiting : std::uint8_t { kYield, kSleep };
 
 }  // namespace chameleon::world

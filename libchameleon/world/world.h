@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What all worlds share. A *world* is a group of ranks that can map, reduce
-/// up the fixed tree of tree.h, broadcast and gather: `MpiWorld` holds one
-/// rank's value, `VirtualWorld` those of all, and either gives subsets of its
-/// ranks. Algorithms take a world as a template parameter (`TreeWorld`), never
-/// ask which rank they are, and give bit-identical results in both, because
-/// both combine in the same order.
+/// The parts that all worlds share. A *world* is a group of ranks that can map, reduce
+/// up the fixed tree of tree.h, broadcast and gather: `MpiWorld` holds one rank's
+/// value, `VirtualWorld` those of all, and either gives subsets of its ranks.
+/// Algorithms take a world as a template parameter (`TreeWorld`), never ask which rank
+/// they are, and give bit-identical results in both, because both combine in the same
+/// order.
 ///
 /// Values on the wire: trivially copyable types as their bytes; types with
-/// `encode(ByteWriter&) const` and `static bool decode(ByteReader&, T&)` by
-/// those; others by functions found in their namespace, `void
-/// encode(ByteWriter&, const T&)` and `bool decode(ByteReader&, T&)`, given
-/// here for vector, pair and string. Both ends are this program: little is checked.
+/// `encode(ByteWriter&) const` and `static bool decode(ByteReader&, T&)` by those;
+/// others by functions found in their namespace, `void encode(ByteWriter&, const T&)`
+/// and `bool decode(ByteReader&, T&)`, given here for vector, pair and string. Both
+/// ends are this program: little is checked.
 
 #include <bit>
 #include <compare>
@@ -29,8 +29,8 @@
 
 namespace chameleon::world {
 
-/// What was sent: by this rank in a real job, by all ranks in a virtual one, so
-/// that the former add up to the latter. Pieces of one value are one message.
+/// The traffic: of this rank in a real job, of all ranks in a virtual one, so that the former add
+/// up to the latter. Pieces of one value are one message.
 struct Traffic {
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;    ///< encoded (virtual worlds: if asked to count them)
@@ -140,8 +140,8 @@ concept Sendable = SentAsBytes<T> || EncodesItself<T> ||
   decode(reader, out);
 };
 
-/// What algorithms need: a world, or a subset of one. `reduce` gives its result at the root
-/// only, and `broadcast` takes it from there; on a world that has failed both give nothing.
+/// The interface that algorithms need: a world, or a subset of one. `reduce` gives its result at
+/// the root only, and `broadcast` takes it from there; both give nothing on a failed world.
 template <class W>
 concept TreeWorld = requires(W& world, typename W::template PerRank<int> values,
                              std::optional<int> at_root, std::uint32_t (*generate)(std::uint32_t),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Documentation, and what the command prints, is in plain technical English: none of the phrases below,
-which readers had to read twice.
+"""Documentation, the command's output and comments in headers are in plain technical English: they have
+none of the phrases below, which readers had to read twice.
 
     test_prose.py ROOT
     test_prose.py --self
@@ -31,11 +31,35 @@ PATTERNS = (
     ("goes round", "iterates", r"\b(?:go|goes|turned) round\b", "the loop goes round"),
     ("as then", "as before", r"\bas then\b", "it is taken to be as then"),
     ("a bare one", "name the thing", r"\bthere (?:is|are) (?:one|some)[.,;:]", "where there is one."),
-    ("no end of a sentence", "two sentences", r"(?:[^\s.:;|]+[ ,]+){60,}", "word " * 61),
+    ("stands for is", "is, appears, names", r"\b(?:stands?|stood) (?:where|beside|behind|below|above|in|once|there|before|after)\b|\b[Bb]elow (?:\w+ )*stands?\b",
+     "Below the table stand the slow steps."),
+    ("nobody for a rank", "no rank, no thread", r"\b[Nn]obody\b", "nobody waits for it"),
+    ("goes on", "continues", r"\b(?:go|goes|going|went) on\b(?! to)", "the program goes on."),
+    ("Beside for in addition", "in addition to; also", r"(?:^|[.;] )Beside\b", "Beside the table there are totals."),
+    ("come by", "reach", r"\bcomes? by\b", "where ranks come by equally often"),
+    ("at hand", "current", r"\bat hand\b", "the event at hand"),
+    ("there without a place", "exist, arrive", r"\b(?:is|are|was|were) there\b(?=[ ]?[.,;:)]|$)", "once all ranks are there."),
+    ("looked at", "examined, considered", r"\b(?:is|are|be) looked at\b", "the end of the list is looked at"),
+    ("says of", "says about; has", r"\b(?:says?|said|know|knows|known) of\b", "what the trace says of clusters"),
+    ("a clause as a subject", "name the thing and put it first", r"(?:^(?:\s*[-*\d.]+ )?|[.;] )(?:What|Who) (?!if\b|to\b|stands out\b)[^?*.;]{3,200}[.;](?!\))", "What is not declared is wrong."),
+    ("hear", "receive, learn", r"\bhears?\b", "all ranks hear the sum"),
+    ("so many", "this many; N", r"\bso many\b(?! (?:that|as))", "at most so many rows"),
+    ("taken to", "assumed to, counts as", r"\b(?:is|are) taken to\b", "ranks are taken to have begun"),
+    ("lies", "is", r"\blies? (?:behind|beside|in|where|between)\b", "what lies between"),
+    ("put together", "combined", r"\bput together\b", "ranks are put together"),
+    ("own rank", "the calling rank", r"\bown rank\b|\bone's own\b", "counted from the own rank"),
+    ("in whatever", "regardless of", r"\bin whatever\b", "in whatever order"),
+    ("lack their others", "are unmatched", r"\black (?:its|their) others?\b", "receives that lack their others"),
+    ("no end of a sentence", "two sentences", r"(?:[^\s.:;|]+[ ,]+){50,}", "word " * 51),
 )
 
 # (file, a part of the line, why it stands)
 EXCEPTIONS = ()
+
+# Rooms whose headers are read.
+PLAIN_ROOMS = ("base", "model", "statistics", "compress", "format", "world", "signature", "cluster",
+               "flush", "mpi", "process", "intercept", "include", "statemachine", "markers", "replay",
+               "tools")
 
 # Decisions are of their time; the other two are generated.
 SKIPPED = ("docs/decisions/", "docs/reference/mpi-coverage.md", "docs/reference/states.md")
@@ -62,6 +86,22 @@ def of_source(path):
                     yield number, literal
 
 
+def of_header(path):
+    """Its comments, a paragraph as one text: sentences go over lines."""
+    paragraph, first = [], 0
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines() + [""], 1):
+        whole = re.match(r"\s*//[/!]?\s?(.*)", line)
+        if whole and "SPDX" not in line:
+            first = first if paragraph else number
+            paragraph.append(whole.group(1))
+            continue
+        if paragraph:
+            yield first, " ".join(paragraph)
+            paragraph = []
+        if "///<" in line:
+            yield number, line.split("///<", 1)[1].strip()
+
+
 def texts(root):
     for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
         yield root / name, of_markdown
@@ -70,6 +110,10 @@ def texts(root):
             yield path, of_markdown
     for path in sorted((root / "tools").rglob("*.cpp")):
         yield path, of_source
+    for room in PLAIN_ROOMS:
+        folder = root / room if (root / room).is_dir() else root / "libchameleon" / room
+        for path in sorted(folder.rglob("*.h")):
+            yield path, of_header
 
 
 def check(root):

@@ -21,9 +21,9 @@ struct CollectiveStep {
   std::int64_t send_bytes = 0, receive_bytes = 0;
 };
 
-/// Of `operation` (kBegin or kEnd) with members `n`, for member `self`; `vectors` as
-/// `RankOperations::vector_bytes` gave them in its event. False: it has no such form
-/// (neighbourhood collectives, intercommunicators).
+/// The steps of `operation` (kBegin or kEnd) with members `n`, for member `self`; `vectors` as
+/// `RankOperations::vector_bytes` gave them in its event. False: it has no such form (neighbourhood
+/// collectives, intercommunicators).
 bool collective_steps(const CallPlan& plan, const Operation& operation, const VectorBytes& vectors,
                       std::int32_t n, std::int32_t self, std::vector<CollectiveStep>& steps);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What the formats of `chameleon export` share: what is asked for, what is told
-/// at the end, and call paths as words. A format
-/// is one function in one file; none expands a trace in memory.
+/// Shared by the formats of `chameleon export`: the request, the report at the end, and
+/// call paths as text. A format is one function in one file; none expands a trace in
+/// memory.
 
 #include <cstdint>
 #include <functional>
@@ -46,7 +46,7 @@ struct ExportReport {
   std::vector<std::string> notes;  ///< what is left out or stands for something else
 };
 
-/// What ranks waited at markers for slower ones, as a state or function beside calls.
+/// The state or function for waiting at markers for slower ranks, beside calls.
 inline constexpr const char* kWaitingAtMarkers = "(waiting at markers)";
 
 using Exporter = Result<ExportReport> (*)(const ExportRequest&);
@@ -87,8 +87,8 @@ std::string_view function_of(std::string_view frame);
 /// How many outermost frames two paths have in common: the functions, not the lines.
 std::size_t common_frames(const std::vector<std::string>& a, const std::vector<std::string>& b);
 
-/// What viewers show of a call beside its name and place: whom it sent to and received from,
-/// bytes, and of collectives the ranks, their bytes and the root.
+/// Properties of a call that viewers show beside its name and place: partners, bytes, and for
+/// collectives the ranks, their bytes and the root.
 struct CallArgument {
   std::string_view name;
   std::string text;  ///< empty: it is the number
@@ -99,9 +99,9 @@ void call_arguments(const RankOperations& at, std::vector<CallArgument>& argumen
 /// Adds one event and its messages, and shows how far it is.
 void count_event(const RankOperations& at, ExportReport& report);
 
-/// What formats of events in time have in common: `event` for each, in order of each rank, then
-/// `finish`, which completes the output; the events are counted, and what is to be said of the
-/// whole is noted.
+/// Shared by formats of events in time: `event` for each, in order of each rank, then
+/// `finish`, which completes the output; the events are counted, and notes about the whole are
+/// collected.
 Result<ExportReport> export_timeline(const ExportRequest& request,
                                      const std::function<void(const TimedEvent&)>& event,
                                      const std::function<Status(const TimelineFacts&)>& finish);

@@ -16,8 +16,8 @@ struct LoopRow {
   const Node* node = nullptr;
   std::size_t parent = 0;  ///< number of the loop around, from 1; 0: none
   unsigned depth = 0;      ///< loops around
-  RankList streams;        ///< of those asked for, that go round it
-  /// Of all of them, in the loop and those inside.
+  RankList streams;        ///< of those asked for, that iterate it
+  /// Sums over all of them, in the loop and those inside.
   double events = 0, compute_ns = 0, call_ns = 0;
 };
 

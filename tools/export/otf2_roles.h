@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What calls are for OTF2, from what the MPI table says of them.
+/// The roles of calls in OTF2, from the MPI table.
 
 #include <otf2/otf2.h>
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// A rank as what simulators replay: compute, then point-to-point operations with
-/// world ranks, sizes and tags that match by themselves, and collectives, which a
-/// writer either knows or gets as messages. Wildcards have the partner that the
-/// run matched. Tags are renumbered so that a message is known by (source, dest,
-/// tag) as long as fewer than 4,096 of a channel are under way. What an incomplete
-/// or inexact trace leaves unmatched is left out, as `check` finds it. Rank by
-/// rank: memory of one rank's open requests.
+/// A rank as simulators replay it: compute, then point-to-point operations with world
+/// ranks, sizes and tags that match by themselves, and collectives, which a writer either
+/// knows or gets as messages. Wildcards have the partner that the run matched. Tags are
+/// renumbered so that a message is known by (source, dest, tag) as long as fewer than 4,096
+/// of a channel are under way. Operations that an incomplete or inexact trace leaves
+/// unmatched, according to `check`, are left out. Rank by rank: memory of one rank's open
+/// requests.
 
 #include <optional>
 

@@ -59,7 +59,7 @@ class HttpServer {
   std::vector<Connection> connections_;
 };
 
-/// What a complete request gets.
+/// The answer to a complete request.
 HttpAnswer answer_request(std::string_view request, std::string_view token,
                           const HttpServer::Handler& handler);
 

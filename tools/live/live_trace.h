@@ -46,7 +46,7 @@ class LiveTrace {
   std::chrono::steady_clock::time_point next() const { return next_; }
 
  private:
-  /// What tells one state of a file from another.
+  /// The properties in which two states of a file differ.
   struct Stamp {
     dev_t device = 0;
     ino_t inode = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What `chameleon watch` shows of a running job: phases, load, the slowest step, the tool's work.
-/// Cost: that of a summary.
+/// The view of a running job that `chameleon watch` prints: phases, load, the slowest step, the
+/// tool's work. Cost: that of a summary.
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// The data of `chameleon report`: one JSON object, read by the page that is built into
-/// the command (page/). A part of it is a function in a file here. Numbers are those of
-/// `info` and `stats`; nothing grows with the number of events, and what grows with ranks
-/// is put together beyond a bound, so that a page stays within some megabytes.
+/// The data of `chameleon report`: one JSON object, read by the page that is built into the command
+/// (page/). A part of it is a function in a file here. Numbers are those of `info` and `stats`;
+/// nothing grows with the number of events, and data that grow with ranks are combined beyond a
+/// bound, so that a page stays within some megabytes.
 
 #include <cstdint>
 #include <map>
@@ -65,17 +65,17 @@ Json tree(const Trace& trace, const Statistics& statistics, Sites& sites);
 Json times(const Trace& trace, const Statistics& statistics);
 /// Computing and MPI time by rank, and where ranks differ.
 Json load(const Trace& trace, const Load& load, Sites& sites);
-/// What the ranks of one cluster do and others do not.
+/// The behaviour of one cluster's ranks that others do not have.
 Json differences(const Trace& trace, Sites& sites);
 
-/// What the verbs of these names print: `stats --waits`, `critical`, ... (answers.cpp).
+/// The results of the verbs of these names: `stats --waits`, `critical`, ... (answers.cpp).
 Json waits(const Trace& trace, const WaitReport& found, Sites& sites);
 Json critical(const Trace& trace, const CriticalPath& path, Sites& sites);
 Result<Json> efficiency(const Trace& trace);
 Result<Json> patterns(const Trace& trace, Sites& sites);
 Result<Json> pairs(const Trace& trace);
 
-/// What one reading of all events in time gives: the matrix, sizes, the timeline, and where the
+/// The results of one reading of all events in time: the matrix, sizes, the timeline, and if the
 /// trace has them, waits and the critical path.
 struct Events {
   CommunicationMatrix matrix;

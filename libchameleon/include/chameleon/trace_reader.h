@@ -40,7 +40,7 @@ using Ranks = std::vector<RankInterval>;
 
 /// Values of a parameter that are no number but a partner: below 0 they are no rank.
 enum SpecialRank : std::int64_t {
-  kNone = -1,       ///< nothing to record: the posted receive tells
+  kNone = -1,       ///< nothing to record: the posted receive has it
   kProcNull = -2,   ///< MPI_PROC_NULL
   kAnySource = -3,  ///< MPI_ANY_SOURCE
   kRoot = -4,       ///< MPI_ROOT
@@ -90,8 +90,9 @@ struct Run {
   std::uint32_t world_size = 0;
   bool complete = false;  ///< MPI_Finalize was reached
   Ranks ranks;            ///< the streams whose events are here
-  /// Most threads of a rank. What a thread did is a stream: number s is of rank s mod world_size
-  /// and thread s div world_size, so that with one thread a rank streams are ranks.
+  /// The largest number of threads of a rank. The events of a thread are a stream: number s is of
+  /// rank s mod world_size and thread s div world_size, so that with one thread a rank streams are
+  /// ranks.
   std::uint32_t threads = 1;
   std::uint32_t rank_of(std::uint32_t stream) const {
     return threads > 1 && world_size > 0 ? stream % world_size : stream;
@@ -109,7 +110,7 @@ struct RankFacts {
   std::vector<OtherFact> others;
 };
 
-/// What is not recorded exactly, and for whom.
+/// A declaration: what is not recorded exactly, and for which ranks.
 struct Declaration {
   std::string what;
   Ranks ranks;
@@ -132,7 +133,7 @@ struct OverRanks {
   std::uint64_t sum_ns = 0, least_ns = 0, most_ns = 0;
   std::uint32_t least_rank = 0, most_rank = 0;
 };
-/// What intervals between acted-on markers took: outside MPI, in it, both, and waiting at the
+/// The times of intervals between acted-on markers: outside MPI, in it, both, and waiting at the
 /// marker that ends them for slower ranks. Times are within 1/128.
 struct Took {
   OverRanks compute, in_call, busy, waiting;
@@ -147,7 +148,7 @@ struct Span {
   Took slowest;
 };
 
-/// What ranks computed in an interval between acted-on markers, over ranks: exact, in ns.
+/// The computing of ranks in an interval between acted-on markers, over ranks: exact, in ns.
 /// Deviations are rounded up.
 struct EffortStep {
   std::uint64_t marker = 0;  ///< that ends it
@@ -161,8 +162,8 @@ struct EffortStratum {
   std::vector<std::uint32_t> sampled;                ///< ranks
   std::vector<std::vector<std::uint64_t>> ns;        ///< by sampled rank and step
 };
-/// Intervals in a row, and what the sampled ranks say of them: of a rank and step, on average, in
-/// ns. With a gap other than "none" there is nothing but the markers.
+/// Consecutive intervals, and estimates from the sampled ranks: means of a rank and step, in ns.
+/// With a gap other than "none" there is nothing but the markers.
 struct EffortWindow {
   std::uint64_t first_marker = 0, last_marker = 0;
   std::string gap;  ///< none, uneven, left_out, stopped, lost
@@ -173,8 +174,8 @@ struct EffortWindow {
   double claimed_error_ns = 0;          ///< at the confidence asked for
 };
 
-/// What each of some ranks spent in a phase, in ns within 1/128: of one rank, or the mean of ranks
-/// with like times, in jobs of more than 16,384.
+/// The times of each of some ranks in a phase, in ns within 1/128: of one rank, or the mean of
+/// ranks with like times, in jobs of more than 16,384.
 struct Total {
   Ranks ranks;
   int phase = -1;  ///< as Span::phase; 14: any from there on; -1: after the last marker
@@ -183,8 +184,8 @@ struct Total {
   std::uint64_t tool = 0;
 };
 
-/// What a rank's calls at a call path took, in ns: waiting for others by its kind, transfer, and
-/// excess, the rest; docs/reference/command.md, stats. All but `marker` add up to `in_call`.
+/// The times of a rank's calls at a call path, in ns: waiting for others by its cause, transfer,
+/// and excess, the rest; docs/reference/command.md, stats. All but `marker` add up to `in_call`.
 struct Wait {
   std::uint32_t rank = 0;
   const Call* call = nullptr;
@@ -213,8 +214,8 @@ struct Node {
   unsigned depth = 0;
   Ranks ranks;
   std::uint64_t iterations = 0;  ///< of a loop, by its first rank, all visits together
-  /// Of a loop: "program+0x1234-0x1290", the first and the last return address of its body under
-  /// the frames that all of it has in common; empty if there are none.
+  /// The place of a loop: "program+0x1234-0x1290", the first and the last return address of its
+  /// body under the frames that all of it has in common; empty if there are none.
   std::string place;
   const Call* call = nullptr;  ///< of an event
   std::uint64_t path = 0;      ///< its call path
@@ -237,8 +238,8 @@ struct Event {
   std::uint64_t compute_ns = 0, call_ns = 0;
   /// Waited before it at markers for slower ranks: the mean at its place.
   std::uint64_t waiting_ns = 0;
-  /// What is another rank's: 1 the calls themselves, 2 counts, 4 sources, 8 destinations, 16 tags,
-  /// 32 other; 0: everything is exact.
+  /// The values that are another rank's: 1 the calls themselves, 2 counts, 4 sources, 8
+  /// destinations, 16 tags, 32 other; 0: everything is exact.
   unsigned inexact = 0;
   std::uint32_t thread = 0;
 

@@ -11,7 +11,7 @@
 
 #include "base/rooms.h"
 
-// Of what MPI-3 removed the header declares the functions only.
+// The header declares only the functions of those that MPI-3 removed.
 extern "C" struct ompi_predefined_datatype_t ompi_mpi_lb, ompi_mpi_ub;
 #undef MPI_LB
 #undef MPI_UB

@@ -26,7 +26,7 @@ extern "C" double simgrid_get_clock(void);
 namespace chameleon::mpi {
 
 inline constexpr bool kSimulated = true;
-/// What the root gives as `root` on an intercommunicator: SMPI has none, its MPI_ROOT is rank 0.
+/// The root's own `root` on an intercommunicator: SMPI has none, its MPI_ROOT is rank 0.
 inline constexpr int kRootOfIntercommunicator = INT32_MIN;
 
 /// Nanoseconds of simulated time.
