@@ -2,8 +2,8 @@
 #pragma once
 
 /// Signatures of an interval: the Call-Path signature, ten of parameters (with it the eleven of
-/// ACURDION, dissertation section 4.1), each an average and an exact hash that separates equal ranks
-/// from merely near ones, and one of the whole sequence of events (section 3.4).
+/// ACURDION, dissertation section 4.1), each an average and an exact hash that separates equal
+/// ranks from merely near ones, and one of the whole sequence of events (section 3.4).
 ///
 /// The ordered Call-Path form is over the *distinct* symbols (stack signatures) in
 /// order of first occurrence, and the set of distinct forward transitions between
