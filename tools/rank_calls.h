@@ -30,8 +30,8 @@ struct Place {
   std::uint32_t rank = 0, ranks = 1;
 };
 
-/// Arrays with an element for each rank are made for at most this many ranks: each rank has one, P²
-/// elements in all. In larger jobs they are empty.
+/// Arrays with an element for each rank are made for at most this many ranks: each rank has one,
+/// P² elements in all. In larger jobs they are empty.
 constexpr std::uint32_t kMostWithArrays = 1024;
 
 /// Objects as the recorder numbers them: predefined ones from -2 down, in the order of

@@ -12,7 +12,7 @@
 namespace chameleon::tools {
 namespace {
 
-constexpr std::size_t kPlaces = 5, kStretches = 5;
+constexpr std::size_t kPlaces = 5, kStretches = 5, kUneven = 3;
 /// Below this load balance ranks do unequal work, if it costs the run a twentieth.
 constexpr double kEven = 0.85, kGrave = 0.05;
 constexpr double kShortRun = 2e9;  ///< ns; the start and the end take up to a tenth of a second
@@ -109,13 +109,14 @@ class Findings {
         duration_text(load.most_compute_ns()) + "; the mean is " +
         duration_text(load.mean_compute_ns()) + ".");
     // One place alone says little: what a rank does less here it may do elsewhere.
-    if (load.places.empty()) return;
-    const analysis::PlaceLoad& worst = load.places.front();
-    if (worst.compute.most_ns - worst.compute.mean_ns < kGrave * summary.run_ns) return;
-    add("The largest difference is before " + place(worst.call, worst.path) + ": " +
-        ranks_text(worst.compute.slowest) + " computed up to " +
-        duration_text(worst.compute.most_ns) + " there; the mean is " +
-        duration_text(worst.compute.mean_ns) + ".");
+    for (std::size_t i = 0; i < std::min(load.places.size(), kUneven); ++i) {
+      const analysis::PlaceLoad& worst = load.places[i];
+      if (worst.compute.most_ns - worst.compute.mean_ns < kGrave * summary.run_ns) return;
+      add((i == 0 ? "The largest difference is before " : "Another one is before ") +
+          place(worst.call, worst.path) + ": " + ranks_text(worst.compute.slowest) +
+          " computed up to " + duration_text(worst.compute.most_ns) + " there; the mean is " +
+          duration_text(worst.compute.mean_ns) + ".");
+    }
   }
 
   void add_communication(const TraceSummary& summary) {

@@ -117,12 +117,23 @@ std::string nothing_text(const TraceSummary& summary) {
   return "Nothing: work is shared evenly (load balance " + share_text(summary.balance) + ").";
 }
 
+/// What a sentence about computing before a call means.
+constexpr const char* kBefore =
+    "(Computing before a call is the time since the MPI call before it, whatever functions ran.)";
+
+bool names_computing(const TraceSummary& summary) {
+  return std::any_of(summary.findings.begin(), summary.findings.end(), [](const std::string& text) {
+    return text.find(" before ") != std::string::npos;
+  });
+}
+
 /// Sentences, one a line.
 void print_findings(std::ostream& out, const std::string& path, const Trace& trace,
                     const TraceSummary& summary, const Style& style, const std::string& indent) {
   for (const std::string& sentence : summary.findings)
     out << indent << "- " << printable(sentence) << "\n";
   if (summary.findings.empty()) out << indent << "- " << nothing_text(summary) << "\n";
+  if (names_computing(summary)) out << indent << style.faint(kBefore) << "\n";
   for (const std::string& command : next_commands(path, trace, summary))
     out << indent << style.faint("next: ") << command << "\n";
 }
@@ -149,6 +160,7 @@ void print_outcome(const std::string& path, const Trace& trace, const TraceSumma
   for (const std::string& sentence : summary.findings)
     std::cerr << "chameleon: - " << printable(sentence) << "\n";
   if (summary.findings.empty()) std::cerr << "chameleon: - " << nothing_text(summary) << "\n";
+  if (names_computing(summary)) std::cerr << "chameleon: " << kBefore << "\n";
   std::cerr << "chameleon: next: " << next_commands(path, trace, summary).front() << "\n";
 }
 

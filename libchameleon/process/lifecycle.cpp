@@ -300,16 +300,10 @@ void summarize(const Trace& trace, std::uint64_t bytes, const std::string& path)
     waiting += 1e-9 * static_cast<double>(fact.waiting_ns);
   }
   const double ranks = std::max<double>(static_cast<double>(trace.facts.size()), 1);
-  char markers[160] = "";
-  const OnlineFacts& online = trace.online;
-  if (online.markers > 0)
-    std::snprintf(markers, sizeof markers,
-                  "; %llu markers (%llu AT, %llu C, %llu L), waiting there %.3g s, leads %zu",
-                  static_cast<unsigned long long>(online.markers),
-                  static_cast<unsigned long long>(online.count_at),
-                  static_cast<unsigned long long>(online.count_c),
-                  static_cast<unsigned long long>(online.count_l), waiting / ranks,
-                  online.clusters.size());
+  char markers[80] = "";
+  if (trace.online.markers > 0)
+    std::snprintf(markers, sizeof markers, "; %llu markers, waiting there %.3g s",
+                  static_cast<unsigned long long>(trace.online.markers), waiting / ranks);
   char line[512];
   std::snprintf(line, sizeof line,
                 "%llu calls of %u rank%s; tool %.3g s of %.3g s (%.2g %%)%s; %llu bytes in %s",

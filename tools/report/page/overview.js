@@ -8,6 +8,7 @@ import { slowWords } from "./series.js";
 import { bytesText, countText, parseRanks, ranksText, shareText, timeText } from "./text.js";
 import { kWaitKinds } from "./waits.js";
 
+const kUnevenPlaces = 3;
 const kShortRun = 2e9;  // ns; as in chameleon summary
 
 function runNs() {
@@ -57,9 +58,10 @@ function findings() {
     list.push([`Work is shared unevenly (load balance ${shareText(balance)}): ${slowestRank()} computes longest, ${timeText(load.most_compute)}; the mean is ${timeText(load.mean_compute)}. `,
                view("load", "See the ranks"), "."]);
   // One place alone says little: what a rank does less here it may do elsewhere.
-  if (balance < 0.85 && worst && worst.most - worst.mean > 0.05 * load.run)
-    list.push([`The largest difference is before ${worst.call} at `, placeLink(worst.site),
-               `: ${ranksText(worst.slowest)} computed up to ${timeText(worst.most)} there, the mean of ${countText(worst.ranks)} ranks is ${timeText(worst.mean)}.`]);
+  for (const [i, place] of load.places.slice(0, kUnevenPlaces).entries())
+    if (balance < 0.85 && place.most - place.mean > 0.05 * load.run)
+      list.push([`${i === 0 ? "The largest difference" : "Another one"} is before ${place.call} at `, placeLink(place.site),
+                 `: ${ranksText(place.slowest)} computed up to ${timeText(place.most)} there, the mean of ${countText(place.ranks)} ranks is ${timeText(place.mean)}.`]);
   if (load.run > 0 && load.most_compute / load.run < 0.8 && balance >= 0.85)
     list.push([`Even ${slowestRank()}, which computes longest, spends ${shareText(1 - load.most_compute / load.run)} of the run in MPI: communication or waiting${timesShared && !measured ? "" : ", not unequal work"}. `,
                view("timeline", "See when"), "."]);
@@ -156,6 +158,7 @@ export function overview() {
     ...chosenPart(),
     make("h2", {}, "What stands out"),
     make("ul", { class: "findings" }, findings().map((words) => make("li", {}, ...words))),
+    timed ? note("Computing before a call is the time since the MPI call before it, whatever functions ran.") : null,
     make("div", { class: "columns" },
       make("section", {}, make("h2", {}, "What ran"),
         make("dl", {},
