@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What one rank contributes to a collective, as far as the ranks must agree:
-/// the root as a world rank, the op, and the amounts of data. Amounts are either
-/// one number that all must give, or a sum of hashes of (from, to, bytes) over
-/// what is sent and over what is received, equal at the end exactly if each pair
-/// agrees (up to a 64-bit collision): O(1) memory for any number of ranks. What those who
-/// came so far agree on, and with whom another does not, is told by `Agreement`.
+/// The contribution of one rank to a collective, as far as the ranks must agree: the root as a
+/// world rank, the op, and the amounts of data. Amounts are either one number that all must give,
+/// or a sum of hashes of (from, to, bytes) over what is sent and over what is received, equal at
+/// the end exactly if each pair agrees (up to a 64-bit collision): O(1) memory for any number of
+/// ranks. `Agreement` holds what the ranks so far agree on, and finds the rank with which another
+/// disagrees.
 
 #include <cstdint>
 #include <functional>
@@ -19,7 +19,7 @@
 namespace chameleon::analysis {
 
 struct Contribution {
-  std::int64_t root = -1;  ///< world rank; -1: none, or not told (MPI_PROC_NULL)
+  std::int64_t root = -1;  ///< world rank; -1: none, or not known (MPI_PROC_NULL)
   bool is_root = false;
   bool takes_part = true;  ///< false: passes MPI_PROC_NULL as the root
   std::int64_t op = -1;    ///< -1: none, or one of the application's
@@ -43,22 +43,22 @@ struct CollectivePlace {
 struct Agreement {
   CollectivePlace first;
   const std::string* call = nullptr;  ///< of the first
-  std::int64_t root = -1;             ///< world rank, -1: nobody has told
+  std::int64_t root = -1;             ///< world rank, -1: no rank has given it
   std::int64_t op = -1, amount = -1;
   CollectivePlace root_told, op_told, amount_told;
   std::uint64_t sent = 0, received = 0;  ///< sums of hashes of (from, to, bytes)
   bool pairs_known = true;
   std::uint32_t arrived = 0;
 
-  /// One more takes part, with the call of this name (without _c; it must outlive this). What it
-  /// disagrees in, in words, or an empty text. `name_of(place)` calls a place by its name.
+  /// Adds a rank with the call of this name (without _c; it must outlive this). Returns its
+  /// disagreement in words, or an empty text. `name_of(place)` calls a place by its name.
   std::string add(const CollectivePlace& here, const std::string& name, const Contribution& mine,
                   const std::function<std::string(const CollectivePlace&)>& name_of);
   /// Once all have come: whether each receives what another sends it.
   bool pairs_agree() const { return !pairs_known || sent == received; }
 };
 
-/// What is said where they do not.
+/// The text for a disagreement.
 inline constexpr const char* kPairsDisagree =
     "what some rank sends another in this collective is not what that one receives";
 

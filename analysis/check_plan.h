@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What `check` does with a call, worked out once per call of a trace: its
-/// action and where in its values the arguments stand (-1: it has none). What a
-/// call means is what the MPI table says of its name; of a call that this table
-/// does not have, what its fields tell.
+/// The plan of `check` for a call, made once per call of a trace: its action and
+/// where in its values the arguments are (-1: it has none). The meaning of a call
+/// comes from the MPI table by its name, or from its fields if the table does not
+/// have it.
 
 #include <cstdint>
 #include <string>
@@ -53,7 +53,7 @@ struct CallPlan {
   Waits waits = Waits::kForAll;
   Movement movement;  ///< none among neighbours, who are not followed
   int comm = -1, object = -1, new_comm = -1, members = -1;
-  int partitions = -1;  ///< of a partitioned message: so many times the count
+  int partitions = -1;  ///< of a partitioned message: factor of the count
   int dest = -1, source = -1, send_tag = -1, recv_tag = -1, root = -1, op = -1;
   int send_buffer = -1, send_count = -1, send_type = -1;
   int recv_buffer = -1, recv_count = -1, recv_type = -1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What a clustering would have made of a run: its clusters, what the leads' traces would have
-/// kept, and what it would have cost, from one trace that knows every rank.
+/// The result of a clustering for a run: its clusters, what the leads' traces would have kept, and
+/// what it would have cost, from one trace with every rank.
 
 #include <cstdint>
 #include <vector>

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// One rank's communicators, followed through its events: what a symbolic id
-/// stands for at this moment. Each has a *context*, computed from its parent's,
-/// its members and how many of the same members came before it on that parent,
-/// so that all members compute the same without communication (those that a group made by the
-/// tag too); of an
+/// One rank's communicators, followed through its events: the current meaning of a
+/// symbolic id. Each has a *context*, computed from its parent's, its members and how
+/// many of the same members came before it on that parent, so that all members compute
+/// the same without communication (those that a group made by the tag too); of an
 /// intercommunicator both sides do, and `Intercomm_create`, whose two sides have
-/// different parents, counts by members alone. Members are views of the trace's
-/// arrays, never copies: the trace must outlive this. What the threads of a rank make
-/// is followed together. O(members) for the first communicator of some members,
-/// O(1) for the next, O(1) to look up; memory of those alive, and of those that requests hold.
+/// different parents, counts by members alone. Members are views of the trace's arrays,
+/// never copies: the trace must outlive this. Communicators of all threads of a rank
+/// are followed together. O(members) for the first communicator of some members, O(1)
+/// for the next, O(1) to look up; memory of those alive, and of those that requests
+/// hold.
 
 #include <cstdint>
 #include <map>
@@ -54,7 +54,7 @@ struct WorldRanks {
 
 struct Communicator {
   std::uint64_t context = 0;  ///< equal on all members, distinct for each communicator
-  std::uint64_t family = 0;   ///< of its parent and members: within it the order of making tells
+  std::uint64_t family = 0;   ///< of its parent and members: within it by the order of making
   std::int32_t self = -1;     ///< the caller's rank in its local group
   bool is_inter = false;
   WorldRanks local;
@@ -63,7 +63,7 @@ struct Communicator {
 
   std::int32_t size() const { return local.count; }
   std::int32_t remote_size() const { return remote.count; }
-  /// Those whom ranks given to calls name: the remote group, if there is one.
+  /// The members to which ranks in calls refer: the remote group, if any.
   const WorldRanks& peers() const { return is_inter ? remote : local; }
 };
 
@@ -79,8 +79,8 @@ class Communicators {
   /// A created communicator is known afterwards (also of `Comm_idup`, at once).
   void apply(const Trace& trace, const CallDescription& call, const EventView& event);
 
-  /// The id stands for nothing from here on. Which of a rank's threads are done with a communicator
-  /// is not told: with several it stays until its id is used again.
+  /// The id stands for nothing from here on. With several threads it is not known which of them
+  /// still use a communicator: it stays until its id is used again.
   void release(std::int64_t id) {
     if (threads_ > 1) return;
     last_ = nullptr;

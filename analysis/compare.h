@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What changed from one run to another, by call path: calls added, lost, made more
-/// or less often, computing and MPI time slower or faster, and on which ranks. Call
-/// paths are compared by name, which the caller gives (functions without lines or
-/// offsets), so that different builds of a program compare. Times are those of
-/// place_times.h. O(nodes x ranks); with full timing O(events).
+/// Differences between two runs, by call path: calls added, lost, made more or less often,
+/// computing and MPI time slower or faster, and on which ranks. Call paths are compared by name,
+/// which the caller gives (functions without lines or offsets), so that different builds of a
+/// program compare. Times are those of place_times.h. O(nodes x ranks); with full timing
+/// O(events).
 
 #include <cstdint>
 #include <functional>
@@ -23,7 +23,7 @@ struct SiteTimes {
   double count = 0, compute_ns = 0, call_ns = 0;
 };
 
-/// Computing is told by the call it came before.
+/// Computation is reported at the call that follows it.
 struct SiteKey {
   std::string call, path;  ///< path: names outermost first, joined by ';'
   auto operator<=>(const SiteKey&) const = default;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What changed from one run to another in what ranks do together: families of patterns
-/// (patterns.h) and execution phases (phases.h). Families are compared by the names of their
-/// functions, which the caller gives, so that different builds of a program compare. Phases are
-/// aligned in order, by their families. O(families + phases²).
+/// Differences between two runs in what ranks do together: families of patterns (patterns.h) and
+/// execution phases (phases.h). Families are compared by the names of their functions, which the
+/// caller gives, so that different builds of a program compare. Phases are aligned in order, by
+/// their families. O(families + phases²).
 
 #include <functional>
 #include <map>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Bytes of data in a derived datatype, from the arguments of its constructor
-/// (MPI 4.0, section 5.1) and what the MPI table says of it: what a message of it
-/// carries, gaps not counted. The arguments come through callables, so that it serves
-/// traces and raw records alike. O(length of the constructor's arrays).
+/// Bytes of data in a derived datatype, from the arguments of its constructor (MPI 4.0, section
+/// 5.1) and the MPI table: the bytes that a message of it carries, without gaps. The arguments come
+/// through callables, so that it serves traces and raw records alike. O(length of the constructor's
+/// arrays).
 
 #include <cstdint>
 #include <span>
@@ -26,8 +26,8 @@ inline std::int64_t predefined_size(const Trace& trace, std::int64_t type) {
 }
 
 /// Size of the type that `call` constructs; null: a call that the table does not have.
-/// `number(name)` gives a scalar argument, `array(name)` a span of numbers, `size(handle)`
-/// the size of a type. `kUnknownSize` when it cannot be told.
+/// `number(name)` gives a scalar argument, `array(name)` a span of numbers, `size(handle)` the size
+/// of a type. `kUnknownSize` if it cannot be known.
 template <class Number, class Array, class Size>
 std::int64_t constructed_size(const CallInfo* call, Number number, Array array, Size size) {
   const auto times = [](std::int64_t n, std::int64_t bytes) {

@@ -22,7 +22,7 @@ class Datatypes {
 
   /// Bytes of data in one element, as `thread` knows the type; or `kUnknownSize`.
   std::int64_t size(std::int64_t type, std::uint32_t thread) const;
-  /// Bytes of `count` elements; `kUnknownSize` where that cannot be told.
+  /// Bytes of `count` elements; `kUnknownSize` if it cannot be known.
   std::int64_t bytes(std::int64_t count, std::int64_t type, std::uint32_t thread) const;
 
   /// Follows a constructor (`Action::kDatatype`) that `thread` calls.
@@ -32,11 +32,11 @@ class Datatypes {
   /// Ids that stood for types of several sizes so far: a thread other than the maker's may mean
   /// any of them.
   const std::unordered_set<std::int64_t>& resized() const { return resized_; }
-  /// From here on nobody but the maker's thread is told the size of these.
+  /// From here on only the maker's thread may use the size of these.
   void doubt(std::unordered_set<std::int64_t> ids) { doubted_ = std::move(ids); }
 
  private:
-  /// Of an id that was not made yet.
+  /// The size for an id that was not made yet.
   static constexpr std::int64_t kNoType = kUnknownSize - 1;
   /// Types of a rank at once: larger ids are of a damaged trace.
   static constexpr std::int64_t kMost = std::int64_t{1} << 24;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What a trace declares not to know exactly, looked up the way tools need it:
-/// by node for one rank (a rank's kinds at a node are the union over the nodes
-/// around it), and as a set of ranks. Whole-rank declarations (tracing switched
-/// off, calls left out) count as everything. O(nodes) a rank with any
-/// declaration in its nodes, nothing for an exact trace.
+/// The declarations of a trace, in the form that tools need: by node for one rank (a
+/// rank's kinds at a node are the union over the nodes around it), and as a set of
+/// ranks. Whole-rank declarations (tracing switched off, calls left out) count as
+/// everything. O(nodes) a rank with any declaration in its nodes, nothing for an exact
+/// trace.
 
 #include <array>
 #include <cstdint>

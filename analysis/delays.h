@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What made a rank late: while another waited for it, the rank computed, or was in a call, or
+/// The causes of a late rank: while another waited for it, the rank computed, or was in a call, or
 /// waited itself for a third, which is followed (delay costs of Böhme et al. 2016, for one wait at
 /// a time). Keeps the last events of each stream, 2,048 of up to 64 streams and fewer of more, but
 /// at least 64. O(events in the wait).
@@ -18,7 +18,7 @@ struct Delay {
   enum class Kind : std::uint8_t {
     kUnknown,  ///< too long ago
     kCompute,  ///< before the event
-    kCall,     ///< in it, with nobody late
+    kCall,     ///< in it, without a late rank
     kMarker,   ///< at a marker, before the event
   };
   Kind kind = Kind::kUnknown;
@@ -35,7 +35,7 @@ class Delays {
       : kept_(std::clamp<std::size_t>(kKeptOfAll / std::max<std::size_t>(streams, 1), 64, 2048)) {}
 
   void add(const TimedEvent& event);
-  /// Of a wait whose waiter's event was just added.
+  /// The delay of a wait whose waiter's event was just added.
   Delay behind(const WaitState& wait) const;
 
  private:
@@ -46,9 +46,9 @@ class Delays {
     std::uint64_t computed_ns = 0, waited_ns = 0;  ///< before it; the latter at markers
     std::uint64_t path = 0;
     std::uint16_t call = 0;
-    Cause cause;  ///< none: it waited for nobody else
+    Cause cause;  ///< none: it waited for no other
   };
-  /// What a stream did in a stretch of time.
+  /// The activity of a stream in a stretch of time.
   struct Search;
 
   const Past* past(std::uint32_t stream, std::uint64_t number) const;

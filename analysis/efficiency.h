@@ -24,7 +24,7 @@ struct Efficiency {
   double transfer() const;
   double parallel() const { return load_balance() * communication(); }
 
-  std::uint64_t unmatched = 0;            ///< receives and collectives without their others
+  std::uint64_t unmatched = 0;            ///< unmatched receives and collectives
   std::uint64_t events = 0, at_once = 0;  ///< as TimelineFacts
 };
 

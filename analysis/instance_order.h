@@ -33,7 +33,7 @@ class InstanceOrder {
   /// All streams have ended and all instances are complete.
   void finish();
 
-  /// What waits, for RoundWatch. O(segments that wait).
+  /// The waiting segments, for RoundWatch. O(segments that wait).
   void state(std::vector<std::uint64_t>& state) const;
 
   /// Instances that came out against the order of some stream, because others left no choice.

@@ -2,8 +2,8 @@
 #pragma once
 
 /// Instances of communication patterns: segments (segments.h) of all streams that messages and
-/// collectives join, as the timeline comes by (Alawneh & Hamou-Lhadj 2022, Table 3). An instance is
-/// handed on when its segments are closed and all their messages and collectives have both ends.
+/// collectives join, in the order of the timeline (Alawneh & Hamou-Lhadj 2022, Table 3). An
+/// instance is complete when its segments are closed and their messages and collectives matched.
 /// Memory of the open segments and of the messages in flight; O(1) an operation, O(log n) to join.
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct PatternInstance {
 
 struct InstanceFacts {
   std::uint64_t segments = 0, events = 0;
-  std::uint64_t unmatched = 0;  ///< ends of messages and collectives without their others
+  std::uint64_t unmatched = 0;  ///< unmatched ends of messages and collectives
   std::uint64_t largest = 0;    ///< events of the largest instance
   std::uint64_t largest_segments = 0, largest_ranks = 0;  ///< of the same
 };
@@ -63,9 +63,9 @@ class InstanceBuilder {
   void finish();
   const InstanceFacts& facts() const { return facts_; }
 
-  /// The events that follow come so many times.
+  /// The events that follow count this many times.
   void take(std::uint64_t times) { times_ = times; }
-  /// What is open, for RoundWatch. O(streams).
+  /// The open state, for RoundWatch. O(streams).
   void state(std::vector<std::uint64_t>& state);
 
  private:
@@ -85,7 +85,7 @@ class InstanceBuilder {
     std::uint32_t parent = 0;
     std::uint64_t epoch = 0, event = 0;  ///< of its stream, where it was opened
     std::vector<std::uint32_t> members;  ///< of a root: slots
-    std::uint64_t pending = 0;           ///< likewise: open segments, ends without their others
+    std::uint64_t pending = 0;           ///< likewise: open segments, unmatched ends
     double bytes = 0;
     std::uint64_t events = 0;
     bool whole = true;

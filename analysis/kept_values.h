@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What is left of a rank when its lead's trace stands for it (dissertation section 4.4, Table
-/// 4.2): the share of its parameters that are equal in the lead's events. The text has no formula.
-/// Here events of one call path correspond in their order, and an event that the lead lacks counts
-/// against all of its parameters. Partners are those that the lead's give when they are read as
-/// its cluster reads them: where distances differ, a partner that is always rank 0 is taken for a
-/// root. LOOP compares the iterations of each visit of a loop, by the calls that it holds.
+/// The part of a rank's values that its lead's trace keeps (dissertation section 4.4, Table 4.2):
+/// the share of its parameters that are equal in the lead's events. The text has no formula. Here
+/// events of one call path correspond in their order, and an event that the lead lacks counts
+/// against all of its parameters. Partners are those that the lead's give when they are read as its
+/// cluster reads them: if distances differ, a partner that is always rank 0 is treated as a root.
+/// LOOP compares the iterations of each visit of a loop, by the calls that it holds.
 ///
 /// O(events) of the ranks that are not like their leads, and memory of the events of two of them.
 
@@ -25,7 +25,7 @@ const char* kept_name(KeptColumn column);
 
 struct KeptShare {
   std::uint64_t kept = 0, all = 0;
-  /// Of nothing all is kept.
+  /// Without values, everything is kept.
   double share() const {
     return all == 0 ? 1 : static_cast<double>(kept) / static_cast<double>(all);
   }

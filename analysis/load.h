@@ -50,9 +50,9 @@ struct Load {
   double longest_ns = 0;  ///< the same of a stream
 };
 
-/// What a rank measured of its run outside MPI and the tool. None where it is not known: the trace
-/// does not say what was spent in calls, not all were recorded, or what was spent exceeds the run
-/// by more than a hundredth. By less it may, for the errors of many short times; then it is 0.
+/// The time of a rank's run outside MPI and the tool, as measured. None if it is not known: the
+/// trace does not have the time in calls, not all calls were recorded, or the parts exceed the run
+/// by more than 1 %. If they exceed it by less, through errors of short times, it is 0.
 std::optional<std::uint64_t> measured_compute_ns(const RankFacts& facts);
 
 inline constexpr std::uint64_t kMostPlaceTimes = 32'000'000;

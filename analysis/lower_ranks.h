@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Who has come to a collective in which each rank waits for those before it (MPI_Scan). O(log n)
-/// for each rank that comes, O(1) to ask.
+/// The ranks that have reached a collective in which each rank waits for those before it
+/// (MPI_Scan). O(log n) to add a rank, O(1) to ask.
 
 #include <algorithm>
 #include <cstdint>

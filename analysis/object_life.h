@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What tells the order in which the threads of a rank used what they share: an object is used
-/// after it was made, and a request's id is given out again after whoever completed or freed it did
-/// so (ids are the lowest free numbers of the thread that made the object). So which of a thread's
-/// requests others complete is known from the thread alone: those whose id it gives out again
-/// without having completed them, and those left at its end. Of communicators, datatypes, windows
-/// and files the last one made with an id is meant, freed or not: who frees them knows that the
-/// others are done, the trace does not. An event's uses are found in O(fields and
-/// requests), its going on decided in O(uses); memory of the objects alive and of what is handed
-/// over.
+/// The order in which the threads of a rank used shared objects: an object is used after
+/// it was made, and a request's id is reused after the request was completed or freed (ids
+/// are the lowest free numbers of the thread that made the object). A thread's requests
+/// that others complete therefore follow from the thread alone: those whose id it reuses
+/// without having completed them, and those left at its end. For communicators, datatypes,
+/// windows and files the last one made with an id counts, freed or not: the trace does not
+/// have when other threads stop to use one. An event's uses are found in O(fields and
+/// requests), whether it may run in O(uses); memory of the objects alive and of what is
+/// handed over.
 
 #include <cstdint>
 #include <unordered_set>
@@ -21,7 +21,7 @@
 
 namespace chameleon::analysis {
 
-/// What each call does, by id.
+/// The effects of each call, by id.
 std::vector<CallPlan> plan_calls(const Trace& trace);
 
 /// Objects that an event makes, needs of other threads, and ends; as keys of kind and id.
@@ -79,7 +79,7 @@ class HandOvers {
 class ObjectLife {
  public:
   ObjectLife();
-  /// Whether what an event needs is there, and the ids it gives out are free.
+  /// Whether the objects that an event needs exist, and the ids it reuses are free.
   bool may_go(const ObjectUse& use) const;
   /// The event happens. Whether that changes what others may do.
   bool pass(const ObjectUse& use);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Who is meant by an end-point: the only place where an end-point's reading (absolute, relative or
-/// both) becomes a rank. Whoever wants a partner gets it here, or resolved from a `Follower`.
+/// The rank that an end-point refers to: the only place where an end-point's reading (absolute,
+/// relative or both) becomes a rank. All code gets partners here, or resolved from a `Follower`.
 /// O(1).
 
 #include <cstdint>

@@ -3,10 +3,10 @@
 
 /// Communication patterns of a trace (Alawneh & Hamou-Lhadj 2022, section 4.1.1): instances
 /// (instances.h) in which the same ranks send and receive as often to and from the same partners
-/// and make the same collectives; the order within a rank does not count. Patterns that are alike
-/// once partners are counted from the own rank, and that the same calls of functions make, are a
-/// *family*. Costs one run of the timeline; memory of the open segments and of
-/// the patterns, and 16 bytes an instance where their sequence is wanted.
+/// and make the same collectives; the order within a rank does not count. Patterns with the same
+/// relative partners, made by the same calls of functions, are a *family*. Costs one run of the
+/// timeline; memory of the open segments and of the patterns, and 16 bytes an instance where their
+/// sequence is wanted.
 
 #include <cstdint>
 #include <vector>
@@ -16,7 +16,7 @@
 
 namespace chameleon::analysis {
 
-/// What instances add up to.
+/// Sums over instances.
 struct InstanceSums {
   std::uint64_t instances = 0;
   std::uint64_t events = 0, least_events = 0, most_events = 0;
@@ -26,7 +26,7 @@ struct InstanceSums {
   void add(const PatternInstance& instance, std::uint64_t times = 1);
 };
 
-/// What one stream does in an instance.
+/// The part of one stream in an instance.
 struct PatternRole {
   std::uint32_t rank = 0;
   std::uint64_t path = 0;              ///< of its first call
@@ -49,11 +49,11 @@ struct PatternFamily {
   InstanceSums sums;
 };
 
-/// Who looks at instances while patterns are found. If the search has to begin again, `begins` is
+/// Observes instances while patterns are found. If the search has to begin again, `begins` is
 /// called again.
 struct PatternWatch {
   std::function<void()> begins;
-  std::function<void(const TimedEvent&)> event;  ///< each, before its segment is told
+  std::function<void(const TimedEvent&)> event;  ///< each, before its segment is reported
   InstanceBuilder::Noted noted;
   std::function<void(PatternInstance&)> completed;  ///< in the order of their ends
   /// In their order, with their numbers.

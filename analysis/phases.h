@@ -17,8 +17,8 @@ struct ExecutionPhase {
   double most_compute_ns = 0;  ///< of the rank that computes longest
   /// Families with their instances, the most frequent first.
   std::vector<std::pair<std::uint32_t, std::uint64_t>> families;
-  /// Of the boundary at its begin: strength of the split, and between which instances it could as
-  /// well be. The first phase has none.
+  /// The boundary at its start: strength of the split, and the instances between which it could
+  /// also be. The first phase has none.
   double strength = 0;
   std::size_t tie_first = 0, tie_last = 0;
 
@@ -28,7 +28,7 @@ struct ExecutionPhase {
 struct ExecutionPhases {
   Patterns patterns;  ///< with their sequence
   statistics::Segmentation segmentation;
-  std::vector<ExecutionPhase> phases;  ///< in order, from the begin of the run to its end
+  std::vector<ExecutionPhase> phases;  ///< in order, from the start of the run to its end
   std::uint32_t ranks = 0;
 };
 

@@ -61,7 +61,7 @@ struct PlaceTime {
 Status each_place_time(const Trace& trace, const RankList& streams,
                        const std::function<void(const PlaceTime&)>& f);
 
-/// What the streams in `streams` spent at each event node, all predecessors together.
+/// The times of the streams in `streams` at each event node, all predecessors together.
 class NodeTimes {
  public:
   NodeTimes() = default;

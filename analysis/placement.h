@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What calls would take with the ranks on other nodes: so many on each, in the order of their
-/// numbers. What messages within a node and between nodes take is learnt from the trace: the median
-/// of calls that send or receive them, by powers of two of their bytes, with what they waited taken
-/// off. A message that changes between the two takes as much longer or shorter; collectives stay as
-/// they are. One run of the timeline; O(messages) an event.
+/// The times of calls with the ranks on other nodes: a given number on each, in the order of their
+/// numbers. The times of messages within a node and between nodes come from the trace: the median
+/// of calls that send or receive them, by powers of two of their bytes, without waits. A message
+/// that changes between the two becomes longer or shorter by the ratio; collectives stay as they
+/// are. One run of the timeline; O(messages) an event.
 
 #include <map>
 #include <memory>
@@ -25,7 +25,8 @@ class Placement {
 
   /// Instead of these ns of an event, which are without its waits.
   double transfer_ns(const RankOperations& at, double ns) const;
-  /// How a message of so many bytes changes in time from or to within a node; 1: not known.
+  /// The factor of the time of a message of this size from or to within a node; 1:
+  /// unknown.
   double ratio(bool to_within, std::int64_t bytes) const;
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// The signatures of each rank's whole run, from a trace: what the tracer would have made of the
-/// run as one interval. Of a rank with several threads the first is taken, as the tracer does.
+/// The signatures of each rank's whole run, from a trace: those that the tracer would have made of
+/// the run as one interval. For a rank with several threads the first one counts, as in the tracer.
 /// O(events) time; memory of one rank's folded events, and of 240 bytes a rank.
 
 #include <vector>
@@ -21,8 +21,9 @@ struct RankSignature {
   std::uint64_t trace_bytes = 0;  ///< of its folded events, encoded and not compressed
 };
 
-/// Of all ranks; values that rules give are signed as theirs. Times are those that the trace has;
-/// without any, of no signature. Error: the trace is damaged, or lacks ranks or events.
+/// Those of all ranks; values that rules give are signed as theirs. Times are those of the
+/// trace; without any, of no signature. Error: the trace is damaged, or lacks ranks or
+/// events.
 Result<std::vector<RankSignature>> rank_signatures(const FollowPlan& plan,
                                                    const signature::CallRules& rules);
 

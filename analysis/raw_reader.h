@@ -36,8 +36,8 @@ struct RawValue {
 struct RawEvent {
   std::string line;
   std::uint64_t line_number = 0;
-  std::uint64_t place = 0;  ///< among the lines of all threads of the rank, from 1; 0: not told
-  std::uint64_t path = 0;   ///< stack signature of the call; 0: not told
+  std::uint64_t place = 0;  ///< among the lines of all threads of the rank, from 1; 0: unknown
+  std::uint64_t path = 0;   ///< stack signature of the call; 0: unknown
   std::string_view call;
   std::vector<RawValue> values;
   std::vector<std::int64_t> numbers;
@@ -70,7 +70,7 @@ class RawReader {
   /// Opens `dir/rank.N.raw`, or `dir/rank.N.T.raw` of a thread but the first, and reads its head.
   static Result<RawReader> open(const std::string& directory, std::uint32_t rank,
                                 std::uint32_t thread = 0);
-  /// The file of a thread's records, and whether there is one.
+  /// The file of a thread's records, and whether it exists.
   static std::string file_of(const std::string& directory, std::uint32_t rank,
                              std::uint32_t thread);
   static bool exists(const std::string& directory, std::uint32_t rank, std::uint32_t thread);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Joining what a killed job left: the online trace up to its last flush, and
-/// the partial traces that ranks wrote on SIGTERM or MPI_Abort. A partial holds
-/// one rank's events since the flush it knows of; it fits if that is the trace's
-/// last one. The result stays incomplete, and ranks without a partial are
-/// declared. O(size of the partials): merge (trace.h), then append (append.h).
+/// Joins the parts that a killed job left: the online trace up to its last flush, and the partial
+/// traces that ranks wrote on SIGTERM or MPI_Abort. A partial holds one rank's events since the
+/// last flush in which it took part; it fits if that is the trace's last one. The result stays
+/// incomplete, and ranks without a partial are declared. O(size of the partials): merge (trace.h),
+/// then append (append.h).
 
 #include <string>
 #include <vector>

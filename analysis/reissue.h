@@ -21,7 +21,7 @@ const char* why_not_reissued(const CallInfo& call);
 /// The call is on a file, which a replay issues if it is given a folder for scratch files.
 bool needs_scratch(const CallInfo& call);
 
-/// What a replay of a trace leaves out: why, and which calls how often.
+/// The calls that a replay of a trace leaves out: reason, and how often each.
 using LeftOut = std::map<std::string, std::map<std::string, std::uint64_t>>;
 LeftOut find_left_out(const CheckReport& report, bool with_scratch);
 

@@ -10,8 +10,8 @@
 
 namespace chameleon::analysis {
 
-/// In ns, of the longest rank. What a job that was killed left ends at the last marker that the
-/// trace knows. 0: not known.
+/// In ns, of the longest rank. The trace of a killed job ends at its last marker. 0: not
+/// known.
 inline std::uint64_t run_length_ns(const Trace& trace) {
   std::uint64_t longest = 0;
   for (const auto& [stream, facts] : trace.facts) longest = std::max(longest, facts.run_ns);

@@ -29,12 +29,12 @@ const char* split_name(SplitRule rule);  ///< auto, wait, context
 /// Reads what `split_name` gives; false on anything else.
 bool split_of(std::string_view name, SplitRule& rule);
 
-/// What a segment does at one point: a message sent or received, or a collective.
+/// One operation of a segment: a message sent or received, or a collective.
 struct Symbol {
   enum class Kind : std::uint8_t { kSend, kReceive, kCollective };
   Kind kind = Kind::kSend;
   std::uint32_t what = 0;                               ///< the partner's world rank, or the call
-  static constexpr std::uint32_t kNobody = UINT32_MAX;  ///< as partner: not told
+  static constexpr std::uint32_t kNobody = UINT32_MAX;  ///< as partner: unknown
 
   std::uint64_t packed() const { return static_cast<std::uint64_t>(kind) << 32 | what; }
 };
@@ -55,14 +55,14 @@ class Segmenter {
   /// The event belongs to the open segment, or begins one. True: the segment ends after it.
   bool add(const RankOperations& at, std::uint64_t context);
   bool is_open() const { return open_; }
-  /// What decides how the next events are cut, while no request is open.
+  /// The state that decides how the next events are cut, while no request is open.
   std::uint64_t state() const {
     return open_ ? combine(combine(context_, first_), (requests_ << 1) + (collective_ ? 1 : 0)) : 0;
   }
   void close();
 
  private:
-  /// What an event begins, as one number; 0: nothing that a segment has.
+  /// The operation that an event begins, as one number; 0: none of a segment.
   struct Beginning {
     std::uint64_t key = 0;
     bool collective = false;
@@ -74,7 +74,7 @@ class Segmenter {
   std::uint64_t context_ = 0, first_ = 0;
   std::uint64_t first_request_ = 0;  ///< request number at 0 of `posted_`
   std::vector<bool> posted_;         ///< by the segment, and not yet completed
-  std::size_t requests_ = 0;         ///< so many of them
+  std::size_t requests_ = 0;         ///< that many of them
 };
 
 }  // namespace chameleon::analysis

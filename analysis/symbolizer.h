@@ -25,7 +25,7 @@ struct InlinedCaller {
   int begin = 0;  ///< the line on which the function is declared; 0 if not known
 };
 
-/// Where a frame's call stands in the source.
+/// The place of a frame's call in the source.
 struct SourceLocation {
   std::string function;    ///< demangled; `module+0xoffset` if it has no name
   std::string file;        ///< empty if not known
@@ -45,8 +45,8 @@ class Symbolizer {
   Symbolizer(const Symbolizer&) = delete;
   Symbolizer& operator=(const Symbolizer&) = delete;
 
-  /// The location of `frame`, which lies in `module` (an empty `Module` will
-  /// do for the special frames). Valid as long as the symbolizer.
+  /// The location of `frame`, which is in `module` (an empty `Module` will do for the special
+  /// frames). Valid as long as the symbolizer.
   const SourceLocation& resolve(const Module& module, const Frame& frame);
 
  private:

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Is a trace true? Each rank's events are read from the trace and compared, in
-/// step, with the raw records the same run wrote without any encoding. Symbolic
-/// ids are held against the raw handles by a model of their own (verify_model.h)
-/// that follows MPI's rules of creation and release and shares no code with the
-/// tracer. The result is a share of matches in each column: COUNT, LOOP, # EVENTS,
-/// SRC, DEST, TAG (Table 4.2), ROOT, COMM, DATATYPE, REQUEST, OP, OTHER for
-/// the rest, and PATH for call paths. Of raw events x parameters; a missing event counts against
-/// every column it has parameters in. O(events), memory of one rank's open objects.
+/// Checks whether a trace is true. Each rank's events are read from the trace and compared,
+/// in step, with the raw records the same run wrote without any encoding. Symbolic ids are
+/// held against the raw handles by a model of their own (verify_model.h) that follows MPI's
+/// rules of creation and release and shares no code with the tracer. The result is a share
+/// of matches in each column: COUNT, LOOP, # EVENTS, SRC, DEST, TAG (Table 4.2), ROOT,
+/// COMM, DATATYPE, REQUEST, OP, OTHER for the rest, and PATH for call paths. The base is
+/// raw events x parameters; a missing event counts against every column in which it has
+/// parameters. O(events), memory of one rank's open objects.
 ///
-/// A difference of a kind that the trace declares inexact for this rank at this
-/// event is *declared*; where it declares that events differ, missing and
-/// additional ones are too. Of an incomplete trace the prefix is compared: what
-/// the records hold after the last flush is not held against it, nor what the
-/// records of a killed job no longer hold against them.
+/// A difference of a kind that the trace declares inexact for this rank at this event is
+/// *declared*; where it declares that events differ, missing and additional ones are too.
+/// For an incomplete trace the prefix is compared: records after the last flush do not count
+/// against it, and events that the records of a killed job lack do not count against
+/// them.
 
 #include <array>
 #include <cstdint>
@@ -40,7 +40,7 @@ enum class Column : std::uint8_t {
   kRequest,
   kOp,
   kOther,
-  kPath,  ///< call path, where the records tell it
+  kPath,  ///< call path, if the records have it
 };
 inline constexpr std::size_t kColumns = 13;
 /// "COUNT", "LOOP", "# EVENTS" ...

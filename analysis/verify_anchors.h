@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Where a stream's raw records and its events of the trace must be at the same event, although the
-/// trace declares that events before it differ, and may differ in number.
+/// The points at which a stream's raw records and its events of the trace must be at the same
+/// event, although the trace declares that events before it differ, and may differ in number.
 ///
-/// What is exact behind the last declared events lies equally far from the end of both sides. What
-/// is exact between declared events begins and ends at a marker of the records; of the stretches
-/// between markers that have its calls in its order, it is the one as far from the next anchor as
-/// in the trace, or else the last one. Cost: one pass over each side; memory O(markers).
+/// Exact events after the last declared ones are equally far from the end of both sides. Exact
+/// events between declared ones begin and end at a marker of the records; of the stretches between
+/// markers that have its calls in its order, it is the one as far from the next anchor as in the
+/// trace, or else the last one. Cost: one pass over each side; memory O(markers).
 
 #include <cstdint>
 #include <string>

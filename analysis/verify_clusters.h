@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Whether the clusters a trace tells of are those of its ranks' signatures: raw
-/// records hold each rank's signature at the last election, and the clustering is
-/// done again here, over virtual ranks. A complete online trace only.
+/// Whether the clusters of a trace are those of its ranks' signatures: raw records hold each rank's
+/// signature at the last election, and the clustering is done again here, over virtual ranks. A
+/// complete online trace only.
 
 #include <cstdint>
 #include <string>

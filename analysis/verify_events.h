@@ -51,7 +51,7 @@ class Comparison {
     const CallDescription* call = nullptr;  ///< of the trace; null: only records were seen so far
   };
 
-  /// What a status says; `place`: of the source.
+  /// The values of a status; `place`: of the source.
   struct SeenStatus {
     EndPoint source{EndPointForm::kBoth, pack_special(SpecialRank::kNone)};
     std::int64_t tag = kNotRecorded, bytes = kNotRecorded;
@@ -101,7 +101,7 @@ class Comparison {
   std::unordered_map<std::string, Plan> plans_;
   std::string call_;
   std::uint64_t number_ = 0;
-  std::uint32_t kinds_ = 0;  ///< declared at the event at hand
+  std::uint32_t kinds_ = 0;  ///< declared at the current event
   std::uint32_t found_ = 0;
 };
 

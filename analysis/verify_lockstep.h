@@ -29,9 +29,9 @@ class Lockstep {
         comparison_(trace, model, stream, report),
         report_(report) {}
 
-  /// Where the record at hand stands among those of the rank; the last of all at the end.
+  /// The position of the current record among those of the rank; the last of all at the end.
   Result<std::uint64_t> turn();
-  /// Compares what is at hand; false at the end.
+  /// Compares the current pair; false at the end.
   Result<bool> step();
 
   /// Unsuccessful polls in the records that are no events.
@@ -41,7 +41,7 @@ class Lockstep {
   const DeclaredKinds& declared() const { return stream_.declared(); }
 
  private:
-  /// The event of the trace before the one at hand.
+  /// The event of the trace before the current one.
   struct Passed {
     std::uint32_t kinds = 0;
     const CallDescription* poll = nullptr;  ///< its call, if it is a declared poll

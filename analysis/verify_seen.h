@@ -16,8 +16,8 @@ struct SeenEvent {
   EventView view;
   const CallDescription* call = nullptr;  ///< null: the trace does not describe these values
   std::uint32_t kinds = 0;                ///< declared inexact here (bits of `Inexactness`)
-  /// Of the event's end-points; size 0: the trace has no communicator for them, because it was
-  /// made by another thread, or while nothing was recorded.
+  /// The communicator of the event's end-points; size 0: the trace has no communicator for them,
+  /// because it was made by another thread, or while nothing was recorded.
   CommPlace place;
   std::vector<CommPlace> status_places;  ///< of the sources of several statuses, likewise
 

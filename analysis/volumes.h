@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What a rank sends and receives in a collective: the data movement of MPI 4.0, chapter 6, as the
-/// MPI table describes it for each call. The only model of it: `check` compares what it says of the
-/// ranks, and `stats`, `matrix`, the timeline and the exports count it. A rank's own block counts,
-/// in place or not, as what it sends and what it receives; a broadcast's root only sends. The
-/// arguments of one event, O(1), or O(members) where counts differ between them.
+/// The data that a rank sends and receives in a collective: the data movement of MPI 4.0, chapter
+/// 6, as the MPI table describes it for each call. The only model of it: `check` compares its
+/// amounts for the ranks, and `stats`, `matrix`, the timeline and the exports count it. A rank's
+/// own block counts, in place or not, as what it sends and what it receives; a broadcast's root
+/// only sends. The arguments of one event, O(1), or O(members) where counts differ between them.
 
 #include <cstdint>
 #include <functional>
@@ -21,7 +21,7 @@ namespace chameleon::analysis {
 /// Size of a datatype of the rank, or kUnknownSize.
 using TypeSizes = std::function<std::int64_t(std::int64_t)>;
 
-/// count x size of each; kUnknownSize where one is negative or not told.
+/// count x size of each; kUnknownSize if one is negative or not known.
 std::int64_t exact_bytes(std::int64_t count, std::int64_t each);
 
 /// kUnknownSize for more than any block or message has: a damaged trace may claim it.
@@ -36,7 +36,7 @@ class Blocks {
 
   /// Bytes of the block for or from partner `i`, or kUnknownSize.
   std::int64_t bytes(std::int32_t i) const;
-  /// A number that tells the blocks of `n` partners from others, or -1.
+  /// A number that differs for other blocks of `n` partners, or -1.
   std::int64_t hash(std::int32_t n) const;
 
  private:
@@ -50,8 +50,8 @@ class Blocks {
 struct RootRole {
   bool takes_part = true;  ///< false: passes MPI_PROC_NULL
   bool is_root = false;
-  std::int32_t root = -1;   ///< as others name it in the communicator; -1: none, or not told
-  std::int64_t world = -1;  ///< its world rank; -1: none, or not told
+  std::int32_t root = -1;   ///< as others name it in the communicator; -1: none, or not known
+  std::int64_t world = -1;  ///< its world rank; -1: none, or not known
 };
 /// `root`: as resolved in `comm`.
 RootRole root_role(const CallPlan& plan, const Partner& root, const Communicator& comm);
@@ -62,7 +62,7 @@ struct Volume {
   bool known = true;  ///< false: lower bounds
 };
 
-/// What a rank sends to and receives from each partner; empty where it is the same for all.
+/// The amounts that a rank exchanges with each partner; empty if they are all the same.
 struct VectorBytes {
   std::vector<std::int64_t> sent, received;
 };

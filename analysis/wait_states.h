@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Who waited for whom, event by event of a timeline (the wait states of Alawneh & Hamou-Lhadj
+/// For whom ranks wait, event by event of a timeline (the wait states of Alawneh & Hamou-Lhadj
 /// 2022, section 4.2, from when ranks came instead of the order of their names): a receive for its
 /// sender, a send that outlasts the post of its receive for the receiver, a collective for the last
 /// rank or for its root. Nothing waits longer than its call took. O(1) an operation; memory of the
@@ -56,14 +56,14 @@ class WaitStates {
  public:
   using Sink = std::function<void(const WaitState&)>;
 
-  /// The next event of a stream. A late receiver is told when both ends were seen, which may be at
-  /// the receiver's event.
+  /// The next event of a stream. A late receiver is reported when both ends were seen, which may be
+  /// at the receiver's event.
   void add(const TimedEvent& event, const Sink& sink);
   /// Messages of which one end was seen.
   std::size_t open() const { return ends_.size(); }
 
  private:
-  /// Of a message: the call that waits until it is sent, and the post of its receive.
+  /// For a message: the call that waits until it is sent, and the post of its receive.
   struct Ends {
     std::optional<WaitState> send;
     std::uint64_t send_end_ns = 0, send_took_ns = 0;
