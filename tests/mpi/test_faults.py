@@ -25,7 +25,7 @@ FEW = 11         # faults that a sample has at least
 BEGIN = 1600    # allocations up to the end of MPI_Init, about
 MOST_FAILURES = 10
 PATIENCE = 30    # s, for a job of less than one: far below any time-out of markers
-SUMMARY = re.compile(rb"^chameleon: \d[\w.]*: \d+ ranks, .*$")
+SUMMARY = re.compile(rb"^chameleon: \d+ calls of \d+ ranks?; .*$")
 FAULT = re.compile(rb"^chameleon: (the tracer failed on \d+ of \d+ ranks|"
                    rb"no memory for the tracer on rank \d+).*$")
 
