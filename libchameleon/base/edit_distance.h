@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace chameleon {
+namespace chameleon::inline base {
 
 /// The number of letters to insert, delete or replace (Levenshtein). Time O(a b), memory O(b).
 inline std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -30,4 +30,4 @@ inline std::size_t edit_distance(std::string_view a, std::string_view b) {
 /// From this distance on two names have nothing to do with each other.
 inline constexpr std::size_t kUnrelatedNames = 3;
 
-}  // namespace chameleon
+}  // namespace chameleon::inline base

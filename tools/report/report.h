@@ -32,7 +32,7 @@ struct Request {
   std::string name;               ///< of the file, for the title
   bool sources = true;            ///< lines of the program around each call
   std::uint64_t most_events = 0;  ///< beyond, no timeline and no matrix
-  RankList wanted;                ///< shown call by call; empty: those that say most
+  RankList wanted = {};           ///< shown call by call; empty: those that say most
 };
 
 /// All of it. Error: the trace is damaged.
