@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -94,6 +95,18 @@ def parse_common(parser):
         parser.error(f"no libchameleon.so, chameleon-replay or chameleon under {options.build}")
     options.preload = options.preload.resolve() if options.preload else None
     return options
+
+
+def compared(options, measure):
+    """`options.pairs` pairs of measure(False), measure(True), in turn: the medians of both, and the
+    ratios of the pairs, ascending."""
+    pairs = []
+    for number in range(options.pairs):
+        order = (False, True) if number % 2 == 0 else (True, False)
+        took = {with_it: measure(with_it) for with_it in order}
+        pairs.append((took[False], took[True]))
+    ratios = sorted(on / off for off, on in pairs)
+    return (*(statistics.median(one) for one in zip(*pairs)), ratios)
 
 
 def application_seconds(output):

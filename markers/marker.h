@@ -2,14 +2,14 @@
 #pragma once
 
 /// Determines what counts as a marker, and how often one is acted on. The runtime shows
-/// every call that could be one to a source, `source(call) -> optional<Marker>`: the one
-/// question, so that sources that find markers by themselves can take this one's place.
-/// `MarkerSource` knows the two forms in which a program says so itself: MPI_Pcontrol with
-/// the level of chameleon_marker(), and MPI_Barrier on a communicator of a reserved name
-/// (the dissertation's form, section 5.1: a barrier with "a unique value" for
-/// communicator). `MarkerFrequency` is Call_Frequency of Algorithm 8, lines 1 to 4. Every
-/// rank must see the same markers in the same order. Cost: O(1), no allocation; nothing
-/// here calls MPI.
+/// every call that could be one to a source, `source(call) -> optional<Marker>`. There are
+/// two: `MarkerSource` finds the markers that the program sets, and `FoundMarkers`
+/// (process/found_markers.h) those of programs that set none. `MarkerSource` knows the two
+/// forms in which a program sets them: MPI_Pcontrol with the level of chameleon_marker(),
+/// and MPI_Barrier on a communicator of a reserved name (the dissertation's form, section
+/// 5.1: a barrier with "a unique value" for communicator). `MarkerFrequency` is
+/// Call_Frequency of Algorithm 8, lines 1 to 4. Every rank must see the same markers in the
+/// same order. Cost: O(1), no allocation; nothing here calls MPI.
 
 #include <chameleon/chameleon.h>
 
@@ -18,7 +18,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/rooms.h"
+#include "markers/loop_proposal.h"
 
 namespace chameleon::markers {
 
@@ -31,14 +31,18 @@ constexpr bool names_marker_comm(std::string_view name) { return name == kMarker
 
 /// A call as the runtime sees it, as far as it matters here.
 struct MarkerCall {
-  enum class Kind : std::uint8_t { kPcontrol, kBarrier };
+  enum class Kind : std::uint8_t { kPcontrol, kBarrier, kCollective };
   Kind kind = Kind::kPcontrol;
   int level = 0;                ///< of MPI_Pcontrol
   bool on_marker_comm = false;  ///< of MPI_Barrier: its communicator has the reserved name
+  Collective collective = {};   ///< of all ranks; a barrier is shown as such too
 
-  static constexpr MarkerCall pcontrol(int level) { return {Kind::kPcontrol, level, false}; }
+  static constexpr MarkerCall pcontrol(int level) { return {Kind::kPcontrol, level, false, {}}; }
   static constexpr MarkerCall barrier(bool on_marker_comm) {
-    return {Kind::kBarrier, 0, on_marker_comm};
+    return {Kind::kBarrier, 0, on_marker_comm, {}};
+  }
+  static constexpr MarkerCall of_all(const Collective& collective) {
+    return {Kind::kCollective, 0, false, collective};
   }
 };
 
@@ -52,7 +56,7 @@ struct Marker {
 
 /// Whatever can say where markers are.
 template <class Source>
-concept FindsMarkers = requires(const Source& source, const MarkerCall& call) {
+concept FindsMarkers = requires(Source& source, const MarkerCall& call) {
   { source.source(call) } -> std::same_as<std::optional<Marker>>;
 };
 
@@ -68,6 +72,7 @@ class MarkerSource {
       case MarkerCall::Kind::kBarrier:
         if (call.on_marker_comm) return Marker{.is_event = true};
         break;
+      case MarkerCall::Kind::kCollective: break;
     }
     return std::nullopt;
   }

@@ -33,6 +33,9 @@ class Pace {
   constexpr std::uint64_t seen() const { return frequency_.seen(); }
   constexpr std::uint64_t next() const { return frequency_.next(); }
 
+  /// From now on n is found.
+  constexpr void find() { finds_itself_ = true; }
+
   /// Every n-th marker is acted on.
   constexpr std::uint64_t every() const { return own_ * factor_; }
 

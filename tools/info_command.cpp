@@ -258,6 +258,8 @@ void print_online(const Trace& trace, const Summary& summary) {
               << count_text(online.count_l) << ", #AT " << count_text(online.count_at)
               << ", #flush " << count_text(online.flushes) << ", elections "
               << count_text(online.clusterings) << "\n";
+  if (!online.marker_source.empty() && online.marker_source != "program")
+    std::cout << "marked by    " << online.marker_source << "\n";
   if (!online.clusters.empty()) {
     std::set<std::uint64_t> call_paths;
     for (const Cluster& cluster : online.clusters) call_paths.insert(cluster.call_path);

@@ -31,7 +31,7 @@ struct Options {
   std::string output;
   std::string fidelity, algorithm, clustering, format, steps, k, equality, count_tolerance;
   std::string rules, filter;
-  std::string every, vote, flush_seconds, wait, timing, frames;
+  std::string markers, every, vote, flush_seconds, wait, timing, frames;
   std::string effort, effort_steps, effort_k, effort_error, effort_confidence;
   std::vector<std::string> settings;
   std::vector<std::string> application;
@@ -82,6 +82,7 @@ std::vector<std::string> environment(const Options& options, const std::string& 
   set("CHAMELEON_COUNT_TOLERANCE", options.count_tolerance);
   set("CHAMELEON_RULES", options.rules);
   set("CHAMELEON_FILTER", options.filter);
+  set("CHAMELEON_MARKERS", options.markers);
   set("CHAMELEON_CALL_FREQUENCY", options.every);
   set("CHAMELEON_VOTE", options.vote);
   set("CHAMELEON_FLUSH_SECONDS", options.flush_seconds);
@@ -307,6 +308,9 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
                    "Share by which a window's mean may be wrong (CHAMELEON_EFFORT_ERROR)");
   verb->add_option("--effort-confidence", options->effort_confidence,
                    "How certain that is (CHAMELEON_EFFORT_CONFIDENCE)");
+  verb->add_option("--markers", options->markers,
+                   "What markers are: program, those that it sets; auto, found by the tracer; off "
+                   "(CHAMELEON_MARKERS)");
   verb->add_option("--every", options->every,
                    "Act on every n-th marker, or auto: so that an interval lasts a tenth of a "
                    "second (CHAMELEON_CALL_FREQUENCY)");

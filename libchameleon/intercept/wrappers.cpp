@@ -10,6 +10,7 @@
 #include "intercept/callers.h"
 #include "intercept/fortran_binding.h"
 #include "intercept/other_mpi.h"
+#include "mpi/call_meaning.h"
 #include "process/fault.h"
 #include "process/say.h"
 #include "process/tracer.h"
@@ -55,6 +56,60 @@ class DepthGuard {
 [[gnu::noinline]] inline void mark_barrier(MPI_Comm comm) {
   if (Tracer* const tracer = present_tracer())
     tracer->mark(MarkerCall::barrier(tracer->is_marker_comm(comm)));
+}
+
+/// A blocking operation that all ranks of a communicator call in the same order.
+template <CallId C>
+constexpr bool kSeenByAll = has(*find_call(C), Attribute::kCollective) &&
+                            first_of(*find_call(C), Kind::kComm) >= 0 &&
+                            !has(*find_call(C), Attribute::kNonblocking | Attribute::kPersistent |
+                                                    Attribute::kCreates | Attribute::kFrees |
+                                                    Attribute::kIo | Attribute::kRma) &&
+                            meaning_of(*find_call(C)).waits != Waits::kForNobody;
+
+/// What all ranks know of a reduction's operation.
+inline std::uint64_t op_class(MPI_Op op) {
+  const MPI_Op known[] = {MPI_SUM,  MPI_MAX, MPI_MIN,  MPI_PROD, MPI_LAND,   MPI_LOR,
+                          MPI_BAND, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};
+  return static_cast<std::uint64_t>(std::find(std::begin(known), std::end(known), op) - known);
+}
+
+/// A blocking collective operation, where the tracer looks for markers: if it is of all ranks.
+template <CallId C, class... P>
+[[gnu::noinline]] void see_collective(void* site, P... p) {
+  constexpr const CallInfo& call = *find_call(C);
+  constexpr int root = first_of(call, Kind::kRoot), op = first_of(call, Kind::kOp);
+  constexpr Movement movement = meaning_of(call).movement;
+  Tracer* const tracer = present_tracer();
+  if (tracer == nullptr) return;
+  const std::tuple<P...> args(p...);
+  const MPI_Comm comm = std::get<first_of(call, Kind::kComm)>(args);
+  Recorder& recorder = tracer->recorder();
+  Collective seen{.call = static_cast<std::uint16_t>(C), .kind = 0, .path = 0};
+  bool of_all = false;
+  if (!guarded([&] { of_all = recorder.objects().comm_shape(comm).all; }))
+    of_all = query_comm(comm).all;
+  if (!of_all) return;
+  guarded([&] {
+    const auto held = recorder.enter();
+    if (recorder.records(C)) seen.path = recorder.path(site);
+  });
+  seen.kind = combine(seen.call, comm == MPI_COMM_WORLD ? 1 : 0);
+  if constexpr (root >= 0)
+    seen.kind = combine(seen.kind, static_cast<std::uint64_t>(std::get<root>(args)));
+  if constexpr (op >= 0) seen.kind = combine(seen.kind, op_class(std::get<op>(args)));
+  seen.synchronizes = C == CallId::kBarrier ||
+                      (movement.from == Movement::From::kAll && movement.to == Movement::To::kAll &&
+                       !has(call, Attribute::kNeighbor));
+  tracer->mark(MarkerCall::of_all(seen));
+}
+
+/// Behind such a call.
+template <CallId C, class... P>
+[[gnu::always_inline]] inline void see(void* site, P... p) {
+  if constexpr (kSeenByAll<C>)
+    if (g_sees_collectives.load(std::memory_order_relaxed)) [[unlikely]]
+      see_collective<C>(site, p...);
 }
 
 [[gnu::noinline]] inline void name_comm(MPI_Comm comm, const char* name) {
@@ -116,6 +171,7 @@ template <CallId C, class... P>
     fault_caught();
   }
   if constexpr (C == CallId::kBarrier) mark_barrier(std::get<0>(event.args()));
+  if constexpr (kSeenByAll<C>) std::apply([&](P... q) { see<C, P...>(site, q...); }, event.args());
   return code;
 }
 
@@ -174,6 +230,7 @@ template <CallId C, class... P>
   }
   if constexpr (C == CallId::kCommSetName)
     name_comm(std::get<0>(event.args()), std::get<1>(event.args()));
+  if constexpr (kSeenByAll<C>) std::apply([&](P... q) { see<C, P...>(site, q...); }, event.args());
   return code;
 }
 
@@ -183,11 +240,12 @@ bool within_mpi(const void* site) { return t_depth > 0 && called_by_mpi(site); }
 /// Calls that still matter when the rank records no more: markers, and the end.
 template <CallId C>
 constexpr bool kMattersAfterFault = C == CallId::kBarrier || C == CallId::kCommSetName ||
+                                    kSeenByAll<C> ||
                                     has(*find_call(C), Attribute::kFinalize | Attribute::kAbort);
 
 /// A wrapper's work where there is no recording tracer.
 template <CallId C, auto kPmpi, class R, class... P>
-[[gnu::noinline]] R pass_by(const void* site, P... p) {
+[[gnu::noinline]] R pass_by(void* site, P... p) {
   if constexpr (kMattersAfterFault<C>) {
     Tracer* const stopped = g_stopped.load(std::memory_order_acquire);
     if (stopped == nullptr || within_mpi(site)) return kPmpi(p...);
@@ -200,6 +258,7 @@ template <CallId C, auto kPmpi, class R, class... P>
     const R code = kPmpi(p...);
     if constexpr (C == CallId::kBarrier) mark_barrier(p...);
     if constexpr (C == CallId::kCommSetName) name_comm(p...);
+    see<C>(site, p...);
     return code;
   } else {
     return kPmpi(p...);

@@ -7,9 +7,9 @@
 /// Algorithms 6 to 8; docs/design/marker.md). A rank that does not hear from the others in time
 /// gives markers up: the application goes on and the trace stays complete.
 ///
-/// Where nothing may be dropped, nobody has to wait for a vote (`Voting::kDeferred`): its result is
-/// collected at the next marker and acted on there, for the interval that the vote was about. The
-/// states are those of waiting votes, a marker later.
+/// Nobody has to wait for a vote (`Voting::kDeferred`): its result is collected at the next marker
+/// and acted on there, for the interval that the vote was about. The states are those of waiting
+/// votes, a marker later. Where the interval may have to be dropped, the rank holds it until then.
 ///
 /// Clusters are kept by phase: one that returns has its leads without a clustering.
 ///
@@ -67,6 +67,9 @@ class Online {
   /// What a rank held for others when markers stopped, if it still does.
   Share* aside(std::uint32_t rank) { return aside_ ? &flush::share_of(*aside_, rank) : nullptr; }
 
+  /// What markers are from now on, in a word; and, if so, as often as is best.
+  void marked_by(const std::string& source, bool paces);
+
   /// From now on; null: nobody sees them.
   void observe(IntervalObserver* observer) { intervals_.observer = observer; }
 
@@ -115,6 +118,8 @@ class Online {
   Ballot own_ballot(std::uint32_t rank, Member& member) const;
   Vote own_vote(std::uint32_t rank, Member& member) const;
   bool holds_much(Member& member) const;
+  /// Since the last flush.
+  bool many_markers() const { return progress_.since_flush + 1 >= options_.flush_every; }
   void learn_waiting(const Ballot& all);
   void note_interval(const Ballot& all, const Decision& decision);
   void measure_efforts();
@@ -159,8 +164,7 @@ class Online {
     };
   }
   bool lossless() const { return options_.fidelity == Fidelity::kExact; }
-  /// Who may have to drop an interval waits until it knows.
-  bool deferred() const { return options_.voting == Voting::kDeferred && lossless(); }
+  bool deferred() const { return options_.voting == Voting::kDeferred; }
   /// What leads hold stands for what others dropped.
   bool represents() const { return machine_.state() == State::kLead && !lossless(); }
   bool keeps_in_lead(std::uint32_t rank, const Member& member) const;

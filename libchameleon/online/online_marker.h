@@ -42,6 +42,12 @@ Online<World>::Online(const OnlineOptions& options, World votes, World last, Ran
 }
 
 template <class World>
+void Online<World>::marked_by(const std::string& source, bool paces) {
+  facts_.marker_source = source;
+  if (paces) pace_.find();
+}
+
+template <class World>
 bool Online<World>::mark() {
   if (!pace_.act() || !options_.clustering || machine_.stopped()) return false;
   vote(options_.marker_timeout);
@@ -70,10 +76,10 @@ void Online<World>::cast() {
   progress_.closed_ns = elapsed_ns();
   const Ballots ballots = close_intervals();
   progress_.regained = false;
-  if (deferred())
-    join();
-  else
+  if (!deferred())
     reached(Stage::kVote);
+  else if (lossless())
+    join();
   votes_.cast(ballots, add, progress_.votes++);
   progress_.cast = true;
 }
@@ -216,10 +222,11 @@ Vote Online<World>::own_vote(std::uint32_t rank, Member& member) const {
     if (options_.budget > 0) member.spent = member.rank->budget().spent();
     // By the rank's own clock and memory. That one rank finds so is enough: all flush at the same
     // marker.
-    const bool due =
-        member.rank->elapsed_ns() >=
-            progress_.flushed_ns + static_cast<std::uint64_t>(1e9 * options_.flush_seconds) ||
-        holds_much(member);
+    const auto passed = [&, now = member.rank->elapsed_ns()](double seconds) {
+      return now >= progress_.flushed_ns + static_cast<std::uint64_t>(1e9 * seconds);
+    };
+    const bool due = passed(options_.flush_seconds) || holds_much(member) ||
+                     (many_markers() && passed(options_.least_flush_seconds));
     const Governor::Cause cause = member.rank->budget().governor().over(member.spent);
     if (intervals_.observer != nullptr)
       intervals_.observer->interval(
@@ -244,7 +251,8 @@ bool Online<World>::holds_much(Member& member) const {
 
 template <class World>
 Decision Online<World>::decide(const Vote& vote) {
-  progress_.due = progress_.since_flush + 1 >= options_.flush_every || vote.due() > 0;
+  const bool at_once = options_.least_flush_seconds <= 0;
+  progress_.due = (at_once && many_markers()) || vote.due() > 0;
   const Decision decision =
       machine_.step(vote, progress_.due, clusters_.phases.recall(vote.phase()));
   ++progress_.since_flush;

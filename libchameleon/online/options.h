@@ -19,14 +19,15 @@ inline constexpr std::uint64_t kAutoFrequency = 0;
 enum class Voting : std::uint8_t { kBlocking, kDeferred };
 
 struct OnlineOptions {
-  bool clustering = true;             ///< off: one merge of all ranks at finalize
-  Voting voting = Voting::kBlocking;  ///< deferred: where no rank may drop what it recorded
-  ClusterOptions cluster;             ///< algorithm, K, seed, distance, format
+  bool clustering = true;  ///< off: one merge of all ranks at finalize
+  Voting voting = Voting::kBlocking;
+  ClusterOptions cluster;  ///< algorithm, K, seed, distance, format
   Fidelity fidelity = Fidelity::kExact;
   Filter filter = Filter::kAuto;     ///< whether kinds of values in which nobody differs are sent
   bool follows_rules = false;        ///< leads' values do
   std::uint64_t call_frequency = 1;  ///< every n-th marker is acted on
   std::uint64_t flush_every = 100;   ///< acted-on markers
+  double least_flush_seconds = 0;    ///< after a flush, before another because of these
   double flush_seconds = 30;         ///< between flushes, where markers come
   bool keeps_times = true;
   std::uint32_t time_classes = 16;  ///< most groups of ranks with times of their own

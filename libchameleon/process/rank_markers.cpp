@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "process/rank_markers.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -134,8 +131,9 @@ void RankMarkers::note_efforts(const cluster::EffortOptions& how, std::uint64_t 
 
 bool RankMarkers::takes_markers() {
   const auto held = recorder_.lock();
-  const long thread = ::syscall(SYS_gettid);
-  if (marker_thread_ == 0) marker_thread_ = thread;
+  static CHAMELEON_PER_THREAD char own = 0;
+  const void* const thread = &own;
+  if (marker_thread_ == nullptr) marker_thread_ = thread;
   if (thread == marker_thread_) return true;
   second_thread_ = true;
   return false;

@@ -57,8 +57,8 @@ class RankMarkers final : public MarkerLog {
   std::uint64_t effort_ = 0;                                  ///< the same
   std::uint64_t elapsed_ns_ = 0;                              ///< up to there
   SpentTimes spent_;                                          ///< in the interval that it ended
-  long marker_thread_ = 0;
-  bool second_thread_ = false;  ///< had a marker
+  const void* marker_thread_ = nullptr;                       ///< an address of its own
+  bool second_thread_ = false;                                ///< had a marker
 };
 
 }  // namespace chameleon::process

@@ -150,8 +150,15 @@ auto at_least_one(std::uint64_t Settings::*field) {
 }
 
 bool set_call_frequency(Settings& settings, const std::string& value) {
+  settings.frequency_given = true;
   if (value == "auto") return settings.call_frequency = kAutoFrequency, true;
   return at_least_one(&Settings::call_frequency)(settings, value);
+}
+
+/// Who says how often has it so.
+bool set_flush_every(Settings& settings, const std::string& value) {
+  settings.least_flush_seconds = 0;
+  return at_least_one(&Settings::flush_every)(settings, value);
 }
 
 auto seconds_of(double Settings::*field) {
@@ -252,7 +259,11 @@ const std::map<std::string, Variable>& variables() {
        {"ordered or xor", word(&Settings::signature, {{"ordered", CallPathForm::kOrdered},
                                                       {"xor", CallPathForm::kXor}})}},
       {"CALL_FREQUENCY", {"a number of markers from 1 on, or auto", set_call_frequency}},
-      {"FLUSH_EVERY", {"a number of markers from 1 on", at_least_one(&Settings::flush_every)}},
+      {"MARKERS",
+       {"program, auto or off", word(&Settings::markers, {{"program", markers::Markers::kProgram},
+                                                          {"auto", markers::Markers::kAuto},
+                                                          {"off", markers::Markers::kOff}})}},
+      {"FLUSH_EVERY", {"a number of markers from 1 on", set_flush_every}},
       {"BUDGET", {"a share of the run time such as 1%", set_budget}},
       {"MARKER_TIMEOUT", {"seconds above 0", seconds_of(&Settings::marker_timeout)}},
       {"VOTE",

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "markers/marker_search.h"
 #include "online/options.h"
 #include "record/options.h"
 #include "world/waiting.h"
@@ -17,10 +18,15 @@
 namespace chameleon::process {
 
 struct Settings : RecordOptions, OnlineOptions {
-  Settings() { voting = Voting::kDeferred; }
+  Settings() {
+    voting = Voting::kDeferred;
+    least_flush_seconds = 1;
+  }
 
   bool enable = true;
-  std::string output;  ///< empty: PROGRAM.JOBID.cham
+  markers::Markers markers = markers::Markers::kProgram;
+  bool frequency_given = false;  ///< else that of markers which the tracer finds is its own matter
+  std::string output;            ///< empty: PROGRAM.JOBID.cham
   /// Bytes of the tool's own, beyond which it stops recording.
   std::uint64_t memory = 512ULL << 20;
   world::Waiting waiting = world::Waiting::kYield;  ///< of a rank that waits in the tool

@@ -9,7 +9,7 @@ ClosedInterval TracedRank::close_interval(bool elects) {
   const auto held = recorder_.lock();
   Streams& streams = recorder_.streams();
   ClosedInterval interval;
-  interval.signature = streams.close_interval(recorder_.times().ns_per_tick(), elects);
+  interval.signature = record::close_interval(recorder_, elects);
   interval.threads = streams.count();
   interval.creates = streams.any(&RankTrace::interval_creates);
   interval.left_out = recorder_.pauses(Pause::kInterval);

@@ -13,6 +13,7 @@
 namespace chameleon::process {
 
 std::atomic<Tracer*> g_tracer{nullptr};
+std::atomic<bool> g_sees_collectives{false};
 CHAMELEON_PER_THREAD int t_depth = 0;
 
 namespace {
@@ -41,7 +42,8 @@ Tracer::Tracer(Settings settings, int rank, int size, MPI_Comm votes, MPI_Comm l
       budget_(recorder_, report_, settings_, rank, size),
       traced_(recorder_, report_, budget_),
       file_(writer ? std::make_unique<TraceFile>(std::move(writer), settings_, size) : nullptr),
-      online_(settings_, world_on(votes), world_on(last), {&traced_}, file_.get()) {
+      online_(settings_, world_on(votes), world_on(last), {&traced_}, file_.get()),
+      found_(settings_.markers, world_on(last), settings_.marker_timeout, recorder_.times()) {
   if (!settings_.raw.empty() && !kSimulated) ::pthread_atfork(flush_raw, nullptr, nullptr);
 }
 
@@ -83,12 +85,47 @@ void Tracer::start_clock() {
   PMPI_Barrier(last_);
   times.spent_before(begin);
   recorder_.streams().begin(times.clock().now());
+  // Threads of a rank may take turns at collectives, and not those of another. In a simulation
+  // comparisons would take simulated time, for which somebody has to ask.
+  g_sees_collectives = settings_.clustering && settings_.markers != Markers::kOff &&
+                       !recorder_.threaded() &&
+                       (!kSimulated || settings_.markers == Markers::kAuto);
 }
 
 /// The vote that was cast goes on while the program does, at its MPI calls.
 bool Tracer::progress_votes() {
   Tracer* const tracer = present_tracer();
-  return tracer != nullptr && tracer->online_.progress();
+  if (tracer == nullptr) return false;
+  const bool votes = tracer->online_.progress();
+  return tracer->found_.progress() || votes;
+}
+
+/// At the calls of this thread, which has the markers. Not in a simulation, where it would take
+/// simulated time.
+void Tracer::progress_beside() {
+  Stream* const stream = recorder_.threaded() ? Streams::own() : &recorder_.streams().first();
+  if (kSimulated || stream == nullptr) return;
+  stream->beside = progress_votes;
+  stream->unusual = true;
+}
+
+void Tracer::mark(const MarkerCall& call) {
+  if (call.kind == MarkerCall::Kind::kCollective) return see_collective(call);
+  if (settings_.markers == Markers::kOff || !markers_.source(call)) return;
+  if (found_.program_marks()) note_source("program", false);
+  mark();
+}
+
+/// Of all ranks: it may be a marker that was found.
+void Tracer::see_collective(const MarkerCall& call) {
+  const std::uint64_t begin = recorder_.times().clock().now();
+  const bool is_marker = found_.source(call).has_value();
+  if (found_.changed()) heed_search();
+  if (found_.compared()) {
+    if (found_.progress()) progress_beside();
+    traced_.marker_log().spent(begin, online_.state());
+  }
+  if (is_marker) mark();
 }
 
 void Tracer::mark() {
@@ -96,10 +133,7 @@ void Tracer::mark() {
   const std::uint64_t begin = recorder_.times().clock().now();
   if (!online_.mark()) return;
   reserve_space();
-  if (!recorder_.threaded() && !kSimulated && online_.progress()) {
-    recorder_.streams().first().beside = progress_votes;
-    recorder_.streams().first().unusual = true;
-  }
+  if (online_.progress()) progress_beside();
   g_tool_gate.set(online_.vote_open() ? CollectivePhase::kCast : CollectivePhase::kNothing);
   traced_.marker_log().spent(begin, online_.state());
 }
@@ -109,13 +143,43 @@ void Tracer::meet() {
   online_.meet();
 }
 
-void Tracer::finish() { online_.finish(); }
+void Tracer::finish() {
+  online_.finish();
+  found_.end();
+  if (rank_ == 0) say_if_unmarked();
+}
+
+/// Other markers hold from here on, or no more are looked for.
+void Tracer::heed_search() {
+  const MarkerSearch::State state = found_.search().state();
+  if (found_.search().is_over()) g_sees_collectives = false;
+  if (found_.search().is_over() && state != MarkerSearch::State::kMarked) return;
+  const bool paces = state == MarkerSearch::State::kByTime ||
+                     (state == MarkerSearch::State::kFound && !settings_.frequency_given);
+  guarded([&] { note_source(found_.what(), paces); });
+}
+
+void Tracer::note_source(const std::string& source, bool paces) {
+  guarded([&] {
+    const auto held = recorder_.lock();  // not while SIGTERM's thread saves what there is
+    online_.marked_by(source, paces);
+  });
+}
+
+/// Where the user may have counted on markers.
+void Tracer::say_if_unmarked() {
+  constexpr std::uint64_t kMinuteNs = 60'000'000'000;
+  if (!settings_.clustering || settings_.markers == Markers::kOff || online_.facts().markers != 0)
+    return;
+  if (settings_.markers == Markers::kProgram && recorder_.times().run_ns() < kMinuteNs) return;
+  say_plain("no markers: %s; all was merged once, at the end",
+            recorder_.threaded() ? "they are not looked for where several threads may call MPI"
+                                 : found_.why_none());
+}
 
 void Tracer::leave_partial(const std::string& why, bool everyone) {
-  Streams& streams = recorder_.streams();
-  const double scale = recorder_.times().ns_per_tick();
   end_interval(recorder_, true);  // an interval that was closed for a vote without an answer
-  streams.close_interval(scale);
+  close_interval(recorder_, true);
   end_interval(recorder_, true);
   Trace trace = new_trace(size_, settings_);
   Share share = recorder_.take_share(true);

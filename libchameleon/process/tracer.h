@@ -14,6 +14,7 @@
 #include "markers/marker.h"
 #include "online/online.h"
 #include "process/fault.h"
+#include "process/found_markers.h"
 #include "process/settings.h"
 #include "process/trace_file.h"
 #include "process/traced_rank.h"
@@ -34,9 +35,7 @@ class Tracer {
 
   // -- markers
   /// A call that may be one.
-  void mark(const MarkerCall& call) {
-    if (markers_.source(call)) mark();
-  }
+  void mark(const MarkerCall& call);
   bool is_marker_comm(MPI_Comm comm) const {
     return handle_bits(comm) == marker_comm_.load(std::memory_order_relaxed);
   }
@@ -62,6 +61,11 @@ class Tracer {
 
  private:
   void mark();
+  void see_collective(const MarkerCall& call);
+  void heed_search();
+  void note_source(const std::string& source, bool paces);
+  void progress_beside();
+  void say_if_unmarked();
   static bool progress_votes();
   MpiWorld world_on(MPI_Comm comm) const;
 
@@ -77,11 +81,15 @@ class Tracer {
   std::unique_ptr<TraceFile> file_;  ///< rank 0
   Online<MpiWorld> online_;
   MarkerSource markers_;
+  FoundMarkers found_;
   std::atomic<std::uint64_t> marker_comm_{0};
 };
 
 /// The tracer of this process, or null when calls are not traced.
 extern std::atomic<Tracer*> g_tracer;
+
+/// Whether the tracer wants to see blocking collectives of all ranks, to find markers.
+extern std::atomic<bool> g_sees_collectives;
 
 /// Above 0 inside a traced call: calls that MPI makes of itself pass through.
 extern CHAMELEON_PER_THREAD int t_depth CHAMELEON_FAST_TLS;

@@ -46,7 +46,16 @@ struct CommShape {
   std::int32_t size = 1;   ///< of the remote group, if there is one
   std::int32_t local = 1;  ///< of the caller's group
   bool inter = false;
+  bool all = false;  ///< has the ranks of MPI_COMM_WORLD, in any order, and no others
 };
+
+inline bool has_all_ranks(MPI_Comm comm, int size) {
+  if (comm == MPI_COMM_WORLD) return true;
+  int all = 0, same = MPI_UNEQUAL;
+  PMPI_Comm_size(MPI_COMM_WORLD, &all);
+  if (all == size) PMPI_Comm_compare(comm, MPI_COMM_WORLD, &same);
+  return same != MPI_UNEQUAL;
+}
 
 inline CommShape query_comm(MPI_Comm comm) {
   CommShape shape;
@@ -58,6 +67,7 @@ inline CommShape query_comm(MPI_Comm comm) {
   shape.inter = inter != 0;
   shape.size = shape.local;
   if (shape.inter) PMPI_Comm_remote_size(comm, &shape.size);
+  shape.all = !shape.inter && has_all_ranks(comm, shape.local);
   return shape;
 }
 

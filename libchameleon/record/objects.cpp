@@ -56,12 +56,12 @@ void Objects::keep_array(std::uint64_t id, std::span<const std::int64_t> array) 
   streams_.present().unusual = true;
 }
 
-void Objects::close_arrays(bool others) {
+void Objects::seal_arrays(bool others) {
   if (others) {
-    closed_arrays_.insert(arrays_.begin(), arrays_.end());
+    sealed_arrays_.insert(arrays_.begin(), arrays_.end());
     return;
   }
-  closed_arrays_.merge(arrays_);
+  sealed_arrays_.merge(arrays_);
   arrays_.clear();
   recent_arrays_ = {};
 }

@@ -54,9 +54,11 @@ class Objects {
     if (recent != id || id == 0) keep_array(recent = id, array);
     return id;
   }
-  /// Arrays up to here are needed by the next flush; if there are other threads, and they may be in
-  /// the midst of an interval, by those after it too.
-  void close_arrays(bool others);
+  /// Arrays up to here belong to the interval that was closed; if there are other threads, and they
+  /// may be in the midst of an interval, to the next one too.
+  void seal_arrays(bool others);
+  /// Those of the closed interval are needed by the next flush.
+  void close_arrays() { closed_arrays_.merge(sealed_arrays_); }
   /// Those needed; what is not taken is forgotten.
   std::map<std::uint64_t, std::vector<std::int64_t>> take_arrays(bool keeps);
 
@@ -72,8 +74,8 @@ class Objects {
   const CommShape* cached_shape_ = nullptr;
   MPI_Datatype cached_type_ = MPI_DATATYPE_NULL;
   std::int64_t cached_bytes_ = 0;
-  /// Of the present interval, and of those before it.
-  std::map<std::uint64_t, std::vector<std::int64_t>> arrays_, closed_arrays_;
+  /// Of the present interval, of one that was closed, and of those before it.
+  std::map<std::uint64_t, std::vector<std::int64_t>> arrays_, sealed_arrays_, closed_arrays_;
   std::array<std::uint64_t, kRecent> recent_arrays_{};  ///< of `arrays_`, by id
   std::uint64_t changes_ = 0;
 };

@@ -81,14 +81,24 @@ void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
 
 /// What is in the log of the interval goes to *open*.
 void RankTrace::fold_open(double ns_per_tick) {
-  if (!spilled_) open_.set_last_symbol(partial_.last_symbol());
+  if (!spilled_) open_.set_last_symbol(closed_ ? interval_.last_symbol : partial_.last_symbol());
   spilled_ = true;
   fold_log(open_, ns_per_tick);
 }
 
+/// What is in the log of the closed interval makes room. There is nothing in *open* yet.
+void RankTrace::fold_closed(double ns_per_tick) {
+  open_.set_last_symbol(partial_.last_symbol());
+  open_.append(std::exchange(folded_, {}), 0);
+  fold_log(open_, ns_per_tick);
+  folded_ = open_.take();
+}
+
 bool RankTrace::spill(double ns_per_tick, const ValueBound* bound) {
-  if (log_.empty() || log_.sealed() || broken_) return false;
+  if (broken_) return false;
   const Change change(broken_);
+  if (log_.sealed()) fold_closed(ns_per_tick);
+  if (log_.empty()) return false;
   signer_.leave_out_polls(log_, polls_);
   if (log_.roomy()) return false;
   signer_.sign(log_);
@@ -127,7 +137,7 @@ SignatureVector RankTrace::close_interval(double ns_per_tick, bool clusters) {
   interval_ = signer_.close(log_, !spilled_, ns_per_tick);
   if (clusters && signer_.signs(Parameter::kLoop)) sign_loops(ns_per_tick);
   log_.seal();
-  if (spilled_) folded_ = open_.take();
+  if (std::exchange(spilled_, false)) folded_ = open_.take();
   if (folds) interval_.totals.call_path = xor_signature(folded_);
   all_events_ += interval_.events;
   closed_ = true;
@@ -138,16 +148,15 @@ SignatureVector RankTrace::close_interval(double ns_per_tick, bool clusters) {
 /// before: a flush may come between closing it and this, and begins these anew.)
 void RankTrace::close_books() {
   closed_ = false;
-  spilled_ = false;
   history_.append(interval_);
 }
 
 bool RankTrace::join(double ns_per_tick) {
   if (!closed_ || broken_) return false;
   const Change change(broken_);
-  if (spilled_) partial_.append(std::exchange(folded_, {}), 0);
+  if (!folded_.empty()) partial_.append(std::exchange(folded_, {}), 0);
   close_books();
-  fold_log(partial_, ns_per_tick);
+  if (log_.sealed()) fold_log(partial_, ns_per_tick);
   book_.end_interval();
   history_.events += interval_.events;
   return true;
@@ -156,11 +165,13 @@ bool RankTrace::join(double ns_per_tick) {
 bool RankTrace::drop(double ns_per_tick) {
   if (!closed_ || broken_) return false;
   const Change change(broken_);
-  book_.add(log_, ns_per_tick);
+  if (log_.sealed()) {
+    book_.add(log_, ns_per_tick);
+    log_.clear();
+  }
   book_.end_interval();
   close_books();
   folded_.clear();
-  log_.clear();
   partial_.set_last_symbol(interval_.last_symbol);
   return true;
 }

@@ -48,16 +48,16 @@ class RankTrace {
   /// How intervals are signed: to be told before the first call.
   IntervalSigner& signer() { return signer_; }
   IntervalLog& log() { return log_; }
-  /// Makes room in a full log; not between closing an interval and joining or dropping it. With a
-  /// bound, what exceeds it becomes distributions (compress/distribution.h): whether anything did.
+  /// Makes room in a full log. With a bound, what exceeds it becomes distributions
+  /// (compress/distribution.h): whether anything did.
   bool spill(double ns_per_tick, const ValueBound* bound = nullptr);
 
   /// Times are kept no longer, from the present interval on.
   void drop_times() { book_.stop(); }
 
-  /// Ends the present interval: its signature. `join` or `drop` must follow; what is
-  /// appended before that belongs to the next interval. LOOP is in it only if ranks may be
-  /// clustered by it (`clusters`): for LOOP the interval is folded.
+  /// Ends the present interval: its signature. `join` or `drop` must follow before the next is
+  /// closed; what is appended before that belongs to the next interval. LOOP is in it only if ranks
+  /// may be clustered by it (`clusters`): for LOOP the interval is folded.
   SignatureVector close_interval(double ns_per_tick, bool clusters = true);
   /// The closed interval becomes part of *partial*. Nothing happens if none is closed, and it says
   /// so: a thread's first call may come between.
@@ -104,6 +104,7 @@ class RankTrace {
   };
 
   void fold_open(double ns_per_tick);
+  void fold_closed(double ns_per_tick);
   bool limit_open(const ValueBound& bound);
   void sign_loops(double ns_per_tick);
   void close_books();
@@ -119,8 +120,8 @@ class RankTrace {
   IntervalLog::TakenOut polls_;  ///< with times that belong to the next event
   StreamBook book_;
   Folder open_, partial_;
-  std::vector<Node> folded_;  ///< what is in `open_` of the interval, once that is closed
-  bool spilled_ = false;      ///< part of the interval is in `open_`
+  std::vector<Node> folded_;  ///< of the closed interval: what is no longer in the log
+  bool spilled_ = false;      ///< part of the present interval is in `open_`
   bool closed_ = false;       ///< an interval is
   bool broken_ = false;
 };

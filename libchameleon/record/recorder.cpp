@@ -137,13 +137,18 @@ Share Recorder::take_share(bool keeps) {
   return share;
 }
 
+SignatureVector close_interval(Recorder& recorder, bool elects) {
+  Streams& streams = recorder.streams();
+  const SignatureVector signature = streams.close_interval(recorder.times().ns_per_tick(), elects);
+  const bool others = recorder.threaded() && Streams::own() == nullptr;
+  recorder.objects().seal_arrays(others || streams.count() > 1);
+  return signature;
+}
+
 void end_interval(Recorder& recorder, bool keeps) {
   Streams& streams = recorder.streams();
   const double scale = recorder.times().ns_per_tick();
-  // Where no interval was closed the arrays are those of the present one.
-  if (!(keeps ? streams.join(scale) : streams.drop(scale))) return;
-  const bool others = recorder.threaded() && Streams::own() == nullptr;
-  recorder.objects().close_arrays(others || streams.count() > 1);
+  if (keeps ? streams.join(scale) : streams.drop(scale)) recorder.objects().close_arrays();
 }
 
 }  // namespace chameleon::record

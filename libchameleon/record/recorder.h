@@ -164,6 +164,9 @@ class Recorder {
   std::mutex mutex_;
 };
 
+/// The interval ends, until it is known whether it is kept; gives its signature, which is for
+/// electing leads if it `elects`. Under the lock.
+SignatureVector close_interval(Recorder& recorder, bool elects);
 /// The interval that was closed, if one was, is kept or forgotten. Under the lock.
 void end_interval(Recorder& recorder, bool keeps);
 

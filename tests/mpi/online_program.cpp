@@ -14,6 +14,7 @@
 //   limit    as vary, with markers; after ten steps the process gets no more than SLEEP_MS MiB of
 //            address space beside what it has
 //   poll     the shift is completed by MPI_Test, unsuccessfully at first for as often as it happens
+//   disorder  no markers, and a sum over all ranks from one of eight places, as it happens
 //   root     rank 0 receives from each rank and answers, in place of the shift
 //   last     no markers, and rank 1 never calls MPI_Finalize
 //   report   rank 0 prints the time of a step and the size of the trace before MPI_Finalize
@@ -96,12 +97,27 @@ void shift_noise(const Program& run, int step, int next, int previous) {
   }
 }
 
+template <int Place>
+[[gnu::noinline]] void sum_at(int value) {
+  int sum = 0;
+  value += Place;
+  MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/// A sum over all ranks, at a place of the step's.
+void sum(const Program& run, int step) {
+  constexpr void (*kPlaces[])(int) = {sum_at<0>, sum_at<1>, sum_at<2>, sum_at<3>,
+                                      sum_at<4>, sum_at<5>, sum_at<6>, sum_at<7>};
+  kPlaces[noise(0, step, 1) % 8](run.rank);
+}
+
 void shift(const Program& run, int step) {
   if (run.mode == "root") return serve(run);
   const int next = (run.rank + 1) % run.ranks;
   const int previous = (run.rank + run.ranks - 1) % run.ranks;
   if (run.mode == "noise") return shift_noise(run, step, next, previous);
   if (run.mode == "poll") return poll(run, next, previous);
+  if (run.mode == "disorder") return sum(run, step);
   int out = run.rank + step;
   int in = -1;
   const int tag = run.mode == "vary" || run.mode == "limit" ? step * 7919 % 32749 : 0;
@@ -111,8 +127,8 @@ void shift(const Program& run, int step) {
 }
 
 void end_of_step(const Program& run, int step) {
-  if (run.mode == "vary" || run.mode == "last" || (run.mode == "limit" && step % 100 != 99) ||
-      (run.mode == "absent" && run.odd()))
+  if (run.mode == "vary" || run.mode == "last" || run.mode == "disorder" ||
+      (run.mode == "limit" && step % 100 != 99) || (run.mode == "absent" && run.odd()))
     return;
   if (run.mode == "fewer" && run.odd() && step == run.steps - 1) return;
   int token = 0;

@@ -31,31 +31,34 @@ def killed(online, number):
     (folder / "raw").mkdir()
     # By itself votes are a tenth of a second apart: a third of them has some.
     every = online.random.choice((1, 1, "auto"))
+    fidelity = online.random.choice(("exact", "exact", "checked", "lead"))
     job = Job(online, ranks, program, folder / "t.cham",
               CHAMELEON_FLUSH_EVERY=3 if every == 1 else 1, CHAMELEON_CALL_FREQUENCY=every,
-              CHAMELEON_RAW=folder / "raw")
+              CHAMELEON_FIDELITY=fidelity, CHAMELEON_RAW=folder / "raw")
     processes = job.processes()
     time.sleep(moment)
     victims = [job.process.pid, *processes] if whole else [online.random.choice(processes)]
     job.send(signal.SIGKILL, *victims)
     job.wait()
-    what = (f"kill {number}: {' '.join(map(str, program[0:]))} on {ranks}, every {every}, "
+    what = (f"kill {number}: {' '.join(map(str, program[0:]))} on {ranks}, every {every}, {fidelity}, "
             f"{'all' if whole else 'rank %d' % processes.index(victims[0])} after {moment:.3f} s")
     facts = online.info(folder / "t.cham")
     expect(not facts["complete"], f"{what}: the trace claims to be complete")
     outcome = online.tools.chameleon("check", folder / "t.cham")
-    expect(outcome.status == 0, f"{what}: check", outcome)
+    # Where leads stand for others, what is declared may leave messages without a receiver.
+    expect(outcome.status in ((0,) if fidelity == "exact" else (0, 1)), f"{what}: check", outcome)
     outcome = online.tools.chameleon("verify", folder / "t.cham", "--raw", folder / "raw")
     expect(outcome.status == 0, f"{what}: verify", outcome)
     if facts["events"] > 0 and (online.all or number % 3 == 0):
-        outcome = online.tools.replay(ranks, folder / "t.cham")
+        options = [] if fidelity == "exact" else ["--best-effort"]
+        outcome = online.tools.replay(ranks, folder / "t.cham", *options)
         expect(outcome.status == 0, f"{what}: replay to the last flush", outcome)
     return facts["markers"]
 
 
 @test
 def sigkill(online):
-    markers = [killed(online, number) for number in range(200 if online.all else 10)]
+    markers = [killed(online, number) for number in range(1000 if online.all else 10)]
     expect(max(markers) > 3, f"no job came to its first flush: markers {markers}")
 
 

@@ -7,6 +7,7 @@
 Modes, all of them by default:
     off      CHAMELEON_CLUSTERING=off
     on       the default settings: no program here has a marker
+    auto     markers are found (CHAMELEON_MARKERS=auto), each of which is acted on
     marked   the same, and markers after every few of the program's collectives (support/marks.c)
 
 Families: scalapack, coarrays, nwchem, bagel, yorick, hdf5, examples, tachyon. Exit status and
@@ -42,7 +43,8 @@ SIZES = re.compile(r"^([3-9])(\s+number of (?:problems? sizes|N?B?RHS's|NB's|blo
 HANGS = "hangs"
 PATIENCE = 30  # seconds for a small program; some of the coarray tests never end
 TRIES = 10     # runs of a program that varies by itself, until traced and untraced agree
-MODES = {"off": {"CHAMELEON_CLUSTERING": "off"}, "on": {}, "marked": {}}
+MODES = {"off": {"CHAMELEON_CLUSTERING": "off"}, "on": {}, "marked": {},
+         "auto": {"CHAMELEON_MARKERS": "auto", "CHAMELEON_CALL_FREQUENCY": "1"}}
 
 
 class Missing(Exception):
@@ -246,7 +248,8 @@ def check_trace(tools, program, mode, trace, raw):
     states = [facts[f"count_{state}"] for state in ("at", "c", "l")]
     expect(sum(states) == facts["acted"],
            f"{facts['acted']} markers acted on, states {states}")
-    return report["trace_events"], "/".join(map(str, states))
+    return report["trace_events"], "/".join(map(str, states)) + (
+        f" {facts['facts']['run'].get('marker_source', 'none')}" if mode == "auto" else "")
 
 
 def difference(program, plain, traced):

@@ -2,13 +2,129 @@
 // Votes that are acted on a marker later, with all ranks in one process: the states they lead to,
 // and every event of every rank in the trace at the end.
 #include <catch2/catch.hpp>
+#include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "unit/scripted_job.h"
 
 using namespace chameleon;
 using namespace chameleon::testing;
+
+namespace {
+
+/// What a random program does: the same in two jobs, of which one waits for votes.
+struct Script {
+  explicit Script(std::uint32_t seed) : random(seed) {
+    size = static_cast<int>(1 + below(9));
+    constexpr Fidelity kAll[] = {Fidelity::kExact, Fidelity::kChecked, Fidelity::kLead};
+    fidelity = kAll[below(3)];
+    flush_every = 1 + below(12);
+  }
+  std::uint32_t below(std::uint32_t end) { return static_cast<std::uint32_t>(random() % end); }
+
+  std::mt19937 random;
+  int size = 1;
+  Fidelity fidelity = Fidelity::kExact;
+  std::uint64_t flush_every = 1;
+};
+
+/// What ranks do in an interval: phases that come and go, and ranks of two kinds.
+void work(Job& job, std::uint32_t phase, bool apart) {
+  for (std::size_t rank = 0; rank < job.ranks.size(); ++rank) {
+    job.ranks[rank]->call(10 + phase);
+    job.ranks[rank]->call(20 + (apart ? rank % 3 : 0));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("in all fidelities deferred votes come to what waiting votes come to", "[property]") {
+  const auto seed = static_cast<std::uint32_t>(GENERATE(range(1, 120)));
+  CAPTURE(seed);
+  Script script(seed);
+  Job waits(script.size, script.fidelity, script.flush_every);
+  Job goes(script.size, script.fidelity, script.flush_every);
+  goes.options.voting = Voting::kDeferred;
+  std::vector<State> waited, gone;
+  std::uint32_t phase = 0;
+  const bool apart = script.below(2) == 0;
+  const std::uint32_t markers = script.below(60);
+  std::uint32_t steady = 0;
+  for (std::uint32_t i = 0; i < markers; ++i) {
+    const std::uint32_t before =
+        std::exchange(phase, script.below(5) == 0 ? script.below(4) : phase);
+    steady = before == phase ? steady + 1 : 0;
+    const std::uint32_t rank = script.below(4 * static_cast<std::uint32_t>(script.size));
+    // Not where virtual ranks, whose memory is one, would elect leads.
+    const bool fails = script.below(60) == 0 && script.fidelity == Fidelity::kExact && steady > 1 &&
+                       waited.back() == State::kLead,
+               holds = script.below(20) == 0, late = script.below(20) == 0;
+    for (Job* job : {&waits, &goes}) {
+      work(*job, phase, apart);
+      if (rank < job->ranks.size()) {
+        if (fails) job->ranks[rank]->fail();
+        if (holds) job->ranks[rank]->hold(3U << 20);
+        if (late) job->ranks[rank]->compute(40);
+      }
+      job->online->mark();
+    }
+    waited.push_back(waits.online->state());
+    gone.push_back(goes.online->state());
+  }
+  // Where a rank failed, markers stop at the next one; the interval up to there is not parted.
+  for (std::size_t i = 1; i < gone.size(); ++i) CHECK(gone[i] == waited[i - 1]);
+  for (Job* job : {&waits, &goes}) {
+    work(*job, 9, false);
+    job->end();
+    REQUIRE(job->output.trace.complete);
+  }
+  for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank) {
+    CHECK(same(waits.ranks[rank]->whole(), goes.ranks[rank]->whole()));
+    CHECK(waits.ranks[rank]->dropped() == goes.ranks[rank]->dropped());
+    const auto one = static_cast<int>(rank);
+    CHECK(same(expand(waits.output.trace, one), expand(goes.output.trace, one)));
+    if (script.fidelity == Fidelity::kExact && !waits.ranks[rank]->failed())
+      CHECK(same(expand(goes.output.trace, one), goes.ranks[rank]->whole()));
+  }
+  const OnlineFacts one = waits.online->facts(), other = goes.online->facts();
+  CHECK(one.acted == other.acted);
+  CHECK(one.clusterings == other.clusterings);
+  for (std::size_t state = 0; state < 4; ++state)
+    CHECK(OnlineFacts(one).count(state) == OnlineFacts(other).count(state));
+}
+
+TEST_CASE("a rank that ends early, or does not come, loses nothing that was recorded",
+          "[property]") {
+  const auto seed = static_cast<std::uint32_t>(GENERATE(range(1, 120)));
+  CAPTURE(seed);
+  Script script(seed);
+  const bool loses = script.below(2) == 0;
+  const std::uint32_t markers = 1 + script.below(30), last = script.below(markers);
+  JobIn<LosingWorld> job(
+      LosingWorld(static_cast<std::uint32_t>(script.size), loses ? last : UINT32_MAX),
+      script.fidelity, script.flush_every);
+  job.options.voting = Voting::kDeferred;
+  const auto early = script.below(static_cast<std::uint32_t>(script.size));
+  for (std::uint32_t i = 0; i < markers; ++i) {
+    if (!loses && i == last && script.size > 1) job.ranks[early]->end();
+    job.step({script.below(6) == 0 ? 1U : 2U, 3});
+  }
+  for (const auto& rank : job.ranks)
+    if (!rank->ends()) rank->call(8);
+  job.end();
+  REQUIRE(job.output.trace.complete);
+  for (int rank = 0; rank < script.size; ++rank) {
+    const ScriptedRank& mine = *job.ranks[static_cast<std::size_t>(rank)];
+    const Stream found = expand(job.output.trace, rank);
+    // All ranks did the same, so who stands for another has what that one did.
+    if (script.fidelity == Fidelity::kExact || mine.dropped() == 0)
+      CHECK(same(found, mine.whole()));
+    else
+      CHECK(found.size() <= mine.whole().size());
+  }
+}
 
 TEST_CASE("deferred votes lead to the same states a marker later, and keep all that happened") {
   const int size = GENERATE(1, 3, 8);

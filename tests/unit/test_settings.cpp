@@ -122,16 +122,20 @@ TEST_CASE("what markers and clustering take") {
   CHECK(none->fidelity == Fidelity::kExact);
   CHECK(none->call_frequency == 1);
   CHECK(none->flush_every == 100);
+  CHECK(none->least_flush_seconds == 1);
+  CHECK(none->markers == markers::Markers::kProgram);
+  CHECK_FALSE(none->frequency_given);
   CHECK(none->marker_timeout == 60.0);
   CHECK(none->budget == 0);
   CHECK(parse({"CHAMELEON_BUDGET=2.5%"})->budget == 0.025);
   CHECK(parse({"CHAMELEON_BUDGET=0.5"})->budget == 0.5);
   for (const char* bad : {"", "0", "1", "100%", "-1%", "1%%", "%", "1x"})
     CHECK_FALSE(parse({(std::string("CHAMELEON_BUDGET=") + bad).c_str()}));
-  const auto settings = parse({"CHAMELEON_CLUSTERING=k-medoid", "CHAMELEON_K=4", "CHAMELEON_SEED=7",
-                               "CHAMELEON_DISTANCE=euclidean", "CHAMELEON_FIDELITY=checked",
-                               "CHAMELEON_SIGNATURE=xor", "CHAMELEON_CALL_FREQUENCY=25",
-                               "CHAMELEON_FLUSH_EVERY=1K", "CHAMELEON_MARKER_TIMEOUT=0.5"});
+  const auto settings =
+      parse({"CHAMELEON_CLUSTERING=k-medoid", "CHAMELEON_K=4", "CHAMELEON_SEED=7",
+             "CHAMELEON_DISTANCE=euclidean", "CHAMELEON_FIDELITY=checked",
+             "CHAMELEON_SIGNATURE=xor", "CHAMELEON_CALL_FREQUENCY=25", "CHAMELEON_MARKERS=auto",
+             "CHAMELEON_FLUSH_EVERY=1K", "CHAMELEON_MARKER_TIMEOUT=0.5"});
   REQUIRE(settings);
   CHECK(settings->clustering);
   CHECK(settings->cluster.selection == Selection::kMedoid);
@@ -142,6 +146,9 @@ TEST_CASE("what markers and clustering take") {
   CHECK(settings->signature == CallPathForm::kXor);
   CHECK(settings->call_frequency == 25);
   CHECK(settings->flush_every == 1024);
+  CHECK(settings->least_flush_seconds == 0);
+  CHECK(settings->markers == markers::Markers::kAuto);
+  CHECK(settings->frequency_given);
   CHECK(settings->marker_timeout == 0.5);
   CHECK(settings->warnings.empty());
   const auto off = parse({"CHAMELEON_CLUSTERING=off"});

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <catch2/catch.hpp>
+#include <optional>
+#include <random>
+#include <utility>
 
 #include "model/view.h"
 #include "mpi/call_table.h"
@@ -95,4 +98,59 @@ TEST_CASE("threads beyond the most share the last stream") {
   CHECK(&streams.of(7) == &streams.of(9));
   CHECK(streams.crowded());
   CHECK(streams.count() == 8);
+}
+
+TEST_CASE("an interval that is decided late is in the trace as a whole, or not at all",
+          "[property]") {
+  const auto seed = static_cast<std::uint32_t>(GENERATE(range(1, 30)));
+  CAPTURE(seed);
+  std::mt19937 random(seed);
+  const auto below = [&](unsigned end) { return random() % end; };
+  RecordOptions options;
+  options.buffer = 8192;  // 256 records
+  Streams streams(options, 0, 1);
+  RankTrace& trace = streams.first().trace;
+  using Paths = std::vector<std::uint64_t>;
+  Paths kept, open;
+  std::optional<Paths> closed;
+  std::uint64_t all = 0;
+  const auto decide = [&] {
+    if (!closed) return;
+    const bool keeps = below(2) == 0;
+    if (keeps) kept.insert(kept.end(), closed->begin(), closed->end());
+    CHECK((keeps ? streams.join(1.0) : streams.drop(1.0)));
+    CHECK(trace.events() == kept.size());
+    closed.reset();
+  };
+  const bool late = below(4) != 0;
+  for (int interval = 0; interval < 40; ++interval) {
+    const unsigned kinds = 1 + below(6), shape = below(3);
+    for (unsigned i = 0, count = below(3) == 0 ? below(900) : below(40); i < count; ++i) {
+      open.push_back(1 + (shape == 0 ? below(kinds) : i % kinds));
+      append(streams, 0, open.back());
+      if (trace.log().full()) trace.spill(1.0);
+      CHECK_FALSE(trace.log().full());
+    }
+    decide();
+    streams.close_interval(1.0);
+    all += open.size();
+    closed = std::exchange(open, {});
+    if (!late) decide();
+  }
+  decide();
+  CHECK(trace.all_events() == all);
+  std::uint64_t timed = 0;
+  const std::vector<StreamAccounts> accounts = streams.accounts();
+  for (const Account& account : accounts.front().accounts)
+    timed += account.times.communication.count();
+  CHECK(timed == all);
+  Trace schema;
+  schema.calls[static_cast<std::uint16_t>(CallId::kBarrier)] = {
+      "Barrier", {{"return", "int", FieldKind::kPlain}, {"comm", "comm", FieldKind::kPlain}}};
+  const Trace taken = streams.take(schema);
+  Paths expanded;
+  auto view = RankView::make(taken, 0);
+  REQUIRE(view);
+  for (EventView event; view->next(event);) expanded.push_back(event.node->path);
+  CHECK(expanded == kept);
 }

@@ -124,5 +124,7 @@ ONLINE_FACTS = (
          "sent between ranks in votes, by all of them"),
     Fact("filter", "", "last", "1.6", True,
          "whether ranks of one structure sent only those kinds of values in which they differ: on, if they did in some flush, or off"),
+    Fact("marker_source", "", "last", "1.6", True,
+         "what markers are: program, which sets them, or collective operations that the tracer found; empty: there were none, or not known"),
 )
 # end of generated

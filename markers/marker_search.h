@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Markers of a program that sets none. The search sees each blocking collective operation on a
+/// communicator of all ranks, and chooses a kind of them: every p-th of that kind is a marker.
+///
+/// All ranks see the same kinds in the same order, so what follows from kinds alone they decide
+/// alike without a message: when they compare what they propose (`due`), which of the operations
+/// are markers, and that a loop is over. What follows from places of call, which may differ
+/// between ranks, is proposed (loop_proposal.h), and the combination of all proposals decides.
+/// Operations of other kinds may come and go between markers, as often as they like.
+///
+/// The loop wanted is the outermost that goes on: of the kinds that repeated four times or more,
+/// that with most operations between its repetitions, if one takes no more than a second; else
+/// that with fewest. Ranks compare after 7, 14, 28 … operations, so an inner loop is given up once
+/// the outer one was seen to repeat. If the kind does not come for four times as long as it should,
+/// the loop is over, and the search begins anew. Where nothing has repeated after 56 operations,
+/// each of them may be a marker: then only time decides which is acted on (pace.h).
+///
+/// Pure. A collective takes O(1); a comparison, of which there are few, reads the last 1,024.
+/// 9 KiB.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "base/hash.h"
+#include "markers/loop_proposal.h"
+
+namespace chameleon::markers {
+
+/// What the user wants (CHAMELEON_MARKERS): the program's own markers, and those found if there was
+/// none for a minute; those found; none.
+enum class Markers : std::uint8_t { kProgram, kAuto, kOff };
+
+class MarkerSearch {
+ public:
+  enum class State : std::uint8_t {
+    kWaits,      ///< for a minute without markers
+    kSearches,   ///< there are no markers yet
+    kFound,      ///< every so many of a kind
+    kByTime,     ///< nothing repeats
+    kMarked,     ///< the program sets markers
+    kUnlike,     ///< ranks did not see the same
+    kUnanswered  ///< a comparison was not answered by all in time
+  };
+  static constexpr std::uint64_t kFirstComparison = 7, kGivesUpAfter = 56;
+  static constexpr unsigned kLeastRepeats = 4;
+  static constexpr std::uint64_t kLongestNs = 1'000'000'000;
+  static constexpr std::size_t kWindow = 1024;
+
+  explicit MarkerSearch(Markers wanted) {
+    if (wanted == Markers::kAuto) begin();
+  }
+
+  State state() const { return state_; }
+  /// Whether there is no use in seeing more.
+  bool is_over() const { return state_ >= State::kMarked; }
+  /// How many collectives were seen; and when the present markers were found.
+  std::uint64_t seen() const { return seen_; }
+  std::uint64_t found_at() const { return found_.at; }
+  /// The call of the present markers, and of how many such calls one is a marker.
+  std::uint16_t call() const { return found_.call; }
+  unsigned period() const { return found_.period; }
+
+  /// The next collective of all ranks. Whether it is a marker.
+  bool see(const Collective& next) {
+    ++seen_;
+    hash_ = base::combine(hash_, next.kind);
+    if (next.synchronizes) synchronized_ = seen_;
+    // Where all wait for each other anyway, a comparison delays nobody; if there are such places.
+    may_compare_ = next.synchronizes || seen_ - synchronized_ > kFirstComparison;
+    if (state_ == State::kWaits || is_over()) return false;
+    keep(next);
+    if (state_ == State::kByTime) return true;
+    if (state_ != State::kFound) return false;
+    if (next.kind == found_.kind) {
+      found_.last = seen_;
+      if (++found_.since < found_.period) return false;
+      found_.since = 0;
+      return true;
+    }
+    if (seen_ - found_.last > 4 * found_.distance + 2 * kFirstComparison) begin();
+    return false;
+  }
+
+  /// Whether ranks may compare now, after the collective seen last; and whether they ought to.
+  bool may_compare() const { return may_compare_; }
+  bool due() const { return may_compare_ && seen_ >= next_ && !is_over(); }
+  /// What this rank says then. `elapsed_ns`: since `began`.
+  LoopProposal propose(std::uint64_t elapsed_ns, bool marked, bool waited) {
+    proposed_ = began_;
+    LoopProposal mine;
+    mine.kinds = hash_;
+    mine.elapsed_ns = elapsed_ns;
+    mine.marked = marked;
+    mine.waited = waited;
+    for (std::size_t kind = 0; kind < kinds_count_; ++kind) {
+      std::array<std::uint32_t, kWindow> places{};
+      std::size_t count = 0;
+      each_backwards([&](std::uint64_t, const Kept& kept) {
+        if (kept.kind == kind) places[count++] = kept.path;
+      });
+      const Repetition found = repetition(std::span<const std::uint32_t>(places).first(count));
+      mine.periods[kind] = found.period;
+      mine.lengths[kind] = found.length;
+    }
+    return mine;
+  }
+  /// What all ranks said, at the same collective on all of them, some time after they said it;
+  /// nothing if not all did. Whether other markers hold from here on.
+  bool hear(const std::optional<LoopProposal>& all) {
+    if (!all || !all->alike || all->marked) {
+      state_ = !all ? State::kUnanswered : all->alike ? State::kMarked : State::kUnlike;
+      return true;
+    }
+    if (state_ == State::kWaits) {
+      if (all->waited)
+        begin();
+      else
+        next_ *= 2;
+      return false;
+    }
+    if (proposed_ != began_) return false;  // of a loop that is over
+    const std::uint64_t span = next_ - began_;
+    next_ += span;
+    if (const auto loop = choose(*all)) return take(*loop);
+    if (state_ != State::kSearches || span < kGivesUpAfter) return false;
+    state_ = State::kByTime;
+    found_ = {};
+    found_.at = seen_;
+    return true;
+  }
+  /// How many collectives had been seen when the search last began.
+  std::uint64_t began() const { return began_; }
+
+ private:
+  struct Kept {
+    std::uint32_t path = 0;
+    std::uint8_t kind = 0;  ///< its number; `kMostKinds` of those beyond the first
+  };
+  struct Kind {
+    std::uint64_t kind = 0;
+    std::uint16_t call = 0;
+    bool synchronizes = false;
+  };
+  struct Found : Kind {
+    unsigned period = 1, since = 0;
+    std::uint64_t distance = 1;  ///< collectives from one marker to the next
+    std::uint64_t last = 0;      ///< of the kind
+    std::uint64_t at = 0;
+  };
+
+  void begin() {
+    state_ = State::kSearches;
+    began_ = seen_;
+    next_ = seen_ + kFirstComparison;
+    kinds_count_ = 0;
+    found_ = {};
+  }
+
+  void keep(const Collective& next) {
+    std::size_t number = 0;
+    while (number < kinds_count_ && kinds_[number].kind != next.kind) ++number;
+    if (number == kinds_count_ && number < kinds_.size())
+      kinds_[kinds_count_++] = {next.kind, next.call, next.synchronizes};
+    kept_[seen_ % kWindow] = {static_cast<std::uint32_t>(next.path ^ (next.path >> 32)),
+                              static_cast<std::uint8_t>(number)};
+  }
+
+  /// f(number of the collective, what was kept), the last first.
+  template <class F>
+  void each_backwards(F f) const {
+    const std::uint64_t count = std::min<std::uint64_t>(seen_ - began_, kWindow);
+    for (std::uint64_t i = 0; i < count; ++i) f(seen_ - i, kept_[(seen_ - i) % kWindow]);
+  }
+
+  /// From kinds and the combined proposal only: all ranks choose the same.
+  std::optional<Found> choose(const LoopProposal& all) const {
+    std::optional<Found> best;
+    bool best_is_short = false;
+    for (std::size_t number = 0; number < kinds_count_; ++number) {
+      const unsigned period = all.periods[number], length = all.lengths[number];
+      if (period == 0 || length < kLeastRepeats * period) continue;
+      std::uint64_t last = 0, first = 0;
+      unsigned count = 0;
+      each_backwards([&](std::uint64_t at, const Kept& kept) {
+        if (kept.kind != number || count == length) return;
+        if (count++ == 0) last = at;
+        first = at;
+      });
+      if (count < kLeastRepeats * period) continue;  // some have left the window since
+      Found one{kinds_[number], period, 0, (last - first) * period / (count - 1), seen_, seen_};
+      if (seen_ - last > 2 * one.distance + 2) continue;  // it no longer goes on
+      const double share = static_cast<double>(one.distance) / static_cast<double>(seen_ - began_);
+      const bool is_short = share * static_cast<double>(all.elapsed_ns) <= kLongestNs;
+      if (!best || is_better(one, is_short, *best, best_is_short)) {
+        best = one;
+        best_is_short = is_short;
+      }
+    }
+    return best;
+  }
+  static bool is_better(const Found& one, bool is_short, const Found& best, bool best_is_short) {
+    if (is_short != best_is_short) return is_short;
+    if (one.distance != best.distance) return (one.distance > best.distance) == is_short;
+    return one.synchronizes && !best.synchronizes;
+  }
+
+  bool take(const Found& loop) {
+    if (state_ == State::kFound && loop.kind == found_.kind && loop.period == found_.period) {
+      found_.distance = loop.distance;
+      return false;
+    }
+    state_ = State::kFound;
+    found_ = loop;
+    return true;
+  }
+
+  State state_ = State::kWaits;
+  std::uint64_t seen_ = 0, began_ = 0, next_ = 1;
+  std::uint64_t proposed_ = 0;      ///< in the search that began then
+  std::uint64_t synchronized_ = 0;  ///< the last that is so
+  std::uint64_t hash_ = 0;
+  bool may_compare_ = false;
+  Found found_;
+  std::array<Kind, LoopProposal::kMostKinds> kinds_{};
+  std::size_t kinds_count_ = 0;
+  std::array<Kept, kWindow> kept_{};
+};
+
+}  // namespace chameleon::markers
