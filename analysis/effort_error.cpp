@@ -2,76 +2,85 @@
 #include "analysis/effort_error.h"
 
 #include <array>
-#include <cmath>
+#include <numeric>
 
 #include "statistics/sampling.h"
+#include "statistics/sampling_error.h"
 
 namespace chameleon::analysis {
 namespace {
 
-/// Adds up strata, each with its share of all ranks.
+/// The estimate of the mean of all ranks, and how far it can be off.
 class Strata {
  public:
   explicit Strata(const EffortWindow& window) : ranks_(window.ranks) {}
 
-  /// A stratum whose ranks deviate so much from their mean, with the sum over those sampled.
-  void add(const EffortStratum& stratum, double deviation, double sum_of_sampled) {
-    const double size = stratum.size, sampled = static_cast<double>(stratum.sampled.size());
-    const double share = size / ranks_;
-    if (sampled > 0) estimate_ += share * sum_of_sampled / sampled;
-    if (sampled > 0 && sampled < size)
-      variance_ += share * share * deviation * deviation / sampled * (size - sampled) / (size - 1);
+  /// `exact`: all of the stratum but what its medoid and its sample say. `value` gives what a
+  /// sampled rank took, in the same unit.
+  template <class Value>
+  void add(const EffortStratum& stratum, SampledStratum exact, Value value) {
+    double others = 0;
+    for (const SampledRank& sampled : stratum.sampled)
+      (sampled.rank == stratum.medoid ? exact.chosen : others) += value(sampled);
+    exact.size = stratum.size;
+    exact.sampled = static_cast<double>(stratum.sampled.size());
+    estimate_ += exact.size / ranks_ * stratum_estimate(exact, others);
+    strata_.push_back(exact);
   }
-  double estimate() const { return estimate_; }
-  double deviation() const { return std::sqrt(variance_); }
+  EffortEstimate estimate(double exact, const Efforts::Settings& settings) const {
+    return {exact, estimate_, error_bound(strata_, 1e-6 * settings.confidence_ppm)};
+  }
 
  private:
   double ranks_;
-  double estimate_ = 0, variance_ = 0;
+  double estimate_ = 0;
+  std::vector<SampledStratum> strata_;
 };
 
-double sum_of(const EffortWindow& window) {
+template <class Cells>
+double sum_of(const Cells& cells) {
   double sum = 0;
-  for (const EffortStep& step : window.steps) sum += static_cast<double>(step.sum_ns);
+  for (const auto& cell : cells) sum += static_cast<double>(cell.sum_ns);
   return sum;
 }
 
-double deviations(const Efforts::Settings& settings) {
-  return normal_deviations(1e-6 * settings.confidence_ppm);
-}
+double number(std::uint64_t ns) { return static_cast<double>(ns); }
 
 }  // namespace
 
 EffortEstimate window_estimate(const EffortWindow& window, const Efforts::Settings& settings) {
-  EffortEstimate all;
-  if (window.steps.empty() || window.ranks == 0) return all;
+  if (window.steps.empty() || window.ranks == 0) return {};
   const auto steps = static_cast<double>(window.steps.size());
   Strata strata(window);
   for (const EffortStratum& stratum : window.strata) {
-    double sum = 0;
-    for (const SampledRank& sampled : stratum.sampled)
-      for (const std::uint64_t ns : sampled.ns) sum += static_cast<double>(ns) / steps;
-    strata.add(stratum, static_cast<double>(stratum.deviation_ns) / steps, sum);
+    SampledStratum exact;
+    exact.mean = sum_of(stratum.steps) / steps / stratum.size;
+    exact.deviation = number(stratum.deviation_ns) / steps;
+    exact.least = number(stratum.least_ns) / steps;
+    exact.most = number(stratum.most_ns) / steps;
+    strata.add(stratum, exact, [&](const SampledRank& sampled) {
+      return std::accumulate(sampled.ns.begin(), sampled.ns.end(), 0.0) / steps;
+    });
   }
-  all.exact = sum_of(window) / steps / window.ranks;
-  all.estimate = strata.estimate();
-  all.claimed = deviations(settings) * strata.deviation();
-  return all;
+  return strata.estimate(sum_of(window.steps) / steps / window.ranks, settings);
 }
 
 std::vector<EffortEstimate> step_estimates(const EffortWindow& window,
                                            const Efforts::Settings& settings) {
-  const double z = deviations(settings);
   std::vector<EffortEstimate> all;
   for (std::size_t i = 0; i < window.steps.size() && window.ranks != 0; ++i) {
+    const EffortStep& step = window.steps[i];
     Strata strata(window);
     for (const EffortStratum& stratum : window.strata) {
-      double sum = 0;
-      for (const SampledRank& sampled : stratum.sampled) sum += static_cast<double>(sampled.ns[i]);
-      strata.add(stratum, static_cast<double>(stratum.steps[i].deviation_ns), sum);
+      const EffortCell& cell = stratum.steps[i];
+      SampledStratum exact;
+      exact.mean = number(cell.sum_ns) / stratum.size;
+      exact.deviation = number(cell.deviation_ns);
+      exact.least = number(step.least_ns);  // of all strata
+      exact.most = number(step.most_ns);
+      strata.add(stratum, exact, [&](const SampledRank& sampled) { return number(sampled.ns[i]); });
     }
-    all.push_back({static_cast<double>(window.steps[i].sum_ns) / window.ranks, strata.estimate(),
-                   z * strata.deviation()});
+    all.push_back(strata.estimate(number(step.sum_ns) / window.ranks, settings));
   }
   return all;
 }
@@ -80,6 +89,16 @@ std::uint64_t sampled_ranks(const EffortWindow& window) {
   std::uint64_t all = 0;
   for (const EffortStratum& stratum : window.strata) all += stratum.sampled.size();
   return all;
+}
+
+std::uint64_t ranks_by_equation_1(const EffortWindow& window, const Efforts::Settings& settings) {
+  std::vector<Stratum> strata;
+  for (const EffortStratum& stratum : window.strata)
+    strata.push_back(sample_stratum({number(stratum.size), sum_of(stratum.steps) / stratum.size,
+                                     number(stratum.deviation_ns)}));
+  const std::vector<std::uint64_t> samples =
+      neyman_samples(strata, 1e-6 * settings.error_ppm, 1e-6 * settings.confidence_ppm);
+  return std::accumulate(samples.begin(), samples.end(), std::uint64_t{0});
 }
 
 const char* gap_text(EffortGap gap) {

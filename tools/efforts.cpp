@@ -62,7 +62,14 @@ std::string effort_of(const Trace& trace) {
 std::string effort_text(const Trace& trace) {
   const std::string of = effort_of(trace);
   if (of == "compute") return "computation between calls";
-  return of == "communication" ? "time in MPI calls" : "time in calls of " + of;
+  if (of == "communication") return "time in MPI calls";
+  const std::size_t at = of.find('@');
+  if (at == of.npos) return "time in calls of " + of;
+  const std::string what = of.substr(0, at), where = "made in " + of.substr(at + 1);
+  if (what.empty()) return "computation before, and time in, MPI calls " + where;
+  if (what == "compute") return "computation before MPI calls " + where;
+  return (what == "communication" ? "time in MPI calls " : "time in calls of " + what + " ") +
+         where;
 }
 
 Json effort_rows(const Efforts& efforts) {
@@ -72,6 +79,7 @@ Json effort_rows(const Efforts& efforts) {
     if (window.gap == EffortGap::kNone) {
       row["ranks"] = window.ranks;
       row["sampled"] = sampled_ranks(window);
+      row["by_equation_1"] = ranks_by_equation_1(window, efforts.settings());
       row["unstratified"] = window.unstratified;
       row["strata_pay"] = window.strata_pay;
       row.update(estimate_row(window_estimate(window, efforts.settings())));

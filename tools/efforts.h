@@ -11,7 +11,7 @@
 
 namespace chameleon::tools {
 
-/// The kind of effort: compute, communication, or names of calls.
+/// The kind of effort, as CHAMELEON_EFFORT names it.
 std::string effort_of(const Trace& trace);
 /// The same for people.
 std::string effort_text(const Trace& trace);

@@ -298,8 +298,8 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
                    "Whether ranks send only values that differ: auto, on, off "
                    "(CHAMELEON_FILTER)");
   verb->add_option("--effort", options->effort,
-                   "What of ranks is sampled over time: off, compute, communication, or MPI calls "
-                   "(CHAMELEON_EFFORT)");
+                   "What of ranks is sampled over time: off, compute, communication, MPI calls, or "
+                   "@FUNCTION that makes them (CHAMELEON_EFFORT)");
   verb->add_option("--effort-steps", options->effort_steps,
                    "Acted-on markers of a window (CHAMELEON_EFFORT_STEPS)");
   verb->add_option("--effort-k", options->effort_k,

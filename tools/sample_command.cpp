@@ -48,18 +48,24 @@ void print_window(const EffortWindow& window, const Efforts::Settings& settings)
               share_text(share_of(all.actual(), all.exact)).c_str(), all.holds() ? "yes" : "no");
 }
 
-/// Windows, and steps, in which the claim holds.
+/// Windows, and steps, in which the claim holds, and how much was sampled.
 struct Tally {
   std::uint64_t windows = 0, windows_held = 0, steps = 0, steps_held = 0;
+  double ranks = 0, sampled = 0, by_equation_1 = 0;
+  bool nothing = true;  ///< was measured
 
   explicit Tally(const Efforts& efforts) {
     for (const EffortWindow& window : efforts.windows()) {
       if (window.gap != EffortGap::kNone) continue;
       ++windows;
+      ranks += window.ranks;
+      sampled += static_cast<double>(sampled_ranks(window));
+      by_equation_1 += static_cast<double>(ranks_by_equation_1(window, efforts.settings()));
       windows_held += window_estimate(window, efforts.settings()).holds() ? 1 : 0;
       for (const EffortEstimate& step : step_estimates(window, efforts.settings())) {
         ++steps;
         steps_held += step.holds() ? 1 : 0;
+        nothing = nothing && step.exact == 0;
       }
     }
   }
@@ -79,6 +85,14 @@ void print_text(const Trace& trace) {
   std::printf("\nthe claimed error holds in %s of %s windows, and in %s of %s steps\n",
               count_text(tally.windows_held).c_str(), count_text(tally.windows).c_str(),
               count_text(tally.steps_held).c_str(), count_text(tally.steps).c_str());
+  if (tally.windows == 0) return;
+  std::printf("sampled: %s of ranks; if means of samples were normal %s would be enough (Eq. 1)\n",
+              share_text(share_of(tally.sampled, tally.ranks)).c_str(),
+              share_text(share_of(tally.by_equation_1, tally.ranks)).c_str());
+  if (tally.nothing && effort_of(trace).find('@') != std::string::npos)
+    std::printf(
+        "nothing was measured: no call path has such a function, or the program is "
+        "stripped of its names\n");
 }
 
 /// What the efforts of the strata of one window were in each step, on average: a row a step.
@@ -140,8 +154,8 @@ int sample(const Options& options) {
     document["windows"] = effort_rows(efforts);
     print_json(document);
   } else if (efforts.empty()) {
-    std::cout << "no effort windows: the run had no markers that were acted on, or no "
-                 "CHAMELEON_EFFORT=on\n";
+    std::cout << "no effort windows: the run had no CHAMELEON_EFFORT, or no markers that were "
+                 "acted on\n";
   } else if (options.marker != 0) {
     return print_marker(efforts, options.marker);
   } else {

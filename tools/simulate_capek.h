@@ -14,6 +14,7 @@ struct CapekSimulation {
   std::uint32_t from = 0, to = 0;  ///< ranks; 0: as the figure has them
   std::uint32_t figure = 4, table = 1;
   std::uint64_t seed = 1;
+  std::uint32_t seeds = 1;  ///< of figure 9, from `seed` on
   bool json = false;
 };
 

@@ -428,7 +428,7 @@ int run_either(const CLI::App& verb, const Options& options, CapekSimulation cap
           ? given({"--iterations", "--inner", "--algorithm", "--format", "--steps", "--leads",
                    "--clustering", "--equality", "--count-tolerance", "--distance", "--rules",
                    "--filter", "--fidelity", "--output", "--no-merge"})
-          : given({"--figure", "--table"});
+          : given({"--figure", "--table", "--seeds"});
   if (!other.empty())
     return fail("simulate", "'" + options.behaviour + "' takes no " + other, kExitUsage);
   if (!clusters_efforts) return run_simulate(options);
@@ -441,6 +441,8 @@ int run_either(const CLI::App& verb, const Options& options, CapekSimulation cap
   const bool table = options.behaviour == "effort";
   if (verb.count(table ? "--figure" : "--table") > 0)
     return fail("simulate", "figures are capek's, the table is effort's", kExitUsage);
+  if (verb.count("--seeds") > 0 && (table || capek.figure != 9))
+    return fail("simulate", "--seeds is of figure 9", kExitUsage);
   if (table) return simulate_effort(capek);
   return capek.figure == 9 ? simulate_capek_quality(capek) : simulate_capek_cost(capek);
 }
@@ -477,6 +479,10 @@ void add_simulate_command(CLI::App& app, int& status) {
       ->capture_default_str();
   verb->add_option("--table", capek->table, "effort: table 1 of Gamblin et al. 2010")
       ->check(number_from(1, 1))
+      ->capture_default_str();
+  verb->add_option("--seeds", capek->seeds,
+                   "figure 9: so many seeds, from --seed on; medians, least and most")
+      ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   verb->callback([verb, options, capek, &status] { status = run_either(*verb, *options, *capek); });
 }

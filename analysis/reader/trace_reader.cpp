@@ -63,7 +63,8 @@ Took took(const IntervalTally& tally) {
 }
 
 EffortStratum stratum_of(const chameleon::EffortStratum& from) {
-  EffortStratum stratum{from.medoid, from.size, from.deviation_ns, {}, {}, {}, {}};
+  EffortStratum stratum{
+      from.medoid, from.size, from.deviation_ns, from.least_ns, from.most_ns, {}, {}, {}, {}};
   for (const EffortCell& cell : from.steps) {
     stratum.sum_ns.push_back(cell.sum_ns);
     stratum.deviations_ns.push_back(cell.deviation_ns);

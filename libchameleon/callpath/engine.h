@@ -81,6 +81,13 @@ class Engine {
     return PathStore::process().relaxed(signature);
   }
 
+  /// The frames of a path that was captured, innermost first. A look-up under a mutex.
+  static std::vector<Frame> frames(std::uint64_t signature) {
+    return PathStore::process().frames(signature);
+  }
+  /// The file of the module that frames carry the id of. The same.
+  static std::string module_file(std::uint64_t id) { return PathStore::process().module_file(id); }
+
   /// The modules of all paths, by the id that frames carry.
   static std::map<std::uint64_t, Module> modules() { return PathStore::process().modules(); }
 

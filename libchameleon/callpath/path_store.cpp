@@ -43,6 +43,12 @@ std::uint64_t PathStore::relaxed(std::uint64_t signature) {
   return found == relaxed_.end() ? signature : found->second;
 }
 
+std::vector<Frame> PathStore::frames(std::uint64_t signature) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = paths_.find(signature);
+  return found == paths_.end() ? std::vector<Frame>() : found->second.frames;
+}
+
 void PathStore::add_module(std::uint64_t id, const Module& module) {
   const std::scoped_lock lock(mutex_);
   modules_.try_emplace(id, module);
@@ -51,6 +57,12 @@ void PathStore::add_module(std::uint64_t id, const Module& module) {
 std::map<std::uint64_t, Module> PathStore::modules() {
   const std::scoped_lock lock(mutex_);
   return modules_;
+}
+
+std::string PathStore::module_file(std::uint64_t id) {
+  const std::scoped_lock lock(mutex_);
+  const auto found = modules_.find(id);
+  return found == modules_.end() ? std::string() : found->second.path;
 }
 
 }  // namespace chameleon::callpath

@@ -12,7 +12,9 @@
 #include <map>
 #include <mutex>
 #include <span>
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "model/call_path.h"
 
@@ -36,6 +38,9 @@ class PathStore {
   /// The signature of the relaxed path that stands for a path; its own if none does.
   std::uint64_t relaxed(std::uint64_t signature);
 
+  /// The frames of a path that was remembered, innermost first; none of another.
+  std::vector<Frame> frames(std::uint64_t signature);
+
   /// Remembers what module an id stands for.
   void add_module(std::uint64_t id, const Module& module);
 
@@ -54,6 +59,8 @@ class PathStore {
   }
 
   std::map<std::uint64_t, Module> modules();
+  /// The file of a module; empty if the id stands for none.
+  std::string module_file(std::uint64_t id);
 
  private:
   static constexpr Frame kUnknown[] = {kUnknownFrame};

@@ -112,14 +112,9 @@ struct Choice {
   std::uint32_t trial = 0;  ///< of those of the group
   double score = 0;
   std::vector<std::uint32_t> sizes;  ///< none: there is nothing to choose from
-  void encode(ByteWriter& writer) const {
-    encode_value(writer, trial);
-    encode_value(writer, score);
-    encode_value(writer, sizes);
-  }
+  void encode(ByteWriter& writer) const { encode_values(writer, trial, score, sizes); }
   static bool decode(ByteReader& reader, Choice& choice) {
-    return decode_value(reader, choice.trial) && decode_value(reader, choice.score) &&
-           decode_value(reader, choice.sizes);
+    return decode_values(reader, choice.trial, choice.score, choice.sizes);
   }
 };
 

@@ -24,7 +24,8 @@ bool number_of(std::string_view text, std::uint64_t least, std::uint64_t most,
 EffortOf effort_of(std::string_view text) {
   if (text == "off") return EffortOf::kNothing;
   if (text == "compute") return EffortOf::kCompute;
-  return text == "communication" ? EffortOf::kCommunication : EffortOf::kCalls;
+  if (text == "communication") return EffortOf::kCommunication;
+  return text.find('@') != text.npos ? EffortOf::kSites : EffortOf::kCalls;
 }
 
 bool effort_k_of(std::string_view text, EffortK& k) {

@@ -26,6 +26,7 @@ enum class EffortOf : std::uint8_t {
   kCompute,        ///< time outside MPI and the tool
   kCommunication,  ///< time in MPI calls
   kCalls,          ///< time in certain calls
+  kSites,          ///< time of calls that certain functions make
 };
 
 struct EffortOptions {
@@ -38,7 +39,7 @@ struct EffortOptions {
 };
 
 /// These read what a user gives; false if it is malformed.
-/// off, compute, communication; all else is of calls.
+/// off, compute, communication; what has an @ is of call sites, and all else of calls.
 EffortOf effort_of(std::string_view text);
 /// bic, samples, or a number from 1 to 64.
 bool effort_k_of(std::string_view text, EffortK& k);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// The sums over all ranks of an effort window: exact moments of each step of each stratum, and the
-/// extremes of each step. In whole numbers, so that the order does not matter. 32 bytes for each
-/// step of each stratum and 16 for each step.
+/// The sums over all ranks of an effort window: exact moments of each step of each stratum,
+/// and extremes of each step and of each stratum. In whole numbers, so that the order does not
+/// matter. 32 bytes for each step of each stratum and 16 for each step.
 
 #include <algorithm>
 #include <cstdint>
@@ -22,32 +22,38 @@ struct StepEffort {
 };
 using RankEfforts = std::vector<StepEffort>;
 
+/// The least and greatest of some numbers; empty at first.
+struct Extremes {
+  std::uint64_t least = UINT64_MAX, most = 0;
+
+  static Extremes of(std::uint64_t number) { return {number, number}; }
+  void add(const Extremes& other) {
+    least = std::min(least, other.least);
+    most = std::max(most, other.most);
+  }
+};
+
 /// The sums of one stratum.
 struct StratumSums {
   ExactMoments whole;  ///< of what a rank computed in all steps
+  Extremes range;      ///< the same
   std::vector<ExactMoments> steps;
 
   void add(const StratumSums& other) {
     whole.add(other.whole);
+    range.add(other.range);
     if (steps.empty()) steps.resize(other.steps.size());
     for (std::size_t i = 0; i < std::min(steps.size(), other.steps.size()); ++i)
       steps[i].add(other.steps[i]);
   }
-  void encode(ByteWriter& writer) const {
-    encode_value(writer, whole);
-    encode_value(writer, steps);
-  }
+  void encode(ByteWriter& writer) const { encode_values(writer, whole, range, steps); }
   static bool decode(ByteReader& reader, StratumSums& sums) {
-    return decode_value(reader, sums.whole) && decode_value(reader, sums.steps);
+    return decode_values(reader, sums.whole, sums.range, sums.steps);
   }
 };
 
 class EffortSums {
  public:
-  struct Extremes {
-    std::uint64_t least = 0, most = 0;
-  };
-
   EffortSums() = default;
   /// The sums of one rank, which belongs to this one of `strata`.
   EffortSums(const RankEfforts& efforts, std::uint32_t stratum, std::size_t strata)
@@ -57,11 +63,12 @@ class EffortSums {
     std::uint64_t whole = 0;
     for (const StepEffort& step : efforts) {
       mine.steps.emplace_back().add(step.ns);
-      extremes_.push_back({step.ns, step.ns});
+      extremes_.push_back(Extremes::of(step.ns));
       intervals_ = combine(intervals_, step.marker);
       whole += std::min(step.ns, ExactMoments::kMost);
     }
     mine.whole.add(whole);
+    mine.range = Extremes::of(std::min(whole, ExactMoments::kMost));
   }
 
   void join(EffortSums&& other) {
@@ -70,10 +77,8 @@ class EffortSums {
     uneven_ = uneven_ || other.uneven_ || intervals_ != other.intervals_;
     for (std::size_t i = 0; i < std::min(strata_.size(), other.strata_.size()); ++i)
       strata_[i].add(other.strata_[i]);
-    for (std::size_t i = 0; i < std::min(extremes_.size(), other.extremes_.size()); ++i) {
-      extremes_[i].least = std::min(extremes_[i].least, other.extremes_[i].least);
-      extremes_[i].most = std::max(extremes_[i].most, other.extremes_[i].most);
-    }
+    for (std::size_t i = 0; i < std::min(extremes_.size(), other.extremes_.size()); ++i)
+      extremes_[i].add(other.extremes_[i]);
   }
 
   const std::vector<StratumSums>& strata() const { return strata_; }
@@ -89,14 +94,10 @@ class EffortSums {
   }
 
   void encode(ByteWriter& writer) const {
-    encode_value(writer, intervals_);
-    encode_value(writer, uneven_);
-    encode_value(writer, extremes_);
-    encode_value(writer, strata_);
+    encode_values(writer, intervals_, uneven_, extremes_, strata_);
   }
   static bool decode(ByteReader& reader, EffortSums& sums) {
-    return decode_value(reader, sums.intervals_) && decode_value(reader, sums.uneven_) &&
-           decode_value(reader, sums.extremes_) && decode_value(reader, sums.strata_);
+    return decode_values(reader, sums.intervals_, sums.uneven_, sums.extremes_, sums.strata_);
   }
 
  private:

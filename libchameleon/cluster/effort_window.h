@@ -35,12 +35,9 @@ struct EffortItem {
     item.signature = effort_signature(series);
     return item;
   }
-  void encode(ByteWriter& writer) const {
-    encode_value(writer, signature);
-    encode_value(writer, mean);
-  }
+  void encode(ByteWriter& writer) const { encode_values(writer, signature, mean); }
   static bool decode(ByteReader& reader, EffortItem& item) {
-    return decode_value(reader, item.signature) && decode_value(reader, item.mean);
+    return decode_values(reader, item.signature, item.mean);
   }
 };
 
@@ -95,14 +92,9 @@ struct Sent {
   std::uint32_t stratum = 0;
   SampledRank rank;
 
-  void encode(ByteWriter& writer) const {
-    encode_value(writer, stratum);
-    encode_value(writer, rank.rank);
-    encode_value(writer, rank.ns);
-  }
+  void encode(ByteWriter& writer) const { encode_values(writer, stratum, rank.rank, rank.ns); }
   static bool decode(ByteReader& reader, Sent& sent) {
-    return decode_value(reader, sent.stratum) && decode_value(reader, sent.rank.rank) &&
-           decode_value(reader, sent.rank.ns);
+    return decode_values(reader, sent.stratum, sent.rank.rank, sent.rank.ns);
   }
 };
 
@@ -126,7 +118,7 @@ inline EffortGap gap_of(const EffortWindow& window, bool uneven) {
   if (uneven) return EffortGap::kUneven;
   if (window.steps.empty() && !window.strata.empty()) return EffortGap::kLeftOut;
   bool whole = !window.strata.empty();
-  for (const EffortStratum& stratum : window.strata) whole = whole && !stratum.sampled.empty();
+  for (const EffortStratum& stratum : window.strata) whole = whole && stratum.has_medoid();
   return whole ? EffortGap::kNone : EffortGap::kLost;
 }
 
@@ -146,7 +138,11 @@ std::optional<EffortWindow> effort_window(World& world,
   const TrialOptions trials = trials_of(options, first);
   auto found = cluster_by(world, items, options, trials);
   std::vector<std::uint32_t> medoids;
-  for (const auto& [rank, item] : found.all.medoids) medoids.push_back(rank);
+  std::vector<double> means;
+  for (const auto& [rank, item] : found.all.medoids) {
+    medoids.push_back(rank);
+    means.push_back(item.mean);
+  }
 
   auto sums = world.map(found.clusters, [&](std::uint32_t rank, std::uint32_t stratum) {
     return EffortSums(value_of(efforts, rank), stratum, medoids.size());
@@ -154,7 +150,7 @@ std::optional<EffortWindow> effort_window(World& world,
   std::optional<EffortSums> total = world.reduce(
       std::move(sums), [](EffortSums& mine, EffortSums&& theirs) { mine.join(std::move(theirs)); });
   std::optional<std::vector<std::uint64_t>> decided;
-  if (total) decided = effort_samples(*total, options.window);
+  if (total) decided = effort_samples(*total, means, options.window);
   std::vector<std::uint64_t> samples = world.broadcast(std::move(decided));
   samples.resize(std::max(samples.size(), Efforts::kMostStrata), 1);  // also where it did not come
 

@@ -82,13 +82,10 @@ class TrialSums {
   bool empty() const { return sizes_.empty(); }
 
   void encode(ByteWriter& writer) const {
-    encode_value(writer, sizes_);
-    encode_value(writer, dissimilarities_);
-    encode_value(writer, values_);
+    encode_values(writer, sizes_, dissimilarities_, values_);
   }
   static bool decode(ByteReader& reader, TrialSums& sums) {
-    return decode_value(reader, sums.sizes_) && decode_value(reader, sums.dissimilarities_) &&
-           decode_value(reader, sums.values_);
+    return decode_values(reader, sums.sizes_, sums.dissimilarities_, sums.values_);
   }
 
  private:

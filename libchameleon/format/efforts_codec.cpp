@@ -25,8 +25,8 @@ void write_column(ByteWriter& out, const Rows& rows, Get get) {
 }
 
 void write_stratum(ByteWriter& out, const EffortStratum& stratum) {
-  for (const std::uint64_t number :
-       {std::uint64_t{stratum.medoid}, std::uint64_t{stratum.size}, stratum.deviation_ns})
+  for (const std::uint64_t number : {std::uint64_t{stratum.medoid}, std::uint64_t{stratum.size},
+                                     stratum.deviation_ns, stratum.least_ns, stratum.most_ns})
     out.varint(number);
   write_column(out, stratum.steps, [](const EffortCell& cell) { return cell.sum_ns; });
   write_column(out, stratum.steps, [](const EffortCell& cell) { return cell.deviation_ns; });
@@ -121,6 +121,8 @@ class EffortsReader {
     stratum.medoid = static_cast<std::uint32_t>(number(0, kMostRank - 1));
     stratum.size = static_cast<std::uint32_t>(number(1, kMostRank));
     stratum.deviation_ns = number(0, kMostNs);
+    stratum.least_ns = number(0, kMostNs);
+    stratum.most_ns = number(stratum.least_ns, kMostNs);
     if (!in_.ok()) return;
     stratum.steps.resize(steps);
     column(stratum.steps, kMostNs, [](EffortCell& cell, std::uint64_t ns) { cell.sum_ns = ns; });
@@ -136,6 +138,7 @@ class EffortsReader {
       if (in_.ok()) sampled.ns.resize(steps);
       column(sampled.ns, kMostNs, [](std::uint64_t& to, std::uint64_t ns) { to = ns; });
     }
+    if (!stratum.has_medoid()) in_.fail();
   }
 
   ByteReader& in_;

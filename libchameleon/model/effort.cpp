@@ -7,10 +7,15 @@
 
 namespace chameleon::inline model {
 
+bool EffortStratum::has_medoid() const {
+  return std::any_of(sampled.begin(), sampled.end(),
+                     [&](const SampledRank& one) { return one.rank == medoid; });
+}
+
 std::uint64_t EffortWindow::numbers() const {
   std::uint64_t columns = 5;
   for (const EffortStratum& stratum : strata) columns += 2 + stratum.sampled.size();
-  return columns * steps.size() + 4 * strata.size() + 8;
+  return columns * steps.size() + 6 * strata.size() + 8;
 }
 
 std::uint64_t Efforts::stride(std::uint64_t index, std::uint64_t length) {

@@ -38,10 +38,12 @@ struct SampledRank {
 /// Ranks that compute alike.
 struct EffortStratum {
   std::uint32_t medoid = 0;
-  std::uint32_t size = 0;            ///< ranks
-  std::uint64_t deviation_ns = 0;    ///< of what a rank computed in all steps, rounded up
+  std::uint32_t size = 0;  ///< ranks
+  /// Of what a rank computed in all steps: standard deviation, rounded up, least and most.
+  std::uint64_t deviation_ns = 0, least_ns = 0, most_ns = 0;
   std::vector<EffortCell> steps;     ///< as many as the window has
   std::vector<SampledRank> sampled;  ///< ascending ranks, the medoid among them
+  bool has_medoid() const;           ///< whether it is among them
   bool operator==(const EffortStratum&) const = default;
 };
 

@@ -26,7 +26,7 @@ class EffortKeeper {
   void note(Member& member, std::uint64_t marker) const {
     if (!options_.on() || !measured(marker)) return;
     if (member.efforts.empty()) member.efforts.reserve(options_.window.length);
-    member.efforts.push_back({marker, effort_ns(member.times)});
+    member.efforts.push_back({marker, effort_ns(member)});
   }
 
   /// After each acted-on marker that all ranks went on from. Collective. Failure: of this rank; the
@@ -51,11 +51,12 @@ class EffortKeeper {
   }
 
  private:
-  std::uint64_t effort_ns(const IntervalTimes& times) const {
+  std::uint64_t effort_ns(const Member& member) const {
     switch (options_.of) {
-      case cluster::EffortOf::kCommunication: return times.communication;
-      case cluster::EffortOf::kCalls: return times.effort_calls;
-      default: return times.compute;
+      case cluster::EffortOf::kCommunication: return member.times.communication;
+      case cluster::EffortOf::kCalls: return member.times.effort_calls;
+      case cluster::EffortOf::kSites: return member.interval.site_ns;
+      default: return member.times.compute;
     }
   }
 

@@ -21,9 +21,10 @@ namespace chameleon::online {
 /// An interval that a marker ended.
 struct ClosedInterval {
   SignatureVector signature;
-  std::size_t threads = 1;  ///< of the rank, with streams
-  bool creates = false;     ///< communicators, groups or topologies
-  bool left_out = false;    ///< it was not recorded, for the budget
+  std::size_t threads = 1;    ///< of the rank, with streams
+  bool creates = false;       ///< communicators, groups or topologies
+  bool left_out = false;      ///< it was not recorded, for the budget
+  std::uint64_t site_ns = 0;  ///< at the call sites that effort windows are of
 };
 
 /// All that happened since the rank's last share.

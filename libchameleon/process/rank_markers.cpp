@@ -109,10 +109,7 @@ void RankMarkers::waited_beyond(std::uint64_t least) {
   marking().trace.waited({voted - least, 1, times.ns(voting_.told.ahead)});
 }
 
-Stream& RankMarkers::marking() {
-  Stream* const own = recorder_.threaded() ? Streams::own() : nullptr;
-  return own != nullptr ? *own : recorder_.streams().first();
-}
+Stream& RankMarkers::marking() { return marking_stream(recorder_.streams(), recorder_.threaded()); }
 
 void RankMarkers::belongs_to(std::uint32_t phase) {
   guarded([&] { report_.add_phase_time(phase, spent_); });

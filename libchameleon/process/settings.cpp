@@ -47,19 +47,36 @@ bool set_exclude(Settings& settings, const std::string& value) {
   return record::call_names_of(value, settings.exclude);
 }
 
-/// What effort windows are of. Names that no call has are a mistake.
-bool set_effort(Settings& settings, const std::string& value) {
-  settings.effort.of = cluster::effort_of(value);
-  settings.effort_given = settings.effort.on() ? value : "";
-  if (settings.effort.of != cluster::EffortOf::kCalls) return true;
-  std::vector<std::string>& names = settings.effort_calls;
-  if (!record::call_names_of(value, names)) return false;
+/// Names or globs of calls; those that no call has are a mistake.
+bool set_calls(std::vector<std::string>& names, const std::string& text) {
+  if (!record::call_names_of(text, names)) return false;
   return std::all_of(names.begin(), names.end(), [](const std::string& name) {
     const auto calls = mpi::all_calls();
     return std::any_of(calls.begin(), calls.end(), [&](const mpi::CallInfo& call) {
       return record::names_call({name}, call.name);
     });
   });
+}
+
+/// [WHAT]@FUNCTION[,FUNCTION...]; without WHAT both computation and communication.
+bool set_effort_sites(Settings& settings, const std::string& value) {
+  const std::size_t at = value.find('@');
+  const std::string what = value.substr(0, at);
+  EffortSites& sites = settings.effort_sites;
+  sites.compute = what.empty() || what == "compute";
+  sites.communication = what != "compute";
+  if (what != "" && what != "compute" && what != "communication" &&
+      !set_calls(settings.effort_calls, what))
+    return false;
+  return record::words_of(value.substr(at + 1), sites.functions);
+}
+
+/// What effort windows are of.
+bool set_effort(Settings& settings, const std::string& value) {
+  settings.effort.of = cluster::effort_of(value);
+  settings.effort_given = settings.effort.on() ? value : "";
+  if (settings.effort.of == cluster::EffortOf::kSites) return set_effort_sites(settings, value);
+  return settings.effort.of != cluster::EffortOf::kCalls || set_calls(settings.effort_calls, value);
 }
 
 auto size_of(std::uint64_t Settings::*field) {
@@ -238,7 +255,8 @@ const std::map<std::string, Variable>& variables() {
       {"DISTANCE",
        {"manhattan or euclidean", axis(&ClusterOptions::distance, cluster::distance_of)}},
       {"EFFORT",
-       {"off, compute, communication, or names of MPI calls or globs, separated by commas",
+       {"off, compute, communication, or names of MPI calls or globs, separated by commas; behind "
+        "it @ and functions",
         set_effort}},
       {"EFFORT_STEPS",
        {"a power of two from 16 to 1024",

@@ -13,6 +13,8 @@ ClosedInterval TracedRank::close_interval(bool elects) {
   interval.threads = streams.count();
   interval.creates = streams.any(&RankTrace::interval_creates);
   interval.left_out = recorder_.pauses(Pause::kInterval);
+  const Stream& marking = marking_stream(streams, recorder_.threaded());
+  interval.site_ns = recorder_.times().ns(marking.trace.interval().site_ticks);
   return interval;
 }
 

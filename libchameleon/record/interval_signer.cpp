@@ -10,7 +10,7 @@
 namespace chameleon::record {
 
 IntervalSigner::IntervalSigner(const RecordOptions& options)
-    : options_(options), uses_(options), signature_(options.signature) {}
+    : options_(options), uses_(options), signature_(options.signature), sites_(options) {}
 
 void IntervalSigner::leave_out_polls(IntervalLog& log, IntervalLog::TakenOut& polls) {
   uses_.learn(log.table());
@@ -55,9 +55,10 @@ void IntervalSigner::add_hashes(std::uint32_t number) {
   present_.hashes[flush::kPollPlacesHash] ^= mix(use.symbol);
 }
 
-/// The times of what is in the log, if they are signed. An unsuccessful poll is no event of the
-/// average, but the time that went with it was spent.
+/// The times of what is in the log, if they are signed or measured. An unsuccessful poll is no
+/// event of the average, but the time that went with it was spent.
 void IntervalSigner::add_times(const IntervalLog& log) {
+  sites_.add(log);
   if (!signs(Parameter::kCompute) && !signs(Parameter::kCommunication)) return;
   log.for_each([&](const IntervalLog::Record& record) {
     compute_ticks_ += record.compute();
@@ -113,6 +114,7 @@ SignedInterval IntervalSigner::close(const IntervalLog& log, bool whole, double 
   polls_.clear();
   take_times(ns_per_tick);
   SignedInterval closed = std::exchange(present_, {});
+  closed.site_ticks = sites_.take();
   present_.last_symbol = closed.last_symbol;
   return closed;
 }

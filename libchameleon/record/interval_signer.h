@@ -12,6 +12,7 @@
 #include "record/event_uses.h"
 #include "record/interval_log.h"
 #include "record/options.h"
+#include "record/site_effort.h"
 #include "signature/signature.h"
 
 namespace chameleon::record {
@@ -22,7 +23,8 @@ struct SignedInterval {
   StreamHashes hashes{};
   std::uint64_t events = 0;
   std::uint64_t last_symbol = 0;
-  bool creates = false;  ///< a communicator, group or topology
+  bool creates = false;          ///< a communicator, group or topology
+  std::uint64_t site_ticks = 0;  ///< of the call sites that effort windows are of
 };
 
 class IntervalSigner {
@@ -55,6 +57,7 @@ class IntervalSigner {
   const RecordOptions& options_;
   EventUses uses_;
   IntervalSignature signature_;
+  SiteEffort sites_;
   SignedInterval present_;
   std::vector<std::uint64_t> polls_;  ///< distinct calls of the interval that may be unsuccessful
   std::uint64_t compute_ticks_ = 0, communication_ticks_ = 0, timed_ = 0;

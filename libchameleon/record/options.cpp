@@ -13,17 +13,22 @@ const char* timing_name(Timing timing) {
   return timing == Timing::kNone ? "none" : timing == Timing::kFull ? "full" : "histogram";
 }
 
-bool call_names_of(const std::string& text, std::vector<std::string>& names) {
-  std::size_t start = 0;
-  while (start <= text.size()) {
+bool words_of(const std::string& text, std::vector<std::string>& words) {
+  for (std::size_t start = 0; start <= text.size();) {
     const std::size_t end = std::min(text.find(',', start), text.size());
-    std::string name = text.substr(start, end - start);
-    if (name.rfind("MPI_", 0) == 0) name.erase(0, 4);
-    if (name.empty()) return false;
-    names.push_back(std::move(name));
+    if (end == start) return false;
+    words.push_back(text.substr(start, end - start));
     start = end + 1;
   }
   return true;
+}
+
+bool call_names_of(const std::string& text, std::vector<std::string>& names) {
+  if (!words_of(text, names)) return false;
+  for (std::string& name : names)
+    if (name.rfind("MPI_", 0) == 0) name.erase(0, 4);
+  return std::none_of(names.begin(), names.end(),
+                      [](const std::string& name) { return name.empty(); });
 }
 
 bool names_call(const std::vector<std::string>& names, const char* call) {

@@ -16,11 +16,19 @@ namespace chameleon::record {
 enum class Timing { kNone, kHistogram, kFull };
 const char* timing_name(Timing timing);  ///< none, histogram, full
 
+/// Call sites that effort windows are of: calls made in functions with names like these.
+struct EffortSites {
+  std::vector<std::string> functions;  ///< globs; empty: windows are not of call sites
+  bool compute = false;                ///< what is computed before such a call counts
+  bool communication = false;          ///< and the time in it
+};
+
 struct RecordOptions {
   Timing timing = Timing::kHistogram;
   bool all_events = false;
   std::vector<std::string> exclude;       ///< call names or globs, without MPI_
   std::vector<std::string> effort_calls;  ///< the same: those that effort windows are of
+  EffortSites effort_sites;
   std::string effort_given;  ///< what effort windows are of, as the user gave it; empty: none
   std::uint64_t buffer = 8ULL << 20;
   std::string raw;                          ///< directory; empty: none
@@ -33,6 +41,8 @@ struct RecordOptions {
   bool hashes = false;        ///< of each kind of parameter (fidelity `checked`)
 };
 
+/// Words separated by commas, added to `words`; false if one is empty.
+bool words_of(const std::string& text, std::vector<std::string>& words);
 /// Names of calls and globs (fnmatch) separated by commas, with or without MPI_, into `names`
 /// without it; false if one is empty.
 bool call_names_of(const std::string& text, std::vector<std::string>& names);

@@ -72,8 +72,8 @@ class RankTrace {
   /// A signature of all intervals since the last `take`; LOOP is that of *partial*.
   SignatureVector history();
   std::uint64_t events() const { return history_.events; }  ///< in *partial*
-  /// Of the interval closed last.
-  std::uint64_t interval_events() const { return interval_.events; }
+  /// The interval closed last.
+  const SignedInterval& interval() const { return interval_; }
   std::uint64_t all_events() const { return all_events_; }  ///< of the run
   std::uint64_t polls() const { return polls_.count; }      ///< of the run, that are no events
   const StreamHashes& hashes() const { return history_.hashes; }

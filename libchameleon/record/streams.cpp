@@ -118,7 +118,7 @@ SignatureVector Streams::close_interval(double ns_per_tick, bool clusters) {
   SignatureVector signature = first_.trace.close_interval(ns_per_tick, clusters);
   for (const auto& other : others_) {
     const SignatureVector more = other->trace.close_interval(ns_per_tick, clusters);
-    if (other->trace.interval_events() != 0) add(signature, more);
+    if (other->trace.interval().events != 0) add(signature, more);
   }
   return signature;
 }

@@ -160,4 +160,10 @@ class Streams {
   bool crowded_ = false;
 };
 
+/// The stream of the thread that comes to a marker; the first where it has none.
+inline Stream& marking_stream(Streams& streams, bool threaded) {
+  Stream* const own = threaded ? Streams::own() : nullptr;
+  return own != nullptr ? *own : streams.first();
+}
+
 }  // namespace chameleon::record

@@ -26,6 +26,11 @@ std::uint64_t sample_size(std::uint64_t population, double deviation, double err
   return std::clamp(static_cast<std::uint64_t>(std::ceil(exact)), std::uint64_t{1}, population);
 }
 
+Stratum sample_stratum(const Stratum& stratum) {
+  const double more = stratum.size > 1 ? std::sqrt(stratum.size / (stratum.size - 1)) : 1;
+  return {stratum.size, stratum.mean, more * stratum.deviation};
+}
+
 std::uint64_t stratum_sample(const Stratum& stratum, double relative_error, double confidence) {
   return sample_size(static_cast<std::uint64_t>(stratum.size), stratum.deviation,
                      relative_error * std::abs(stratum.mean), confidence);

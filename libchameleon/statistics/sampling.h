@@ -26,6 +26,9 @@ std::uint64_t sample_size(std::uint64_t population, double deviation, double err
 struct Stratum {
   double size = 0, mean = 0, deviation = 0;
 };
+/// The same with the deviation that the variance of a sample estimates, S^2 = N/(N - 1) of that of
+/// all, for which Eq. 1 is exact.
+Stratum sample_stratum(const Stratum& stratum);
 /// The least sample of a stratum whose mean is within this share of the stratum's own.
 std::uint64_t stratum_sample(const Stratum& stratum, double relative_error, double confidence);
 

@@ -132,6 +132,16 @@ bool decode(ByteReader& reader, std::vector<T>& values) {
   return reader.ok();
 }
 
+/// The same of several, one after the other.
+template <class... T>
+void encode_values(ByteWriter& writer, const T&... values) {
+  (encode_value(writer, values), ...);
+}
+template <class... T>
+bool decode_values(ByteReader& reader, T&... values) {
+  return (decode_value(reader, values) && ...);
+}
+
 /// A value that can go between ranks.
 template <class T>
 concept Sendable = SentAsBytes<T> || EncodesItself<T> ||

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""What fails within an effort window: memory at every k-th allocation, a rank that leaves early or
+"""What fails within an effort window: memory, at allocations spread over the job, a rank that leaves early or
 does not go on, inside the tool too, and a job that is killed or told to end. Nothing hangs, the
 program's output and exit status are those of an untraced run, the file can be read, and a window
 says of how many ranks it is or why it was given up. Windows that are there are those that virtual
@@ -25,6 +25,7 @@ LENGTH, STEPS = 16, 36
 EFFORT = {"CHAMELEON_EFFORT": "compute", "CHAMELEON_EFFORT_STEPS": LENGTH}
 CASE = "effort"  # of test_faults.CASES, with STEPS time steps
 FEW_RUNS = 4     # without --all
+PARTS = 30       # of the job, with --all: in each, allocations fail in eight ways
 STALL = 3        # s: longer than a flush is waited for with this time-out of markers
 MARKER_TIMEOUT = 0.2
 TESTS = []
@@ -76,17 +77,21 @@ def run_without_memory(faults, ranks, **where):
 
 @test
 def memory(tools, options):
-    """Every k-th allocation after MPI_Init: on one rank or on all, once or for good."""
+    """Allocations after MPI_Init, one at random in each part of the job: on one rank or on all, once
+    or for good."""
     faults = test_faults.Faults(tools, argparse.Namespace(
         examples=options.examples, seed=options.seed, case=CASE))
     begin, most = test_faults.BEGIN, min(faults.count(CASE))
-    every = 29 if options.all else (most - begin) // FEW_RUNS
+    parts = PARTS if options.all else FEW_RUNS
+    part = (most - begin) / parts
     ways = [(ranks, where) for where in ("at", "from") for ranks in ("1", "all", "0", "3")]
-    done = [run_without_memory(faults, ranks, **{where: number})
-            for way, number in enumerate(range(begin + options.chance.randrange(every), most, every))
-            for ranks, where in (ways if options.all else [ways[way % len(ways)]])]
+    done = []
+    for number in range(parts):
+        for ranks, where in ways if options.all else [ways[number % len(ways)]]:
+            at = begin + int(part * (number + options.chance.random()))
+            done.append(run_without_memory(faults, ranks, **{where: at}))
     less = sum(count > 0 for _, count in done)
-    print(f"{len(done)} runs, every {every} of {most - begin} allocations: "
+    print(f"{len(done)} runs, in {parts} parts of {most - begin} allocations: "
           f"{sum(said for said, _ in done)} with a fault, {less} with windows that have less")
     expect(any(said for said, _ in done), "no run had a fault")
     expect(less > 0 or not options.all, "no window had less")

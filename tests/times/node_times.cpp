@@ -13,7 +13,8 @@ namespace reader = chameleon::reader;
 namespace {
 
 void print_stratum(const reader::EffortStratum& stratum) {
-  std::printf("stratum %u %u %" PRIu64 "\n", stratum.medoid, stratum.size, stratum.deviation_ns);
+  std::printf("stratum %u %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", stratum.medoid, stratum.size,
+              stratum.deviation_ns, stratum.least_ns, stratum.most_ns);
   for (std::size_t i = 0; i < stratum.sum_ns.size(); ++i)
     std::printf("cell %" PRIu64 " %" PRIu64 "\n", stratum.sum_ns[i], stratum.deviations_ns[i]);
   for (std::size_t i = 0; i < stratum.sampled.size(); ++i) {

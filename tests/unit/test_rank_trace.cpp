@@ -119,7 +119,7 @@ TEST_CASE("an interval that repeats the one before is signed as any other") {
       append(alone, path);
     }
     CHECK(all.close_interval(1.0) == alone.close_interval(1.0));
-    CHECK(all.interval_events() == paths.size());
+    CHECK(all.interval().events == paths.size());
     all.drop(1);
     alone.drop(1);
     CHECK(all.hashes() == alone.hashes());
@@ -199,7 +199,7 @@ TEST_CASE("times are signed in microseconds, averaged over the events of the int
   append(trace, 8, 1000, 0);
   append_poll(trace, 9, 6000);
   CHECK(trace.close_interval(1.0)[Parameter::kCompute].mean == 2.5);
-  CHECK(trace.interval_events() == 2);
+  CHECK(trace.interval().events == 2);
   trace.join(1.0);
   CHECK(trace.close_interval(1.0)[Parameter::kCompute] == SignatureVector::Summary{});
   trace.join(1.0);
@@ -236,7 +236,7 @@ TEST_CASE("all events: an unsuccessful poll is one, but for signatures") {
   append(trace, 7, 1000, 0);
   append_poll(trace, 9, 3000);
   CHECK(trace.close_interval(1.0)[Parameter::kCompute].mean == 4.0);
-  CHECK(trace.interval_events() == 2);
+  CHECK(trace.interval().events == 2);
   trace.join(1.0);
   CHECK(trace.polls() == 0);
   CHECK(trace.take().size() == 2);
@@ -317,7 +317,7 @@ TEST_CASE("loops are signed, and what is folded for them is what is joined") {
   close(plain, 5, 3);
   for (RankTrace* trace : {&signing, &plain}) trace->join(1.0);
   CHECK(close(signing, 5, 3) == first);  // it repeats
-  CHECK(signing.interval_events() == 20);
+  CHECK(signing.interval().events == 20);
   close(plain, 5, 3);
   for (RankTrace* trace : {&signing, &plain}) trace->join(1.0);
   CHECK(signing.events() == plain.events());

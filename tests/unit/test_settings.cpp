@@ -54,8 +54,21 @@ TEST_CASE("effort windows are off unless asked for") {
   CHECK(record::names_call(calls->effort_calls, "MPI_Waitall"));
   CHECK_FALSE(record::names_call(calls->effort_calls, "MPI_Sendrecv"));
   CHECK(calls->effort_given == "MPI_Wait*,Send");
+  const auto sites = parse({"CHAMELEON_EFFORT=compute@solve*,flow::step"});
+  REQUIRE(sites);
+  CHECK(sites->effort.of == EffortOf::kSites);
+  CHECK(sites->effort_sites.functions == std::vector<std::string>{"solve*", "flow::step"});
+  CHECK(sites->effort_sites.compute);
+  CHECK_FALSE(sites->effort_sites.communication);
+  const auto both = parse({"CHAMELEON_EFFORT=@main"});
+  CHECK((both && both->effort_sites.compute && both->effort_sites.communication));
+  const auto some = parse({"CHAMELEON_EFFORT=MPI_Wait*@main"});
+  REQUIRE(some);
+  CHECK(some->effort_calls == std::vector<std::string>{"Wait*"});
+  CHECK_FALSE(some->effort_sites.compute);
   for (const char* wrong :
-       {"CHAMELEON_EFFORT=on", "CHAMELEON_EFFORT=Send,", "CHAMELEON_EFFORT=Send,Sand*",
+       {"CHAMELEON_EFFORT=on", "CHAMELEON_EFFORT=@", "CHAMELEON_EFFORT=compute@a,",
+        "CHAMELEON_EFFORT=Sand@main", "CHAMELEON_EFFORT=Send,", "CHAMELEON_EFFORT=Send,Sand*",
         "CHAMELEON_EFFORT_STEPS=100", "CHAMELEON_EFFORT_STEPS=2048", "CHAMELEON_EFFORT_K=0",
         "CHAMELEON_EFFORT_ERROR=0", "CHAMELEON_EFFORT_CONFIDENCE=100%"})
     CHECK_FALSE(parse({wrong}));

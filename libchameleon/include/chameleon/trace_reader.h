@@ -157,7 +157,8 @@ struct EffortStep {
 /// Ranks that compute alike.
 struct EffortStratum {
   std::uint32_t medoid = 0, size = 0;
-  std::uint64_t deviation_ns = 0;                    ///< of what a rank computed in all steps
+  /// Of what a rank computed in all steps.
+  std::uint64_t deviation_ns = 0, least_ns = 0, most_ns = 0;
   std::vector<std::uint64_t> sum_ns, deviations_ns;  ///< by step, over its ranks
   std::vector<std::uint32_t> sampled;                ///< ranks
   std::vector<std::vector<std::uint64_t>> ns;        ///< by sampled rank and step
@@ -171,7 +172,7 @@ struct EffortWindow {
   std::vector<EffortStep> steps;
   std::vector<EffortStratum> strata;
   double mean_ns = 0, estimate_ns = 0;  ///< of all ranks; from the sampled ones
-  double claimed_error_ns = 0;          ///< at the confidence asked for
+  double claimed_error_ns = 0;          ///< with at least the confidence asked for
 };
 
 /// The times of each of some ranks in a phase, in ns within 1/128: of one rank, or the mean of

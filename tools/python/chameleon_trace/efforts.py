@@ -2,6 +2,7 @@
 """Effort windows: what ranks computed between markers, over ranks and steps, and from a sample."""
 
 from collections import namedtuple
+from math import log
 
 from .errors import corrupt
 from .facts import packed, sequence
@@ -13,10 +14,51 @@ MOST_NS, MOST_MARKER, MOST_RANK, MILLION = 1 << 62, 1 << 60, 1 << 24, 1_000_000
 
 EffortStep = namedtuple("EffortStep", "marker sum_ns deviation_ns least_ns most_ns")
 EffortStep.__doc__ = "An interval over all ranks, exact; deviations are rounded up."
-EffortStratum = namedtuple("EffortStratum", "medoid size deviation_ns sum_ns deviations_ns sampled")
-EffortStratum.__doc__ = """Ranks that compute alike: `sum_ns` and `deviations_ns` of each step over
-all of them, `deviation_ns` of what a rank computed in all steps; `sampled` has by rank what it
-computed in each step."""
+
+
+class EffortStratum(namedtuple("EffortStratum", "medoid size deviation_ns least_ns most_ns sum_ns "
+                                                "deviations_ns sampled")):
+    """Ranks that compute alike: `sum_ns` and `deviations_ns` of each step over all of them;
+    `deviation_ns`, `least_ns` and `most_ns` of what a rank computed in all steps; `sampled` has by
+    rank what it computed in each step."""
+
+    @property
+    def estimate_ns(self):
+        """What a rank computed in all steps, from those sampled: the medoid stands for itself, the
+        others stand for all others."""
+        medoid = sum(self.sampled[self.medoid])
+        if len(self.sampled) == 1:
+            return medoid
+        others = sum(map(sum, self.sampled.values())) - medoid
+        return (medoid + (self.size - 1) * others / (len(self.sampled) - 1)) / self.size
+
+
+class _Chance:
+    """What chance adds to the error of the sum over all ranks: the least of three bounds."""
+
+    def __init__(self):
+        self.variance = self.terms = self.largest = self.range = 0
+
+    def add(self, one):
+        """A stratum of which some but not all were drawn, beside its medoid."""
+        others, drawn = one.size - 1, len(one.sampled) - 1
+        left = others - drawn
+        mean = sum(one.sum_ns) / one.size
+        off = sum(one.sampled[one.medoid]) - mean
+        variance = max(0, one.size * (one.deviation_ns ** 2 - off ** 2 / others)) / others
+        mean -= off / others
+        farthest = max(0, one.most_ns - mean, mean - one.least_ns)
+        factor = others / drawn
+        self.variance += factor ** 2 * drawn * variance * left / (others - 1)
+        self.terms += factor ** 2 * min(drawn, left) * variance
+        self.largest = max(self.largest, factor * farthest)
+        self.range += others * min(farthest, left / others * (one.most_ns - one.least_ns))
+
+    def bound(self, confidence):
+        """The ranges, Chebyshev's inequality, and Bernstein's."""
+        chance = log(2 / (1 - confidence))
+        return min(self.range, (self.variance / (1 - confidence)) ** .5,
+                   (2 * self.terms * chance) ** .5 + self.largest * chance / 3)
 
 
 class EffortWindow(namedtuple("EffortWindow", "first last gap ranks unstratified strata_pay steps "
@@ -32,18 +74,21 @@ class EffortWindow(namedtuple("EffortWindow", "first last gap ranks unstratified
     @property
     def estimate_ns(self):
         """The same from the sampled ranks."""
-        return sum(stratum.size * sum(map(sum, stratum.sampled.values())) / len(stratum.sampled)
+        return sum(stratum.size * stratum.estimate_ns
                    for stratum in self.strata) / len(self.steps) / self.ranks
 
     @property
     def claimed_error_ns(self):
-        """Most that the estimate is off, at the confidence asked for."""
-        from statistics import NormalDist
-        variance = sum((one.size / self.ranks * one.deviation_ns) ** 2 / len(one.sampled) *
-                       (one.size - len(one.sampled)) / (one.size - 1)
-                       for one in self.strata if len(one.sampled) < one.size)
-        z = NormalDist().inv_cdf((1 + self.confidence) / 2)
-        return z * variance ** 0.5 / len(self.steps)
+        """Most that the estimate is off, with at least the confidence asked for."""
+        known, chance = 0, _Chance()
+        for one in self.strata:
+            if len(one.sampled) == one.size:
+                continue
+            if len(one.sampled) == 1:
+                known += one.size * one.estimate_ns - sum(one.sum_ns)
+            else:
+                chance.add(one)
+        return (abs(known) + chance.bound(self.confidence)) / len(self.steps) / self.ranks
 
 
 class _Windows:
@@ -73,15 +118,18 @@ class _Windows:
         return numbers
 
     def stratum(self, steps, most):
-        medoid, size, deviation = (self.number(0, MOST_RANK - 1), self.number(1, MOST_RANK),
-                                   self.number(0, MOST_NS))
+        medoid, size = self.number(0, MOST_RANK - 1), self.number(1, MOST_RANK)
+        deviation, shortest = self.number(0, MOST_NS), self.number(0, MOST_NS)
+        longest = self.number(shortest, MOST_NS)
         sums, deviations = self.column(steps), self.column(steps)
         sampled, least = {}, 0
         for _ in range(self.number(1, min(most, size))):
             rank = self.number(least, MOST_RANK - 1)
             sampled[rank] = self.column(steps)
             least = rank + 1
-        return EffortStratum(medoid, size, deviation, sums, deviations, sampled)
+        if medoid not in sampled:
+            raise corrupt("the medoid of a stratum is not sampled")
+        return EffortStratum(medoid, size, deviation, shortest, longest, sums, deviations, sampled)
 
     def window(self, asked):
         first = self.number(1, MOST_MARKER)

@@ -77,7 +77,7 @@ RUN_FACTS = (
     Fact("recorded_polls", "", "first", "1.6", True,
          "which calls that poll are events: successful (of the others there is the number of a rank), or all; empty: all"),
     Fact("effort", "", "first", "1.6", True,
-         "what effort windows are of: compute, communication, or names of calls; empty: compute, if there are any"),
+         "what effort windows are of: compute, communication, names of calls, or call sites; empty: compute, if there are any"),
 )
 ONLINE_FACTS = (
     Fact("clustering", "", "last", "1.1", True,
