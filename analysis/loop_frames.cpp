@@ -2,6 +2,7 @@
 #include "analysis/loop_frames.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <span>
 #include <string_view>
 
@@ -15,7 +16,22 @@ bool is_binding(const Trace& trace, const Frame& frame) {
   if (module == trace.modules.end()) return false;
   const std::string_view path = module->second.path;
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  return name.starts_with("libmpi") || name.starts_with("libchameleon");
+  return name.starts_with("libmpi") || name.starts_with("libchameleon") ||
+         path.find("/mpi4py/") != std::string_view::npos;
+}
+
+/// What a frame is in, and how far: a module and an offset, or a function of a source and a line.
+struct Position {
+  std::uint64_t code = 0;  ///< 0: nothing that has positions
+  std::uint64_t at = 0;
+};
+
+Position position_of(const Trace& trace, const Frame& frame) {
+  if (!is_source(frame)) return {frame.module, frame.offset};
+  const auto source = trace.sources.find(frame.offset);
+  if (source == trace.sources.end()) return {};
+  const auto& [file, function, begin, line, column, end_line, end_column] = source->second;
+  return {source_id({file, function, begin}), std::uint64_t{line} << 32 | column};
 }
 
 /// Some paths: their outer frames are the same, those next to them lie in `next`.
@@ -31,17 +47,19 @@ struct Paths {
   }
 };
 
-std::optional<LoopFrames> united(const std::optional<LoopFrames>& a,
+std::optional<LoopFrames> united(const Trace& trace, const std::optional<LoopFrames>& a,
                                  const std::optional<LoopFrames>& b) {
-  if (!a || !b || a->first.module != b->first.module || a->first.module == 0) return std::nullopt;
-  return LoopFrames{a->first.offset < b->first.offset ? a->first : b->first,
-                    a->last.offset > b->last.offset ? a->last : b->last};
+  if (!a || !b) return std::nullopt;
+  const auto at = [&](const Frame& frame) { return position_of(trace, frame); };
+  if (at(a->first).code != at(b->first).code || at(a->first).code == 0) return std::nullopt;
+  return LoopFrames{at(a->first).at < at(b->first).at ? a->first : b->first,
+                    at(a->last).at > at(b->last).at ? a->last : b->last};
 }
 
-Paths united(const Paths& a, const Paths& b) {
+Paths united(const Trace& trace, const Paths& a, const Paths& b) {
   std::size_t outer = 0;
   while (outer < std::min(a.outer, b.outer) && a.at(outer) == b.at(outer)) ++outer;
-  return {a.some, outer, united(a.after(outer), b.after(outer))};
+  return {a.some, outer, united(trace, a.after(outer), b.after(outer))};
 }
 
 /// Nothing if the path of some event is not known.
@@ -56,7 +74,7 @@ std::optional<Paths> paths_of(const Trace& trace, const Node& node) {
   std::optional<Paths> all = paths_of(trace, node.body.front());
   for (std::size_t i = 1; all && i < node.body.size(); ++i) {
     const std::optional<Paths> more = paths_of(trace, node.body[i]);
-    all = more ? std::optional(united(*all, *more)) : std::nullopt;
+    all = more ? std::optional(united(trace, *all, *more)) : std::nullopt;
   }
   return all;
 }
@@ -75,7 +93,47 @@ std::optional<LoopFrames> loop_frames(const Trace& trace, const Node& loop) {
   if (paths->next) return paths->next;
   if (paths->outer == 0) return std::nullopt;
   const Frame& common = paths->at(paths->outer - 1);
-  return common.module == 0 ? std::nullopt : std::optional(LoopFrames{common, common});
+  return position_of(trace, common).code == 0 ? std::nullopt
+                                              : std::optional(LoopFrames{common, common});
+}
+
+namespace {
+
+std::string number_text(const char* format, std::uint64_t number) {
+  char text[40];
+  std::snprintf(text, sizeof text, format, static_cast<unsigned long long>(number));
+  return text;
+}
+
+}  // namespace
+
+std::string source_function(const std::string& function) {
+  return function.ends_with('>') ? function : function + "()";
+}
+
+std::string frame_text(const Trace& trace, const Frame& frame) {
+  if (const auto source = trace.sources.find(frame.offset);
+      is_source(frame) && source != trace.sources.end()) {
+    const std::string& file = source->second.file;
+    return file.substr(file.rfind('/') + 1) + ":" + std::to_string(source->second.line) + " " +
+           source_function(source->second.function);
+  }
+  const auto module = trace.modules.find(frame.module);
+  const std::string offset = number_text("+0x%llx", frame.offset);
+  if (module == trace.modules.end()) return number_text("module 0x%llx", frame.module) + offset;
+  return module->second.path.substr(module->second.path.rfind('/') + 1) + offset;
+}
+
+std::string loop_place(const Trace& trace, const Node& loop) {
+  const auto frames = loop_frames(trace, loop);
+  if (!frames) return {};
+  std::string text = frame_text(trace, frames->first);
+  if (frames->last == frames->first) return text;
+  if (!is_source(frames->first)) return text + number_text("-0x%llx", frames->last.offset);
+  const std::uint32_t first = trace.sources.at(frames->first.offset).line;
+  const std::uint32_t last = trace.sources.at(frames->last.offset).line;
+  if (first != last) text.insert(text.find(' ', text.rfind(':')), "-" + std::to_string(last));
+  return text;
 }
 
 std::uint64_t iterations_of(const Node& loop, std::uint32_t stream) {

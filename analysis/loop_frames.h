@@ -6,19 +6,31 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/trace.h"
 
 namespace chameleon::analysis {
 
-/// The index of the innermost frame outside MPI's libraries and the tracer's; 0 if there is none.
+/// The index of the innermost frame outside MPI's libraries, its bindings to other languages and
+/// the tracer's; 0 if there is none.
 std::size_t innermost_frame(const Trace& trace, const std::vector<Frame>& frames);
 
-/// From the first to the last call of a loop's body, as return addresses in one module.
+/// From the first to the last call of a loop's body, as return addresses in one module, or lines of
+/// one interpreted function.
 struct LoopFrames {
   Frame first, last;
 };
+
+/// `program+0x1234`, `solver.py:42 step()`: a frame as the file knows it.
+std::string frame_text(const Trace& trace, const Frame& frame);
+
+/// `program+0x1234-0x1300`, `solver.py:42-58 step()`; empty for a loop without a place.
+std::string loop_place(const Trace& trace, const Node& loop);
+
+/// A function of an interpreted program as people write it: `step()`, `<module>`.
+std::string source_function(const std::string& function);
 
 /// The paths of the body have their outer frames in common. The frames are those that differ next;
 /// where a path has none, or they are of several modules, both are the innermost common frame.

@@ -17,11 +17,28 @@ std::string hexadecimal(std::uint64_t value) {
   return text;
 }
 
+/// Names that only Python makes.
+bool is_interpreted(const std::string& function) {
+  return function.starts_with('<') || function.find(".<") != std::string::npos;
+}
+
 }  // namespace
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 const SourceLocation& CallSites::resolve(const Frame& frame) {
+  if (const auto source = trace_.sources.find(frame.offset);
+      is_source(frame) && source != trace_.sources.end()) {
+    const auto [entry, fresh] = sources_.try_emplace(frame.offset);
+    SourceLocation& at = entry->second;
+    if (fresh) {
+      at.function = source->second.function;
+      at.file = source->second.file;
+      at.line = static_cast<int>(source->second.line);
+      at.begin = static_cast<int>(source->second.begin);
+    }
+    return at;
+  }
   const auto module = trace_.modules.find(frame.module);
   return symbolizer_.resolve(module == trace_.modules.end() ? Module() : module->second, frame);
 }
@@ -34,21 +51,30 @@ void CallSites::find_places() {
     if (stack.frames.empty()) continue;
     const auto frames = std::span(stack.frames).subspan(innermost_frame(trace_, stack.frames));
     if (is_named(frames[0]))
-      functions[{frames[0].module, resolve(frames[0]).function}].emplace_back(path, frames);
+      functions[{unit_of(frames[0]), resolve(frames[0]).function}].emplace_back(path, frames);
   }
   for (const auto& [function, paths] : functions) {
     const auto agree = [&, &all = paths](std::size_t at) {
       return std::all_of(all.begin(), all.end(), [&](const Path& path) {
-        return at + 1 < path.second.size() && path.second[at + 1].module != 0 &&
+        return at + 1 < path.second.size() && unit_of(path.second[at + 1]) != 0 &&
                path.second[at] == all.front().second[at];
       });
     };
+    // Those that differ in bindings only are one.
+    const bool differ =
+        std::any_of(paths.begin(), paths.end(), [&, &all = paths](const Path& path) {
+          return !std::ranges::equal(path.second, all.front().second);
+        });
     std::size_t at = 0;
-    while (paths.size() > 1 && agree(at)) ++at;
+    while (differ && agree(at)) ++at;
     for (const auto& [path, frames] : paths)
       if (at > 0) places_[path] = at;
   }
   has_places_ = true;
+}
+
+std::uint64_t CallSites::unit_of(const Frame& frame) {
+  return is_source(frame) ? std::hash<std::string>{}(resolve(frame).file) | 1 : frame.module;
 }
 
 std::span<const Frame> CallSites::place_frames(std::uint64_t path) {
@@ -72,7 +98,7 @@ const SourceLocation* CallSites::location(std::uint64_t path) {
 }
 
 std::string CallSites::function_text(const std::string& function) const {
-  if (!full_) return short_function(function);
+  if (!full_ || is_interpreted(function)) return short_function(function);
   return function.empty() || function.find('(') != std::string::npos ? function : function + "()";
 }
 
@@ -125,7 +151,7 @@ std::uint64_t CallSites::context(std::uint64_t path) {
   const Frame* frame = place_frame(path);
   if (frame == nullptr) return 0;
   const std::string name = is_named(*frame) ? resolve(*frame).function : std::string();
-  std::uint64_t context = combine(frame->module, std::hash<std::string>{}(name));
+  std::uint64_t context = combine(unit_of(*frame), std::hash<std::string>{}(name));
   const auto& frames = trace_.paths.find(path)->second.frames;
   for (const Frame* caller = frame + 1; caller < frames.data() + frames.size(); ++caller)
     context = combine(context, combine(caller->module, caller->offset));
@@ -161,6 +187,7 @@ std::vector<std::string> CallSites::frames(std::uint64_t path) {
 }
 
 std::string short_function(const std::string& function) {
+  if (is_interpreted(function)) return analysis::source_function(function);
   constexpr std::string_view kAnonymous = "(anonymous namespace)::";
   std::string name = function;
   for (auto at = name.find(kAnonymous); at != std::string::npos; at = name.find(kAnonymous))

@@ -2,8 +2,8 @@
 #pragma once
 
 /// Where in the program a call path was: `stencil.cpp:88 exchange()`, without
-/// debug information `stencil+0x2f1 exchange()`. Always gives something. Debug
-/// information is read once a module, when its first path is asked for.
+/// debug information `stencil+0x2f1 exchange()`, in Python `solver.py:42 step()`. Always gives
+/// something. Debug information is read once a module, when its first path is asked for.
 ///
 /// A place is the innermost frame that says something. Where a program wraps MPI, all paths of the
 /// wrapper have the same innermost frame: the place is then the first frame in which they differ,
@@ -58,6 +58,8 @@ class CallSites {
   std::string address_text(const Frame& frame);
   const SourceLocation& resolve(const Frame& frame);
   bool is_named(const Frame& frame);
+  /// What a frame's function is in: its module, or a file of an interpreted program; 0: nothing.
+  std::uint64_t unit_of(const Frame& frame);
   /// The name of a function, shortened unless asked otherwise.
   std::string function_text(const std::string& function) const;
 
@@ -69,11 +71,13 @@ class CallSites {
   const Trace& trace_;
   const bool full_;
   Symbolizer symbolizer_;
+  std::unordered_map<std::uint64_t, SourceLocation> sources_;  ///< by id
   bool has_places_ = false;
   std::unordered_map<std::uint64_t, std::size_t> places_;  ///< by path, if it is in a wrapper
 };
 
-/// `std::vector<int> (anonymous namespace)::f<int>(int, int)` as `f()`.
+/// `std::vector<int> (anonymous namespace)::f<int>(int, int)` as `f()`; `outer.<locals>.inner` of
+/// Python as `outer.<locals>.inner()`, and `<module>` as it is.
 std::string short_function(const std::string& function);
 
 /// `src/sweep.cpp` as `sweep.cpp`.

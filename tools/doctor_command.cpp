@@ -9,6 +9,7 @@
 #include "common.h"
 #include "launch.h"
 #include "program_file.h"
+#include "python_program.h"
 
 namespace chameleon::tools {
 namespace doctor_verb {
@@ -70,8 +71,10 @@ void print_text(const Diagnosis& diagnosis) {
 }
 
 int doctor(const Options& options) {
-  Result<Diagnosis> diagnosis = diagnose(options.program, find_tracer());
+  const std::string tracer = find_tracer();
+  Result<Diagnosis> diagnosis = diagnose(options.program, tracer);
   if (!diagnosis) return fail("doctor", diagnosis.error());
+  diagnose_python(tracer, {}, *diagnosis);
   if (options.json)
     print_document(*diagnosis);
   else

@@ -39,7 +39,7 @@ LoopPlaces::Common LoopPlaces::common_of(const Node& loop) {
 LoopPlaces::Function LoopPlaces::function_of(const Frame& frame) {
   if (!sites_.is_named(frame)) return {};
   const SourceLocation& at = sites_.resolve(frame);
-  return {frame.module, at.inlined_in.empty() ? at.function : at.inlined_in};
+  return {sites_.unit_of(frame), at.inlined_in.empty() ? at.function : at.inlined_in};
 }
 
 /// The function that all paths call next; without a name if there is none.
@@ -94,6 +94,7 @@ std::string LoopPlaces::lines_text(const Common& common, const Function& functio
 std::string LoopPlaces::addresses_text(const Node& loop) {
   const auto frames = analysis::loop_frames(trace_, loop);
   if (!frames) return {};
+  if (is_source(frames->first)) return analysis::loop_place(trace_, loop);
   char last[24] = "";
   if (frames->last != frames->first)
     std::snprintf(last, sizeof last, "-0x%" PRIx64, frames->last.offset);

@@ -365,4 +365,35 @@ Result<Diagnosis> diagnose(const std::string& program, const std::string& tracer
   return diagnosis;
 }
 
+void diagnose_module(const std::string& module, const std::string& owner, const std::string& tracer,
+                     Diagnosis& diagnosis) {
+  const Result<ElfFile> elf = read_elf(module);
+  if (!elf) return;
+  Diagnosis found;
+  for (const LoadedLibrary& library : Loader().libraries(*elf)) {
+    const char* const mpi = mpi_of(library.name);
+    if (mpi == nullptr) continue;
+    found.mpi = mpi;
+    found.mpi_library = library.name;
+    found.mpi_path = library.path;
+    break;
+  }
+  if (found.mpi.empty()) return;
+  const bool known = choose_runtime(tracer, found);
+  diagnosis.mpi = found.mpi;
+  diagnosis.mpi_library = found.mpi_library;
+  diagnosis.mpi_path = found.mpi_path;
+  diagnosis.tracer = known ? found.tracer : diagnosis.tracer;
+  diagnosis.mpi_preload = found.mpi_preload;
+  diagnosis.traceable = diagnosis.preload = known;
+  if (known) diagnosis.linking = Linking::kDynamic;
+  diagnosis.reason = "it is " + owner + " is linked with " + found.mpi;
+  if (known) {
+    diagnosis.advice = "chameleon run -n RANKS -- " + diagnosis.program + " SCRIPT";
+  } else {
+    diagnosis.reason += " (" + found.mpi_library + "), for which this Chameleon has no library";
+    diagnosis.advice = "use an mpi4py of another MPI, or Chameleon with this one";
+  }
+}
+
 }  // namespace chameleon::tools

@@ -68,4 +68,9 @@ std::string find_program(const std::string& program);
 /// it. Error: kSystem if it is not there or cannot be read.
 Result<Diagnosis> diagnose(const std::string& program, const std::string& tracer);
 
+/// The same by a library that the program will load: `owner` is linked with its MPI. Nothing is
+/// changed if it is linked with none.
+void diagnose_module(const std::string& module, const std::string& owner, const std::string& tracer,
+                     Diagnosis& diagnosis);
+
 }  // namespace chameleon::tools

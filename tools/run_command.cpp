@@ -17,6 +17,7 @@
 #include "launch.h"
 #include "process/settings.h"
 #include "program_file.h"
+#include "python_program.h"
 #include "runtimes.h"
 #include "summary.h"
 
@@ -213,6 +214,7 @@ int run(const Options& options) {
   if (!diagnosis) return fail("run", diagnosis.error().message, kExitUsage);
   if (!diagnosis->executable)
     return fail("run", diagnosis->program + " is not executable", kExitUsage);
+  if (options.mpi.empty()) diagnose_python(tracer, options.settings, *diagnosis);
   if (!options.mpi.empty())
     if (const Status chosen = choose_mpi(options.mpi, tracer, *diagnosis); !chosen)
       return fail("run", chosen.error().message, kExitUsage);
@@ -273,7 +275,8 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
                    "Launcher and its options (default that of the program's MPI, mpiexec.mpich or "
                    "mpiexec.openmpi, or mpiexec)");
   verb->add_option("--mpi", options->mpi,
-                   "MPI that a script or interpreter will load: mpich, openmpi (default mpich)");
+                   "MPI that a script or interpreter will load: mpich, openmpi (default that of "
+                   "Python's mpi4py, or mpich)");
   verb->add_option("--output,-o", options->output, "Trace file (CHAMELEON_OUTPUT)");
   verb->add_option("--fidelity", options->fidelity, "exact, checked, lead (CHAMELEON_FIDELITY)");
   verb->add_option("--timing", options->timing, "histogram, full, none (CHAMELEON_TIMING)");

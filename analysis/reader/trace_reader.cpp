@@ -160,23 +160,6 @@ struct TraceReader::State {
     run.threads = trace.threads;
   }
 
-  std::string module_name(std::uint64_t id) const {
-    const auto module = trace.modules.find(id);
-    if (module == trace.modules.end()) return text("module 0x%llx", id);
-    return module->second.path.substr(module->second.path.rfind('/') + 1);
-  }
-
-  std::string frame_text(const chameleon::Frame& frame) const {
-    return module_name(frame.module) + text("+0x%llx", frame.offset);
-  }
-
-  std::string loop_place(const chameleon::Node& loop) const {
-    const auto frames = loop_frames(trace, loop);
-    if (!frames) return {};
-    const std::string first = frame_text(frames->first);
-    return frames->last == frames->first ? first : first + text("-0x%llx", frames->last.offset);
-  }
-
   void walk(const std::vector<chameleon::Node>& nodes, const RankList& around, unsigned depth,
             const NodeTimes* times, const std::function<void(const Node&)>& f) const {
     for (const chameleon::Node& from : nodes) {
@@ -188,7 +171,7 @@ struct TraceReader::State {
       for (const Inexact& entry : from.inexact) node.inexact |= entry.kinds;
       if (node.is_loop) {
         node.iterations = iterations_of(from, ranks.first());
-        node.place = loop_place(from);
+        node.place = loop_place(trace, from);
       } else {
         const auto call = call_by_id.find(from.call);
         node.call = call == call_by_id.end() ? nullptr : call->second;
@@ -295,12 +278,19 @@ std::vector<Frame> TraceReader::frames(std::uint64_t path) const {
   return frames;
 }
 
+std::optional<SourceLine> TraceReader::source(const Frame& frame) const {
+  const auto found = state_->trace.sources.find(frame.offset);
+  if (frame.module != 0 || found == state_->trace.sources.end()) return std::nullopt;
+  const SourceFrame& at = found->second;
+  return SourceLine{at.file, at.function, at.begin, at.line};
+}
+
 std::string TraceReader::site(std::uint64_t path) const {
   const auto found = state_->trace.paths.find(path);
   if (found == state_->trace.paths.end() || found->second.frames.empty())
     return text("path 0x%llx", path);
   const auto& frames = found->second.frames;
-  return state_->frame_text(frames[innermost_frame(state_->trace, frames)]);
+  return frame_text(state_->trace, frames[innermost_frame(state_->trace, frames)]);
 }
 
 std::string TraceReader::object_name(std::string_view kind, std::int64_t value) const {

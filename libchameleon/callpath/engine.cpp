@@ -20,7 +20,9 @@ void order_for_handlers() { std::atomic_signal_fence(std::memory_order_seq_cst);
 
 }  // namespace
 
-Status Engine::start() {
+Status Engine::start(bool python) {
+  PythonRuntime::set_wanted(python);
+  PythonRuntime::look();
   if (unwinder.load() != nullptr) return Unit{};
   // Loaded privately: the library exports `_Unwind_*` and `backtrace`, which
   // must not come before those that the application's exceptions use.
@@ -48,19 +50,23 @@ Status Engine::start() {
   const Registers here = present_registers();
   std::uint64_t result;
   const StackMemo::Slot* const known = memo_ ? memo_->find(call_site, here) : nullptr;
-  if (known != nullptr && (!known->needs_loader_check || modules_.current()))
+  if (known != nullptr && known->depends == 0) [[likely]]
     result = known->signature;
   else
-    result = capture_anew(call_site, here);
+    result = capture_anew(known, call_site, here);
   order_for_handlers();
   is_busy_ = false;
   return result;
 }
 
-std::uint64_t Engine::capture_anew(void* call_site, const Registers& here) {
+std::uint64_t Engine::capture_anew(const StackMemo::Slot* known, void* call_site,
+                                   const Registers& here) {
   if (unwinder.load(std::memory_order_relaxed) == nullptr)
     return PathStore::process().unknown_path();
   try {
+    if (known != nullptr && ((known->depends & StackMemo::kOnLoader) == 0 || modules_.current()))
+      return (known->depends & StackMemo::kOnPython) == 0 ? known->signature
+                                                          : through_python(known->signature);
     if (fastest_ == Way::kLibunwind || here.pc == 0) return capture_by_libunwind(call_site);
     return capture_by_walk(call_site, here);
   } catch (...) {  // out of memory
@@ -72,6 +78,7 @@ std::uint64_t Engine::capture_anew(void* call_site, const Registers& here) {
 
 std::uint64_t Engine::capture_by_walk(void* call_site, const Registers& here) {
   if (!memo_ && fastest_ == Way::kMemo) memo_ = StackMemo::make();
+  if (python_.is_full()) forget();
   StackMemo::Slot* const slot = memo_ ? memo_->replace(call_site, here) : nullptr;
   StackWord* const words = slot != nullptr ? slot->words : nullptr;
   auto outcome = walker_.walk(here, call_site, found_, words);
@@ -83,16 +90,20 @@ std::uint64_t Engine::capture_by_walk(void* call_site, const Registers& here) {
   if (outcome != StackWalker::Outcome::kComplete) return capture_by_libunwind(call_site);
 
   ++counts_.walks;
-  const std::uint64_t result = look_up(found_.hash, found_.stack, found_.is_truncated);
+  const bool python = found_.runs_python;
+  const std::uint64_t result = python ? number_of(found_.hash, found_.stack, found_.is_truncated)
+                                      : look_up(found_.hash, found_.stack, found_.is_truncated);
   if (slot != nullptr && found_.words > 0) {
     slot->start = here;
     slot->signature = result;
     slot->count = static_cast<std::uint32_t>(found_.words);
     slot->uses_bp = found_.uses_bp;
-    slot->needs_loader_check = found_.needs_loader_check;
+    slot->depends =
+        static_cast<std::uint8_t>((found_.needs_loader_check ? StackMemo::kOnLoader : 0) |
+                                  (python ? StackMemo::kOnPython : 0));
     memo_->fill(*slot, call_site);
   }
-  return result;
+  return python ? through_python(result) : result;
 }
 
 std::uint64_t Engine::capture_by_libunwind(void* call_site) {
@@ -112,53 +123,105 @@ std::uint64_t Engine::capture_by_libunwind(void* call_site) {
     stack = stack.first(std::min(stack.size(), kMostFrames));
   }
   if (!modules_.current()) forget();
-  return look_up(hash_stack(stack), stack, is_truncated);
+  const PythonRuntime* const python = PythonRuntime::present();
+  const bool runs_python =
+      python != nullptr && std::any_of(stack.begin(), stack.end(), [&](void* address) {
+        return python->runs_functions(reinterpret_cast<std::uintptr_t>(address));
+      });
+  if (!runs_python) return look_up(hash_stack(stack), stack, is_truncated);
+  if (python_.is_full()) forget();
+  return through_python(number_of(hash_stack(stack), stack, is_truncated));
 }
 
 std::uint64_t Engine::look_up(std::uint64_t hash, RawStack stack, bool is_truncated) {
   if (const std::uint64_t* known = seen_.find(hash, stack)) return *known;
-  const std::uint64_t result = resolve(stack, is_truncated);
+  if (!modules_.current()) forget();
+  const std::uint64_t result = resolve({stack, is_truncated});
   seen_.insert(hash, stack, result);
   return result;
+}
+
+/// The number of a native stack through Python.
+std::uint64_t Engine::number_of(std::uint64_t hash, RawStack stack, bool is_truncated) {
+  if (const std::uint64_t* known = seen_.find(hash, stack)) return *known;
+  const std::uint64_t number = python_.number(*PythonRuntime::present(), stack, is_truncated);
+  seen_.insert(hash, stack, number);
+  return number;
+}
+
+std::uint64_t Engine::through_python(std::uint64_t number) {
+  return python_.signature(*PythonRuntime::present(), number,
+                           [this](const PythonStack& stack) { return resolve(stack); });
 }
 
 /// After the loader changed something: addresses may mean other code now.
 void Engine::forget() {
   seen_.clear();
+  python_.clear();
   walker_.clear();
   if (memo_) memo_->clear();
+  PythonRuntime::look();
   modules_.refresh();
 }
 
 /// What was being changed may be half changed.
 void Engine::forget_all() noexcept {
   seen_.clear();
+  python_.clear();
   walker_.clear();
   if (memo_) memo_->clear();
   modules_.clear();
 }
 
-std::uint64_t Engine::resolve(RawStack stack, bool is_truncated) {
-  if (!modules_.current()) forget();
+void Engine::add_frame(void* address) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  ModuleTable::Entry* const entry = modules_.find(at);
+  if (entry == nullptr) {
+    frames_.push_back(kAnonymousFrame);
+    return;
+  }
+  const std::uint64_t id = ModuleTable::identify(*entry);
+  frames_.push_back({id, at - entry->base});
+  PathStore::process().add_module(id, entry->module);
+}
+
+std::uint64_t Engine::resolve(const PythonStack& whole) {
+  RawStack stack = whole.native;
   const auto address_of = [](void* address) { return reinterpret_cast<std::uintptr_t>(address); };
-  while (stack.size() > 1 && !is_truncated &&
+  while (stack.size() > 1 && !whole.is_truncated &&
          (stack.back() == nullptr || modules_.is_outside_main(address_of(stack.back()))))
     stack = stack.first(stack.size() - 1);
 
   frames_.clear();
-  for (void* address : stack) {
-    ModuleTable::Entry* entry = modules_.find(address_of(address));
-    if (entry == nullptr) {
-      frames_.push_back(kAnonymousFrame);
-      continue;
-    }
-    const std::uint64_t id = ModuleTable::identify(*entry);
-    frames_.push_back({id, address_of(address) - entry->base});
-    PathStore::process().add_module(id, entry->module);
-  }
+  bool is_truncated = whole.is_truncated;
+  if (whole.functions == nullptr)
+    for (void* address : stack) add_frame(address);
+  else if (!weave(stack, *whole.functions))
+    is_truncated = true;
   if (is_truncated) frames_.push_back(kTruncatedFrame);
   fold_recursion(frames_);
   return intern();
+}
+
+/// Adds the frames of a stack, with the functions that each activation of Python's loop runs in
+/// place of all that lie in the interpreter. False where the functions end before the stack.
+bool Engine::weave(RawStack stack, const PythonFrames::Found& functions) {
+  const PythonRuntime& python = *PythonRuntime::present();
+  const std::uint64_t* next = functions.ids.data();
+  const std::uint64_t* const end = next + functions.size;
+  for (void* address : stack) {
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    const ModuleTable::Entry* const entry = modules_.find(at);
+    if (entry == nullptr || !entry->is_python) {
+      add_frame(address);
+      continue;
+    }
+    if (!python.runs_functions(at)) continue;
+    for (; next != end && *next != 0; ++next) frames_.push_back({0, *next});
+    if (next == end) return false;
+    ++next;
+  }
+  return true;
 }
 
 /// The path in `frames_`, and with relaxed matching the path that stands for it.
@@ -172,6 +235,7 @@ std::uint64_t Engine::intern() {
 /// The function that a frame is in: a return address at its begin, as that of a call before its
 /// first instruction would be. The frame itself where no table tells.
 Frame Engine::function_of(const Frame& frame) {
+  if (is_source(frame)) return PathStore::process().function_of_source(frame.offset);
   const ModuleTable::Entry* const entry = modules_.find_by_id(frame.module);
   if (entry == nullptr) return frame;
   const std::uintptr_t begin = function_begin(entry->eh_frame_hdr, entry->base + frame.offset);

@@ -6,7 +6,9 @@
 ///   2. a walk by unwind rules (stack_walk.h), and the table of the raw stacks seen (raw_table.h);
 ///   3. where the walk cannot prove a frame, libunwind, and the same table.
 /// Only a stack never seen before is resolved to frames, folded (recursion) and remembered. Frames
-/// outside `main` (C library, loader, `_start`) are dropped. See docs/design/callpath.md.
+/// outside `main` (C library, loader, `_start`) are dropped. Where the stack passes through
+/// Python's interpreter, the functions that it runs take the place of its own frames
+/// (python_paths.h). See docs/design/callpath.md.
 ///
 /// Invariants: the same path gives the same signature on all ranks, whatever the load addresses and
 /// whichever of the three answers; a hit compares everything it depends on and allocates nothing;
@@ -30,6 +32,7 @@
 #include "base/result.h"
 #include "callpath/module_table.h"
 #include "callpath/path_store.h"
+#include "callpath/python_paths.h"
 #include "callpath/raw_table.h"
 #include "callpath/relaxed.h"
 #include "callpath/stack_memo.h"
@@ -51,9 +54,10 @@ class Engine {
   /// Paths are also kept in their relaxed form, see `relaxed`.
   explicit Engine(const FramesMatched& matched) : matched_(matched) {}
 
-  /// Loads the unwinder, once per process and before the first `capture`.
+  /// Loads the unwinder, once per process and before the first `capture`. `python`: whether the
+  /// frames of Python's functions are wanted, or its interpreter's own.
   /// On an error every stack has the one path {`kUnknownFrame`}.
-  static Status start();
+  static Status start(bool python = true);
 
   /// Signature of the present stack from the frame that returns to `call_site`
   /// (the wrapper's `__builtin_return_address(0)`). What cannot be known has the special frames of
@@ -91,12 +95,22 @@ class Engine {
   /// The modules of all paths, by the id that frames carry.
   static std::map<std::uint64_t, Module> modules() { return PathStore::process().modules(); }
 
+  /// The lines of interpreted programs on all paths, by the ids that frames carry.
+  static std::map<std::uint64_t, SourceFrame> sources() { return PathStore::process().sources(); }
+
+  /// What call paths do not show of Python, so far: a sentence, or nothing.
+  static std::string python_not_shown() { return PythonRuntime::not_shown(); }
+
  private:
-  std::uint64_t capture_anew(void* call_site, const Registers& here);
+  std::uint64_t capture_anew(const StackMemo::Slot* known, void* call_site, const Registers& here);
   std::uint64_t capture_by_walk(void* call_site, const Registers& here);
   std::uint64_t capture_by_libunwind(void* call_site);
   std::uint64_t look_up(std::uint64_t hash, RawStack stack, bool is_truncated);
-  std::uint64_t resolve(RawStack stack, bool is_truncated);
+  std::uint64_t number_of(std::uint64_t hash, RawStack stack, bool is_truncated);
+  std::uint64_t through_python(std::uint64_t number);
+  std::uint64_t resolve(const PythonStack& stack);
+  void add_frame(void* address);
+  bool weave(RawStack stack, const PythonFrames::Found& functions);
   std::uint64_t intern();
   Frame function_of(const Frame& frame);
   void forget();
@@ -107,7 +121,8 @@ class Engine {
   FramesMatched matched_;
   StackMemo::Pointer memo_;  ///< from the first walk on
   ModuleTable modules_;
-  RawTable seen_;
+  RawTable seen_;  ///< of stacks through Python the number, not the signature
+  PythonPaths python_;
   StackWalker walker_{modules_};
   StackWalker::Found found_;
   std::vector<Frame> frames_;

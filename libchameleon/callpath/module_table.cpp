@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/attempt.h"
+#include "callpath/python_runtime.h"
 
 namespace chameleon::callpath {
 namespace {
@@ -178,6 +179,12 @@ void ModuleTable::refresh() {
     if (!entry.module.path.starts_with('/')) make_absolute(entry.module.path);
   }
   mark_permanent(listing.links);
+  const PythonRuntime* const python = PythonRuntime::present();
+  if (python == nullptr) return;
+  if (Entry* interpreter = find(python->eval_begin + 1)) interpreter->is_python = true;
+  // Where the interpreter is a library, `python3` only calls it; another program is itself.
+  if (!entries_.empty() && base_name(entries_[0].module.path).starts_with("python"))
+    entries_[0].is_python = true;
 }
 
 /// Follows DT_NEEDED from the executable and from this very code. The loader takes the first

@@ -26,6 +26,7 @@ class ModuleTable {
     std::uint64_t id = 0;
     bool is_runtime = false;   ///< the C library or the loader: what calls `main`
     bool is_resolved = false;  ///< `module.path` is without symbolic links, see `identify`
+    bool is_python = false;    ///< the interpreter, and the program that is nothing but one
     /// Never unloaded: the executable, this library, and all that these need, directly or not.
     bool is_permanent = false;
     std::span<const std::uint8_t> eh_frame_hdr;  ///< index of its unwind tables; may be empty

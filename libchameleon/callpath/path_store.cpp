@@ -65,4 +65,28 @@ std::string PathStore::module_file(std::uint64_t id) {
   return found == modules_.end() ? std::string() : found->second.path;
 }
 
+std::uint64_t PathStore::add_source(SourceFrame source) {
+  const std::uint64_t id = source_id(source);
+  const std::scoped_lock lock(mutex_);
+  sources_.try_emplace(id, std::move(source));
+  return id;
+}
+
+std::map<std::uint64_t, SourceFrame> PathStore::sources() {
+  const std::scoped_lock lock(mutex_);
+  return sources_;
+}
+
+Frame PathStore::function_of_source(std::uint64_t id) {
+  SourceFrame function;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = sources_.find(id);
+    if (found == sources_.end()) return {0, id};
+    function = {found->second.file, found->second.function, found->second.begin,
+                found->second.begin};
+  }
+  return {0, add_source(std::move(function))};
+}
+
 }  // namespace chameleon::callpath

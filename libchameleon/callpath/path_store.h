@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Every call path of the process, once, and the modules they mention: what
+/// Every call path of the process, once, and the modules and source lines they mention: what
 /// goes into the trace file. Shared by all threads under a mutex, taken only
 /// for stacks a thread has not seen before. Two different paths of one 64-bit
 /// signature are held to be one: below 1e-9 for 100 000 paths. A child of `fork` has the store as
@@ -62,6 +62,13 @@ class PathStore {
   /// The file of a module; empty if the id stands for none.
   std::string module_file(std::uint64_t id);
 
+  /// Remembers a source frame; returns its id.
+  std::uint64_t add_source(SourceFrame source);
+  /// The source frames, by id.
+  std::map<std::uint64_t, SourceFrame> sources();
+  /// The function that a source frame is in, as the frame of its first line.
+  Frame function_of_source(std::uint64_t id);
+
  private:
   static constexpr Frame kUnknown[] = {kUnknownFrame};
 
@@ -70,6 +77,7 @@ class PathStore {
   std::unordered_map<std::uint64_t, CallPath> paths_;
   std::unordered_map<std::uint64_t, std::uint64_t> relaxed_;  ///< of paths for which one stands
   std::map<std::uint64_t, Module> modules_;
+  std::map<std::uint64_t, SourceFrame> sources_;
 };
 
 }  // namespace chameleon::callpath

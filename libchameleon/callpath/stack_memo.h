@@ -8,7 +8,7 @@
 /// walk*, those of a page at once, and stops at the first page with one that differs: up to there
 /// a walk would read the very same addresses, so no page is touched that a walk would not touch,
 /// even if the stack of the earlier walk has been unmapped or has become another thread's. Not
-/// covered: that code at one address became other code (see `needs_loader_check`).
+/// covered: that code at one address became other code, and what interpreters run (`Dependence`).
 ///
 /// Two places per (call site, rsp), `kSets` sets, some 1 MiB of which only what is used becomes
 /// resident. No allocation but in `make`. Cost of a hit: 0.4 ns a word.
@@ -53,6 +53,12 @@ class StackMemo {
   static constexpr std::size_t kSets = 256;
   static constexpr std::uint8_t kManyMisses = 7;
 
+  /// What an answer may change with although the words are the same.
+  enum Dependence : std::uint8_t {
+    kOnLoader = 1,  ///< a module on the path may be unloaded
+    kOnPython = 2,  ///< an interpreter is on the stack; `signature` is a number of PythonPaths
+  };
+
   struct Slot {
     void* call_site;
     std::uint32_t generation;  ///< of the memo when it was filled; 0: never
@@ -60,7 +66,7 @@ class StackMemo {
     std::uint64_t signature;
     Registers start;
     bool uses_bp;                       ///< the walk used rbp before any frame restored it
-    bool needs_loader_check;            ///< a module on the path may be unloaded
+    std::uint8_t depends;               ///< on more than the words: `Dependence`, added up
     std::uint8_t ends[kMostWords + 8];  ///< of the words that share a page with those before
     StackWord words[kMostWords];
   };

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "callpath/python_runtime.h"
+
 namespace chameleon::callpath {
 
 namespace {
@@ -126,6 +128,7 @@ StackWalker::Outcome StackWalker::walk_to_end(const Registers& here, void* call_
                                               StackWord* words) noexcept {
   Walk<kRecords> walk(here, bounds_.of(here.sp), words);
   bool asked_loader = false;
+  bool runs_python = false;
   bool has_more = true;
   std::uintptr_t pc = here.pc;
   Rule* rule = follow(first_, pc);
@@ -133,9 +136,12 @@ StackWalker::Outcome StackWalker::walk_to_end(const Registers& here, void* call_
   void** const last = found.all + std::size(found.all);
   std::uint64_t hash = kHashOfNoStack;
   do {
-    if (rule->step == Step::kOther && !rule->is_permanent && !asked_loader) [[unlikely]] {
-      if (!modules_.current()) return Outcome::kStale;
-      asked_loader = true;
+    if (rule->step == Step::kOther) [[unlikely]] {
+      runs_python |= rule->runs_python;
+      if (!rule->is_permanent && !asked_loader) {
+        if (!modules_.current()) return Outcome::kStale;
+        asked_loader = true;
+      }
     }
     if (!walk.step(*rule, pc)) [[unlikely]] {
       if (rule == &stale_) return Outcome::kStale;
@@ -159,6 +165,7 @@ StackWalker::Outcome StackWalker::walk_to_end(const Registers& here, void* call_
   found.words = is_recorded ? static_cast<std::size_t>(walk.words_read() - words) : 0;
   found.uses_bp = walk.uses_bp();
   found.needs_loader_check = asked_loader;
+  found.runs_python = runs_python;
   return Outcome::kComplete;
 }
 
@@ -200,6 +207,10 @@ StackWalker::Rule* StackWalker::learn(std::uintptr_t pc) {
     rule.unwind = read_rule(module->eh_frame_hdr, pc);
   // How stacks that were made by hand begin.
   if (pc == 0) rule.unwind.cfa = UnwindRule::Cfa::kOutermost, rule.is_permanent = true;
+  const PythonRuntime* const python = PythonRuntime::present();
+  rule.runs_python = python != nullptr && python->runs_functions(pc);
+  // What the modules are is asked on each way through Python.
+  if (rule.runs_python) rule.is_permanent = false;
   const bool saves_rbp = rule.unwind.rbp == UnwindRule::Rbp::kAtCfa;
   if (rule.is_permanent && rule.unwind.cfa == UnwindRule::Cfa::kRsp &&
       rule.unwind.cfa_offset >= 8 && (saves_rbp || rule.unwind.rbp == UnwindRule::Rbp::kKept))

@@ -58,6 +58,7 @@ class StackWalker {
     bool is_truncated = false;
     bool uses_bp = false;
     bool needs_loader_check = false;
+    bool runs_python = false;  ///< the interpreter's loop is on the stack
     void* all[kMostFrames + kOwnFrames];
   };
 
@@ -83,6 +84,7 @@ class StackWalker {
     UnwindRule unwind;
     Step step = Step::kOther;
     bool is_permanent = true;  ///< its module cannot be unloaded
+    bool runs_python = false;
   };
   template <bool kRecords>
   class Walk;

@@ -12,6 +12,7 @@ void join_tables(Trace& trace, Trace& other) {
   trace.arrays.merge(other.arrays);
   trace.paths.merge(other.paths);
   trace.modules.merge(other.modules);
+  trace.sources.merge(other.sources);
   trace.predefined.merge(other.predefined);
   join(trace.carried, other.carried, trace.facts, other.facts);
   trace.facts.merge(other.facts);

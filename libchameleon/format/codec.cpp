@@ -42,7 +42,12 @@ enum Section : std::uint64_t {
   kTotals = 17,
   kWaits = 18,
   kEfforts = 19,
+  kSources = 20,
 };
+
+/// Offsets of module 0 from here on are places in the section of source frames; those below are
+/// the special frames.
+constexpr std::uint64_t kFirstSourcePlace = 4;
 
 template <class F>
 void section(ByteWriter& out, Section tag, F body) {
@@ -51,6 +56,14 @@ void section(ByteWriter& out, Section tag, F body) {
   out.varint(tag);
   out.varint(inner.bytes().size());
   out.raw(inner.bytes());
+}
+
+void write_source(ByteWriter& w, const SourceFrame& source) {
+  w.text(source.file);
+  w.text(source.function);
+  for (const std::uint32_t number :
+       {source.begin, source.line, source.column, source.end_line, source.end_column})
+    w.varint(number);
 }
 
 void write_tables(ByteWriter& out, const Trace& trace) {
@@ -83,13 +96,27 @@ void write_tables(ByteWriter& out, const Trace& trace) {
       w.text(module.path);
     }
   });
+  if (!trace.sources.empty())
+    section(out, kSources, [&](ByteWriter& w) {
+      w.varint(trace.sources.size());
+      for (const auto& [id, source] : trace.sources) write_source(w, source);
+    });
   section(out, kPaths, [&](ByteWriter& w) {
     const auto modules = places(trace.modules);
+    const auto sources = places(trace.sources);
     w.varint(trace.paths.size());
     for (const auto& [signature, path] : trace.paths) {
       w.u64(signature);
       w.varint(path.frames.size());
       for (const Frame& frame : path.frames) {
+        if (is_source(frame)) {
+          const auto source = sources.find(frame.offset);
+          w.varint(0);
+          w.u64(0);
+          w.varint(source == sources.end() ? kUnknownFrame.offset
+                                           : kFirstSourcePlace + source->second);
+          continue;
+        }
         const auto place = modules.find(frame.module);
         w.varint(place == modules.end() ? 0 : place->second + 1);
         if (place == modules.end()) w.u64(frame.module);
@@ -134,7 +161,26 @@ void read_arrays(ByteReader& in, Trace& trace, std::uint64_t budget) {
   }
 }
 
-void read_paths(ByteReader& in, Trace& trace, std::vector<std::uint64_t>& order) {
+/// Ids of the source frames, in the order of the section.
+std::vector<std::uint64_t> read_sources(ByteReader& in, Trace& trace) {
+  std::vector<std::uint64_t> order;
+  const std::uint64_t count = in.count(7);
+  for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
+    SourceFrame source{in.text(), in.text()};
+    for (std::uint32_t* number :
+         {&source.begin, &source.line, &source.column, &source.end_line, &source.end_column}) {
+      const std::uint64_t value = in.varint();
+      if (value > INT32_MAX) in.fail();
+      *number = static_cast<std::uint32_t>(value);
+    }
+    order.push_back(source_id(source));
+    trace.sources.emplace(order.back(), std::move(source));
+  }
+  return order;
+}
+
+void read_paths(ByteReader& in, const std::vector<std::uint64_t>& sources, Trace& trace,
+                std::vector<std::uint64_t>& order) {
   std::vector<std::uint64_t> modules;
   for (const auto& [id, module] : trace.modules) modules.push_back(id);
   const std::uint64_t count = in.count(9);
@@ -147,7 +193,15 @@ void read_paths(ByteReader& in, Trace& trace, std::vector<std::uint64_t>& order)
       if (place > modules.size()) in.fail();
       if (!in.ok()) break;
       const std::uint64_t module = place == 0 ? in.u64() : modules[place - 1];
-      path.frames.push_back({module, in.varint()});
+      std::uint64_t offset = in.varint();
+      if (module == 0 && offset >= kFirstSourcePlace) {
+        if (offset - kFirstSourcePlace >= sources.size()) {
+          in.fail();
+          break;
+        }
+        offset = sources[offset - kFirstSourcePlace];
+      }
+      path.frames.push_back({module, offset});
     }
     order.push_back(signature);
     trace.paths.emplace(signature, std::move(path));
@@ -251,7 +305,7 @@ Bytes encode_trace(const Trace& trace) {
 
 Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
   Trace trace;
-  std::vector<std::uint64_t> paths;
+  std::vector<std::uint64_t> paths, sources;
   ByteReader in(bytes);
   std::uint64_t offset = 0;
   const auto corrupt = [&](const char* what) {
@@ -284,7 +338,8 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
         }
         break;
       }
-      case kPaths: read_paths(part, trace, paths); break;
+      case kSources: sources = read_sources(part, trace); break;
+      case kPaths: read_paths(part, sources, trace, paths); break;
       case kPredefined: {
         const std::uint64_t kinds = part.count(2);
         for (std::uint64_t i = 0; i < kinds && part.ok(); ++i) {

@@ -41,6 +41,14 @@ std::uint64_t module_id_of_file(const std::string& path) {
   return not_zero(combine(hash_bytes(name.data(), name.size()), hash_file(path.c_str())));
 }
 
+std::uint64_t source_id(const SourceFrame& source) {
+  std::string text = source.file + '\0' + source.function;
+  for (const std::uint32_t number :
+       {source.begin, source.line, source.column, source.end_line, source.end_column})
+    text += '\0' + std::to_string(number);
+  return hash_bytes(text.data(), text.size()) | kFirstSourceId;
+}
+
 std::string to_hex(std::span<const std::uint8_t> bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";
   std::string text;

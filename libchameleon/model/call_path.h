@@ -3,9 +3,10 @@
 
 /// Call paths: the stack from an MPI call up to `main`, in terms that are
 /// equal on all ranks. A frame is (module, offset), never an address, so that
-/// neither address-space randomization nor the order of loading shows. The
-/// *stack signature* is a 64-bit hash of the frames, in their order. Values
-/// only: nothing here looks at the running process.
+/// neither address-space randomization nor the order of loading shows; where a
+/// program is interpreted, a frame is a line of its source. The *stack
+/// signature* is a 64-bit hash of the frames, in their order. Values only:
+/// nothing here looks at the running process.
 
 #include <cstdint>
 #include <span>
@@ -30,6 +31,26 @@ inline constexpr Frame kAnonymousFrame{0, 0};  ///< code generated at run time
 inline constexpr Frame kTruncatedFrame{0, 1};  ///< outer frames were not kept
 inline constexpr Frame kUnknownFrame{0, 2};    ///< no stack unwinder
 inline constexpr Frame kAnyFrames{0, 3};       ///< of a relaxed path: any frames, or none
+
+/// Where an interpreted function calls. Known by its content, so that ranks agree.
+struct SourceFrame {
+  std::string file;
+  std::string function;     ///< with the names of what it is defined in
+  std::uint32_t begin = 0;  ///< the line on which the function begins
+  std::uint32_t line = 0;   ///< of the call
+  /// The part of the source that calls: from here up to there, columns in bytes from 1. 0: unknown.
+  std::uint32_t column = 0, end_line = 0, end_column = 0;
+  bool operator==(const SourceFrame&) const = default;
+};
+
+/// Offsets of module 0 from here on are ids of source frames.
+inline constexpr std::uint64_t kFirstSourceId = std::uint64_t{1} << 63;
+inline bool is_source(const Frame& frame) {
+  return frame.module == 0 && frame.offset >= kFirstSourceId;
+}
+
+/// The id of a source frame: a hash of its content.
+std::uint64_t source_id(const SourceFrame& source);
 
 /// Frames from the call site (innermost, first) to `main`.
 struct CallPath {

@@ -85,6 +85,7 @@ struct Trace final : CallSchema, RunFacts {
   std::map<std::uint64_t, std::vector<std::int64_t>> arrays;  ///< by content hash
   std::map<std::uint64_t, CallPath> paths;                    ///< by stack signature
   std::map<std::uint64_t, Module> modules;                    ///< by Frame::module
+  std::map<std::uint64_t, SourceFrame> sources;               ///< by Frame::offset
 
   std::map<std::string, std::vector<Predefined>> predefined;  ///< by kind: datatype, op
 

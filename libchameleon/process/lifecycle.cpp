@@ -341,8 +341,11 @@ std::unique_ptr<Tracer> make_tracer(Start& start, int rank, int size, bool threa
   reserve_space();
   const bool made = guarded([&] {
     started();
-    if (const Status unwinder = callpath::Engine::start(); !unwinder && rank == 0)
+    const Status unwinder = callpath::Engine::start(start.settings.python);
+    if (!unwinder && rank == 0)
       say(unwinder.error().message + "; calls are recorded without call paths");
+    const std::string python = callpath::Engine::python_not_shown();
+    if (!python.empty() && rank == 0) say(python);
     tracer = std::make_unique<Tracer>(start.settings, rank, size, g_comms[0], g_comms[1],
                                       start.path, std::move(start.writer));
     if (threaded) tracer->recorder().set_threaded();

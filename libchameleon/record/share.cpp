@@ -55,6 +55,12 @@ void complete_share(Share& share) {
           trace.paths[signature].frames.assign(frames.begin(), frames.end());
       });
   trace.modules = callpath::Engine::modules();
+  const std::map<std::uint64_t, SourceFrame> sources = callpath::Engine::sources();
+  for (const auto& [signature, path] : trace.paths)
+    for (const Frame& frame : path.frames)
+      if (is_source(frame))
+        if (const auto found = sources.find(frame.offset); found != sources.end())
+          trace.sources.insert(*found);
 }
 
 }  // namespace chameleon::record

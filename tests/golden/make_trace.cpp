@@ -187,6 +187,27 @@ Trace of_threads(const std::string& what) {
   return job.build();
 }
 
+Frame add_source(Trace& trace, SourceFrame source) {
+  const std::uint64_t id = source_id(source);
+  trace.sources.emplace(id, std::move(source));
+  return {0, id};
+}
+
+/// The program of `whole` in Python, with a method for each call, called by a lambda in a function
+/// of the same name as one in another file.
+Trace of_python(Trace whole) {
+  const std::string solver = "/nowhere/solver.py", library = "/nowhere/library/solver.py";
+  whole.modules = {{77, {"", "/nowhere/mpi4py/MPI.cpython-311-x86_64-linux-gnu.so"}}};
+  for (std::uint16_t call = kInit; call <= kFinalize; ++call)
+    whole.paths[100U + call] = {
+        {{77, 0x1000U + call},
+         add_source(whole, {solver, "Solver.step", 40, 40U + call, 5, 40U + call, 30}),
+         add_source(whole, {solver, "run.<locals>.<lambda>", 20, 20, 9, 20, 30}),
+         add_source(whole, {library, "run", 7, 9, 3, 9, 12}),
+         add_source(whole, {solver, "<module>", 1, 99, 1, 99, 10})}};
+  return whole;
+}
+
 /// Two ranks that exchange a message and make a call, all names of which hold what some format
 /// gives a meaning: quotes, separators, comments, control characters, and bytes that are no UTF-8.
 Trace of_names() {
@@ -213,6 +234,7 @@ Trace of_names() {
   trace.modules[77] = {"", "/nowhere/" + hostile};
   for (std::uint16_t call = kInit; call <= kFinalize; ++call)
     trace.paths[100U + call] = {{{77, 0x1000U + call}, {77, 0x2000}}};
+  trace.paths[100U + kSendrecv].frames[0] = add_source(trace, {hostile, hostile, 1, 2});
   for (std::uint32_t rank = 0; rank < 2; ++rank) trace.facts[rank].host = hostile;
   return trace;
 }
@@ -235,7 +257,8 @@ int main(int argc, char** argv) {
   for (std::uint32_t rank = 0; rank < kRanks; ++rank) run(builder, rank);
   Trace trace = builder.build();
   add_facts(trace);
-  bool written = write(argv[1], trace) && write("names.cham", of_names());
+  bool written = write(argv[1], trace) && write("names.cham", of_names()) &&
+                 write("python.cham", of_python(trace));
   for (const char* what : {"fits", "amounts", "shared", "reused"})
     written = write(std::string("threads-") + what + ".cham", of_threads(what)) && written;
   return written ? 0 : 1;

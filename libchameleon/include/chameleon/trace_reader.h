@@ -69,9 +69,17 @@ struct Module {
   std::string build_id, path;
 };
 
-/// A return address: the module's id and the distance from where it is loaded.
+/// A return address: the module's id and the distance from where it is loaded. Of module 0, what is
+/// no code in a file: a line of an interpreted program (TraceReader::source), or frames not known.
 struct Frame {
   std::uint64_t module = 0, offset = 0;
+};
+
+/// Where a function of an interpreted program calls.
+struct SourceLine {
+  std::string file, function;
+  std::uint32_t begin = 0;  ///< the line on which the function begins
+  std::uint32_t line = 0;
 };
 
 /// A fact that this version of the reader does not know, as a newer one wrote it.
@@ -271,7 +279,9 @@ class __attribute__((visibility("default"))) TraceReader {
 
   /// Frames of a call path, innermost first; none if it is not known.
   std::vector<Frame> frames(std::uint64_t path) const;
-  /// The innermost frame outside MPI's libraries: "program+0x1234".
+  /// The line that a frame of an interpreted program is; nothing of other frames.
+  std::optional<SourceLine> source(const Frame& frame) const;
+  /// The innermost frame outside MPI's libraries: "program+0x1234", "solver.py:42 step()".
   std::string site(std::uint64_t path) const;
   /// "MPI_INT", "MPI_COMM_WORLD", "null", "comm 2".
   std::string object_name(std::string_view kind, std::int64_t value) const;

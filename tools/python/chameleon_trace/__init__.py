@@ -14,9 +14,11 @@ from .errors import TraceError
 from .events import NOT_RECORDED, Event
 from .fact_table import ONLINE_FACTS, RANK_FACTS, RUN_FACTS, Fact
 from .facts import RankFacts
+from .markers import marker
 from .nodes import CallNode, Form, Inexact, Loop, SpecialRank, TimeEntry
 from .overview import Comparison, RankTimes
-from .payload import Call, Cluster, Declaration, Field, Frame, Module, Online, Phase, Predefined
+from .payload import Call, Cluster, Declaration, Field, Frame, Module, Online, Phase, Predefined, \
+    SourceFrame
 from .place_waits import PlaceWaits
 from .rank_list import RankList
 from .series import OverRanks, Span, Took
@@ -34,6 +36,6 @@ __all__ = ["Bar", "COLUMNS", "Call", "CallNode", "Cluster", "Communicator", "Com
            "Declaration", "EffortStep", "EffortStratum", "EffortWindow", "Event", "Fact", "Field",
            "Form", "Frame", "Histogram", "Inexact", "Line", "Loop", "Module", "NOT_RECORDED",
            "ONLINE_FACTS", "Online", "OverRanks", "Phase", "PlaceTimes", "PlaceWaits",
-           "Predefined", "RANK_FACTS", "RUN_FACTS", "RankFacts", "RankList", "RankTimes", "Span", "SpecialRank",
+           "Predefined", "RANK_FACTS", "RUN_FACTS", "RankFacts", "RankList", "RankTimes", "SourceFrame", "Span", "SpecialRank",
            "StreamTimes", "TimeClass", "TimeEntry", "TimeTable", "Timeline", "Took", "Total",
-           "Trace", "TraceError", "ValueSequence", "compare", "parse_trace", "read_trace"]
+           "Trace", "TraceError", "ValueSequence", "compare", "marker", "parse_trace", "read_trace"]

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Where loops are, as return addresses."""
+"""Where loops are, as return addresses or lines of an interpreted program."""
+
+from .sources import source_text
 
 BINDINGS = ("libmpi", "libchameleon")
 
@@ -8,9 +10,10 @@ class _Paths:
     """Call paths whose `outer` outermost frames are the same. Those next to them lie from `first` to
     `last`, or, where a path ends or they are of several modules, both are None."""
 
-    __slots__ = ("some", "outer", "first", "last")
+    __slots__ = ("trace", "some", "outer", "first", "last")
 
-    def __init__(self, some, outer, first=None, last=None):
+    def __init__(self, trace, some, outer, first=None, last=None):
+        self.trace = trace
         self.some = some  # one of them, outermost first
         self.outer = outer
         self.first, self.last = first, last
@@ -24,16 +27,31 @@ class _Paths:
         most = min(self.outer, other.outer)
         outer = next((i for i in range(most) if self.some[i] != other.some[i]), most)
         (first, last), (other_first, other_last) = self.after(outer), other.after(outer)
-        if not first or not other_first or first.module != other_first.module or not first.module:
-            return _Paths(self.some, outer)
-        return _Paths(self.some, outer, min(first, other_first), max(last, other_last))
+        code = _position(self.trace, first)[0]
+        if not code or code != _position(self.trace, other_first)[0]:
+            return _Paths(self.trace, self.some, outer)
+        at = lambda frame: _position(self.trace, frame)[1]  # noqa: E731
+        return _Paths(self.trace, self.some, outer, min(first, other_first, key=at),
+                      max(last, other_last, key=at))
+
+
+def _position(trace, frame):
+    """What a frame is in, and how far: a module, or a function of a source. None: nothing."""
+    if frame is None:
+        return None, 0
+    source = trace.sources.get(frame.offset)
+    if frame.module == 0 and source is not None:
+        return source[:3], (source.line, source.column)
+    return frame.module or None, frame.offset
 
 
 def innermost(trace, frames):
-    """The index of the innermost frame outside MPI's libraries and the tracer's, or 0."""
+    """The index of the innermost frame outside MPI's libraries, its bindings to other languages and
+    the tracer's, or 0."""
     for i, frame in enumerate(frames):
         module = trace.modules.get(frame.module)
-        if module is None or not module.path.rpartition("/")[2].startswith(BINDINGS):
+        if module is None or not (module.path.rpartition("/")[2].startswith(BINDINGS)
+                                  or "/mpi4py/" in module.path):
             return i
     return 0
 
@@ -43,7 +61,7 @@ def _paths(trace, node):
     if not node.is_loop:
         frames = trace.paths.get(node.path, ())
         some = frames[innermost(trace, frames):][::-1]
-        return _Paths(some, len(some)) if some else None
+        return _Paths(trace, some, len(some)) if some else None
     every = None
     for inner in node.body:
         paths = _paths(trace, inner)
@@ -61,6 +79,9 @@ def loop_place(trace, loop):
     first, last = paths.first, paths.last
     if first is None and paths.outer:
         first = last = paths.some[paths.outer - 1]
+    source = trace.sources.get(first.offset) if first and not first.module else None
+    if source is not None:
+        return source_text(source, trace.sources[last.offset].line)
     if first is None or not first.module:
         return ""
     end = "" if first == last else f"-{last.offset:#x}"

@@ -22,6 +22,8 @@ Field = namedtuple("Field", "name kind stored")
 Call = namedtuple("Call", "id name fields")
 Module = namedtuple("Module", "id build_id path")
 Frame = namedtuple("Frame", "module offset")
+SourceFrame = namedtuple("SourceFrame", "file function begin line column end_line end_column")
+SourceFrame.__doc__ = "Where an interpreted function calls; columns from 1, 0 where not known."
 Predefined = namedtuple("Predefined", "name size")
 Declaration = namedtuple("Declaration", "what ranks")
 Cluster = namedtuple("Cluster", "call_path lead ranks")
@@ -31,8 +33,16 @@ Online = namedtuple("Online", [*(fact.name for fact in ONLINE_FACTS), "clusters"
 PLAIN, END_POINT, ARRAY = range(3)
 STATES = ("AT", "C", "L", "F")
 MOST_PHASES = 4096
+FIRST_SOURCE_PLACE = 4  # offsets of module 0 below are frames that are not known
+FIRST_SOURCE_ID = 1 << 63
 NO_ONLINE = Online(*("" if fact.is_text else 0 for fact in ONLINE_FACTS), (), ())._replace(
     call_frequency=1)
+
+
+def source_id(source):
+    """What frames know a line of the source by: a hash of its content."""
+    text = "\0".join(str(part) for part in source).encode("utf-8", "replace")
+    return codec.xxh3_64(text) | FIRST_SOURCE_ID
 
 
 class Part:
@@ -46,7 +56,8 @@ class Part:
         self.complete = False
         self.run = {fact.name: "" if fact.is_text else 0 for fact in RUN_FACTS}
         self.calls, self.modules, self.paths, self.predefined = {}, {}, {}, {}
-        self.path_order = []
+        self.sources = {}
+        self.path_order, self.source_order = [], []
         self.array_sequences = []
         self.fact_table = FactTable()
         self.declarations = []
@@ -121,6 +132,15 @@ class Part:
             module = Module(reader.u64(), reader.text(), reader.text())
             self.modules[module.id] = module
 
+    def read_sources(self, reader):
+        for _ in range(reader.count(7)):
+            source = SourceFrame(reader.text(), reader.text(),
+                                 *(reader.varint() for _ in range(5)))
+            if max(source[2:]) >= 1 << 31:
+                raise corrupt("a line of the source has an impossible number")
+            self.source_order.append(source_id(source))
+            self.sources[self.source_order[-1]] = source
+
     def read_paths(self, reader):
         modules = list(self.modules)
         for _ in range(reader.count(9)):
@@ -130,7 +150,12 @@ class Part:
                 if place > len(modules):
                     raise corrupt("a frame is of an unknown module")
                 module = modules[place - 1] if place else reader.u64()
-                frames.append(Frame(module, reader.varint()))
+                offset = reader.varint()
+                if module == 0 and offset >= FIRST_SOURCE_PLACE:
+                    if offset - FIRST_SOURCE_PLACE >= len(self.source_order):
+                        raise corrupt("a frame is of an unknown line")
+                    offset = self.source_order[offset - FIRST_SOURCE_PLACE]
+                frames.append(Frame(module, offset))
             self.path_order.append(signature)
             self.paths[signature] = tuple(frames)
 
@@ -200,4 +225,4 @@ class Part:
                 6: read_predefined, 7: read_first_facts, 8: read_declarations, 9: read_nodes,
                 10: read_online, 11: read_state_times, 12: read_clocks, 13: read_threads,
                 14: read_facts, 15: read_times, 16: read_series,
-                17: read_totals, 18: read_waits, 19: read_efforts}
+                17: read_totals, 18: read_waits, 19: read_efforts, 20: read_sources}

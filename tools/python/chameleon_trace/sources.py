@@ -49,8 +49,21 @@ def _note(notes):
     return ""
 
 
+def source_text(source, last=0):
+    """`solver.py:42 step()`, or `solver.py:42-58 step()` up to a last line, of a SourceFrame."""
+    end = f"-{last}" if last > source.line else ""
+    return f"{source.file.rpartition('/')[2]}:{source.line}{end} {source_function(source.function)}"
+
+
+def source_function(name):
+    """`step` as `step()`, but `<module>` as it is."""
+    return name if name.endswith(">") else name + "()"
+
+
 def short_function(name):
-    """`std::vector<int> f<int>(int)` as `f()`."""
+    """`std::vector<int> f<int>(int)` as `f()`; functions of Python as `source_function`."""
+    if name.startswith("<") or ".<" in name:
+        return source_function(name)
     name = name.replace("(anonymous namespace)::", "")
     if "operator" in name:
         return name
@@ -76,6 +89,9 @@ class Sources:
     def of(self, frame):
         """Lines of a frame, innermost first: more than one if functions were inlined in it. Empty
         if nothing is known."""
+        source = self.trace.sources.get(frame.offset)
+        if source is not None and frame.module == 0:
+            return (Line(source.function, source.file, source.line),)
         if frame.module not in self.known:
             self.known[frame.module] = self._ask(frame.module)
         return self.known[frame.module].get(frame.offset, ())

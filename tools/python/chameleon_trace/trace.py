@@ -17,7 +17,7 @@ from .overview import Comparison, rank_times, trace_html
 from .payload import NO_ONLINE, Declaration
 from .place_waits import place_waits
 from .rank_list import RankList
-from .sources import Line, Sources, short_function
+from .sources import Line, Sources, short_function, source_text
 from .timeline import Timeline
 
 MOST_BYTES = 1 << 30
@@ -38,6 +38,7 @@ class Trace:
         self.complete = last.complete
         self.ranks = first.ranks
         self.calls, self.modules, self.paths, self.predefined = {}, {}, {}, {}
+        self.sources = {}
         self.online, self.world_size = NO_ONLINE, 0
         self.threads = 1
         self.time_tables = [part.times for part, _ in parts if part.times is not None]
@@ -50,7 +51,7 @@ class Trace:
         self._work = MOST_WORK
         for part, times in parts:
             self.ranks = self._united(self.ranks, part.ranks)
-            for name in ("calls", "modules", "paths", "predefined"):
+            for name in ("calls", "modules", "sources", "paths", "predefined"):
                 for key, value in getattr(part, name).items():
                     getattr(self, name).setdefault(key, value)
             table = part.fact_table
@@ -198,12 +199,13 @@ class Trace:
         return self._waited
 
     def frame_text(self, frame):
-        """A frame as text: module+offset."""
+        """A frame as text: module+offset, or of an interpreted program `solver.py:42 step()`."""
         module = self.modules.get(frame.module)
         if module is not None:
             return f"{module.path.rpartition('/')[2]}+{frame.offset:#x}"
         if frame.module == 0:
-            return NO_FILE.get(frame.offset, "?")
+            source = self.sources.get(frame.offset)
+            return source_text(source) if source else NO_FILE.get(frame.offset, "?")
         return f"module {frame.module:#x}+{frame.offset:#x}"
 
     def frames(self, path):
@@ -243,7 +245,8 @@ class Trace:
 
     def loop_place(self, loop):
         """Where a Loop is: program+0x1234-0x1290, the first and the last return address of its body
-        under the frames that all of it has in common; empty if there are none."""
+        under the frames that all of it has in common; in an interpreted program
+        solver.py:42-58 step(). Empty if there are none."""
         return loop_place(self, loop)
 
     def object_name(self, kind, value):
