@@ -14,8 +14,9 @@ constexpr int kTurn = 2048;
 
 }  // namespace
 
-Result<CheckReport> check(const Trace& trace, Omissions* omissions, Omissions* unawaited) {
-  Simulation simulation(trace, omissions, unawaited);
+Result<CheckReport> check(const Trace& trace, Omissions* omissions, Omissions* unawaited,
+                          Rooms* rooms) {
+  Simulation simulation(trace, omissions, unawaited, rooms);
   if (const Status ready = simulation.prepare(); !ready) return ready.error();
   return simulation.run();
 }
@@ -88,6 +89,7 @@ Status Simulation::prepare() {
       omissions_ != nullptr || unawaited_ != nullptr || !trace_.complete || !declared_.empty();
   for (Omissions* lists : {omissions_, unawaited_})
     if (lists != nullptr) lists->assign(world, {});
+  if (rooms_ != nullptr) rooms_->assign(world, {});
   return Unit{};
 }
 

@@ -82,14 +82,19 @@ struct Omission {
 /// By world rank, ascending. Without these the rest of the trace runs to its end.
 using Omissions = std::vector<std::vector<Omission>>;
 
+/// Receives that declared parts gave less room than the message that they get takes: by world rank,
+/// the event that makes the receive, and the bytes.
+using Rooms = std::vector<std::map<std::uint64_t, std::int64_t>>;
+
 /// Simulates the whole trace. Error: the trace is damaged (see `RankView`).
 ///
 /// With `unawaited`, sends are synchronous and collectives synchronize, which any MPI may do: a
 /// send ends when its receive is posted. In a circle a send is then not waited for, and listed
 /// there; nothing is left out for it. The rest of the trace runs to its end on any MPI if those
-/// sends that are listed are nonblocking and completed at the end.
+/// sends that are listed are nonblocking and completed at the end; and if receives have the room
+/// that `rooms` tells.
 Result<CheckReport> check(const Trace& trace, Omissions* omissions = nullptr,
-                          Omissions* unawaited = nullptr);
+                          Omissions* unawaited = nullptr, Rooms* rooms = nullptr);
 
 /// Why a replay would not run to its end unless operations are left out, in one
 /// line; empty if it would (what an incomplete trace cuts off is left out anyway).

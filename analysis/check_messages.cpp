@@ -164,11 +164,16 @@ Simulation::Value Simulation::take(const ChannelKey& key, Channel& channel) {
 void Simulation::judge_size(std::uint32_t rank, const Request& request, Value bytes,
                             std::int64_t returned) {
   if (request.loose || request.capacity < 0 || bytes <= request.capacity) return;
+  const bool by_declared = declared(rank) || declared(request.channel.source);
+  if (rooms_ != nullptr && by_declared && returned == 0) {
+    std::int64_t& room = (*rooms_)[rank][request.made];
+    room = std::max(room, bytes);
+  }
   fault("truncation", rank, request.event, request.call,
         "receives at most " + std::to_string(request.capacity) + " bytes, but world rank " +
             std::to_string(request.channel.source) + " sends " + std::to_string(bytes) +
             " with tag " + std::to_string(request.channel.tag),
-        returned, declared(rank) || declared(request.channel.source));
+        returned, by_declared);
 }
 
 void Simulation::receive_part(std::uint32_t rank, const CallPlan& plan, Request& request) {
@@ -176,7 +181,7 @@ void Simulation::receive_part(std::uint32_t rank, const CallPlan& plan, Request&
   const FollowedEvent& at = self.at;
   request.kind = Request::Kind::kRecv;
   request.active = true;
-  request.event = at.number;
+  request.event = request.made = at.number;
   request.part = plan.action == Action::kSendrecv ? 1 : 0;
   request.call = self.call();
   request.channel.context = channel_context(plan, at.comm->context);

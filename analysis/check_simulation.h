@@ -19,8 +19,8 @@ namespace chameleon::analysis {
 
 class Simulation {
  public:
-  Simulation(const Trace& trace, Omissions* omissions, Omissions* unawaited)
-      : trace_(trace), plan_(trace), omissions_(omissions), unawaited_(unawaited) {}
+  Simulation(const Trace& trace, Omissions* omissions, Omissions* unawaited, Rooms* rooms)
+      : trace_(trace), plan_(trace), omissions_(omissions), unawaited_(unawaited), rooms_(rooms) {}
   Status prepare();
   CheckReport run();
 
@@ -109,6 +109,7 @@ class Simulation {
   FollowPlan plan_;
   Omissions* omissions_;
   Omissions* unawaited_;  ///< or null: sends are buffered
+  Rooms* rooms_;
   RankList declared_;
   bool goes_on_ = false;                   ///< past what holds everyone up
   std::vector<std::uint64_t> unmodelled_;  ///< by call id: how often

@@ -116,6 +116,7 @@ struct Request {
   std::int64_t capacity = -1;
   std::int64_t received = -1;
   std::uint64_t event = 0;  ///< that made or started it
+  std::uint64_t made = 0;   ///< event that made it, of receives
   std::uint32_t part = 0;   ///< see `Omission`
   std::uint16_t call = 0;
   CollectiveKey collective;

@@ -191,11 +191,15 @@ bool Comparison::array_matches(const RawEvent& raw, const RawValue& token, const
                                std::span<const std::int64_t> stored) {
   const std::span<const std::int64_t> given = raw.array(token);
   if (given.size() != stored.size()) return false;
+  const bool one_by_one = param.kind == Kind::kRequest &&
+                          (raw.find("indx") != nullptr || raw.find("array_of_indices") != nullptr);
+  const auto same = [&](std::int64_t element, std::int64_t told) {
+    if (!is_object(param.kind)) return element == told;
+    return model_.matches(param.kind, element, told) ||
+           (one_by_one && model_.is_null(param.kind, element) && model_.has_ended(told));
+  };
   bool matched = true;
-  for (std::size_t i = 0; i < given.size(); ++i)
-    matched = (is_object(param.kind) ? model_.matches(param.kind, given[i], stored[i])
-                                     : given[i] == stored[i]) &&
-              matched;
+  for (std::size_t i = 0; i < given.size(); ++i) matched = same(given[i], stored[i]) && matched;
   return matched;
 }
 

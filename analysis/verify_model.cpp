@@ -49,6 +49,11 @@ bool RawModel::is_null(Kind kind, std::int64_t handle) const {
   return found != known.end() && ends_with(found->second.front(), "_NULL");
 }
 
+bool RawModel::has_ended(std::int64_t id) const {
+  const Objects& known = objects_[static_cast<std::size_t>(Kind::kRequest)];
+  return known.gone.count(id) > 0 && known.handle_of.count(id) == 0;
+}
+
 bool RawModel::predefined_matches(Kind kind, const Names& names, std::int64_t handle,
                                   std::int64_t id) {
   if (ends_with(names.front(), "_NULL")) return id == -1;

@@ -46,6 +46,8 @@ class RawModel {
   void release(Kind kind, std::int64_t handle, std::int64_t id);
 
   bool is_null(Kind kind, std::int64_t handle) const;
+  /// Whether `id` is of a request that has ended, as a null entry of an array may be recorded.
+  bool has_ended(std::int64_t id) const;
   /// Where the end-points of calls on a communicator are counted; alone, if it is not known.
   CommPlace place(std::int64_t comm) const;
   void learn_comm(std::int64_t comm, std::span<const std::int64_t> members);

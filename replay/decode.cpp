@@ -284,6 +284,17 @@ bool Interpreter::send_as_bytes(const BufferPlan& plan, std::int64_t bytes) {
   return true;
 }
 
+/// A receive whose message is longer than declared parts of the trace say takes it as bytes.
+bool Interpreter::make_room(const ParamPlan& buffer, std::int64_t& high) {
+  const auto room = rooms_.find(number_);
+  if (room == rooms_.end() || buffer.info.direction != Direction::kOut || buffer.buffer.count < 0 ||
+      buffer.buffer.type < 0)
+    return false;
+  word(buffer.buffer.count) = high = room->second;
+  word(buffer.buffer.type) = to_word(MPI_BYTE);
+  return true;
+}
+
 bool Interpreter::decode_buffer(std::size_t at) {
   const ParamPlan& param = plan_->params[at];
   if (param.info.only_at_root && !significant_) {
@@ -308,7 +319,9 @@ bool Interpreter::decode_buffer(std::size_t at) {
   std::int64_t low = 0;
   std::int64_t high = 0;
   std::int64_t bytes = 0;
-  if (plan.type >= 0 && (plan.count >= 0 || plan.single)) {
+  if (!rooms_.empty() && make_room(param, high)) {
+    bytes = high;
+  } else if (plan.type >= 0 && (plan.count >= 0 || plan.single)) {
     if (!span_of(plan, low, high, bytes)) return false;
   } else if (plan.bytes >= 0) {
     high = value(plan.bytes);

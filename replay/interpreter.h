@@ -37,6 +37,8 @@ class Interpreter {
   void leave_out(std::vector<Omission> omissions) { omissions_ = std::move(omissions); }
   /// Sends not to wait for, ascending: they are nonblocking, and complete when they can.
   void do_not_await(std::vector<Omission> sends) { unawaited_ = std::move(sends); }
+  /// Receives that must take more bytes than the trace says, by event.
+  void make_room(Rooms::value_type rooms) { rooms_ = std::move(rooms); }
   /// Where files are; without, calls on files are left out.
   void use(Files files) { files_ = std::move(files); }
   /// A failed call is left out instead of ending the job.
@@ -83,6 +85,7 @@ class Interpreter {
   std::int64_t expected_length(const ParamPlan& param) const;
   bool span_of(const BufferPlan& plan, std::int64_t& low, std::int64_t& high, std::int64_t& bytes);
   bool send_as_bytes(const BufferPlan& plan, std::int64_t bytes);
+  bool make_room(const ParamPlan& buffer, std::int64_t& high);
   bool at_root() const;
   void* take(Pool& pool, std::uint64_t bytes);
 
@@ -155,7 +158,8 @@ class Interpreter {
   std::size_t next_omission_ = 0;  ///< of the current event or a later one
   std::vector<Omission> unawaited_;
   std::size_t next_unawaited_ = 0;  ///< likewise
-  std::size_t sweep_at_ = 64;       ///< orphans that are looked through
+  Rooms::value_type rooms_;
+  std::size_t sweep_at_ = 64;  ///< orphans that are looked through
   bool tolerant_ = false;
 
   // The current event.

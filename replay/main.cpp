@@ -59,6 +59,7 @@ struct Job {
   Bytes trace;
   Bytes omissions;
   Bytes unawaited;
+  Bytes rooms;
   Bytes scratch;  ///< path of the folder for files
 };
 
@@ -90,20 +91,48 @@ std::vector<Omission> read_omissions(const Bytes& bytes, std::uint32_t rank) {
   return reader.ok() ? std::move(mine) : std::vector<Omission>();
 }
 
-/// Finds what has no counterpart; a status other than kDone if that may not be left out.
+Bytes write_rooms(const Rooms& rooms) {
+  ByteWriter writer;
+  for (const auto& list : rooms) {
+    writer.varint(list.size());
+    for (const auto& [event, bytes] : list) {
+      writer.varint(event);
+      writer.varint(static_cast<std::uint64_t>(bytes));
+    }
+  }
+  return writer.take();
+}
+
+Rooms::value_type read_rooms(const Bytes& bytes, std::uint32_t rank) {
+  ByteReader reader(bytes);
+  Rooms::value_type mine;
+  for (std::uint32_t of = 0; of <= rank && reader.ok(); ++of) {
+    mine.clear();
+    for (std::uint64_t left = reader.count(2); left > 0; --left) {
+      const std::uint64_t event = reader.varint();
+      mine[event] = static_cast<std::int64_t>(reader.varint());
+    }
+  }
+  return reader.ok() ? std::move(mine) : Rooms::value_type();
+}
+
+/// Finds what has no counterpart, or not the room for it; a status other than kDone if that may not
+/// be left out.
 int find_omissions(const Options& options, const Trace& trace, Job& job) {
   job.lenient = !options.no_check && (options.best_effort || !trace.complete);
   if (options.no_check) return kDone;
   if (!job.lenient && declared_ranks(trace).empty()) return kDone;
   Omissions omissions, unawaited;
+  Rooms rooms;
   const Result<CheckReport> report =
-      check(trace, job.lenient ? &omissions : nullptr, job.lenient ? &unawaited : nullptr);
+      job.lenient ? check(trace, &omissions, &unawaited, &rooms) : check(trace);
   if (!report) return refuse(kUnreadable, report.error().message);
   if (const std::string why = replay_refusal(trace, *report); !why.empty() && !options.best_effort)
     return refuse(kRefused, "refused: " + why);
   if (job.lenient) {
     job.omissions = write_omissions(omissions);
     job.unawaited = write_omissions(unawaited);
+    job.rooms = write_rooms(rooms);
   }
   return kDone;
 }
@@ -225,6 +254,7 @@ int share(const Options& options, const World& world, Job& job) {
   broadcast(job.trace, world);
   broadcast(job.omissions, world);
   broadcast(job.unawaited, world);
+  broadcast(job.rooms, world);
   broadcast(job.scratch, world);
   return kDone;
 }
@@ -247,6 +277,7 @@ Results perform(const Options& options, const World& world, const Job& job, cons
   Interpreter interpreter(plan, here, std::move(ahead), calls, pace);
   interpreter.leave_out(read_omissions(job.omissions, here.rank()));
   interpreter.do_not_await(read_omissions(job.unawaited, here.rank()));
+  interpreter.make_room(read_rooms(job.rooms, here.rank()));
   const std::string scratch(job.scratch.begin(), job.scratch.end());
   interpreter.use(Files(scratch));
   if (options.best_effort) interpreter.tolerate_failures();

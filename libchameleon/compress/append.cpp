@@ -6,6 +6,7 @@
 
 #include "compress/join_lists.h"
 #include "compress/join_tables.h"
+#include "compress/level_rounds.h"
 #include "compress/rotate.h"
 
 namespace chameleon::compress {
@@ -33,11 +34,16 @@ bool last_visit_goes_round(const Node& loop, const RankList& loop_ranks, const R
 /// Folds top-level nodes as they come.
 class Appender {
  public:
-  Appender(std::vector<Node>& nodes, const RankList& all, std::size_t incoming)
-      : nodes_(nodes),
-        all_(all),
+  Appender(Trace& trace, std::size_t incoming)
+      : trace_(trace),
+        nodes_(trace.nodes),
+        all_(trace.ranks),
         reach_(kAppendReach + (incoming <= kMostSought ? 2 * incoming : 0)),
         budget_(static_cast<std::int64_t>(1024 * (incoming + kAppendReach))) {}
+
+  /// How many nodes at the end may fold with what comes.
+  std::size_t reach() const { return reach_; }
+  std::int64_t budget() const { return budget_; }
 
   void push(Node node) {
     if (node.ranks == all_) node.ranks = RankList();
@@ -167,7 +173,7 @@ class Appender {
   bool go_on(Node& loop, std::size_t tail, const RankList& ranks) {
     const std::size_t end = picked_.size();
     Node& first = nodes_[picked_[tail]];
-    Joinable joinable(budget_);
+    Joinable joinable(budget_, trace_);
     if (tail + 1 == end && first.is_loop() && ranks_at(picked_[tail]) == ranks &&
         loop.iterations.can_extend_last(first.iterations, ranks, ranks) &&
         joinable.lists(loop.body, ranks, first.body, ranks)) {
@@ -195,7 +201,7 @@ class Appender {
     const std::size_t start = start_of(tail, loop.shape.length);
     if (start == tail || !(shape_between(start, tail) == loop.shape)) return false;
     if (!loop.iterations.can_extend_last(one, ranks, ranks) ||
-        !Joinable(budget_).lists(tail_from(start, tail), all_, loop.body, ranks))
+        !Joinable(budget_, trace_).lists(tail_from(start, tail), all_, loop.body, ranks))
       return false;
     const std::size_t place = picked_[start];
     std::vector<Node> taken = take(start, tail + 1, ranks);
@@ -243,7 +249,7 @@ class Appender {
     // Any two of the three p: then all have a common reading.
     const std::size_t run = run_of_length(loop.body, 0, length);
     const std::size_t count = second.body.size() - rest;
-    Joinable joinable(budget_);
+    Joinable joinable(budget_, trace_);
     if (run == 0 || !loop.iterations.can_extend_last(second.iterations, ranks, ranks) ||
         !joinable.lists({loop.body.data(), run}, ranks, tail_from(from, tail), all_) ||
         !joinable.lists(tail_from(from, tail), all_, {second.body.data(), count, &order[0]},
@@ -310,7 +316,7 @@ class Appender {
     const std::size_t count = picked_.size();
     Node& first = nodes_[picked_.front()];
     const bool goes_round = count == 1 && first.is_loop();
-    Joinable joinable(budget_);
+    Joinable joinable(budget_, trace_);
     if (goes_round ? !has_first(first) || !joinable.lists(first.body, ranks, loop.body, ranks)
                    : !joinable.lists(tail_from(0, count), all_, loop.body, ranks))
       return false;
@@ -338,7 +344,7 @@ class Appender {
     if (!members.minus(ranks).empty()) return false;
     for (std::size_t i = start; i < end; ++i)
       if (depth(nodes_[picked_[i]]) >= kDeepest) return false;
-    if (!Joinable(budget_).lists(tail_from(start, tail), all_, tail_from(tail, end), all_))
+    if (!Joinable(budget_, trace_).lists(tail_from(start, tail), all_, tail_from(tail, end), all_))
       return false;
     const std::size_t place = picked_[start];
     std::vector<Node> second = take(tail, end, members);
@@ -357,6 +363,7 @@ class Appender {
     folded_ = place;
   }
 
+  const Trace& trace_;
   std::vector<Node>& nodes_;
   const RankList& all_;
   const std::size_t reach_;
@@ -388,7 +395,9 @@ void append(Trace& online, Trace partial) {
   if (!(all == online.ranks)) name_ranks(online.nodes, online.ranks);
   if (!(all == partial.ranks)) name_ranks(partial.nodes, partial.ranks);
   online.ranks = std::move(all);
-  Appender appender(online.nodes, online.ranks, partial.nodes.size());
+  Appender appender(online, partial.nodes.size());
+  for (Node& node : level_rounds(online, partial, appender.reach(), appender.budget()))
+    appender.push(std::move(node));
   for (Node& node : partial.nodes) appender.push(std::move(node));
 }
 

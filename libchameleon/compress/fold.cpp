@@ -10,8 +10,10 @@ namespace {
 
 constexpr std::size_t kWindows[] = {4, 16, 64};
 
-/// Places looked at of each ending.
-constexpr int kMostTried = 4;
+/// Places looked at of each ending. Of the last symbol more: a loop that goes round once is bare,
+/// so that the windows differ from those where it is a loop, and a call may end several parts of a
+/// body.
+constexpr int kMostOfSymbol = 16, kMostOfWindow = 4;
 
 /// The loop that ends `loop`, or null.
 Node* loop_at_end(Node& loop) { return loop.body.back().is_loop() ? &loop.body.back() : nullptr; }
@@ -113,15 +115,15 @@ void Folder::append(std::vector<Node> nodes, std::uint64_t events) {
 }
 
 bool Folder::try_fold() {
-  const auto try_key = [&](std::uint64_t key) {
-    return index_.find(key, kMostTried, [&](std::size_t position) {
+  const auto try_key = [&](std::uint64_t key, int most) {
+    return index_.find(key, most, [&](std::size_t position) {
       return position < nodes_.size() && try_position(position);
     });
   };
-  if (try_key(end_symbol(nodes_.back()))) return true;
+  if (try_key(end_symbol(nodes_.back()), kMostOfSymbol)) return true;
   for (const std::size_t width : kWindows) {
     if (nodes_.size() < width) break;
-    if (try_key(top_window_key(width))) return true;
+    if (try_key(top_window_key(width), kMostOfWindow)) return true;
   }
   return false;
 }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compress/readings.h"
+
 namespace chameleon::compress {
 namespace {
 
@@ -149,12 +151,15 @@ bool Joinable::lists(NodeList a, const RankList& ranks_a, NodeList b, const Rank
   return i == a.count && j == b.count;
 }
 
-bool Joinable::events(const Node& a, const RankList& left, const Node& b, const RankList& right) {
+bool Joinable::events(Node& a, const RankList& left, Node& b, const RankList& right) {
   if (a.call != b.call || a.path != b.path || a.params.size() != b.params.size() ||
       a.params.empty() || !(left == right))
     return false;
   for (std::size_t i = 0; i < a.params.size(); ++i)
-    if (!a.params[i].can_append(b.params[i], left, right)) return false;
+    if (!a.params[i].can_append(b.params[i], left, right) &&
+        !(share_readings(trace_, i, a, left, b, right, budget_) &&
+          a.params[i].can_append(b.params[i], left, right)))
+      return false;
   return true;
 }
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/node.h"
+#include "model/trace.h"
 
 namespace chameleon::compress {
 
@@ -41,16 +41,18 @@ inline void set_ranks(Node& node, const RankList& ranks, const RankList& enclosi
 
 /// Whether two lists that the same ranks execute, one after the other, can be made
 /// one with more executions: as `alignable`, and every node is executed by the same
-/// ranks in both, with values that can be appended. Counts its work in `budget`.
+/// ranks in both, with values that can be appended; end-points may be given other readings for that
+/// (readings.h). Counts its work in `budget`.
 class Joinable {
  public:
-  explicit Joinable(std::int64_t& budget) : budget_(budget) {}
+  Joinable(std::int64_t& budget, const Trace& trace) : budget_(budget), trace_(trace) {}
   bool lists(NodeList a, const RankList& ranks_a, NodeList b, const RankList& ranks_b);
 
  private:
-  bool events(const Node& a, const RankList& left, const Node& b, const RankList& right);
+  bool events(Node& a, const RankList& left, Node& b, const RankList& right);
 
   std::int64_t& budget_;
+  const Trace& trace_;
 };
 
 /// Puts loops that are taken once around what is bare in one of the lists and in a loop in the

@@ -31,43 +31,8 @@ bool has_collective(const Node& node) {
          std::any_of(node.body.begin(), node.body.end(), has_collective);
 }
 
-/// The structure of a node, without values: it was never executed.
-Node hollow(const Node& node) {
-  Node made;
-  made.shape = node.shape;
-  made.call = node.call;
-  made.path = node.path;
-  made.role = node.role;
-  made.optional = node.optional;
-  made.params.resize(node.params.size());
-  for (const Node& inner : node.body) made.body.push_back(hollow(inner));
-  return made;
-}
-
-/// A loop whose visits have at most one iteration.
-Node optional_loop(std::vector<Node> body, ValueSequence counts) {
-  Node loop;
-  loop.shape = shape_of(body);
-  loop.body = std::move(body);
-  loop.iterations = Param(std::move(counts));
-  loop.optional = true;
-  return loop;
-}
-
-bool at_most_once(const Node& loop) {
-  if (loop.current > 1) return false;
-  ValueSequence::Cursor counts(loop.iterations.values());
-  while (!counts.done()) {
-    const ValueSequence::Segment& segment = counts.segment();
-    if (segment.start < 0 || segment.start > 1 ||
-        (segment.count > 1 && segment.stride != 0 &&
-         (segment.count > 2 || segment.start + segment.stride > 1 ||
-          segment.start + segment.stride < 0)))
-      return false;
-    counts.skip(segment.count);
-  }
-  return true;
-}
+/// Whether each visit of an optional loop has at most one iteration.
+bool has_cuttable(const Node& loop) { return loop.current <= 1 && at_most_once(loop.iterations); }
 
 /// Both lists made anew, with loops around what only one of them has.
 class Leveller {
@@ -84,10 +49,10 @@ class Leveller {
     for (std::size_t from = 0, to = 0; from < parts_.size(); from = to) {
       to = end_of(from);
       const std::size_t group = group_of(from);
-      if (group == RoundAlignment::kBare) continue;
+      if (group == RoundElements::kBare) continue;
       std::size_t elements = 0;
       for (std::size_t i = from; i < to; ++i) elements += parts_[i].a_count;
-      if (elements != body_[group].body.size() && !at_most_once(body_[group])) return false;
+      if (elements != body_[group].body.size() && !has_cuttable(body_[group])) return false;
     }
     return true;
   }
@@ -109,7 +74,8 @@ class Leveller {
     return part.a_count == 0 ? 0 : part.b_count == 0 ? 1 : 2;
   }
   std::size_t group_of(std::size_t part) const {
-    return parts_[part].a_count == 0 ? RoundAlignment::kBare : alignment_.group(parts_[part].a);
+    return parts_[part].a_count == 0 ? RoundElements::kBare
+                                     : alignment_.body().group(parts_[part].a);
   }
   /// Where the parts end that `from` begins: in one loop, or in none, and on the same sides.
   std::size_t end_of(std::size_t from) const {
@@ -128,28 +94,22 @@ class Leveller {
         theirs.push_back(std::move(round_[parts_[i].b + k]));
     }
     const std::size_t group = group_of(from);
-    if (kind(parts_[from]) == 2 && group == RoundAlignment::kBare) {
+    if (kind(parts_[from]) == 2 && group == RoundElements::kBare) {
       std::move(mine.begin(), mine.end(), std::back_inserter(mine_));
       std::move(theirs.begin(), theirs.end(), std::back_inserter(theirs_));
       return;
     }
     ValueSequence before(0, visits_);
     if (!mine.empty())
-      before = group == RoundAlignment::kBare ? ValueSequence(1, visits_)
-                                              : body_[group].iterations.values();
+      before = group == RoundElements::kBare ? ValueSequence(1, visits_)
+                                             : body_[group].iterations.values();
     const bool now = !theirs.empty();
-    if (mine.empty()) mine = hollow_list(theirs);
-    if (theirs.empty()) theirs = hollow_list(mine);
-    mine_.push_back(optional_loop(std::move(mine), std::move(before)));
+    if (mine.empty()) mine = hollow(theirs);
+    if (theirs.empty()) theirs = hollow(mine);
+    mine_.push_back(optional_loop(std::move(mine), Param(std::move(before))));
     theirs_.push_back(
-        optional_loop(std::move(theirs), now ? ValueSequence() : ValueSequence(0, 1)));
+        optional_loop(std::move(theirs), Param(now ? ValueSequence() : ValueSequence(0, 1))));
     if (now) theirs_.back().current = 1;
-  }
-
-  static std::vector<Node> hollow_list(std::span<const Node> nodes) {
-    std::vector<Node> made;
-    for (const Node& node : nodes) made.push_back(hollow(node));
-    return made;
   }
 
   /// The element as a node of its own.
@@ -172,10 +132,8 @@ class Leveller {
 
 }  // namespace
 
-bool may_be_round(std::span<const Node> run) {
-  if (run.size() > kMostInRound || first_role(run.front()) != CallRole::kPoll ||
-      std::any_of(run.begin(), run.end(), has_collective))
-    return false;
+bool has_ends_of_round(std::span<const Node> run) {
+  if (run.size() > kMostInRound) return false;
   std::uint64_t length = 0;
   for (const Node& node : run) length += node.shape.length;
   if (length > kMostInRound) return false;
@@ -185,12 +143,54 @@ bool may_be_round(std::span<const Node> run) {
   return firsts == 1 && lasts == 1;
 }
 
+bool may_be_round(std::span<const Node> run) {
+  return run.size() <= kMostInRound && first_role(run.front()) == CallRole::kPoll &&
+         std::none_of(run.begin(), run.end(), has_collective) && has_ends_of_round(run);
+}
+
+std::vector<Node> hollow(std::span<const Node> nodes) {
+  std::vector<Node> all;
+  for (const Node& node : nodes) {
+    Node& made = all.emplace_back();
+    made.shape = node.shape;
+    made.call = node.call;
+    made.path = node.path;
+    made.role = node.role;
+    made.optional = node.optional;
+    made.params.resize(node.params.size());
+    made.body = hollow(node.body);
+  }
+  return all;
+}
+
+Node optional_loop(std::vector<Node> body, Param counts) {
+  Node loop;
+  loop.shape = shape_of(body);
+  loop.body = std::move(body);
+  loop.iterations = std::move(counts);
+  loop.optional = true;
+  return loop;
+}
+
+bool at_most_once(const Param& counts) {
+  bool good = true;
+  counts.for_each_group({}, [&](const RankList&, EndPointForm, const ValueSequence& values) {
+    static_cast<void>(values.map_linear([&](std::int64_t start, std::int64_t stride) {
+      good = good && stride == 0 && (start == 0 || start == 1);
+      return std::pair(start, stride);
+    }));
+  });
+  return good;
+}
+
 bool join_round(std::vector<Node>& body, std::span<Node> round) {
   if (first_symbol(body.front()) != first_symbol(round.front()) ||
       end_symbol(body.back()) != end_symbol(round.back()) || !may_be_round(body) ||
       !may_be_round(round))
     return false;
-  if (body.front().optional || body.back().optional) return false;
+  if (body.front().optional || body.back().optional ||
+      std::any_of(round.begin(), round.end(), [](const Node& node) { return node.optional; }))
+    return false;
   if (!body.front().is_loop() && body.front().params.empty()) return false;
   const RoundAlignment alignment(body, round);
   std::vector<RoundAlignment::Part> parts = alignment.parts();

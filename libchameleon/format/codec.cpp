@@ -66,17 +66,23 @@ void write_source(ByteWriter& w, const SourceFrame& source) {
     w.varint(number);
 }
 
-void write_tables(ByteWriter& out, const Trace& trace) {
+/// How a field is stored, beside the kinds of `FieldKind`: an array as its place in section 3.
+constexpr std::uint8_t kArrayPlace = 3;
+
+/// `by_hash`: the fields of arrays of which hashes are written.
+void write_tables(ByteWriter& out, const Trace& trace, const CallFields& by_hash) {
   section(out, kCalls, [&](ByteWriter& w) {
     w.varint(trace.calls.size());
     for (const auto& [id, call] : trace.calls) {
       w.varint(id);
       w.text(call.name);
       w.varint(call.fields.size());
-      for (const Field& field : call.fields) {
+      for (std::size_t i = 0; i < call.fields.size(); ++i) {
+        const Field& field = call.fields[i];
         w.text(field.name);
         w.text(field.kind);
-        w.u8(static_cast<std::uint8_t>(field.stored));
+        const bool by_place = field.stored == FieldKind::kArray && !by_hash.contains({id, i});
+        w.u8(by_place ? kArrayPlace : static_cast<std::uint8_t>(field.stored));
       }
     }
   });
@@ -126,7 +132,7 @@ void write_tables(ByteWriter& out, const Trace& trace) {
   });
 }
 
-void read_calls(ByteReader& in, Trace& trace) {
+void read_calls(ByteReader& in, Trace& trace, CallFields& by_place) {
   const std::uint64_t count = in.count(3);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     const std::uint64_t id = in.varint();
@@ -137,15 +143,17 @@ void read_calls(ByteReader& in, Trace& trace) {
     for (std::uint64_t j = 0; j < fields && in.ok(); ++j) {
       Field field{in.text(), in.text(), FieldKind::kPlain};
       const std::uint8_t stored = in.u8();
-      if (stored > 2) in.fail();
-      field.stored = static_cast<FieldKind>(stored);
+      if (stored > kArrayPlace) in.fail();
+      if (stored == kArrayPlace) by_place.emplace(static_cast<std::uint16_t>(id), j);
+      field.stored = stored == kArrayPlace ? FieldKind::kArray : static_cast<FieldKind>(stored);
       call.fields.push_back(std::move(field));
     }
     trace.calls.emplace(static_cast<std::uint16_t>(id), std::move(call));
   }
 }
 
-void read_arrays(ByteReader& in, Trace& trace, std::uint64_t budget) {
+void read_arrays(ByteReader& in, Trace& trace, std::uint64_t budget,
+                 std::vector<std::int64_t>& order) {
   const std::uint64_t count = in.count(1);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     ValueSequence values;
@@ -157,7 +165,7 @@ void read_arrays(ByteReader& in, Trace& trace, std::uint64_t budget) {
     std::vector<std::int64_t> array;
     array.reserve(values.size());
     for (ValueSequence::Cursor cursor(values); !cursor.done();) array.push_back(cursor.next());
-    trace.intern(std::move(array));
+    order.push_back(static_cast<std::int64_t>(trace.intern(std::move(array))));
   }
 }
 
@@ -265,11 +273,12 @@ void read_online(ByteReader& in, OnlineFacts& online) {
 }  // namespace
 
 Bytes encode_trace(const Trace& trace) {
-  ByteWriter out;
+  ByteWriter out, nodes;
+  const CallFields by_hash = write_nodes(nodes, trace);
   section(out, kRun, [&](ByteWriter& w) { write_run(w, trace); });
   // Before anything that counts streams; a trace of one thread a rank has none.
   if (trace.threads > 1) section(out, kThreads, [&](ByteWriter& w) { w.varint(trace.threads); });
-  write_tables(out, trace);
+  write_tables(out, trace, by_hash);
   section(out, kPredefined, [&](ByteWriter& w) {
     w.varint(trace.predefined.size());
     for (const auto& [kind, objects] : trace.predefined) {
@@ -296,7 +305,7 @@ Bytes encode_trace(const Trace& trace) {
       declared.ranks.encode(w);
     }
   });
-  section(out, kNodes, [&](ByteWriter& w) { write_nodes(w, trace); });
+  section(out, kNodes, [&](ByteWriter& w) { w.raw(nodes.bytes()); });
   if (!trace.times.empty()) section(out, kTimes, [&](ByteWriter& w) { write_times(w, trace); });
   if (!trace.times.waits().empty())
     section(out, kWaits, [&](ByteWriter& w) { write_waits(w, trace.times); });
@@ -305,7 +314,8 @@ Bytes encode_trace(const Trace& trace) {
 
 Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
   Trace trace;
-  std::vector<std::uint64_t> paths, sources;
+  TableOrder order;
+  std::vector<std::uint64_t> sources;
   ByteReader in(bytes);
   std::uint64_t offset = 0;
   const auto corrupt = [&](const char* what) {
@@ -327,8 +337,8 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
           trace.threads = static_cast<std::uint32_t>(threads);
         break;
       }
-      case kCalls: read_calls(part, trace); break;
-      case kArrays: read_arrays(part, trace, 64 * bytes.size() + (1U << 20)); break;
+      case kCalls: read_calls(part, trace, order.by_place); break;
+      case kArrays: read_arrays(part, trace, 64 * bytes.size() + (1U << 20), order.arrays); break;
       case kModules: {
         const std::uint64_t count = part.count(10);
         for (std::uint64_t i = 0; i < count && part.ok(); ++i) {
@@ -339,7 +349,7 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
         break;
       }
       case kSources: sources = read_sources(part, trace); break;
-      case kPaths: read_paths(part, sources, trace, paths); break;
+      case kPaths: read_paths(part, sources, trace, order.paths); break;
       case kPredefined: {
         const std::uint64_t kinds = part.count(2);
         for (std::uint64_t i = 0; i < kinds && part.ok(); ++i) {
@@ -369,7 +379,7 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
         }
         break;
       }
-      case kNodes: read_nodes(part, paths, trace); break;
+      case kNodes: read_nodes(part, order, trace); break;
       case kTimes: read_times(part, trace); break;
       case kWaits: read_waits(part, trace.times); break;
       default: continue;  // of a newer minor version

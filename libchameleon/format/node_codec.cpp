@@ -2,6 +2,8 @@
 #include "format/node_codec.h"
 
 #include <algorithm>
+#include <optional>
+#include <unordered_map>
 
 #include "format/rank_formula.h"
 
@@ -24,10 +26,18 @@ void collect(const std::vector<Node>& nodes, Symbols& symbols) {
 class NodeWriter {
  public:
   NodeWriter(ByteWriter& out, const Trace& trace)
-      : out_(out), size_(trace.world_size), paths_(places(trace.paths)) {
+      : out_(out), size_(trace.world_size), calls_(trace.calls), paths_(places(trace.paths)) {
     collect(trace.nodes, symbols_);
     for (const auto& [symbol, identity] : symbols_)
       symbol_places_.emplace(symbol, symbol_places_.size() + 1);
+  }
+
+  /// Fields of arrays are written as places in the table, but for those of `by_hash`; to these a
+  /// field is added that has another array.
+  void name_arrays(const Trace& trace, CallFields& by_hash) {
+    for (const auto& [id, array] : trace.arrays)
+      arrays_.emplace(static_cast<std::int64_t>(id), arrays_.size());
+    by_hash_ = &by_hash;
   }
 
   void symbols() {
@@ -56,6 +66,8 @@ class NodeWriter {
   }
 
  private:
+  using Place = std::function<std::int64_t(std::int64_t)>;
+
   void path(std::uint64_t signature) {
     const auto found = paths_.find(signature);
     out_.varint(found == paths_.end() ? 0 : found->second + 1);
@@ -81,8 +93,26 @@ class NodeWriter {
     }
     out_.varint(symbol_places_.at(node.symbol()) - 1);
     out_.varint(node.params.size());
-    for (const Param& value : node.params) param(value);
+    for (std::size_t i = 0; i < node.params.size(); ++i) {
+      const std::pair field(node.call, i);
+      found_all_ = true;
+      param(node.params[i], is_by_place(field) ? &place_ : nullptr);
+      if (!found_all_) by_hash_->insert(field);
+    }
     times(node);
+  }
+
+  bool is_by_place(const std::pair<std::uint16_t, std::size_t>& field) const {
+    if (by_hash_ == nullptr || by_hash_->contains(field)) return false;
+    const auto call = calls_.find(field.first);
+    return call != calls_.end() && field.second < call->second.fields.size() &&
+           call->second.fields[field.second].stored == FieldKind::kArray;
+  }
+
+  std::int64_t place_of(std::int64_t array) {
+    const auto found = arrays_.find(array);
+    found_all_ = found_all_ && found != arrays_.end();
+    return found == arrays_.end() ? 0 : static_cast<std::int64_t>(found->second);
   }
 
   // A predecessor may stand in an earlier commit only: then its symbol is written.
@@ -103,23 +133,23 @@ class NodeWriter {
   // 0: one group. 1: groups. 2: every rank of its own with one value, written as
   // a rank set and the values in rank order, which compress as a sequence. 3: the same, where a
   // formula gives the values.
-  void param(const Param& value) {
+  void param(const Param& value, const Place* place = nullptr) {
     if (!value.grouped()) {
       out_.u8(static_cast<std::uint8_t>(static_cast<int>(value.form()) << 2));
-      value.values().encode(out_);
+      value.values().encode(out_, place);
       return;
     }
-    if (table(value)) return;
+    if (table(value, place)) return;
     out_.u8(1);
     out_.varint(value.groups().size());
     for (const ParamGroup& group : value.groups()) {
       group.ranks.encode(out_);
       out_.u8(static_cast<std::uint8_t>(group.form));
-      group.values.encode(out_);
+      group.values.encode(out_, place);
     }
   }
 
-  bool table(const Param& value) {
+  bool table(const Param& value, const Place* place) {
     const ParamGroup& first = value.groups().front();
     std::map<std::uint32_t, std::int64_t> by_rank;
     for (const ParamGroup& group : value.groups()) {
@@ -135,7 +165,8 @@ class NodeWriter {
       ranks.insert(rank);
       values.append(constant);
     }
-    if (const auto formula = find_formula(by_rank, first.form, size_)) {
+    const auto formula = place != nullptr ? std::nullopt : find_formula(by_rank, first.form, size_);
+    if (formula) {
       out_.u8(static_cast<std::uint8_t>(3 | (static_cast<int>(first.form) << 2)));
       out_.varint(first.values.size());
       ranks.encode(out_);
@@ -145,22 +176,27 @@ class NodeWriter {
     out_.u8(static_cast<std::uint8_t>(2 | (static_cast<int>(first.form) << 2)));
     out_.varint(first.values.size());
     ranks.encode(out_);
-    values.encode(out_);
+    values.encode(out_, place);
     return true;
   }
 
   ByteWriter& out_;
   const std::uint32_t size_;
+  const std::map<std::uint16_t, CallDescription>& calls_;
   std::map<std::uint64_t, std::uint64_t> paths_;
+  std::unordered_map<std::int64_t, std::size_t> arrays_;  ///< places
+  CallFields* by_hash_ = nullptr;                         ///< null: all are
+  bool found_all_ = true;                                 ///< arrays of the field at hand
+  const Place place_ = [this](std::int64_t array) { return place_of(array); };
   Symbols symbols_;
   std::map<std::uint64_t, std::uint64_t> symbol_places_;
 };
 
 class NodeReader {
  public:
-  NodeReader(ByteReader& in, std::vector<std::uint64_t> paths, const Trace& trace)
+  NodeReader(ByteReader& in, const TableOrder& order, const Trace& trace)
       : in_(in),
-        paths_(std::move(paths)),
+        order_(order),
         calls_(trace.calls),
         most_ranks_(rank_count(trace)),
         size_(trace.world_size) {}
@@ -208,8 +244,8 @@ class NodeReader {
   std::uint64_t path() {
     const std::uint64_t place = in_.varint();
     if (place == 0) return in_.u64();
-    if (place > paths_.size()) return in_.fail();
-    return paths_[place - 1];
+    if (place > order_.paths.size()) return in_.fail();
+    return order_.paths[place - 1];
   }
 
   void read(Node& node, unsigned depth) {
@@ -236,7 +272,9 @@ class NodeReader {
     const auto call = calls_.find(node.call);
     if (call == calls_.end() || params != call->second.fields.size()) in_.fail();
     if (in_.ok()) node.params.reserve(std::min(params, kMostReserved));
-    for (std::uint64_t i = 0; i < params && in_.ok(); ++i) param(node.params.emplace_back());
+    for (std::uint64_t i = 0; i < params && in_.ok(); ++i)
+      param(node.params.emplace_back(),
+            order_.by_place.contains({node.call, i}) ? &order_.arrays : nullptr);
     times(node);
   }
 
@@ -282,32 +320,35 @@ class NodeReader {
   }
 
   /// Reads into one that is new.
-  void param(Param& result) {
+  void param(Param& result, const std::vector<std::int64_t>* names = nullptr) {
     const std::uint8_t flags = in_.u8();
     const unsigned layout = flags & 3U;
     if (layout == 0) {
       result.set_form(form(flags >> 2));
-      if (!ValueSequence::decode(in_, result.values())) in_.fail();
+      if (!ValueSequence::decode(in_, result.values(), names)) in_.fail();
     } else if (layout == 1) {
       std::vector<ParamGroup> groups(in_.count(3));
       for (ParamGroup& group : groups) {
         if (!in_.ok()) break;
         ranks(group.ranks);
         group.form = form(in_.u8());
-        if (!ValueSequence::decode(in_, group.values)) in_.fail();
+        if (!ValueSequence::decode(in_, group.values, names)) in_.fail();
       }
       if (groups.empty()) in_.fail();
       if (in_.ok()) result.set_groups(std::move(groups));
     } else {
-      table(result, form(flags >> 2), layout == 3);
+      table(result, form(flags >> 2), layout == 3, names);
     }
   }
 
-  void table(Param& result, EndPointForm form, bool by_formula) {
+  void table(Param& result, EndPointForm form, bool by_formula,
+             const std::vector<std::int64_t>* names) {
     const std::uint64_t repeats = in_.varint();
     RankList list;
     ranks(list);
-    if (repeats == 0 || repeats > (1ULL << 48) || list.size() > most_ranks_) in_.fail();
+    if ((by_formula && names != nullptr) || repeats == 0 || repeats > (1ULL << 48) ||
+        list.size() > most_ranks_)
+      in_.fail();
     std::map<std::int64_t, RankList> by_value;
     if (by_formula) {
       RankFormula formula;
@@ -316,7 +357,7 @@ class NodeReader {
           [&](std::uint32_t rank) { by_value[formula.stored(rank, form, size_)].insert(rank); });
     } else {
       ValueSequence values;
-      if (!ValueSequence::decode(in_, values) || values.size() != list.size()) in_.fail();
+      if (!ValueSequence::decode(in_, values, names) || values.size() != list.size()) in_.fail();
       if (!in_.ok()) return;
       ValueSequence::Cursor cursor(values);
       list.for_each([&](std::uint32_t rank) { by_value[cursor.next()].insert(rank); });
@@ -331,7 +372,7 @@ class NodeReader {
   }
 
   ByteReader& in_;
-  std::vector<std::uint64_t> paths_;
+  const TableOrder& order_;
   const std::map<std::uint16_t, CallDescription>& calls_;
   const std::uint64_t most_ranks_;
   const std::uint32_t size_;
@@ -348,14 +389,23 @@ std::vector<std::uint64_t> node_symbols(const std::vector<Node>& nodes) {
   return all;
 }
 
-void write_nodes(ByteWriter& out, const Trace& trace) {
-  NodeWriter writer(out, trace);
-  writer.symbols();
-  writer.list(trace.nodes);
+CallFields write_nodes(ByteWriter& out, const Trace& trace) {
+  CallFields by_hash;
+  for (;;) {
+    const std::size_t known = by_hash.size();
+    ByteWriter nodes;
+    NodeWriter writer(nodes, trace);
+    writer.name_arrays(trace, by_hash);
+    writer.symbols();
+    writer.list(trace.nodes);
+    if (by_hash.size() != known) continue;
+    out.raw(nodes.bytes());
+    return by_hash;
+  }
 }
 
-void read_nodes(ByteReader& in, const std::vector<std::uint64_t>& paths, Trace& trace) {
-  NodeReader reader(in, paths, trace);
+void read_nodes(ByteReader& in, const TableOrder& order, Trace& trace) {
+  NodeReader reader(in, order, trace);
   reader.symbols();
   trace.nodes = reader.list(0);
 }
@@ -365,7 +415,8 @@ void write_values(ByteWriter& out, const Trace& trace, const WrittenParam& writt
 }
 
 bool read_values(ByteReader& in, Trace& trace, const WrittenParam& written) {
-  NodeReader reader(in, {}, trace);
+  const TableOrder none;
+  NodeReader reader(in, none, trace);
   reader.symbols_of(trace.nodes);
   reader.values(trace.nodes, written);
   return in.ok();

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "base/bytes.h"
@@ -32,10 +34,22 @@ inline std::uint64_t rank_count(const Trace& trace) {
 /// The symbols of all events, ascending: the order of the table of `write_nodes`.
 std::vector<std::uint64_t> node_symbols(const std::vector<Node>& nodes);
 
-void write_nodes(ByteWriter& out, const Trace& trace);
-/// Reads what `write_nodes` wrote into `trace.nodes`; `paths` are the signatures
-/// in the order of the trace's table. Fails the reader on anything else.
-void read_nodes(ByteReader& in, const std::vector<std::uint64_t>& paths, Trace& trace);
+/// Fields of calls.
+using CallFields = std::set<std::pair<std::uint16_t, std::size_t>>;
+
+/// Fields of arrays are written as places in the trace's table. Gives the fields that are not: of
+/// which some array is not in the table, so that their hashes are written.
+CallFields write_nodes(ByteWriter& out, const Trace& trace);
+
+/// What nodes name by their places in the tables of a payload.
+struct TableOrder {
+  std::vector<std::uint64_t> paths;  ///< signatures
+  std::vector<std::int64_t> arrays;  ///< content hashes
+  CallFields by_place;               ///< fields of arrays that are written so
+};
+
+/// Reads what `write_nodes` wrote into `trace.nodes`. Fails the reader on anything else.
+void read_nodes(ByteReader& in, const TableOrder& order, Trace& trace);
 
 /// Whether a parameter of a node is written. A loop has one parameter, its iterations.
 using WrittenParam = std::function<bool(const Node&, std::size_t)>;

@@ -106,11 +106,14 @@ class ValueSequence {
   /// Segments and loops stored, at all depths; 1 for a constant.
   std::size_t term_count() const;
 
-  /// Writes the terms; runs of unrelated single values cost their varints.
-  void encode(ByteWriter& writer) const;
-  /// Reads what `encode` wrote. False (and a failed reader) on what it cannot
-  /// have written, nesting past 64, or more than 2^48 values in all.
-  static bool decode(ByteReader& reader, ValueSequence& sequence);
+  /// Writes the terms; runs of unrelated single values cost their varints. With `place`, of
+  /// values that are names, their places in a list instead, and no progressions.
+  void encode(ByteWriter& writer,
+              const std::function<std::int64_t(std::int64_t)>* place = nullptr) const;
+  /// Reads what `encode` wrote, places in `names` if that was given. False (and a failed reader)
+  /// on what it cannot have written, nesting past 64, or more than 2^48 values in all.
+  static bool decode(ByteReader& reader, ValueSequence& sequence,
+                     const std::vector<std::int64_t>* names = nullptr);
 
   /// For people: `5`, `5x3`, `0,1,2..9`, `0..56:8`, `(0..9)x3`; past
   /// `max_terms` terms an ellipsis.

@@ -24,61 +24,95 @@ enum Kind : std::uint64_t { kSingles, kRun, kStrided, kLoop };
 
 bool is_single(const Term& term) { return !term.loop && term.segment.count == 1; }
 
-void encode_terms(ByteWriter& writer, const std::vector<Term>& terms) {
-  const auto singles_end = [&](std::size_t i) {
-    while (i < terms.size() && is_single(terms[i])) ++i;
-    return i;
-  };
-  std::uint64_t groups = 0;
-  for (std::size_t i = 0; i < terms.size(); i = std::max(i + 1, singles_end(i))) ++groups;
-  writer.varint(groups);
-  for (std::size_t i = 0; i < terms.size();) {
-    const auto& [segment, loop] = terms[i];
-    if (const std::size_t end = singles_end(i); end > i) {
-      writer.varint((end - i) << 2 | kSingles);
-      for (; i < end; ++i) writer.svarint(terms[i].segment.start);
-      continue;
-    }
-    writer.varint(segment.count << 2 | (loop ? kLoop : segment.stride == 0 ? kRun : kStrided));
-    if (loop) {
-      encode_terms(writer, loop->terms);
-    } else {
-      writer.svarint(segment.start);
-      if (segment.stride != 0) writer.svarint(segment.stride);
-    }
-    ++i;
-  }
-}
+class TermWriter {
+ public:
+  TermWriter(ByteWriter& writer, const std::function<std::int64_t(std::int64_t)>* place)
+      : writer_(writer), place_(place) {}
 
-/// False unless the terms have at most `kMaxDecoded` values; adds to `size`.
-bool decode_terms(ByteReader& reader, std::vector<Term>& terms, std::uint64_t& size, int depth) {
-  if (depth > kMaxDepth) return false;
-  std::uint64_t groups = reader.count(2);
-  if (groups == 0) return false;
-  for (; groups != 0 && reader.ok(); --groups) {
-    const std::uint64_t head = reader.varint(), n = head >> 2, kind = head & 3;
-    if (n == 0 || n > kMaxDecoded || size > kMaxDecoded) return false;
-    if (kind == kSingles) {
-      if (n > reader.remaining()) return false;
-      for (std::uint64_t i = 0; i < n; ++i) terms.emplace_back(Segment{reader.svarint(), 0, 1});
-      size += n;
-    } else if (kind == kLoop) {
-      std::vector<Term> body;
-      std::uint64_t inner = 0;
-      if (n < 2 || !decode_terms(reader, body, inner, depth + 1)) return false;
-      if (inner > kMaxDecoded / n) return false;
-      size += n * inner;
-      terms.emplace_back(std::move(body), n);
-    } else {
-      Segment segment{reader.svarint(), 0, n};
-      if (kind == kStrided) segment.stride = reader.svarint();
-      if (n < 2 || (kind == kStrided && segment.stride == 0)) return false;
-      size += n;
-      terms.emplace_back(segment);
+  void terms(const std::vector<Term>& terms) {
+    const auto singles_end = [&](std::size_t i) {
+      while (i < terms.size() && is_single(terms[i])) ++i;
+      return i;
+    };
+    std::uint64_t groups = 0;
+    for (std::size_t i = 0; i < terms.size(); i = std::max(i + 1, singles_end(i))) ++groups;
+    writer_.varint(groups);
+    for (std::size_t i = 0; i < terms.size();) {
+      if (const std::size_t end = singles_end(i); end > i) {
+        writer_.varint((end - i) << 2 | kSingles);
+        for (; i < end; ++i) value(terms[i].segment.start);
+      } else {
+        group(terms[i++]);
+      }
     }
   }
-  return reader.ok() && size <= kMaxDecoded;
-}
+
+  void value(std::int64_t value) { writer_.svarint(place_ != nullptr ? (*place_)(value) : value); }
+
+ private:
+  void group(const Term& term) {
+    const auto& [segment, loop] = term;
+    if (!loop && segment.stride != 0 && place_ != nullptr) {
+      writer_.varint(segment.count << 2 | kSingles);
+      for (std::uint64_t i = 0; i < segment.count; ++i) value(at(segment, i));
+      return;
+    }
+    writer_.varint(segment.count << 2 | (loop ? kLoop : segment.stride == 0 ? kRun : kStrided));
+    if (loop) return terms(loop->terms);
+    value(segment.start);
+    if (segment.stride != 0) writer_.svarint(segment.stride);
+  }
+
+  ByteWriter& writer_;
+  const std::function<std::int64_t(std::int64_t)>* const place_;
+};
+
+class TermReader {
+ public:
+  TermReader(ByteReader& reader, const std::vector<std::int64_t>* names)
+      : reader_(reader), names_(names) {}
+
+  /// False unless the terms have at most `kMaxDecoded` values; adds to `size`.
+  bool terms(std::vector<Term>& terms, std::uint64_t& size, int depth) {
+    if (depth > kMaxDepth) return false;
+    std::uint64_t groups = reader_.count(2);
+    if (groups == 0) return false;
+    for (; groups != 0 && reader_.ok(); --groups) {
+      const std::uint64_t head = reader_.varint(), n = head >> 2, kind = head & 3;
+      if (n == 0 || n > kMaxDecoded || size > kMaxDecoded) return false;
+      if (kind == kSingles) {
+        if (n > reader_.remaining()) return false;
+        for (std::uint64_t i = 0; i < n; ++i) terms.emplace_back(Segment{value(), 0, 1});
+        size += n;
+      } else if (kind == kLoop) {
+        std::vector<Term> body;
+        std::uint64_t inner = 0;
+        if (n < 2 || !this->terms(body, inner, depth + 1)) return false;
+        if (inner > kMaxDecoded / n) return false;
+        size += n * inner;
+        terms.emplace_back(std::move(body), n);
+      } else {
+        Segment segment{value(), 0, n};
+        if (kind == kStrided) segment.stride = reader_.svarint();
+        if (n < 2 || (kind == kStrided && (segment.stride == 0 || names_ != nullptr))) return false;
+        size += n;
+        terms.emplace_back(segment);
+      }
+    }
+    return reader_.ok() && size <= kMaxDecoded;
+  }
+
+  std::int64_t value() {
+    const std::int64_t read = reader_.svarint();
+    if (names_ == nullptr) return read;
+    if (static_cast<std::uint64_t>(read) >= names_->size()) return reader_.fail();
+    return (*names_)[static_cast<std::size_t>(read)];
+  }
+
+ private:
+  ByteReader& reader_;
+  const std::vector<std::int64_t>* const names_;
+};
 
 /// True when every value is `value`.
 bool is_uniform(const std::vector<Term>& terms, std::int64_t value) {
@@ -90,19 +124,23 @@ bool is_uniform(const std::vector<Term>& terms, std::int64_t value) {
 
 }  // namespace
 
-void ValueSequence::encode(ByteWriter& writer) const {
+void ValueSequence::encode(ByteWriter& writer,
+                           const std::function<std::int64_t(std::int64_t)>* place) const {
+  TermWriter out(writer, place);
   writer.varint(count_ << 1 | (general_ ? 1 : 0));
   if (!general_) {
-    if (count_ != 0) writer.svarint(value_);
+    if (count_ != 0) out.value(value_);
     return;
   }
-  if (general_->open.count == 0) return encode_terms(writer, general_->tail);
+  if (general_->open.count == 0) return out.terms(general_->tail);
   General closed(*general_);
   closed.close();
-  encode_terms(writer, closed.tail);
+  out.terms(closed.tail);
 }
 
-bool ValueSequence::decode(ByteReader& reader, ValueSequence& sequence) {
+bool ValueSequence::decode(ByteReader& reader, ValueSequence& sequence,
+                           const std::vector<std::int64_t>* names) {
+  TermReader in(reader, names);
   sequence = ValueSequence();
   const std::uint64_t head = reader.varint(), count = head >> 1;
   const auto refuse = [&] {
@@ -111,13 +149,13 @@ bool ValueSequence::decode(ByteReader& reader, ValueSequence& sequence) {
   };
   if (!reader.ok() || count > kMaxDecoded) return refuse();
   if ((head & 1) == 0) {
-    if (count != 0) sequence.value_ = reader.svarint();
+    if (count != 0) sequence.value_ = in.value();
     if (reader.ok()) sequence.count_ = count;
     return reader.ok();
   }
   std::vector<Term> terms;
   std::uint64_t size = 0;
-  if (!decode_terms(reader, terms, size, 0) || size != count) return refuse();
+  if (!in.terms(terms, size, 0) || size != count) return refuse();
   sequence.count_ = count;
   const Term* first = &terms.front();
   while (first->loop) first = &first->loop->terms.front();

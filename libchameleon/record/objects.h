@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "record/request_arrays.h"
 #include "record/streams.h"
 
 namespace chameleon::record {
@@ -39,6 +40,8 @@ class Objects {
     if (static_cast<std::uint64_t>(id) < own.size()) return own[static_cast<std::size_t>(id)];
     return request_anew(id);
   }
+
+  RequestArrays& request_arrays() { return request_arrays_; }
 
   std::int64_t type_bytes(MPI_Datatype type);
   void forget_type() { cached_type_ = MPI_DATATYPE_NULL; }
@@ -77,6 +80,7 @@ class Objects {
   /// Of the present interval, of one that was closed, and of those before it.
   std::map<std::uint64_t, std::vector<std::int64_t>> arrays_, sealed_arrays_, closed_arrays_;
   std::array<std::uint64_t, kRecent> recent_arrays_{};  ///< of `arrays_`, by id
+  RequestArrays request_arrays_;
   std::uint64_t changes_ = 0;
 };
 

@@ -82,7 +82,11 @@ class Completion {
     Slots& slots = call.objects.slots(Kind::kRequest);
     for (std::size_t i = 0; i < claimed_.size(); ++i)
       claimed_[i] = slots.claim(handle_bits(requests[i]));
-    if constexpr (is_array(params(Call::kCall)[Call::kRequest])) {
+    if constexpr (Call::kIndex >= 0) {
+      const auto named =
+          call.objects.request_arrays().named({claimed_.data(), claimed_.size()}, slots);
+      value_of<Call::kRequest>(call) = static_cast<std::int64_t>(call.objects.intern(named));
+    } else if constexpr (is_array(params(Call::kCall)[Call::kRequest])) {
       value_of<Call::kRequest>(call) = intern(call.objects, claimed_);
     } else {
       value_of<Call::kRequest>(call) = claimed_[0];

@@ -50,6 +50,13 @@ class Slots {
     if (chain.head < 0) chain.tail = -1;
     return id + first_id_;
   }
+  /// Whether no object, claimed or not, has this id.
+  bool is_free(std::int64_t id) const {
+    const Slots* const slots = owns(id) ? this : owner(id);
+    if (slots == nullptr) return true;
+    const std::uint64_t index = static_cast<std::uint64_t>(id - slots->first_id_);
+    return (slots->free_[index / 64] >> (index % 64) & 1) != 0;
+  }
   /// Puts a claimed object back, before others of its handle: several go back
   /// in the reverse order of their claims.
   void unclaim(std::int64_t id);

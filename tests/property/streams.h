@@ -192,7 +192,7 @@ inline Trace fold_stream(const Stream& stream, int rank, int size, Feed feed) {
   for (std::uint16_t call = 1; call <= kCollectiveCall; ++call)
     trace.calls[call] = {"Call" + std::to_string(call),
                          {{"return", "int", FieldKind::kPlain},
-                          {"count", "count", FieldKind::kPlain},
+                          {"count", call == kPollCall ? "flag" : "count", FieldKind::kPlain},
                           {"dest", "dest", FieldKind::kEndPoint}}};
   return trace;
 }

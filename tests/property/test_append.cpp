@@ -303,3 +303,32 @@ TEST_CASE("end-points that ranks read differently stay apart or find a common re
       check(online, whole);
     }
 }
+
+TEST_CASE("ranks that share partners in one reading, and then in the other, stay in one loop",
+          "[append]") {
+  constexpr int kRanks = 4;
+  for (const bool on_world : {true, false}) {
+    Trace online;
+    std::vector<Stream> all;
+    for (int step = 0; step < 12; ++step) {
+      std::vector<Stream> streams(kRanks);
+      for (int rank = 0; rank < kRanks; ++rank)
+        for (int message = 0; message < 3; ++message) {
+          // Ranks 1 and 3 get from rank 0, then each from the one before it, then from anywhere.
+          const int source = step % 3 == 0   ? 0
+                             : step % 3 == 1 ? (rank + kRanks - 1) % kRanks
+                                             : (rank * (step + message) + message) % kRanks;
+          Stream& stream = streams[static_cast<std::size_t>(rank)];
+          stream.push_back({1, 1, {0, 0, rank % 2 == 1 ? source : 0}});
+          stream.push_back({2, 2, {0, 0, rank}});
+        }
+      add(all, streams);
+      Trace part = interval(streams);
+      for (auto& [id, call] : part.calls) call.fields[1].kind = on_world ? "comm" : "count";
+      canonicalize(part);
+      append(online, through_file(part));
+    }
+    check(online, all);
+    CHECK((online.nodes.size() == 1) == on_world);
+  }
+}

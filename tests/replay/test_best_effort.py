@@ -17,7 +17,7 @@ import harness
 from harness import expect
 
 EXAMPLES = ("bucketsort", "hydro", "multigrid", "multipartition", "ocean", "phases", "ring",
-            "spectral", "stencil2d", "taskfarm", "transpose", "wavefront")
+            "sparse", "spectral", "stencil2d", "taskfarm", "transpose", "wavefront")
 
 
 def check_one(tools, program, ranks, fidelity):

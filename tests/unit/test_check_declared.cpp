@@ -176,3 +176,28 @@ TEST_CASE("what a replay leaves out is told with its reason") {
   failing.failed["Send"] = 2;
   CHECK(find_left_out(failing, false).at("it failed in the traced run").at("Send") == 2);
 }
+
+TEST_CASE("receives that declared parts give too little room are told the room") {
+  Job job(3);
+  job.send(0, 1, 7, 9);  // of ints
+  job.recv(1, 0, 7, 2);
+  job.push(1, kRecvInit, {0, 1, kInt, job.at(0, 1), 8, 0, 0});
+  for (const int count : {3, 5, 1}) {
+    job.send(0, 1, 8, count);
+    job.push(1, kStartall, {1, job.array({0})});
+    job.wait(1, 0);
+  }
+  job.send(0, 2, 7, 4);
+  job.recv(2, 0, 7, 4);
+  job.finalize();
+  Trace trace = job.build();
+  Omissions omissions, unawaited;
+  Rooms rooms;
+  REQUIRE(check(trace, &omissions, &unawaited, &rooms));
+  CHECK(rooms[1].empty());  // the program's own faults
+  declare(trace, 1);
+  REQUIRE(check(trace, &omissions, &unawaited, &rooms));
+  CHECK(rooms[1] == Rooms::value_type{{1, 36}, {2, 20}});
+  CHECK((rooms[0].empty() && rooms[2].empty()));
+  CHECK((omissions[0].empty() && omissions[1].empty() && omissions[2].empty()));
+}

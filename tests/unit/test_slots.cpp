@@ -5,6 +5,7 @@
 #include <set>
 
 #include "model/trace.h"
+#include "record/request_arrays.h"
 #include "record/slots.h"
 
 namespace chameleon {
@@ -118,6 +119,37 @@ TEST_CASE("what a call has claimed is still the object that other threads name")
   first.free_claimed(id);
   CHECK(release(second, 70) == next);
   CHECK(first.find(70) == id);  // new, with the lowest id
+}
+
+TEST_CASE("requests that are completed one by one have one array") {
+  Slots requests(Kind::kRequest);
+  RequestArrays arrays;
+  using Ids = std::vector<std::int64_t>;
+  const auto recorded = [&](const Ids& ids) {
+    const auto named = arrays.named(ids, requests);
+    return Ids(named.begin(), named.end());
+  };
+  for (int step = 0; step < 3; ++step) {
+    for (std::uint64_t handle = 10; handle < 14; ++handle) requests.create(handle);
+    Ids ids{0, 1, 2, 3};
+    CHECK(recorded({-1, 3}) == Ids{-1, 3});  // an entry that was never a request
+    for (const std::size_t place :
+         step % 2 == 0 ? std::vector{2, 0, 1, 3} : std::vector{1, 3, 2, 0}) {
+      CHECK(recorded(ids) == Ids{0, 1, 2, 3});
+      CHECK_FALSE(requests.is_free(ids[place]));
+      CHECK(release(requests, 10 + static_cast<std::uint64_t>(ids[place])) == ids[place]);
+      CHECK(requests.is_free(ids[place]));
+      ids[place] = -1;
+    }
+    CHECK(recorded(ids) == Ids{0, 1, 2, 3});  // all are null
+  }
+  // An id that another request has says nothing of the one before.
+  for (std::uint64_t handle = 10; handle < 14; ++handle) requests.create(handle);
+  CHECK(recorded({0, 1, 2}) == Ids{0, 1, 2});
+  release(requests, 11);
+  CHECK(recorded({0, -1, 2}) == Ids{0, 1, 2});
+  requests.create(11);
+  CHECK(recorded({0, -1, 2}) == Ids{0, -1, 2});
 }
 
 TEST_CASE("any order of life and death agrees with a simple model") {

@@ -134,3 +134,37 @@ TEST_CASE("partners are compared as ranks of the communicator that the trace say
   CHECK(column(report, Column::kDest).undeclared() == 2);
   CHECK(column(report, Column::kSource).undeclared() == 2);  // a list of statuses on each rank
 }
+
+TEST_CASE("a null entry of an array may be recorded as a request that has ended") {
+  constexpr std::uint16_t kWaitany = 5;
+  // What the trace has for the array of the second call, where the first entry is null.
+  const auto differences = [&](const std::vector<std::int64_t>& second) {
+    TraceBuilder job(1);
+    job.call(kIrecv, "Irecv",
+             {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
+              "comm:comm", "request:request"});
+    job.call(kWaitany, "Waitany",
+             {"count:count", "array_of_requests:request:a", "indx:index", "status.source:source:e",
+              "status.tag:tag", "status.bytes:bytes"});
+    const std::int64_t none = pack_special(SpecialRank::kNone);
+    for (const std::int64_t id : {0, 1}) job.push(0, kIrecv, {0, 2, kInt, 0, 5, 0, id});
+    job.push(0, kWaitany, {2, job.array({0, 1}), 0, none, kNotRecorded, kNotRecorded});
+    job.push(0, kWaitany, {2, job.array(second), 1, none, kNotRecorded, kNotRecorded});
+    Directory directory;
+    const std::string post = "Irecv return=0 buf=0 count=2 datatype=200 source=0 tag=5 comm=100 ";
+    const std::string wait = "Waitany return=0 count=2 ";
+    directory.write(0,
+                    {post + "request=7", post + "request=8",
+                     wait + "array_of_requests=[7,8] indx=0 status=(0,5,8,0)",
+                     wait + "array_of_requests=[300,8] indx=1 status=(0,5,8,0)"},
+                    true, 1);
+    const Trace trace = job.build();
+    const Result<VerifyReport> report = verify(trace, directory.path);
+    REQUIRE(report);
+    return report->mismatch_count;
+  };
+  CHECK(differences({0, 1}) == 0);
+  CHECK(differences({-1, 1}) == 0);
+  CHECK(differences({1, 1}) == 1);  // open
+  CHECK(differences({4, 1}) == 1);  // never was
+}

@@ -202,6 +202,8 @@ class NodeReader:
     def __init__(self, reader, part):
         self.reader = reader
         self.part = part
+        self.by_place = part.by_place
+        self.arrays = [key for key, _ in part.arrays()] if part.by_place else []
         # Most parameters and rank lists are equal to others: these are kept once.
         self.shared, self.rank_lists = {}, {}
         self.symbols = []
@@ -243,7 +245,9 @@ class NodeReader:
         symbol = self.symbols[place]
         if reader.varint() != len(symbol[1].fields) or not symbol[1].fields:
             raise corrupt("an event has other fields than its call")
-        params = [self.parameter() for _ in symbol[1].fields]
+        number = symbol[1].id
+        params = [self.parameter(self.arrays if (number, i) in self.by_place else None)
+                  for i in range(len(symbol[1].fields))]
         count = reader.count(4)
         times = [self.time_entry() for _ in range(count)] if count else ()
         return CallNode(ranks, inexact, symbol, params, times)
@@ -272,19 +276,21 @@ class NodeReader:
             raise corrupt("an end-point has an unknown form")
         return FORMS[code]
 
-    def parameter(self):
+    def parameter(self, names=None):
+        """With `names` values are places in that list."""
         reader = self.reader
         head = reader.u8()
         layout = head & 3
         if layout == 0:
             start = reader.at - 1
-            values = ValueSequence.decode(reader)
-            key = reader.data[start:reader.at]
+            values = ValueSequence.decode(reader, names)
+            key = reader.data[start:reader.at], names is None
             if key not in self.shared:
                 self.shared[key] = Shared(self.form(head >> 2), values)
             return self.shared[key]
         if layout == 1:
-            groups = [(self.ranks(), self.form(reader.u8()), ValueSequence.decode(reader))
+            groups = [(self.ranks(), self.form(reader.u8()),
+                       ValueSequence.decode(reader, names))
                       for _ in range(reader.count(3))]
             if not groups:
                 raise corrupt("a parameter has no groups")
@@ -294,8 +300,10 @@ class NodeReader:
         if not 1 <= times <= 1 << 48 or len(ranks) > self.part.most_ranks:
             raise corrupt("a parameter's table has impossible sizes")
         if layout == 3:
+            if names is not None:
+                raise corrupt("a parameter of arrays has a formula")
             return Table(form, times, ranks, _formula(reader, form, self.part.world_size))
-        values = ValueSequence.decode(reader)
+        values = ValueSequence.decode(reader, names)
         if len(values) != len(ranks):
             raise corrupt("a parameter's table has another number of values than ranks")
         return Table(form, times, ranks, lambda place, _: values[place])

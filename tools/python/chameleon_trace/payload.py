@@ -31,6 +31,7 @@ Phase = namedtuple("Phase", "state first markers changed end_ns")
 Online = namedtuple("Online", [*(fact.name for fact in ONLINE_FACTS), "clusters", "phases"])
 
 PLAIN, END_POINT, ARRAY = range(3)
+ARRAY_PLACE = 3  # in the file only: an array by its place in section 3
 STATES = ("AT", "C", "L", "F")
 MOST_PHASES = 4096
 FIRST_SOURCE_PLACE = 4  # offsets of module 0 below are frames that are not known
@@ -59,6 +60,7 @@ class Part:
         self.sources = {}
         self.path_order, self.source_order = [], []
         self.array_sequences = []
+        self.by_place = set()  # (call, field)
         self.fact_table = FactTable()
         self.declarations = []
         self.online = NO_ONLINE
@@ -103,10 +105,12 @@ class Part:
             if number >= 1 << 16:
                 raise corrupt("a call has an id beyond 2^16")
             for _ in range(reader.count(3)):
-                field = Field(reader.text(), reader.text(), reader.u8())
-                if field.stored > ARRAY:
+                name_of_field, kind, stored = reader.text(), reader.text(), reader.u8()
+                if stored > ARRAY_PLACE:
                     raise corrupt("a field is stored in an unknown way")
-                fields.append(field)
+                if stored == ARRAY_PLACE:
+                    self.by_place.add((number, len(fields)))
+                fields.append(Field(name_of_field, kind, min(stored, ARRAY)))
             self.calls[number] = Call(number, name, tuple(fields))
 
     def read_arrays(self, reader):

@@ -52,14 +52,15 @@ class ValueSequence:
         return cls(count, [(RUN, count, value, count)] if count else [])
 
     @classmethod
-    def decode(cls, reader):
+    def decode(cls, reader, names=None):
+        """With `names`, values are places in that list, and in no progression."""
         head = reader.varint()
         count = head >> 1
         if count > MOST_VALUES:
             raise corrupt("a sequence has too many values")
         if not head & 1:
-            return cls.constant(reader.svarint(), count) if count else cls(0, [])
-        terms, size = _decode_terms(reader, 0)
+            return cls.constant(_value(reader, names), count) if count else cls(0, [])
+        terms, size = _decode_terms(reader, 0, names)
         if size != count:
             raise corrupt("a sequence has another number of values than it says")
         return cls(count, terms)
@@ -99,7 +100,16 @@ class ValueSequence:
         return _total(self.terms)
 
 
-def _decode_terms(reader, depth):
+def _value(reader, names):
+    value = reader.svarint()
+    if names is None:
+        return value
+    if not 0 <= value < len(names):
+        raise corrupt("a value is no place in its table")
+    return names[value]
+
+
+def _decode_terms(reader, depth, names):
     if depth > MOST_DEPTH:
         raise corrupt("a sequence is nested too deep")
     groups = reader.count(2)
@@ -115,15 +125,15 @@ def _decode_terms(reader, depth):
         if kind == SINGLES:
             if count > reader.left():
                 raise corrupt("a sequence is longer than the data")
-            what = [reader.svarint() for _ in range(count)]
+            what = [_value(reader, names) for _ in range(count)]
         elif kind == RUN:
-            what = reader.svarint()
+            what = _value(reader, names)
         elif kind == STRIDED:
             what = (reader.svarint(), reader.svarint())
-            if what[1] == 0:
-                raise corrupt("a sequence has a stride of 0")
+            if what[1] == 0 or names is not None:
+                raise corrupt("a sequence has an impossible stride")
         else:
-            what, inner = _decode_terms(reader, depth + 1)
+            what, inner = _decode_terms(reader, depth + 1, names)
             values = count * inner
         size += values
         if size > MOST_VALUES:

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// Loops of rounds (rounds.h) in two parts of a trace, which were folded apart. What a poll found
+/// in one part it may never have found in the other, whose rounds then lack those calls: the two
+/// loops have different shapes, and nothing around them could be appended. Both are given what
+/// either has, as optional loops that a part of the rounds executes, or none.
+///
+/// Such a loop begins with a call that may be unsuccessful (it has a flag), and begins and ends
+/// alike in both parts. All nodes in it must be of the same ranks.
+///
+/// Cost: O(nodes of the partial trace, and of the last `reach` nodes of the other if it has a loop
+/// that begins so), an alignment of two bodies of at most kMostInRound calls for each such loop
+/// that differs, and its counts once; `budget` bounds all that.
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "model/trace.h"
+
+namespace chameleon::compress {
+
+/// If anything was made alike, takes the last nodes off `online`, at most `reach`, and gives them:
+/// they may fold with each other now.
+std::vector<Node> level_rounds(Trace& online, Trace& partial, std::size_t reach,
+                               std::int64_t budget);
+
+}  // namespace chameleon::compress
