@@ -62,7 +62,7 @@ std::uintptr_t letters_of(const PythonLayout& at, std::uintptr_t object, std::ui
   return object + ((state & kTextAscii) != 0 ? at.text_ascii : at.text_letters);
 }
 
-constexpr std::uint32_t kTextState = kTextKindMask | kTextCompact | kTextAscii;
+constexpr std::uint32_t kTextFlags = kTextKindMask | kTextCompact | kTextAscii;
 
 }  // namespace
 
@@ -168,7 +168,7 @@ bool PythonFrames::holds(const PythonLayout& at, const Site& site) {
   };
   const auto same = [&](std::uintptr_t object, const Text& text) {
     return word(object + at.text_length) == text.length &&
-           (half(object + at.text_state) & kTextState) == text.state &&
+           (half(object + at.text_state) & kTextFlags) == text.state &&
            std::memcmp(reinterpret_cast<const void*>(letters_of(at, object, text.state)),
                        text.letters.data(), text.letters.size()) == 0;
   };
@@ -188,7 +188,7 @@ bool PythonFrames::read_text(const PythonRuntime& python, std::uintptr_t object,
       !read_checked_as(object + at.text_length, text.length) || text.length > kMostLetters ||
       !read_checked_as(object + at.text_state, text.state) || (text.state & kTextCompact) == 0)
     return false;
-  text.state &= kTextState;
+  text.state &= kTextFlags;
   const std::uint32_t size = bytes_a_letter(text.state);
   if (size != 1 && size != 2 && size != 4) return false;
   text.letters.resize(text.length * size);

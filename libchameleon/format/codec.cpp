@@ -41,8 +41,9 @@ enum Section : std::uint64_t {
   kSeries = 16,
   kTotals = 17,
   kWaits = 18,
-  kEfforts = 19,
+  kFormerEfforts = 19,  ///< without ranges of strata: skipped
   kSources = 20,
+  kEfforts = 22,
 };
 
 /// Offsets of module 0 from here on are places in the section of source frames; those below are

@@ -108,7 +108,8 @@ class Online {
   bool vote(double patience);
   void cast();
   std::optional<Ballot> settle(double patience);
-  bool conclude(const std::optional<Ballot>& all, std::uint32_t missing);
+  bool all_are_here(double patience, std::uint32_t& missing);
+  bool conclude(const std::optional<Ballot>& all, double patience, std::uint32_t missing);
   Ballots close_intervals();
   Decision decide(const Vote& vote);
   void perform(Action action, std::uint64_t phase = Phases::kNone);
@@ -123,7 +124,7 @@ class Online {
   void learn_waiting(const Ballot& all);
   void note_interval(const Ballot& all, const Decision& decision);
   void measure_efforts();
-  void set_aside();
+  void set_aside(bool represented);
   void join();
   void drop();
   void elect();

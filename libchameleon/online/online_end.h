@@ -39,7 +39,7 @@ void Online<World>::finish() {
   compare_clocks(last_, kManyRounds);
   note_failure(intervals_.effort.end(last_, members_, machine_.acted(),
                                      !machine_.stopped() && !ends_.apart));
-  if (!machine_.stopped()) set_aside();
+  if (!machine_.stopped()) set_aside(represents());
   const Decision decision = machine_.finalize();
   if (decision.state == State::kFinalize && ends_.most_acted != 0) note(decision, Vote());
   if (ends_.aside) flush_aside();

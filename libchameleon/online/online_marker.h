@@ -97,32 +97,67 @@ std::optional<Ballot> Online<World>::settle(double patience) {
   }
   const bool open = std::exchange(progress_.cast, false);
   reached(Stage::kDecided);
-  if (!open || !conclude(all, missing)) return std::nullopt;
+  if (!open || !conclude(all, patience, missing)) return std::nullopt;
   return all;
+}
+
+/// Whether an action makes ranks wait for each other.
+constexpr bool is_collective(Action action) {
+  switch (action) {
+    case Action::kRemember:
+    case Action::kKeep:
+    case Action::kStop:
+    case Action::kFinish:
+    case Action::kJoin: return false;
+    default: return true;
+  }
+}
+
+/// Waits until all ranks are at this marker. A rank that is not there in time would let the others
+/// give up a flush, and what they had to send would be missing; here nothing is sent yet.
+template <class World>
+bool Online<World>::all_are_here(double patience, std::uint32_t& missing) {
+  reached(Stage::kVote);
+  const auto add = [](Ballot& mine, Ballot&& theirs) { combine(mine, theirs); };
+  const std::uint64_t bytes = votes_.traffic().bytes;
+  votes_.cast(votes_.map(members_, [](std::uint32_t, Member&) { return Ballot(); }), add,
+              progress_.votes++);
+  const bool here = votes_.template collect<Ballot>(patience, missing).has_value();
+  work_.vote_bytes += votes_.traffic().bytes - bytes;
+  reached(Stage::kDecided);
+  return here;
 }
 
 /// Whether markers go on. With all ranks in MPI_Finalize nothing follows: that is for `finish`.
 template <class World>
-bool Online<World>::conclude(const std::optional<Ballot>& all, std::uint32_t missing) {
+bool Online<World>::conclude(const std::optional<Ballot>& all, double patience,
+                             std::uint32_t missing) {
   if (all) learn_waiting(*all);
   if (all && all->vote.finalizing() == votes_.size()) return false;
-  if (!all || all->vote.halts()) set_aside();
+  const bool represented = represents();
+  if (!all || all->vote.halts()) set_aside(represented);
   if (!all) {
     give_up(missing);
     return false;
   }
   const Decision decision = decide(all->vote);
+  if (deferred() && is_collective(decision.action) && !all_are_here(patience, missing)) {
+    set_aside(represented);
+    give_up(missing);
+    return false;
+  }
   note_interval(*all, decision);
   if (decision.action != Action::kStop) measure_efforts();
   perform(decision.action, all->vote.phase());
   return decision.action != Action::kStop;
 }
 
-/// Before markers stop: what leads hold for others must not mix with what every rank does from
-/// here on. It is merged in MPI_Finalize, where all ranks know that it is to be.
+/// Before markers stop, if leads represent others: what they hold for others must not mix with what
+/// every rank does from here on. It is merged in MPI_Finalize, where all ranks know that it is to
+/// be.
 template <class World>
-void Online<World>::set_aside() {
-  if (!represents()) return;
+void Online<World>::set_aside(bool represented) {
+  if (!represented) return;
   aside_ = keeper_.take_shares(present(), [&](std::uint32_t rank, const Member& member) {
     return keeps_in_lead(rank, member);
   });

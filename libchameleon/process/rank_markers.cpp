@@ -44,7 +44,7 @@ void RankMarkers::reached(Stage stage, std::uint64_t marker) {
     case Stage::kMarker: end_interval(); return note_in_raw(marker);
     case Stage::kVote: voting_.begun = now; return g_tool_gate.set(CollectivePhase::kVote);
     case Stage::kDecided:
-      voting_.present.ticks = now - voting_.begun;
+      voting_.present.ticks += now - voting_.begun;
       return g_tool_gate.set(CollectivePhase::kDecided);
     case Stage::kDone:
       g_tool_gate.set(CollectivePhase::kNothing);
@@ -55,6 +55,7 @@ void RankMarkers::reached(Stage stage, std::uint64_t marker) {
 void RankMarkers::end_interval() {
   interval_end_ = recorder_.times().clock().now();
   voting_.before = voting_.present;
+  voting_.present.ticks = 0;
 }
 
 void RankMarkers::note_in_raw(std::uint64_t marker) {

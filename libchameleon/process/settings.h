@@ -24,7 +24,7 @@ struct Settings : RecordOptions, OnlineOptions {
   }
 
   bool enable = true;
-  bool python = true;            ///< call paths show Python's functions
+  bool python = true;  ///< call paths show Python's functions
   markers::Markers markers = markers::Markers::kProgram;
   bool frequency_given = false;  ///< else that of markers which the tracer finds is its own matter
   std::string output;            ///< empty: PROGRAM.JOBID.cham

@@ -146,7 +146,7 @@ void Tracer::meet() {
 void Tracer::finish() {
   online_.finish();
   found_.end();
-  if (rank_ == 0) say_if_unmarked();
+  if (rank_ == 0) guarded([&] { say_if_unmarked(); });
 }
 
 /// Other markers hold from here on, or no more are looked for.

@@ -75,7 +75,7 @@ class Comparison {
     slot->signature = hash;
     slot->count = static_cast<std::uint32_t>(found_.words);
     slot->uses_bp = found_.uses_bp;
-    slot->needs_loader_check = found_.needs_loader_check;
+    slot->depends = found_.needs_loader_check ? StackMemo::kOnLoader : 0;
     memo_->fill(*slot, site);
   }
 

@@ -53,6 +53,18 @@ def check_files(names, where):
         sys.exit(f"{where} has {absolute[:3]}")
 
 
+def run_dpkg(root, *words):
+    """The package's scripts run outside the root, which has no shell, and do not change this
+    machine: their ldconfig is /bin/true."""
+    commands = root.parent / "commands"
+    commands.mkdir(exist_ok=True)
+    if not (commands / "ldconfig").exists():
+        (commands / "ldconfig").symlink_to("/bin/true")
+    return run(["dpkg", f"--root={root}", "--force-not-root", "--force-bad-path",
+                "--force-script-chrootless", "--log=/dev/null", *words],
+               PATH=f"{commands}:{os.environ['PATH']}")
+
+
 def installed_root(package, folder):
     """The package as dpkg installs it into an empty root, whose database dpkg keeps there. What it
     depends on is not there: the programs take it from this machine."""
@@ -61,12 +73,11 @@ def installed_root(package, folder):
         (root / "var/lib/dpkg" / name).mkdir(parents=True)
     for name in ("status", "available"):
         (root / "var/lib/dpkg" / name).touch()
-    dpkg = ["dpkg", f"--root={root}", "--force-not-root", "--log=/dev/null"]
-    run([*dpkg, "--force-depends", "--force-bad-path", "-i", package])
-    listed = run([*dpkg, "-s", NAME])
+    run_dpkg(root, "--force-depends", "-i", package)
+    listed = run_dpkg(root, "-s", NAME)
     if "Status: install ok installed" not in listed:
         sys.exit(f"dpkg --root says {listed}")
-    wrong = run([*dpkg, "-V", NAME])
+    wrong = run_dpkg(root, "-V", NAME)
     if wrong.strip():
         sys.exit(f"installed files differ from the package:\n{wrong}")
     return root
@@ -74,8 +85,7 @@ def installed_root(package, folder):
 
 def check_removal(root):
     """Nothing of it stays but what dpkg itself keeps."""
-    run(["dpkg", f"--root={root}", "--force-not-root", "--force-bad-path", "--log=/dev/null", "-P",
-         NAME])
+    run_dpkg(root, "-P", NAME)
     left = [path for path in root.rglob("*")
             if path.is_file() and "var/lib/dpkg" not in str(path.relative_to(root))]
     if left:

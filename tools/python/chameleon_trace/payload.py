@@ -229,4 +229,4 @@ class Part:
                 6: read_predefined, 7: read_first_facts, 8: read_declarations, 9: read_nodes,
                 10: read_online, 11: read_state_times, 12: read_clocks, 13: read_threads,
                 14: read_facts, 15: read_times, 16: read_series,
-                17: read_totals, 18: read_waits, 19: read_efforts, 20: read_sources}
+                17: read_totals, 18: read_waits, 20: read_sources, 22: read_efforts}
