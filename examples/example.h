@@ -26,6 +26,7 @@ struct Options {
   double compute = 0;  // microseconds per iteration and rank
   bool time = false;
   std::string_view pattern = {};  // of a program that has phases
+  const char* more_usage = "";    // for options that the program reads itself
 };
 
 // Called by all ranks at the end of each time step: a marker.
@@ -40,8 +41,9 @@ class Run {
       if (rank == 0) {
         std::fprintf(stderr,
                      "usage: %s [--iterations N] [--size N] [--compute MICROSECONDS] "
-                     "[--time]%s\n",
-                     name_, options.pattern.empty() ? "" : " [--pattern PATTERN]");
+                     "[--time]%s%s\n",
+                     name_, options.pattern.empty() ? "" : " [--pattern PATTERN]",
+                     options.more_usage);
       }
       MPI_Finalize();
       std::exit(2);

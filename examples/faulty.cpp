@@ -155,19 +155,24 @@ struct Solver {
   }
 };
 
+constexpr char kFaults[] =
+    "FAULT: slow:RANK:STEPS:MICROSECONDS[:FUNCTION]\n"
+    "       late:RANK:STEPS:MICROSECONDS\n"
+    "       serial:STEPS:MICROSECONDS\n"
+    "       moving:STEPS:MICROSECONDS\n"
+    "STEPS: a time step or FIRST-LAST, from 0";
+
 }  // namespace
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   std::vector<Fault> faults;
   const bool good = take_faults(argc, argv, faults);
-  example::Run run("faulty", argc, argv, {.iterations = 40, .size = 256});
+  const std::string usage = std::string(" [--fault FAULT]...\n") + kFaults;
+  example::Run run("faulty", argc, argv,
+                   {.iterations = 40, .size = 256, .more_usage = usage.c_str()});
   if (!good) {
-    if (run.rank == 0)
-      std::fprintf(stderr,
-                   "faulty: --fault takes slow:RANK:STEPS:MICROSECONDS[:FUNCTION], "
-                   "late:RANK:STEPS:MICROSECONDS, serial:STEPS:MICROSECONDS or "
-                   "moving:STEPS:MICROSECONDS\n");
+    if (run.rank == 0) std::fprintf(stderr, "faulty: --fault FAULT\n%s\n", kFaults);
     MPI_Finalize();
     return 2;
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What ranks tell each other of the loop that their collective operations are in. All ranks of a
-/// program call the same blocking collectives on communicators of all ranks in the same order, for
-/// MPI asks for it. From which places they call them is each rank's own matter. So a rank proposes
-/// for each *kind* of collective after how many of a kind its own places repeat; proposals are
-/// combined, and where a period serves all ranks, they have it. Pure.
+/// How ranks agree on the loop that their collective operations are in. MPI requires all ranks to
+/// call the same blocking collectives on communicators of all ranks in the same order, but ranks
+/// may call them from different places. So a rank proposes a period for each *kind* of collective:
+/// the number of operations of that kind after which its own places repeat. Proposals are combined:
+/// a period that serves all ranks is theirs. Pure.
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,7 @@ struct Collective {
   bool synchronizes = false;  ///< no rank leaves it before all have come
 };
 
-/// So many places repeat at the end of what a rank did: the last `length` have this period.
+/// A repetition at the end of a rank's list of places: the last `length` have this period.
 struct Repetition {
   std::uint8_t period = 0;  ///< 0: they do not repeat
   std::uint16_t length = 0;
@@ -49,7 +49,7 @@ constexpr Repetition repetition(std::span<const T> backwards) {
   return found;
 }
 
-/// Of one rank, or of several combined. Kinds are numbered as they first came.
+/// Proposal of one rank, or of several combined. Kinds are numbered in the order they first occur.
 struct LoopProposal {
   static constexpr std::size_t kMostKinds = 16;
 

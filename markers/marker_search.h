@@ -4,18 +4,18 @@
 /// Markers of a program that sets none. The search sees each blocking collective operation on a
 /// communicator of all ranks, and chooses a kind of them: every p-th of that kind is a marker.
 ///
-/// All ranks see the same kinds in the same order, so what follows from kinds alone they decide
-/// alike without a message: when they compare what they propose (`due`), which of the operations
-/// are markers, and that a loop is over. What follows from places of call, which may differ
-/// between ranks, is proposed (loop_proposal.h), and the combination of all proposals decides.
-/// Operations of other kinds may come and go between markers, as often as they like.
+/// All ranks see the same kinds in the same order. They decide what follows from kinds alone with
+/// no message: when to compare proposals (`due`), which of the operations are markers, and that a
+/// loop is over. Places of calls may differ between ranks. Each rank therefore proposes a period
+/// (loop_proposal.h), and the combination of all proposals decides.
+/// Any number of operations of other kinds may come between markers.
 ///
-/// The loop wanted is the outermost that goes on: of the kinds that repeated four times or more,
-/// that with most operations between its repetitions, if one takes no more than a second; else
-/// that with fewest. Ranks compare after 7, 14, 28 … operations, so an inner loop is given up once
-/// the outer one was seen to repeat. If the kind does not come for four times as long as it should,
-/// the loop is over, and the search begins anew. Where nothing has repeated after 56 operations,
-/// each of them may be a marker: then only time decides which is acted on (pace.h).
+/// The search wants the outermost loop that still runs: among the kinds that repeated four times or
+/// more, the one with most operations between its repetitions, if one takes no more than a second;
+/// otherwise the one with fewest. Ranks compare after 7, 14, 28 … operations, so an outer loop
+/// replaces an inner one once it has repeated. If the kind does not occur for four times as long as
+/// usual, the loop is over, and the search begins again. If nothing has repeated after 56
+/// operations, each of them may be a marker: then only time decides which is acted on (pace.h).
 ///
 /// Pure. A collective takes O(1); a comparison, of which there are few, reads the last 1,024.
 /// 9 KiB.
@@ -29,8 +29,8 @@
 
 namespace chameleon::markers {
 
-/// What the user wants (CHAMELEON_MARKERS): the program's own markers, and those found if there was
-/// none for a minute; those found; none.
+/// CHAMELEON_MARKERS: the program's own markers, and markers that are found after a minute without
+/// one; markers that are found; none.
 enum class Markers : std::uint8_t { kProgram, kAuto, kOff };
 
 class MarkerSearch {
@@ -38,10 +38,10 @@ class MarkerSearch {
   enum class State : std::uint8_t {
     kWaits,      ///< for a minute without markers
     kSearches,   ///< there are no markers yet
-    kFound,      ///< every so many of a kind
+    kFound,      ///< every `period`-th of a kind
     kByTime,     ///< nothing repeats
     kMarked,     ///< the program sets markers
-    kUnlike,     ///< ranks did not see the same
+    kUnlike,     ///< ranks did not see the same operations
     kUnanswered  ///< a comparison was not answered by all in time
   };
   static constexpr std::uint64_t kFirstComparison = 7, kGivesUpAfter = 56;
@@ -54,12 +54,12 @@ class MarkerSearch {
   }
 
   State state() const { return state_; }
-  /// Whether there is no use in seeing more.
+  /// Whether the search has ended.
   bool is_over() const { return state_ >= State::kMarked; }
-  /// How many collectives were seen; and when the present markers were found.
+  /// Number of collectives seen; and the number at which the present markers were found.
   std::uint64_t seen() const { return seen_; }
   std::uint64_t found_at() const { return found_.at; }
-  /// The call of the present markers, and of how many such calls one is a marker.
+  /// The call of the present markers, and n if every n-th such call is a marker.
   std::uint16_t call() const { return found_.call; }
   unsigned period() const { return found_.period; }
 
@@ -68,7 +68,7 @@ class MarkerSearch {
     ++seen_;
     hash_ = base::combine(hash_, next.kind);
     if (next.synchronizes) synchronized_ = seen_;
-    // Where all wait for each other anyway, a comparison delays nobody; if there are such places.
+    // Preferably where all ranks wait for each other anyway: a comparison there delays no rank.
     may_compare_ = next.synchronizes || seen_ - synchronized_ > kFirstComparison;
     if (state_ == State::kWaits || is_over()) return false;
     keep(next);
@@ -84,10 +84,10 @@ class MarkerSearch {
     return false;
   }
 
-  /// Whether ranks may compare now, after the collective seen last; and whether they ought to.
+  /// Whether ranks may compare now, after the collective seen last; and whether they should.
   bool may_compare() const { return may_compare_; }
   bool due() const { return may_compare_ && seen_ >= next_ && !is_over(); }
-  /// What this rank says then. `elapsed_ns`: since `began`.
+  /// This rank's proposal for a comparison. `elapsed_ns`: since `began`.
   LoopProposal propose(std::uint64_t elapsed_ns, bool marked, bool waited) {
     proposed_ = began_;
     LoopProposal mine;
@@ -107,8 +107,8 @@ class MarkerSearch {
     }
     return mine;
   }
-  /// What all ranks said, at the same collective on all of them, some time after they said it;
-  /// nothing if not all did. Whether other markers hold from here on.
+  /// Takes the combined proposal of all ranks, at the same later collective on all of them; nothing
+  /// if not all ranks sent theirs. Whether the markers change from here on.
   bool hear(const std::optional<LoopProposal>& all) {
     if (!all || !all->alike || all->marked) {
       state_ = !all ? State::kUnanswered : all->alike ? State::kMarked : State::kUnlike;
@@ -191,7 +191,7 @@ class MarkerSearch {
       });
       if (count < kLeastRepeats * period) continue;  // some have left the window since
       Found one{kinds_[number], period, 0, (last - first) * period / (count - 1), seen_, seen_};
-      if (seen_ - last > 2 * one.distance + 2) continue;  // it no longer goes on
+      if (seen_ - last > 2 * one.distance + 2) continue;  // it no longer runs
       const double share = static_cast<double>(one.distance) / static_cast<double>(seen_ - began_);
       const bool is_short = share * static_cast<double>(all.elapsed_ns) <= kLongestNs;
       if (!best || is_better(one, is_short, *best, best_is_short)) {

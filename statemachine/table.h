@@ -42,6 +42,12 @@ enum class Action : std::uint8_t {
   kStop              ///< markers stop everywhere; every rank keeps `open` until finalize
 };
 
+/// Whether ranks wait for each other in it: they flush, or may.
+constexpr bool is_collective(Action action) {
+  return action != Action::kRemember && action != Action::kJoin && action != Action::kKeep &&
+         action != Action::kFinish && action != Action::kStop;
+}
+
 /// A situation in which a decision is asked for.
 struct Cell {
   bool finalize = false;   ///< MPI_Finalize, not a marker

@@ -58,7 +58,7 @@ class CallSites {
   std::string address_text(const Frame& frame);
   const SourceLocation& resolve(const Frame& frame);
   bool is_named(const Frame& frame);
-  /// What a frame's function is in: its module, or a file of an interpreted program; 0: nothing.
+  /// The module, or the file of an interpreted program, of a frame's function; 0: neither.
   std::uint64_t unit_of(const Frame& frame);
   /// The name of a function, shortened unless asked otherwise.
   std::string function_text(const std::string& function) const;

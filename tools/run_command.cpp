@@ -312,7 +312,7 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
   verb->add_option("--effort-confidence", options->effort_confidence,
                    "How certain that is (CHAMELEON_EFFORT_CONFIDENCE)");
   verb->add_option("--markers", options->markers,
-                   "What markers are: program, those that it sets; auto, found by the tracer; off "
+                   "Markers: program, those that it sets; auto, found by the tracer; off "
                    "(CHAMELEON_MARKERS)");
   verb->add_option("--every", options->every,
                    "Act on every n-th marker, or auto: so that an interval lasts a tenth of a "

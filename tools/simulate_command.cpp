@@ -481,7 +481,7 @@ void add_simulate_command(CLI::App& app, int& status) {
       ->check(number_from(1, 1))
       ->capture_default_str();
   verb->add_option("--seeds", capek->seeds,
-                   "figure 9: so many seeds, from --seed on; medians, least and most")
+                   "figure 9: number of seeds, from --seed on; shows median, least and most")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   verb->callback([verb, options, capek, &status] { status = run_either(*verb, *options, *capek); });

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kPlaces = 5, kStretches = 5, kUneven = 3;
 /// Below this load balance ranks do unequal work, if it costs the run a twentieth.
-constexpr double kEven = 0.85, kGrave = 0.05;
+constexpr double kEven = TraceSummary::kEven, kGrave = TraceSummary::kGrave;
 constexpr double kShortRun = 2e9;  ///< ns; the start and the end take up to a tenth of a second
 
 constexpr std::array<const char*, kSpentTimes.size()> kShareNames = {

@@ -32,6 +32,9 @@ struct CostlyPlace {
 };
 
 struct TraceSummary {
+  /// A balance from here on is even. A finding costs at least this share of the run.
+  static constexpr double kEven = 0.85, kGrave = 0.05;
+
   /// Error: the trace is damaged.
   static Result<TraceSummary> make(const Trace& trace);
 

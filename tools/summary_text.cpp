@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <iostream>
@@ -114,7 +115,11 @@ std::vector<std::string> next_commands(const std::string& path, const Trace& tra
 
 std::string nothing_text(const TraceSummary& summary) {
   if (summary.balance == 0) return "Nothing.";
-  return "Nothing: work is shared evenly (load balance " + share_text(summary.balance) + ").";
+  const std::string balance = " (load balance " + share_text(summary.balance) + ")";
+  if (summary.balance >= TraceSummary::kEven)
+    return "Nothing: work is shared evenly" + balance + ".";
+  return "Nothing: work is shared unevenly" + balance + ", but that costs less than " +
+         std::to_string(std::lround(100 * TraceSummary::kGrave)) + " % of the run.";
 }
 
 /// What a sentence about computing before a call means.

@@ -98,7 +98,7 @@ class Engine {
   /// The lines of interpreted programs on all paths, by the ids that frames carry.
   static std::map<std::uint64_t, SourceFrame> sources() { return PathStore::process().sources(); }
 
-  /// What call paths do not show of Python, so far: a sentence, or nothing.
+  /// A sentence about what call paths do not show of Python, so far; empty if nothing.
   static std::string python_not_shown() { return PythonRuntime::not_shown(); }
 
  private:

@@ -2,13 +2,13 @@
 #pragma once
 
 /// Names of functions for frames, in the traced process: from the symbol tables of the files that
-/// are mapped, without debug information. A stripped file has the names that it exports only; a
-/// function that was inlined has none. What analysis/symbolizer.h knows it learns when the trace is
-/// read; this is for what must be known while the program runs.
+/// are mapped, without debug information. A stripped file has only the names that it exports. An
+/// inlined function has none. analysis/symbolizer.h finds names when a trace is read; this is for
+/// names that are needed while the program runs.
 ///
-/// Cost: a file's symbols are read once, when the first frame in it is asked for, some 16 bytes for
-/// each function; then a search and a read for each frame. Nothing of the file stays open or
-/// mapped: it may be cut meanwhile. A file that cannot be read, or is not as it says, has no names.
+/// Cost: a file's symbols are read once, when its first frame is looked up, about 16 bytes for each
+/// function; then a search and a read for each frame. The file does not stay open or mapped, since
+/// it may be truncated meanwhile. A file that is unreadable or damaged has no names.
 
 #include <cstdint>
 #include <map>

@@ -6,15 +6,15 @@
 /// interpreter's lock or not. A function is named by the id of its source frame (call_path.h), and
 /// a place once read is known by its code object and instruction.
 ///
-/// A code object may be freed and another one made at its address, as programs do that run `exec`.
-/// So what is known of a place is compared with what it followed from, byte by byte: the names of
-/// file and function, the first line, and the location table up to the instruction. Until a stack
-/// was read to its end and found consistent, all is read by the system, which refuses what is no
-/// memory; afterwards directly. Cost: 15 ns a function.
+/// A code object may be freed and another one made at its address: programs that call `exec` do so.
+/// A known place is therefore compared byte by byte with its sources: the names of file and
+/// function, the first line, and the location table up to the instruction. Until a stack was read
+/// to its end and found consistent, memory is read by a system call, which fails on unreadable
+/// addresses; afterwards directly. Cost: 15 ns a function.
 ///
-/// Not read, and `read` says so: stacks of another interpreter in the process than the one that the
-/// thread belongs to, and of coroutines that switch the C stack (greenlets). Their activations do
-/// not agree with what the thread's state says.
+/// `read` fails for stacks of an interpreter that the thread does not belong to, and of coroutines
+/// that switch the C stack (greenlets). Their activations do not agree with the thread's state.
+/// Call paths then have the interpreter's own frames.
 
 #include <array>
 #include <cstddef>
@@ -40,29 +40,29 @@ class PythonFrames {
     bool is_truncated = false;  ///< the last activation has more functions, and there may be more
   };
 
-  /// Reads the functions of a stack that has `activations` of the loop; more if the stack is not
-  /// known to its end. False if the thread's state does not agree with that. May throw
-  /// std::bad_alloc, and allocates for a place not seen before.
+  /// Reads the functions of a stack with `activations` of the loop, or more if `may_have_more`.
+  /// False if the thread's state does not agree with that. May throw std::bad_alloc. Allocates for
+  /// a place not seen before.
   bool read(const PythonRuntime& python, std::size_t activations, bool may_have_more, Found& found);
 
   /// Forgets all places.
   void clear();
 
  private:
-  /// A str of Python as it lies in memory.
+  /// A Python str, as it is in memory.
   struct Text {
     std::uint32_t state = 0;
     std::uint64_t length = 0;
     std::string letters{};
   };
-  /// A place in a code object, with what its source frame follows from.
+  /// A place in a code object, with the data that its source frame was derived from.
   struct Site {
     std::uintptr_t code = 0;
     std::uintptr_t instruction = 0;
     std::uint64_t id = 0;  ///< 0: not shown
     std::uint32_t first_line = 0;
     Text file{}, function{};
-    std::string table{};  ///< the begin of the location table
+    std::string table{};  ///< the first bytes of the location table
   };
   class Checked;
   class Direct;
@@ -86,7 +86,7 @@ class PythonFrames {
 
   bool is_trusted_ = false;
   std::uint64_t not_read_ = 0;
-  std::deque<Site> sites_;    ///< they stay where they are
+  std::deque<Site> sites_;    ///< at addresses that do not change
   std::vector<Site*> table_;  ///< open addressing by code and instruction, at most half full
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Where the fields of CPython's structures are that lead from a thread to the functions it runs:
-/// offsets in bytes. They differ by minor version and hold for all of its releases. 3.11 and 3.12
-/// are known by their headers; 3.13 publishes its offsets at the begin of `_PyRuntime`
-/// (`_Py_DebugOffsets`). tests/python compares what is read with what each interpreter says.
+/// Offsets in bytes of the fields of CPython's structures that lead from a thread to the functions
+/// it runs. They differ by minor version and hold for all of its releases. Those of 3.11 and 3.12
+/// are from the headers; 3.13 publishes its offsets at the beginning of `_PyRuntime`
+/// (`_Py_DebugOffsets`). tests/python compares the frames with those that each interpreter reports.
 
 #include <cstdint>
 #include <optional>
@@ -20,13 +20,13 @@ struct PythonLayout {
   bool through_cframe = false;
   std::uint32_t cframe_frame = 0;
 
-  // Of a frame. A byte tells where an activation of the interpreter's loop begins.
+  // Of a frame. A byte shows where an activation of the interpreter's loop begins.
   std::uint32_t frame_previous = 0;
   std::uint32_t frame_code = 0;
   std::uint32_t frame_instruction = 0;
   std::uint32_t frame_mark = 0;
   std::uint8_t mark_of_entry = 0;
-  bool entry_is_function = false;  ///< else it is a frame of no function, below the first one
+  bool entry_is_function = false;  ///< otherwise a frame without a function, below the first
 
   std::uint32_t code_filename = 0;
   std::uint32_t code_qualname = 0;
@@ -50,9 +50,9 @@ inline constexpr std::uint32_t kTextKindMask = 7U << kTextKindShift;
 inline constexpr std::uint32_t kTextCompact = 1U << 5;
 inline constexpr std::uint32_t kTextAscii = 1U << 6;
 
-/// The layout of a version, as in `Py_Version` (0x030b02f0 is 3.11.2); `runtime` is where
-/// `_PyRuntime` lies. Nothing for versions that are not known, and for builds without a global
-/// interpreter lock.
+/// The layout of a version, as in `Py_Version` (0x030b02f0 is 3.11.2); `runtime` is the address of
+/// `_PyRuntime`. Nothing for unknown versions, and for builds without a global interpreter
+/// lock.
 std::optional<PythonLayout> python_layout(std::uint32_t version, const void* runtime);
 
 }  // namespace chameleon::callpath

@@ -17,7 +17,7 @@ namespace chameleon::callpath {
 struct PythonLocation {
   std::uint32_t line = 0;
   std::uint32_t column = 0, end_line = 0, end_column = 0;  ///< columns from 1; 0: not known
-  std::size_t table_bytes = 0;  ///< what of the table this follows from: its first bytes
+  std::size_t table_bytes = 0;  ///< bytes of the table, from its first, that this depends on
   bool operator==(const PythonLocation&) const = default;
 };
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Call paths through Python: native stacks that pass through the interpreter, each with what
-/// Python's functions it was seen with, and the signature of the path that the two make up. A
-/// native stack is known by a number, which the tables of an engine keep in place of a signature;
-/// what is compared whole is the number and the ids of all functions. Of a stack whose functions
-/// cannot be read the path is the native one. Cost beyond that of the native stack: 20 ns, and what
-/// reading the functions takes.
+/// Call paths through Python: native stacks that pass through the interpreter, the Python functions
+/// that were seen with each, and the signature of the path that the two make up. A native stack has
+/// a number, which the tables of an engine keep in place of a signature. The number and the ids of
+/// all functions are compared whole. If the functions of a stack cannot be read, its path is the
+/// native one. Cost beyond that of the native stack: 20 ns, and the time to read the
+/// functions.
 
 #include <cstdint>
 #include <span>
@@ -17,8 +17,8 @@
 
 namespace chameleon::callpath {
 
-/// A stack whose activations of the interpreter's loop are known, and what they run; `functions` is
-/// null where that could not be read.
+/// A stack with known activations of the interpreter's loop, and the functions that they run;
+/// `functions` is null if these could not be read.
 struct PythonStack {
   RawStack native;
   bool is_truncated = false;
@@ -41,8 +41,8 @@ class PythonPaths {
     return stacks_.size() - 1;
   }
 
-  /// The signature of the present stack, whose native one has this number. `resolve(PythonStack)`
-  /// makes that of a path not seen before.
+  /// The signature of the present stack, whose native stack has this number. For a path not seen
+  /// before, `resolve(PythonStack)` makes it.
   template <class Resolve>
   std::uint64_t signature(const PythonRuntime& python, std::uint64_t number, Resolve&& resolve) {
     const Stack& stack = stacks_[number];

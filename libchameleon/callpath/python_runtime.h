@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// The Python interpreter of this process, if it has one of a version that is known. Found by the
-/// names that it exports; read without its lock, and no function of its is called but the one that
-/// gives a thread's own state, which needs none.
+/// The Python interpreter of this process, if it has one of a known version. It is found by the
+/// names that it exports, and read without its lock. The only function of it that is called gives a
+/// thread's own state, and needs no lock.
 
 #include <cstdint>
 #include <string>
@@ -23,16 +23,16 @@ struct PythonRuntime {
     return return_address - eval_begin - 1 < eval_end - eval_begin;
   }
 
-  /// Looks whether there is one, unless one is known or `set_wanted(false)`. Some microseconds;
+  /// Looks for an interpreter, unless one is known or `set_wanted(false)`. Takes some microseconds;
   /// asks the loader.
   static void look();
-  /// What `look` found, or null. It stays where it is.
+  /// The one that `look` found, or null. Its address does not change.
   static const PythonRuntime* present() noexcept;
   static void set_wanted(bool wanted) noexcept;
 
   /// Functions of a stack could not be read.
   static void note_not_read() noexcept;
-  /// What call paths do not show, so far: a sentence, or nothing.
+  /// A sentence about what call paths do not show, so far; empty if nothing.
   static std::string not_shown();
 };
 

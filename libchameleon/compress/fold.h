@@ -21,7 +21,7 @@
 /// Cost: amortised O(nesting depth) per event whatever the length of the loop's body; events
 /// that arrived while a fold waited in vain are folded once more, without waiting. Memory: the
 /// folded trace, and an index (tail_index.h) of at most four entries for each node of the list
-/// and each level of loops that it ends with. Of equal endings the latest are examined,
+/// and each level of loops that it ends with. The latest of equal endings are examined,
 /// 16 of a call and four of longer ones: a repetition that is not found costs compression, never
 /// exactness. The structure does not
 /// depend on the values of hashes.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Loops of rounds (rounds.h) in two parts of a trace, which were folded apart. What a poll found
-/// in one part it may never have found in the other, whose rounds then lack those calls: the two
-/// loops have different shapes, and nothing around them could be appended. Both are given what
-/// either has, as optional loops that a part of the rounds executes, or none.
+/// Loops of rounds (rounds.h) in two parts of a trace, which were folded apart. The polls of one
+/// part may have found messages that those of the other never found. The rounds of the other then
+/// lack those calls, the loops have different shapes, and nothing around them could be appended.
+/// So both get the calls of either, as optional loops that some rounds execute, or none.
 ///
 /// Such a loop begins with a call that may be unsuccessful (it has a flag), and begins and ends
 /// alike in both parts. All nodes in it must be of the same ranks.
@@ -21,8 +21,8 @@
 
 namespace chameleon::compress {
 
-/// If anything was made alike, takes the last nodes off `online`, at most `reach`, and gives them:
-/// they may fold with each other now.
+/// If any loops were changed, removes the last nodes of `online`, at most `reach`, and returns
+/// them: they may fold with each other now.
 std::vector<Node> level_rounds(Trace& online, Trace& partial, std::size_t reach,
                                std::int64_t budget);
 

@@ -27,7 +27,7 @@ class RoundElements {
   const Node& operator[](std::size_t i) const { return *elements_[i].node; }
   /// The place in the list of the optional loop that holds an element, or kBare.
   std::size_t group(std::size_t i) const { return elements_[i].group; }
-  /// How many elements from `i` on, which stand side by side, have `length` symbols; 0: none.
+  /// How many adjacent elements from `i` on have `length` symbols; 0: none.
   std::size_t run_of(std::size_t i, std::uint64_t length) const;
 
  private:

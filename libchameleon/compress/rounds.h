@@ -25,12 +25,12 @@ inline constexpr std::size_t kMostInRound = 48;  ///< symbols of a round, each l
 /// Whether the nodes may be a round.
 bool may_be_round(std::span<const Node> run);
 
-/// Whether it is short enough, and its first and its last call stand nowhere else in it.
+/// Whether it is short enough, and its first and its last call occur nowhere else in it.
 bool has_ends_of_round(std::span<const Node> run);
 
 /// The structure of nodes that were never executed.
 std::vector<Node> hollow(std::span<const Node> nodes);
-/// A loop around what only some rounds execute, with its count in each.
+/// A loop around calls that only some rounds execute, with its count in each.
 Node optional_loop(std::vector<Node> body, Param counts);
 /// Whether all counts are 0 or 1. O(terms).
 bool at_most_once(const Param& counts);

@@ -37,11 +37,11 @@ std::vector<std::uint64_t> node_symbols(const std::vector<Node>& nodes);
 /// Fields of calls.
 using CallFields = std::set<std::pair<std::uint16_t, std::size_t>>;
 
-/// Fields of arrays are written as places in the trace's table. Gives the fields that are not: of
-/// which some array is not in the table, so that their hashes are written.
+/// Writes fields of arrays as places in the trace's table. Returns the other fields: at least one
+/// of their arrays is not in the table, so their hashes are written.
 CallFields write_nodes(ByteWriter& out, const Trace& trace);
 
-/// What nodes name by their places in the tables of a payload.
+/// Tables of a payload, in the order of the places by which nodes name their entries.
 struct TableOrder {
   std::vector<std::uint64_t> paths;  ///< signatures
   std::vector<std::int64_t> arrays;  ///< content hashes

@@ -39,7 +39,7 @@ struct SampledRank {
 struct EffortStratum {
   std::uint32_t medoid = 0;
   std::uint32_t size = 0;  ///< ranks
-  /// Of what a rank computed in all steps: standard deviation, rounded up, least and most.
+  /// A rank's computation in all steps: standard deviation over ranks, rounded up, least and most.
   std::uint64_t deviation_ns = 0, least_ns = 0, most_ns = 0;
   std::vector<EffortCell> steps;     ///< as many as the window has
   std::vector<SampledRank> sampled;  ///< ascending ranks, the medoid among them

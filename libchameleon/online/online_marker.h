@@ -101,20 +101,7 @@ std::optional<Ballot> Online<World>::settle(double patience) {
   return all;
 }
 
-/// Whether an action makes ranks wait for each other.
-constexpr bool is_collective(Action action) {
-  switch (action) {
-    case Action::kRemember:
-    case Action::kKeep:
-    case Action::kStop:
-    case Action::kFinish:
-    case Action::kJoin: return false;
-    default: return true;
-  }
-}
-
-/// Waits until all ranks are at this marker. A rank that is not there in time would let the others
-/// give up a flush, and what they had to send would be missing; here nothing is sent yet.
+/// Waits until all ranks are at this marker: a flush that a rank does not join in time is lost.
 template <class World>
 bool Online<World>::all_are_here(double patience, std::uint32_t& missing) {
   reached(Stage::kVote);

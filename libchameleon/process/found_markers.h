@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// The markers of a program that sets none: `MarkerSearch` among the ranks of a job. What it asks
-/// ranks to compare travels like the vote of a marker, in a world of its own: nobody waits for the
-/// others but at the next collective of all ranks. docs/design/marker.md
+/// The markers of a program that sets none: `MarkerSearch` among the ranks of a job. Comparisons
+/// travel like the vote of a marker, in a world of their own: a rank waits for others only at the
+/// next collective of all ranks. docs/design/marker.md
 
 #include <cstdint>
 #include <optional>
@@ -19,33 +19,33 @@ namespace chameleon::process {
 
 class FoundMarkers {
  public:
-  /// In `world`, whose first votes are others', a comparison is given up after `patience` seconds.
+  /// The first votes in `world` are of others. A comparison is given up after `patience` seconds.
   FoundMarkers(Markers wanted, MpiWorld world, double patience, TimeAccount& times)
       : search_(wanted), world_(std::move(world)), patience_(patience), times_(times) {}
 
   /// Whether this collective of all ranks is a marker.
   std::optional<Marker> source(const MarkerCall& call);
-  /// Whether the last one took part in a comparison; and whether other markers hold since then,
-  /// for who asks first.
+  /// Whether the last one took part in a comparison; and whether the markers have changed since
+  /// this was last asked.
   bool compared() const { return compared_; }
   bool changed() { return std::exchange(changed_, false); }
   const MarkerSearch& search() const { return search_; }
 
-  /// The program has set one itself. Whether that is news.
+  /// The program has set one itself. Whether this is the first.
   bool program_marks() { return !std::exchange(program_marks_, true); }
-  /// Passes on what has come of a comparison, without waiting. Whether there is more to come.
+  /// Forwards the messages of a comparison that have arrived, without waiting. Whether more follow.
   bool progress() { return open_ && world_.progress(); }
   /// With all ranks in MPI_Finalize: no message is left behind.
   void end();
 
-  /// What the markers are. May throw.
+  /// The markers, in words. May throw.
   std::string what() const;
   /// Why there are none.
   const char* why_none() const;
 
  private:
   static constexpr std::uint64_t kMinuteNs = 60'000'000'000;
-  /// Of the first comparison, beyond those of the other votes in this communicator.
+  /// Number of the first comparison, beyond the other votes in this communicator.
   static constexpr std::uint32_t kFirstVote = 16;
   static constexpr double kLastPatience = 1;  // s
 

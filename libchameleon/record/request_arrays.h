@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Arrays of requests that are completed one by one, by Waitany and its like. Which of the entries
-/// are null already depends on the order in which messages came, so that an array of three requests
-/// could be recorded in seven ways. A null entry is therefore recorded as the request that it stood
-/// for in the array before, as long as no other request has that id: a request that is not open
-/// reads as null. So all calls on a batch have one array.
+/// Arrays of requests that are completed one by one, by Waitany and its like. The order of messages
+/// decides which entries are null already, so an array of three requests could be recorded in seven
+/// ways. A null entry is therefore recorded as the request that it was in the array before, unless
+/// another request has that id by now: a request that is not open reads as null. All calls on a
+/// batch thus have one array.
 ///
-/// Not by the address of an entry, since Fortran and Python wrappers pass copies.
+/// The address of an entry cannot identify it, since Fortran and Python wrappers pass copies.
 ///
-/// Cost: nothing for an array without null entries but a copy of it; else a comparison with at most
-/// kKept arrays. Memory: these arrays.
+/// Cost: a copy of an array without null entries; for others a comparison with at most kKept
+/// arrays. Memory: these arrays.
 
 #include <algorithm>
 #include <array>

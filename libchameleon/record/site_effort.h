@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// The time of certain call sites (CHAMELEON_EFFORT=WHAT@FUNCTIONS): computation before, or time
-/// in, calls on whose call path a function has one of some names. Which those are is found out once
-/// for each call path, when the first interval with it ends; then an interval costs an addition for
+/// The time of certain call sites (CHAMELEON_EFFORT=WHAT@FUNCTIONS): computation before MPI calls,
+/// or time in them, if a function on their call path has one of some names. Each path is looked
+/// up once, when the first interval with it ends. From then on an interval costs an addition for
 /// each of its events, and a call nothing.
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class SiteEffort {
   void add(const IntervalLog& log) {
     if (!options_.effort_sites.functions.empty()) add_all(log);
   }
-  /// Ticks since this was asked last.
+  /// Ticks since the last `take`.
   std::uint64_t take();
 
  private:
@@ -37,7 +37,7 @@ class SiteEffort {
   std::uint64_t ticks_ = 0;
   std::vector<std::uint8_t> wanted_;     ///< by event
   std::uint32_t generation_ = 0;         ///< of the table that these are of
-  std::map<std::uint64_t, bool> paths_;  ///< whether there is such a function on them
+  std::map<std::uint64_t, bool> paths_;  ///< whether such a function is on them
   callpath::FunctionNames names_;
 };
 

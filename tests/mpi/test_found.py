@@ -62,7 +62,9 @@ def examples(online):
             found = FOUND.fullmatch(source(facts))
             expect(found and int(found[1]) <= 64, f"{what}: {source(facts)}")
             expect(facts["acted"] >= steps // 2, f"{what}: {facts['acted']} markers")
-            expect(behaviours(facts) == behaviours(own),
+            # How many ranks of a task farm are alike is chance.
+            compared = slice(1 if name == "taskfarm" else 2)
+            expect(behaviours(facts)[compared] == behaviours(own)[compared],
                    f"{what}: {behaviours(facts)} behaviours, not {behaviours(own)}")
             expect(facts["count_l"] >= facts["acted"] - 6, f"{what}: {facts['count_l']} in L")
 
@@ -104,7 +106,10 @@ def none(online):
     expect(facts["markers"] == 0, f"{what}: {facts['markers']} markers")
     expect(b"no markers: no collective operation of all ranks repeats" in outcome.stderr,
            f"{what}: says nothing", outcome)
-    what, _, facts, outcome = unmarked(online, 2, [online.tools.threads_program, "2"], lines=2)
+    # Which of its threads receives what is chance, so its trace cannot always be checked.
+    with without_markers(online.tools, online.tools.library):
+        what, _, _, outcome = online.trace(2, [online.tools.threads_program, "2"], lines=3,
+                                           MARKERS="auto")
     expect(b"several threads" in outcome.stderr, f"{what}: says nothing", outcome)
 
 

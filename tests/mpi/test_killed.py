@@ -66,7 +66,7 @@ def sigkill(online):
 def known(online):
     """A killed job's trace says up to when it knows, which flushes by time keep near the end."""
     for step_ms, seconds, said in ((300, 5, b"as far as the trace reaches"),
-                                   (100000, 1, b"nothing is known of any rank yet")):
+                                   (100000, 1, b"no rank has reported yet")):
         path = online.tools.fresh("known") / "t.cham"
         job = Job(online, 2, online.program("loop", 1000, step_ms), path,
                   CHAMELEON_FLUSH_SECONDS=1)

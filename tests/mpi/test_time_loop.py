@@ -34,12 +34,14 @@ def check_ranks(tools, options, ranks):
         expect(len(loops) == 1 and re.match(place, loops[0]), f"{ranks} ranks, {mode}: {loops}",
                printed)
         nodes[mode] = len(lines)
-    expect(len(set(nodes.values())) == 1, f"{ranks} ranks: nodes {nodes}")
+    expect(max(nodes.values()) - min(nodes.values()) <= options.chance,
+           f"{ranks} ranks: nodes {nodes}")
 
 
 def main():
     arguments = harness.parser_of_ranks(__doc__)
     arguments.add_argument("--rounds", type=int, default=1)
+    arguments.add_argument("--chance", type=int, default=0, help="nodes by which modes may differ")
     arguments.add_argument("arguments", nargs="*", help="of the program, after --")
     harness.main_of_ranks("time_loop", arguments.parse_args(), check_ranks)
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A small module of MPI for Python, against whichever MPI it is compiled with. As mpi4py does, it
-// gives the interpreter's lock away while it is in MPI; `barrier_with_lock` does not. `call` calls a
-// function of Python from C, so that the interpreter's loop runs within itself.
+// gives the interpreter's lock away while it is in MPI; `barrier_with_lock` does not. `call` calls
+// a function of Python from C, so that the interpreter's loop runs within itself.
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <mpi.h>
 
-#define UNLOCKED(call)                   \
-  Py_BEGIN_ALLOW_THREADS code = (call);  \
-  Py_END_ALLOW_THREADS if (code != MPI_SUCCESS) \
-      return PyErr_Format(PyExc_RuntimeError, "MPI error %d", code)
+#define UNLOCKED(call)                                                                  \
+  Py_BEGIN_ALLOW_THREADS code = (call);                                                 \
+  Py_END_ALLOW_THREADS if (code != MPI_SUCCESS) return PyErr_Format(PyExc_RuntimeError, \
+                                                                    "MPI error %d", code)
 
 static PyObject* init(PyObject* self, PyObject* args) {
   int wanted = MPI_THREAD_SINGLE, provided = 0, code = 0;
@@ -97,7 +97,7 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
-static struct PyModuleDef module = {PyModuleDef_HEAD_INIT, "minimpi", NULL, -1, methods,
-                                    NULL,                  NULL,      NULL, NULL};
+static struct PyModuleDef module = {
+    PyModuleDef_HEAD_INIT, "minimpi", NULL, -1, methods, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit_minimpi(void) { return PyModule_Create(&module); }

@@ -28,6 +28,9 @@ def check_tree(trace):
         own = 0.0
         for node in nodes:
             metrics = node["metrics"]
+            # What hatchet.GraphFrame.from_literal reads.
+            assert set(node) == {"frame", "metrics", "children"} and \
+                set(node["frame"]) == {"name", "type"}, node
             inside = walk(node["children"])
             assert near(metrics["time (inc)"], metrics["time"] + inside), node["frame"]
             counted += metrics["calls"]
@@ -56,6 +59,51 @@ def check_timeline(trace):
     assert {bar.rank for bar in part.bars} == {timeline.ranks[0]} and \
         all(bar.begin_ns < middle for bar in part.bars) and \
         len(part.bars) < len(timeline.bars)
+
+
+ENSEMBLE = """
+import math, sys
+sys.path.insert(0, sys.argv[1])
+import chameleon_trace
+comparison = chameleon_trace.compare(sys.argv[2:])
+rows = comparison.node_times()
+performance, metadata, statistics = comparison.ensemble()
+assert list(performance.index.names) == ["node", "profile"] and performance.index.is_unique
+assert len(performance) == len(rows) and len(metadata) == len(sys.argv) - 2
+for row in rows:
+    cells = performance.loc[(row.node, row.profile)]
+    assert (cells["name"], cells["calls"], cells["time"], cells["time (inc)"]) == \\
+        (row.name, row.calls, row.time, row.time_inc), row
+for profile, trace in enumerate(comparison.traces):
+    mine = [row for row in rows if row.profile == profile]
+    assert sum(row.calls for row in mine) == sum(map(trace.event_count, trace.ranks))
+    assert metadata.loc[profile, "trace"] == trace.path
+    assert metadata.loc[profile, "command_line"] == trace.command_line
+    whole = sum(sum(event.mean_ns) for rank in trace.ranks for event in trace.events(rank)) * 1e-9
+    outermost = [row.time_inc for row in mine if ";" not in row.node]
+    assert math.isclose(sum(outermost), whole, rel_tol=1e-6), (sum(outermost), whole)
+assert set(statistics.index) == {row.node for row in rows}
+shared = 0
+for node, found in statistics.iterrows():
+    times = [row.time_inc for row in rows if row.node == node]
+    mean = sum(times) / len(times)
+    deviation = math.sqrt(sum((one - mean) ** 2 for one in times) / len(times))
+    assert found["profiles"] == len(times) and found["time (inc)_min"] == min(times) and \\
+        found["time (inc)_max"] == max(times), node
+    assert math.isclose(found["time (inc)_mean"], mean, rel_tol=1e-9, abs_tol=1e-15), node
+    assert math.isclose(found["time (inc)_std"], deviation, rel_tol=1e-6, abs_tol=1e-12), node
+    shared += len(times) > 1
+assert shared, "no function is in two runs"
+"""
+
+
+def check_ensemble(package, paths):
+    """The tables for Thicket add up to the traces; with the Python that has pandas."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        if subprocess.run([python, "-c", "import pandas"], capture_output=True).returncode == 0:
+            subprocess.run([python, "-c", ENSEMBLE, package, *paths], check=True)
+            return
+    print("python3-pandas is not there: the tables of an ensemble are not looked at")
 
 
 def check_times(command, trace):
@@ -92,6 +140,7 @@ def main():
         check_times(options.chameleon, trace)
         check_timeline(trace)
         print(f"{path}: {trace!r}, {check_tree(trace)}")
+    check_ensemble(options.python, [options.traces[0], *options.traces])
 
 
 if __name__ == "__main__":

@@ -73,6 +73,9 @@ class RawComparison:
         """Whether a plain value is what the raw text says."""
         if text == "?":
             return value == NOT_RECORDED
+        if field.name == "array_of_requests" and value >= 0 and (
+                self.raw.names.get((field.kind, int(text))) == "MPI_REQUEST_NULL"):
+            return True  # a null entry may be the request that it had
         if field.kind in HANDLES:
             if value <= -2 or (field.kind == "comm" and value in (0, 1)):
                 return self.raw.names.get((field.kind, int(text)), "?") == (
@@ -187,11 +190,13 @@ def compare_library(tools, path, trace, lists):
                 else:
                     words.append(value)
             mine.append([*map(str, words), trace.site(event.path)])
-    theirs = [line.split(" ") for line in outcome.stdout.decode().splitlines()]
+    lines = outcome.stdout.decode().splitlines()
+    theirs = [line.split(" ", len(row) - 1) for line, row in zip(lines, mine)]  # a site has spaces
+    expect(len(lines) == len(mine), f"{path.name}: the library: {len(lines)} events, {len(mine)}")
     for row in () if whole else theirs:
         row[5:9] = ["", "", "", ""]
     wrong = next(((a, b) for a, b in zip(mine, theirs) if a != b), "")
-    expect(mine == theirs, f"{path.name}: the library: {len(theirs)} events, {len(mine)}; {wrong}")
+    expect(mine == theirs, f"{path.name}: the library: {wrong}")
     totals["library"] += len(mine)
     if whole:
         outcome = tools.run([tools.dump_events, path, "loops"])

@@ -34,6 +34,20 @@ LOADS = re.compile(r"""(?:src|href|action|data|poster)\s*=\s*["']?\s*(?:https?:|
                    r"""\bimport\s*\(|\bfrom\s+["']|<(?:img|iframe|link|object|embed|base)\b""")
 
 
+
+def ranks_of(text):
+    """The ranks of a list such as "0,2-5,8-16:4,1-3+32*30"."""
+    ranks = []
+    for part in text.split(","):
+        head, *further = part.split("+")
+        extent, _, stride = head.partition(":")
+        first, _, last = extent.partition("-")
+        some = range(int(first), int(last or first) + 1, int(stride or 1))
+        for step, count in (map(int, one.split("*")) for one in further):
+            some = [rank + step * k for k in range(count) for rank in some]
+        ranks += some
+    return ranks
+
 def report(tools, trace, *words):
     """The page's text and its data."""
     page = trace.with_suffix(".html")
@@ -135,9 +149,9 @@ def same_waits(data, name):
             at = bisect.bisect_right(begins, begin) - 1
             expect(kind == marker or (at >= 0 and begin + length <= begins[at] + track["length"][at]),
                    f"{name}: rank {track['rank']} waits at {begin} for {length} outside of calls")
-    # The timeline is stretched a little to the length of the run.
+    # The timeline is stretched to the length of the run, more so on a busy machine.
     told = data["waits"]["all"]
-    most = 0.05 * (told["waiting_seconds"] + told["marker_seconds"]) + 1e-6
+    most = 0.1 * (told["waiting_seconds"] + told["marker_seconds"]) + 1e-6
     for key in timeline["wait_keys"]:
         expect(abs(sums[key] * 1e-9 - told[f"{key}_seconds"]) <= most,
                f"{name}: {sums[key]} ns of {key}, not {told[f'{key}_seconds']} s")

@@ -155,11 +155,13 @@ TEST_CASE("deferred votes lead to the same states a marker later, and keep all t
 }
 
 TEST_CASE("a deferred vote that is lost stops markers at the next one") {
-  JobIn<LosingWorld> job(LosingWorld(4, 5), Fidelity::kExact);
+  // The third vote asks whether all ranks are where they are clustered.
+  const std::uint32_t lost = GENERATE(0U, 1U, 2U, 3U, 4U, 5U);
+  JobIn<LosingWorld> job(LosingWorld(4, lost), Fidelity::kExact);
   job.options.voting = Voting::kDeferred;
   for (int i = 0; i < 12; ++i) job.step({1, 2});
   job.end();
-  CHECK(job.online->facts().acted == 5);
+  CHECK(job.online->facts().acted == (lost <= 2 ? lost : lost - 1));
   CHECK(job.ranks.front()->said.find("did not answer") != std::string::npos);
   for (int rank = 0; rank < 4; ++rank)
     CHECK(same(expand(job.output.trace, rank), job.ranks[static_cast<std::size_t>(rank)]->whole()));

@@ -69,13 +69,13 @@ struct Module {
   std::string build_id, path;
 };
 
-/// A return address: the module's id and the distance from where it is loaded. Of module 0, what is
-/// no code in a file: a line of an interpreted program (TraceReader::source), or frames not known.
+/// A return address: the module's id and the distance from where it is loaded. Module 0 is not a
+/// file: its frames are lines of interpreted programs (TraceReader::source), or not known.
 struct Frame {
   std::uint64_t module = 0, offset = 0;
 };
 
-/// Where a function of an interpreted program calls.
+/// The place of a call in an interpreted program.
 struct SourceLine {
   std::string file, function;
   std::uint32_t begin = 0;  ///< the line on which the function begins
@@ -165,7 +165,7 @@ struct EffortStep {
 /// Ranks that compute alike.
 struct EffortStratum {
   std::uint32_t medoid = 0, size = 0;
-  /// Of what a rank computed in all steps.
+  /// A rank's computation in all steps, over its ranks.
   std::uint64_t deviation_ns = 0, least_ns = 0, most_ns = 0;
   std::vector<std::uint64_t> sum_ns, deviations_ns;  ///< by step, over its ranks
   std::vector<std::uint32_t> sampled;                ///< ranks

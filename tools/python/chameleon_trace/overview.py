@@ -4,6 +4,8 @@
 import html
 from collections import namedtuple
 
+from .ensemble import ensemble, node_times
+
 RankTimes = namedtuple("RankTimes", "rank compute_ns call_ns waiting_ns tool_ns")
 RankTimes.__doc__ = "What a rank spent outside MPI, in MPI calls, waiting at markers, in the tracer."
 
@@ -155,6 +157,14 @@ class Comparison:
         import pandas  # only here: reading needs nothing but Python
 
         return pandas.DataFrame(self.rows, columns=self.COLUMNS)
+
+    def node_times(self):
+        """NodeTimes of each run: what all its ranks spent in each function and MPI call."""
+        return node_times(self.traces)
+
+    def ensemble(self):
+        """The runs as an Ensemble, three tables of pandas as Thicket has them."""
+        return ensemble(self)
 
     def __repr__(self):
         return f"<Comparison of {len(self.rows)} runs on {[row['ranks'] for row in self.rows]} ranks>"
