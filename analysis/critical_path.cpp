@@ -2,7 +2,6 @@
 #include "analysis/critical_path.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "base/hash.h"
 
@@ -35,7 +34,7 @@ CriticalPathBuilder::CriticalPathBuilder(std::size_t streams)
 std::uint32_t CriticalPathBuilder::place_of(std::uint16_t call, std::uint64_t path) {
   const auto [found, is_new] =
       place_.try_emplace(combine(path, call), static_cast<std::uint32_t>(all_.size()));
-  if (is_new) all_.push_back({0, call, path, {}});
+  if (is_new) all_.push_back({{0, call, path}, {}});
   return found->second;
 }
 
@@ -191,7 +190,7 @@ CriticalPath CriticalPathBuilder::finish() {
   if (last == nullptr) return found;
   found.last = static_cast<std::uint32_t>(last - streams_.data());
   found.end_ns = last->end_ns;
-  std::map<std::tuple<std::uint32_t, std::uint16_t, std::uint64_t>, PathShare> sums;
+  std::map<StreamPlace, PathShare> sums;
   const auto put = [&](Key key, const PathShare& share) {
     const CriticalPlace& place = all_[key >> 32];
     sums[{static_cast<std::uint32_t>(key), place.call, place.path}].add(share);
@@ -209,22 +208,31 @@ CriticalPath CriticalPathBuilder::finish() {
     if (pieces_[at].before)
       for (const auto& [key, share] : *pieces_[at].before) put(key, share);
   }
-  for (const auto& [key, share] : sums)
-    found.places.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), share});
+  for (const auto& [key, share] : sums) found.places.push_back({key, share});
   for (const CriticalPlace& place : all_) found.all[{place.call, place.path}] = place.share;
   return found;
 }
 
-Result<CriticalPath> critical_path(const Trace& trace, Loops loops) {
+Result<CriticalPath> critical_path(const Trace& trace, Loops loops, bool slack) {
   CriticalPathBuilder builder(trace.whole_ranks().size());
+  std::optional<SlackBuilder> slacks;
+  if (slack) slacks.emplace();
   RoundWatch watch;
-  watch.take = [&](std::uint64_t times, double) { builder.take(times); };
-  const Result<TimelineFacts> run = run_timeline(
-      trace, trace.whole_ranks(), [&](const TimedEvent& event) { builder.add(event); }, false,
-      Network::kRecorded, loops == Loops::kAtOnce ? &watch : nullptr);
+  watch.take = [&](std::uint64_t times, double) {
+    builder.take(times);
+    if (slacks) slacks->take(times);
+  };
+  const auto add = [&](const TimedEvent& event) {
+    builder.add(event);
+    if (slacks) slacks->add(event);
+  };
+  const Result<TimelineFacts> run =
+      run_timeline(trace, trace.whole_ranks(), add, false, Network::kRecorded,
+                   loops == Loops::kAtOnce ? &watch : nullptr);
   if (!run) return run.error();
   CriticalPath found = builder.finish();
-  if (found.goes_astray) return critical_path(trace, Loops::kEach);
+  if (found.goes_astray) return critical_path(trace, Loops::kEach, slack);
+  if (slacks) found.slack = slacks->finish();
   found.end_ns = run->end_ns;
   found.events = run->events;
   found.at_once = run->at_once;

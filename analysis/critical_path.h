@@ -13,9 +13,12 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/slack.h"
+#include "analysis/stream_place.h"
 #include "analysis/timeline.h"
 
 namespace chameleon::analysis {
@@ -31,10 +34,7 @@ struct PathShare {
   PathShare times(std::uint64_t number) const;
 };
 
-struct CriticalPlace {
-  std::uint32_t stream = 0;
-  std::uint16_t call = 0;
-  std::uint64_t path = 0;
+struct CriticalPlace : StreamPlace {
   PathShare share;
 };
 
@@ -52,6 +52,9 @@ struct CriticalPath {
   /// Of all streams: computing before calls of a place and time in them, whether on the path or
   /// not.
   std::map<std::pair<std::uint16_t, std::uint64_t>, PathShare> all;
+  /// Of calls on the path or not, by stream, call and path; nothing if it was not asked for, or
+  /// there are too many events.
+  std::optional<std::vector<PlaceSlack>> slack;
 };
 
 class CriticalPathBuilder {
@@ -114,7 +117,8 @@ class CriticalPathBuilder {
   std::vector<CriticalPlace> all_;                          ///< by place: of all streams
 };
 
-/// Error: the trace is damaged.
-Result<CriticalPath> critical_path(const Trace& trace, Loops loops = Loops::kAtOnce);
+/// With `slack`, slack.h is asked. Error: the trace is damaged.
+Result<CriticalPath> critical_path(const Trace& trace, Loops loops = Loops::kAtOnce,
+                                   bool slack = false);
 
 }  // namespace chameleon::analysis

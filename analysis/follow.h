@@ -115,6 +115,7 @@ class Follower {
   std::uint32_t rank() const { return streams_.rank(); }
   /// Of a rank of one stream (RankStreams::view).
   RankView& view() { return streams_.view(); }
+  const RankView& view() const { return streams_.view(); }
   /// No request is under way, and no matched probe waits for its receive.
   bool is_quiet() const { return requests_.none_active() && messages_.empty(); }
 

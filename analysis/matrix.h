@@ -4,7 +4,8 @@
 /// Who sends how much to whom: messages, bytes, and the time the receiver spent in
 /// calls that waited for them, by pair of world ranks. Point to point only; what
 /// collectives move depends on the library's algorithms and is summed by rank.
-/// Rank by rank over the events, O(events); memory of the pairs that occur.
+/// Rank by rank over the events, those of iterations that are alike once; memory of the pairs that
+/// occur.
 
 #include <cstdint>
 #include <map>
@@ -12,8 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/result.h"
-#include "model/trace.h"
+#include "analysis/operations.h"
 
 namespace chameleon::analysis {
 
@@ -30,16 +30,15 @@ struct CommunicationMatrix {
   std::map<std::pair<std::uint32_t, std::uint32_t>, MatrixCell> cells;  ///< (source, dest)
   std::map<std::uint32_t, CollectiveBytes> collectives;                 ///< by rank
   std::map<std::string, std::uint64_t> unmodelled;  ///< calls whose data is not in here
+  std::uint64_t events = 0, at_once = 0;            ///< as EventsRead (rank_rounds.h)
 };
-
-class RankOperations;
 
 /// Adds up what events do, from any reading of the ranks, in any order.
 class MatrixBuilder {
  public:
   explicit MatrixBuilder(const RankList& ranks) : ranks_(ranks) {}
-  /// The present event of `at`.
-  void add(const RankOperations& at);
+  /// The present event of `at`, which comes so many times.
+  void add(const RankOperations& at, std::uint64_t times = 1);
   CommunicationMatrix matrix;
 
  private:
@@ -47,6 +46,7 @@ class MatrixBuilder {
 };
 
 /// Messages sent or received by `ranks`. Error: the trace is damaged.
-Result<CommunicationMatrix> communication_matrix(const Trace& trace, const RankList& ranks);
+Result<CommunicationMatrix> communication_matrix(const Trace& trace, const RankList& ranks,
+                                                 Loops loops = Loops::kAtOnce);
 
 }  // namespace chameleon::analysis

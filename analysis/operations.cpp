@@ -91,6 +91,35 @@ Result<RankOperations> RankOperations::make(const Trace& trace, const TracePlan&
   return operations;
 }
 
+RankOperations::Mark RankOperations::mark() const {
+  Mark here;
+  here.events = follower_.view().events();
+  here.receives = receives_;
+  here.unmodelled = unmodelled_;
+  follower_.view().values_left(here.values_left);
+  return here;
+}
+
+std::uint64_t RankOperations::times_alike(const Mark& since) const {
+  const std::uint64_t times = follower_.view().times_alike(since.values_left);
+  const std::span<const Outlier> outliers = trace_->outliers.of(follower_.rank());
+  const auto next = std::partition_point(outliers.begin(), outliers.end(), [&](const Outlier& one) {
+    return one.event <= since.events;
+  });
+  const std::uint64_t now = follower_.view().events(), period = now - since.events;
+  if (next == outliers.end() || period == 0) return times;
+  return next->event <= now ? 0 : std::min(times, (next->event - 1 - now) / period);
+}
+
+void RankOperations::leave_out(std::uint64_t times, std::uint64_t rounds, const Mark& since) {
+  follower_.view().leave_out(times, rounds, since.values_left, since.events);
+  receives_ += times * (receives_ - since.receives);  // what they match is known by their number
+  for (auto& [call, count] : unmodelled_) {
+    const auto before = since.unmodelled.find(call);
+    count += times * (count - (before == since.unmodelled.end() ? 0 : before->second));
+  }
+}
+
 bool RankOperations::next() {
   now_.operations.clear();
   now_.contributions.clear();

@@ -75,6 +75,9 @@ struct TracePlan {
 /// With `compares`, what ranks contribute to collectives is told, and sizes only where certain.
 TracePlan plan_trace(const Trace& trace, bool compares = false);
 
+/// Whether iterations of loops may be taken at once.
+enum class Loops : std::uint8_t { kAtOnce, kEach };
+
 /// `sequence` of a receive whose channel is not told: never completed, or unknown.
 inline constexpr std::uint64_t kNoSequence = UINT64_MAX;
 
@@ -95,6 +98,18 @@ class RankOperations {
   std::uint32_t rank() const { return follower_.rank(); }
   /// Of a rank of one stream (RankStreams::view).
   RankView& view() { return follower_.view(); }
+  /// A place between two iterations of a loop that the view watches.
+  struct Mark {
+    std::vector<std::uint64_t> values_left;
+    std::uint64_t events = 0, receives = 0;
+    std::map<std::string, std::uint64_t> unmodelled;
+  };
+  Mark mark() const;
+  /// How often what came since comes again, value for value and without outliers.
+  std::uint64_t times_alike(const Mark& since) const;
+  /// Leaves out so many `times`, of so many iterations each, of what came since; fewer than are
+  /// left and alike.
+  void leave_out(std::uint64_t times, std::uint64_t rounds, const Mark& since);
   /// Nothing is under way of which the end is still to come.
   bool is_quiet() const { return follower_.is_quiet() && messages_.empty(); }
   std::uint32_t stream() const { return now_.at.stream; }  ///< of the event

@@ -26,19 +26,24 @@ using SizeClasses = std::map<unsigned, std::map<Ranks, SizeClass>>;
 /// Transfers of all messages, by size and pair. Error: the trace is damaged.
 Result<SizeClasses> transfers_of(const Trace& trace) {
   SizeClasses classes;
+  double times = 1;
+  RoundWatch watch;
+  watch.take = [&](std::uint64_t number, double) { times = static_cast<double>(number); };
+  const auto add = [&](const TimedEvent& event) {
+    const auto operations = event.at->operations();
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      const Operation& operation = operations[i];
+      if (operation.kind != Operation::Kind::kReceive) continue;
+      const Ranks pair = std::minmax(operation.channel.source, operation.channel.dest);
+      const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(operation.bytes, 0));
+      SizeClass& of = classes[static_cast<unsigned>(std::bit_width(bytes))][pair];
+      of.messages += times;
+      of.ns +=
+          times * static_cast<double>(event.end_ns - std::min(event.end_ns, event.since_ns[i]));
+    }
+  };
   const Result<TimelineFacts> run =
-      run_timeline(trace, trace.whole_ranks(), [&](const TimedEvent& event) {
-        const auto operations = event.at->operations();
-        for (std::size_t i = 0; i < operations.size(); ++i) {
-          const Operation& operation = operations[i];
-          if (operation.kind != Operation::Kind::kReceive) continue;
-          const Ranks pair = std::minmax(operation.channel.source, operation.channel.dest);
-          const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(operation.bytes, 0));
-          SizeClass& of = classes[static_cast<unsigned>(std::bit_width(bytes))][pair];
-          ++of.messages;
-          of.ns += static_cast<double>(event.end_ns - std::min(event.end_ns, event.since_ns[i]));
-        }
-      });
+      run_timeline(trace, trace.whole_ranks(), add, false, Network::kRecorded, &watch);
   if (!run) return run.error();
   return classes;
 }
@@ -109,6 +114,8 @@ Result<RankPairs> rank_pairs(const Trace& trace, PairMeasure measure) {
     add_transfers(*classes, pairs);
   }
   RankPairs found;
+  found.events = matrix->events;
+  found.at_once = matrix->at_once;
   found.ranks = ranks.ranks();
   for (auto& [of, pair] : pairs) {
     pair.a = of.first;

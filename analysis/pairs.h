@@ -47,6 +47,7 @@ struct RankPair {
 struct RankPairs {
   std::vector<RankPair> pairs;       ///< by ranks
   std::vector<std::uint32_t> ranks;  ///< ascending; item i of the clustering is rank i of these
+  std::uint64_t events = 0, at_once = 0;  ///< as CommunicationMatrix
 };
 
 /// Error: the trace is damaged.

@@ -155,7 +155,9 @@ WaitReport PlaceWaits::finish(const TimelineFacts& facts) {
   found.unmatched = facts.unmatched;
   found.clock_error_ns = clock_error_ns_;
   found.undecided_ns = static_cast<double>(recorded(undecided_ns_, facts.stretch));
-  std::map<std::tuple<std::uint32_t, std::uint16_t, std::uint64_t>, WaitTimes> sums;
+  found.events = facts.events;
+  found.at_once = facts.at_once;
+  std::map<StreamPlace, WaitTimes> sums;
   for (const auto& [key, cell] : cells_) {
     WaitTimes times;
     times.events = static_cast<double>(cell.events);
@@ -170,7 +172,7 @@ WaitReport PlaceWaits::finish(const TimelineFacts& facts) {
     sums[{key.stream, key.call, key.path}].add(times);
   }
   for (const auto& [key, times] : sums) {
-    found.places.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), times});
+    found.places.push_back({key, times});
     found.all.add(times);
   }
   return found;

@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/stream_place.h"
 #include "analysis/wait_states.h"
 #include "model/histogram.h"
 
@@ -46,10 +47,7 @@ struct WaitTimes {
   void add(const WaitTimes& other);
 };
 
-struct PlaceWait {
-  std::uint32_t stream = 0;
-  std::uint16_t call = 0;
-  std::uint64_t path = 0;
+struct PlaceWait : StreamPlace {
   WaitTimes times;
 };
 
@@ -60,6 +58,7 @@ struct WaitReport {
   std::uint64_t unmatched = 0;  ///< receives and collectives whose others did not come
   std::uint64_t clock_error_ns = 0;
   double undecided_ns = 0;  ///< of waits in calls that are shorter than the error of the clocks
+  std::uint64_t events = 0, at_once = 0;  ///< as TimelineFacts
 
   /// Call and path with the sums over streams, most waiting first.
   std::vector<PlaceWait> by_place() const;

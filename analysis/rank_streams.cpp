@@ -13,7 +13,7 @@ EventTimes spent_at(const CallDescription& call, const EventView& event, const S
   const std::size_t fields = call.fields.size();
   if (fields >= 2 && call.fields[fields - 1].kind == "time")
     return {decode_time(event.values[fields - 2]), decode_time(event.values[fields - 1])};
-  const std::optional<MeanTimes> means = times.means(*event.node, event.predecessor);
+  const std::optional<MeanTimes> means = times.of(event);
   if (!means) return {};
   return {static_cast<std::uint64_t>(means->compute_ns + 0.5),
           static_cast<std::uint64_t>(means->communication_ns + 0.5),

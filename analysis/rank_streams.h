@@ -43,6 +43,7 @@ class RankStreams {
   bool several() const { return heads_.size() > 1; }
   /// Of a rank that has one stream: it may be watched and led over what it need not read.
   RankView& view() { return heads_.front().view; }
+  const RankView& view() const { return heads_.front().view; }
   /// Of the present event: its stream, and its number there, from 1.
   std::uint32_t stream() const { return stream_; }
   std::uint64_t number() const { return number_; }

@@ -290,7 +290,7 @@ Status work_out_savings(const Trace& trace, std::size_t most, SlowReport& report
 }  // namespace
 
 std::optional<std::string> lacks_own_times(const Trace& trace) {
-  if (trace.timing != "full")
+  if (trace.timing != "full" && !(trace.timing == "histogram" && trace.outliers.known()))
     return "times of single instances are not in it: run again with CHAMELEON_TIMING=full";
   const std::string& fidelity = trace.online.fidelity;
   if (!fidelity.empty() && fidelity != "exact")

@@ -12,6 +12,9 @@
 
 namespace chameleon::analysis {
 
+/// Loops with fewer iterations are run to their end.
+inline constexpr std::uint64_t kFewestRounds = 64;
+
 /// The outermost of them that some visit goes round at least `fewest` times. The nodes are the
 /// trace's.
 std::unordered_set<const Node*> steady_loops(const FollowPlan& plan, std::uint64_t fewest);

@@ -21,7 +21,46 @@ StreamTimes::StreamTimes(const Trace& trace, std::uint32_t stream) : stream_(str
   if (trace.times.empty()) return;
   table_ = &trace.times;
   class_ = table_->class_of(stream);
-  if (class_ != ClassTimes::kAll && !table_->waits().empty()) spread_waits(trace);
+  if (class_ == ClassTimes::kAll) return;
+  if (!table_->waits().empty()) spread_waits(trace);
+  if (!trace.outliers.all().empty()) set_apart(trace);
+}
+
+/// The distributions have the outliers of all streams that share them.
+void StreamTimes::set_apart(const Trace& trace) {
+  outliers_ = trace.outliers.of(stream_);
+  for (const Outlier& one : trace.outliers.all()) {
+    const bool mine = table_->apart(one.place, class_)
+                          ? table_->classes()[class_].streams.contains(one.stream)
+                          : !table_->apart(one.place, table_->class_of(one.stream));
+    if (!mine) continue;
+    Apart& apart = apart_[one.place];
+    apart.events[one.in_call ? 1 : 0] += 1;
+    apart.ns[one.in_call ? 1 : 0] += static_cast<double>(one.ns);
+  }
+}
+
+std::optional<MeanTimes> StreamTimes::of(const EventView& event) const {
+  std::optional<MeanTimes> times = means(*event.node, event.predecessor);
+  if (!times || apart_.empty()) return times;
+  const Place place{event.node->symbol(), event.predecessor};
+  const auto apart = apart_.find(place);
+  if (apart == apart_.end()) return times;
+  const Durations* const all = at(place);
+  if (all == nullptr) return times;
+  const auto without = [&](const Histogram& like, std::size_t kind) {
+    const double events = static_cast<double>(like.count()) - apart->second.events[kind];
+    const double ns = static_cast<double>(like.sum()) - apart->second.ns[kind];
+    return events < 1 ? like.mean() : std::max(ns / events, 0.0);
+  };
+  times->compute_ns = without(all->compute, 0);
+  times->communication_ns = without(all->communication, 1);
+  const auto number = [](const Outlier& one) { return one.event; };
+  for (auto own = std::ranges::lower_bound(outliers_, event.number, {}, number);
+       own != outliers_.end() && own->event == event.number; ++own)
+    if (own->place == place)
+      (own->in_call ? times->communication_ns : times->compute_ns) = static_cast<double>(own->ns);
+  return times;
 }
 
 /// The class says at which places there was waiting, the stream's own facts say how much.

@@ -5,12 +5,15 @@
 /// of times, or, where a trace has none (before format 1.4), those of the nodes. Beside it nothing
 /// else reads either (tests/unit/test_one_resolver.py). O(1) a look-up, or O(entries) of a node.
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <unordered_map>
 
 #include "model/trace.h"
+#include "model/view.h"
 
 namespace chameleon::analysis {
 
@@ -42,16 +45,26 @@ class StreamTimes {
   double spread() const;
   /// After that predecessor; if no time after it is known, after any.
   std::optional<MeanTimes> means(const Node& node, std::uint64_t predecessor) const;
+  /// Of one event: its own time where it is an outlier, else the mean of the others at its place.
+  std::optional<MeanTimes> of(const EventView& event) const;
   /// Over the run they add up to what the stream's facts say it waited.
   MeanWait wait(const Place& place) const;
 
  private:
+  /// What outliers at a place have, computing and in calls.
+  struct Apart {
+    std::array<double, 2> events{}, ns{};
+  };
+
   Durations gather(const Node& node) const;
+  void set_apart(const Trace& trace);
   void spread_waits(const Trace& trace);
 
   const TimeTable* table_ = nullptr;  ///< null: times are the nodes'
   std::uint32_t stream_, class_ = ClassTimes::kAll;
   std::map<Place, MeanWait> waits_;
+  std::span<const Outlier> outliers_;
+  std::unordered_map<Place, Apart, Place::Hash> apart_;  ///< of all streams with the same times
   mutable std::unordered_map<const Node*, Durations> after_any_;  ///< once asked
 };
 

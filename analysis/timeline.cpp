@@ -451,7 +451,10 @@ std::string timeline_text(const Trace& trace) {
   if (trace.timing == "full")
     return "times as recorded (full timing)" + clocks +
            ", moved where an effect would precede its cause";
-  return "times reconstructed from histograms (means)" + clocks +
+  const std::size_t own = trace.outliers.all().size();
+  const std::string outliers =
+      own == 0 ? "" : ", those of " + std::to_string(own) + " outliers as recorded";
+  return "times reconstructed from histograms (means)" + outliers + clocks +
          ", moved where an effect would precede its cause";
 }
 

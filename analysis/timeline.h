@@ -113,9 +113,6 @@ struct RoundWatch {
   std::function<std::uint64_t(std::uint64_t from_ns)> until_ns;
 };
 
-/// Whether iterations of loops may be taken at once.
-enum class Loops : std::uint8_t { kAtOnce, kEach };
-
 /// The same run with something otherwise. Whoever waits goes on when what it waits for has come
 /// there; what a call took after that, its transfer, stays as it was unless it is changed. Nobody
 /// waits at markers.

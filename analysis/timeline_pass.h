@@ -13,6 +13,7 @@
 #include <set>
 
 #include "analysis/lower_ranks.h"
+#include "analysis/steady_loops.h"
 #include "analysis/timeline.h"
 
 namespace chameleon::analysis {
@@ -30,8 +31,6 @@ constexpr std::uint64_t kNs = 1U << kTickBits;
 inline std::uint64_t in_ns(std::uint64_t ticks) { return (ticks + kNs / 2) / kNs; }
 /// No time of a damaged trace is beyond.
 constexpr double kMostTicks = 9.2e18, kMostNs = kMostTicks / kNs;
-/// Loops with fewer iterations are run to their end.
-constexpr std::uint64_t kFewestRounds = 64;
 /// How often ranks may fail to come to the same place between iterations.
 constexpr int kMostMissed = 16;
 /// Instead of a time: a message that was received, or is of a thread that has not come to it.
@@ -172,9 +171,9 @@ class Pass {
     std::uint64_t base = 0;    ///< the clock of the first row
     LaneTimes lane_base{};
     std::vector<std::uint64_t> state;
-    std::vector<std::int64_t> behind;                     ///< by row: clock without nominal
-    std::vector<std::int64_t> nominal;                    ///< likewise
-    std::vector<std::vector<std::uint64_t>> values_left;  ///< likewise (RankView::values_left)
+    std::vector<std::int64_t> behind;         ///< by row: clock without nominal
+    std::vector<std::int64_t> nominal;        ///< likewise
+    std::vector<RankOperations::Mark> marks;  ///< likewise
     std::uint64_t events = 0, moved = 0, unmatched = 0;
   };
   void watch_rounds();

@@ -4,7 +4,6 @@
 /// the iterations 1, 2, 4, 8, ... each until the next), which finds any period soon after it has
 /// begun, with O(streams) an iteration.
 
-#include "analysis/steady_loops.h"
 #include "analysis/timeline_pass.h"
 
 namespace chameleon::analysis {
@@ -130,14 +129,14 @@ void Pass::begin_comparing(Standing now, std::uint64_t until) {
   before_ = std::move(now);
   for (Row& row : rows_) {
     row.bound = false;
-    row.rank->operations.view().values_left(before_->values_left.emplace_back());
+    before_->marks.push_back(row.rank->operations.mark());
   }
 }
 
 std::uint64_t Pass::times_alike() const {
   std::uint64_t times = UINT64_MAX;
   for (std::size_t i = 0; i < rows_.size(); ++i)
-    times = std::min(times, rows_[i].rank->operations.view().times_alike(before_->values_left[i]));
+    times = std::min(times, rows_[i].rank->operations.times_alike(before_->marks[i]));
   return times;
 }
 
@@ -180,7 +179,7 @@ void Pass::leave_out() {
   const std::uint64_t ticks = left_out * (now.base - before_->base);
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     Row& row = rows_[i];
-    row.rank->operations.view().leave_out(left_out, period_, before_->values_left[i]);
+    row.rank->operations.leave_out(left_out, period_, before_->marks[i]);
     const auto passed = static_cast<std::uint64_t>(row.nominal - before_->nominal[i]);
     row.nominal = static_cast<std::int64_t>(static_cast<std::uint64_t>(row.nominal) +
                                             left_out * passed - ticks);

@@ -149,6 +149,8 @@ Result<WhatIf> what_if(const Trace& trace, const std::vector<Scenario>& scenario
     found.run_ns = static_cast<double>(run->end_ns);
     found.model_ns = static_cast<double>(run->lane_ends_ns.front());
     found.unmatched = run->unmatched;
+    found.events = run->events;
+    found.at_once = run->at_once;
     for (std::size_t i = 1; i < lanes.size(); ++i)
       found.predicted_ns.push_back(found.model_ns > 0
                                        ? found.run_ns * static_cast<double>(run->lane_ends_ns[i]) /

@@ -41,7 +41,8 @@ struct WhatIf {
   double model_ns = 0;  ///< of the lane without changes
   /// Of each scenario: what the run is predicted to take.
   std::vector<double> predicted_ns;
-  std::uint64_t unmatched = 0;  ///< receives and collectives without their others
+  std::uint64_t unmatched = 0;            ///< receives and collectives without their others
+  std::uint64_t events = 0, at_once = 0;  ///< as TimelineFacts
 
   double gain(std::size_t scenario) const {
     return run_ns > 0 ? 1 - predicted_ns[scenario] / run_ns : 0;

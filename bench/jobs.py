@@ -21,9 +21,9 @@ class Failure(Exception):
 def launch(options, command, preload=(), environment=None):
     """Standard output of an MPI job."""
     libraries = [str(path) for path in (options.preload, *preload) if path]
-    line = [options.mpiexec, "-n", str(options.ranks)]
+    line = [*options.mpiexec.split(), "-n", str(options.ranks)]
     if libraries:
-        line += ["-env", "LD_PRELOAD", ":".join(libraries)]
+        line += ["env", "LD_PRELOAD=" + ":".join(libraries)]
     job = subprocess.run(line + [str(word) for word in command], text=True, timeout=options.timeout,
                          capture_output=True, env={**os.environ, **(environment or {})})
     if job.returncode != 0:

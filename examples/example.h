@@ -17,8 +17,29 @@
 #include <cstdlib>
 #include <span>
 #include <string_view>
+#include <thread>
+#include <utility>
+#include <vector>
 
 namespace example {
+
+// A rank is late in a time step, by sleeping: as the step begins, or where it computes.
+struct Delay {
+  int rank = 0;
+  int step = 0;  // from 0
+  double us = 0;
+  bool computes = false;
+};
+inline std::vector<Delay> delays;  // of this rank
+inline int present_step = 0;
+
+inline void be_late(bool computes) {
+  double us = 0;
+  for (Delay& delay : delays)
+    if (delay.step == present_step && delay.computes == computes)
+      us += std::exchange(delay.us, 0);  // some compute several times in a step
+  if (us > 0) std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(us));
+}
 
 struct Options {
   int iterations = 0;
@@ -30,7 +51,11 @@ struct Options {
 };
 
 // Called by all ranks at the end of each time step: a marker.
-inline void end_of_timestep() { chameleon_marker(); }
+inline void end_of_timestep() {
+  chameleon_marker();
+  ++present_step;
+  be_late(false);
+}
 
 class Run {
  public:
@@ -41,7 +66,7 @@ class Run {
       if (rank == 0) {
         std::fprintf(stderr,
                      "usage: %s [--iterations N] [--size N] [--compute MICROSECONDS] "
-                     "[--time]%s%s\n",
+                     "[--delay RANK:STEP:MICROSECONDS[:compute]] [--time]%s%s\n",
                      name_, options.pattern.empty() ? "" : " [--pattern PATTERN]",
                      options.more_usage);
       }
@@ -53,6 +78,7 @@ class Run {
   void start() {
     MPI_Barrier(MPI_COMM_WORLD);
     begin_ = MPI_Wtime();
+    be_late(false);
   }
 
   void stop() {
@@ -63,6 +89,7 @@ class Run {
 
   // Works on `data` for about options.compute microseconds, without changing it.
   void compute(std::span<const double> data) const {
+    be_late(true);
     if (options.compute <= 0) return;
     using Clock = std::chrono::steady_clock;
     const auto end = Clock::now() + std::chrono::duration<double, std::micro>(options.compute);
@@ -111,6 +138,10 @@ class Run {
         if (options.pattern.empty()) return false;
         continue;
       }
+      if (option == "--delay") {
+        if (!parse_delay(argv[++i])) return false;
+        continue;
+      }
       char* end = nullptr;
       const double value = std::strtod(argv[++i], &end);
       if (end == argv[i] || *end != '\0' || !(value >= 0 && value <= 1e9)) return false;
@@ -124,6 +155,21 @@ class Run {
         return false;
       }
     }
+    return true;
+  }
+
+  // RANK:STEP:MICROSECONDS or RANK:STEP:MICROSECONDS:compute
+  bool parse_delay(const char* text) {
+    Delay delay;
+    int read = 0;
+    if (std::sscanf(text, "%d:%d:%lf%n", &delay.rank, &delay.step, &delay.us, &read) != 3 ||
+        delay.rank < 0 || delay.rank >= ranks || delay.step < 0 ||
+        !(delay.us >= 0 && delay.us <= 1e9))
+      return false;
+    const std::string_view rest = text + read;
+    delay.computes = rest == ":compute";
+    if (!delay.computes && !rest.empty()) return false;
+    if (delay.rank == rank) delays.push_back(delay);
     return true;
   }
 

@@ -58,11 +58,13 @@ constexpr Entries make_entries() {
   CHAMELEON_REPLAY(CallId::kPackExternal, MPI_Pack_external, 7)
   CHAMELEON_REPLAY(CallId::kUnpackExternal, MPI_Unpack_external, 7)
   CHAMELEON_REPLAY(CallId::kReduceLocal, MPI_Reduce_local, 5)
+#if MPI_VERSION >= 4
   CHAMELEON_REPLAY(CallId::kPackC, MPI_Pack_c, 7)
   CHAMELEON_REPLAY(CallId::kUnpackC, MPI_Unpack_c, 7)
   CHAMELEON_REPLAY(CallId::kPackExternalC, MPI_Pack_external_c, 7)
   CHAMELEON_REPLAY(CallId::kUnpackExternalC, MPI_Unpack_external_c, 7)
   CHAMELEON_REPLAY(CallId::kReduceLocalC, MPI_Reduce_local_c, 5)
+#endif
 #undef CHAMELEON_REPLAY
   return entries;
 }
@@ -74,6 +76,13 @@ constexpr Entries kEntries = make_entries();
 const CallEntry* find_entry(const CallInfo& call) {
   const CallEntry& entry = kEntries[call.id];
   return entry.invoke != nullptr && why_not_reissued(call) == nullptr ? &entry : nullptr;
+}
+
+bool is_lacking(const CallInfo& call) {
+  constexpr Attribute kOwn = Attribute::kLocal | Attribute::kIrregular | Attribute::kInit |
+                             Attribute::kFinalize | Attribute::kAbort;
+  return kEntries[call.id].invoke == nullptr && !has(call, kOwn) &&
+         why_not_reissued(call) == nullptr;
 }
 
 }  // namespace chameleon::replay

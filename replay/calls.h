@@ -18,4 +18,7 @@ struct CallEntry {
 /// The entry of a call that a replay re-issues (analysis/reissue.h), or null.
 const CallEntry* find_entry(const CallInfo& call);
 
+/// Whether the MPI that this is built with lacks a call that a replay would issue.
+bool is_lacking(const CallInfo& call);
+
 }  // namespace chameleon::replay

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "mpi/constants.h"
 #include "mpi/handles.h"
 #include "replay/interpreter.h"
 
@@ -134,6 +135,8 @@ bool Interpreter::decode_scalar(std::size_t at) {
   } else if (info.kind == Kind::kRequest) {
     const RequestState* state = request(word);
     word = to_word(state == nullptr ? MPI_REQUEST_NULL : state->handle);
+  } else if (const NamedNumbers names = named_numbers(info); names.differ()) {
+    word = translated(names, word, false);
   } else if (info.direction == Direction::kInOut) {
     word = 0;  // the position in a packed buffer: always room from its begin
   }
@@ -205,8 +208,9 @@ bool Interpreter::decode_array(std::size_t at) {
   std::memset(to, 0, bytes);
   words_[at] = to_word(to);
   if (info.direction == Direction::kOut) return true;
+  const NamedNumbers names = named_numbers(info);
   for (std::size_t i = 0; i < elements.size(); ++i) {
-    Word word = elements[i];
+    Word word = names.differ() ? translated(names, elements[i], false) : elements[i];
     if (Objects::keeps(info.kind)) {
       const std::optional<Word> handle = objects_.find(info.kind, word);
       if (!handle) return false;
@@ -228,9 +232,9 @@ bool Interpreter::span_of(const BufferPlan& plan, std::int64_t& low, std::int64_
   const auto extend = [&](const TypeFacts& type, std::int64_t count, std::int64_t offset) {
     if (count <= 0) return;
     const std::int64_t last = (count - 1) * type.extent;
-    low = std::min(low, offset + std::min<std::int64_t>(0, last) + type.true_lb);
-    high =
-        std::max(high, offset + std::max<std::int64_t>(0, last) + type.true_lb + type.true_extent);
+    low = std::min<std::int64_t>(low, offset + std::min<std::int64_t>(0, last) + type.true_lb);
+    high = std::max<std::int64_t>(
+        high, offset + std::max<std::int64_t>(0, last) + type.true_lb + type.true_extent);
     bytes += count * type.size;
   };
   if (plan.single) {

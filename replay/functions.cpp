@@ -47,7 +47,9 @@ Word Interpreter::function_for(std::size_t at) const {
     case CallId::kErrhandlerCreate: return to_word(&no_handler<MPI_Comm>);
     case CallId::kWinCreateErrhandler: return to_word(&no_handler<MPI_Win>);
     case CallId::kFileCreateErrhandler: return to_word(&no_handler<MPI_File>);
+#if MPI_VERSION >= 4
     case CallId::kSessionCreateErrhandler: return to_word(&no_handler<MPI_Session>);
+#endif
     case CallId::kCommCreateKeyval:
       return copies ? to_word(MPI_COMM_DUP_FN) : to_word(&no_delete<MPI_Comm>);
     case CallId::kTypeCreateKeyval:

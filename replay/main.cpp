@@ -168,6 +168,10 @@ int load(const Options& options, const World& world, Job& job) {
     if (trace->ranks.contains(static_cast<std::uint32_t>(rank))) continue;
     return refuse(kRefused, options.trace + " has no events of rank " + std::to_string(rank));
   }
+  for (const auto& [id, call] : trace->calls)
+    if (const CallInfo* info = find_call(static_cast<CallId>(id)); info && is_lacking(*info))
+      return refuse(kRefused, options.trace + " has " + call.name + ", which the MPI of this " +
+                                  "replay lacks: replay it under another MPI");
   if (const int status = find_omissions(options, *trace, job); status != kDone) return status;
   job.trace = encode_trace(*trace);
   return make_scratch(options, job);

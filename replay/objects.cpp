@@ -74,7 +74,9 @@ Word Objects::null(Kind kind) {
     case Kind::kFile: return to_word(MPI_FILE_NULL);
     case Kind::kErrhandler: return to_word(MPI_ERRHANDLER_NULL);
     case Kind::kKeyval: return to_word(MPI_KEYVAL_INVALID);
+#if MPI_VERSION >= 4
     case Kind::kSession: return to_word(MPI_SESSION_NULL);
+#endif
     default: return to_word(MPI_REQUEST_NULL);
   }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "replay/interpreter.h"
+#include "replay/mpi_four.h"
 
 namespace chameleon::replay {
 namespace {
@@ -102,8 +103,8 @@ bool Interpreter::prepare_probe() {
   if (has(*plan_->info, Attribute::kPartitioned)) {
     int arrived = 0;
     do {
-      check(PMPI_Parrived(from_word<MPI_Request>(word(plan_->request)),
-                          static_cast<int>(word(find_kind(*plan_, Kind::kInt))), &arrived));
+      check(has_arrived(from_word<MPI_Request>(word(plan_->request)),
+                        static_cast<int>(word(find_kind(*plan_, Kind::kInt))), &arrived));
       if (arrived == 0) sched_yield();
     } while (found && arrived == 0);
     return found;
@@ -156,7 +157,7 @@ bool Interpreter::start_wildcards() {
     const auto buffer = from_word<void*>(receive[0]);
     const auto type = from_word<MPI_Datatype>(receive[2]);
     const auto on = from_word<MPI_Comm>(receive[5]);
-    check(state->large ? MPI_Irecv_c(buffer, receive[1], type, source, tag, on, &state->handle)
+    check(state->large ? irecv_large(buffer, receive[1], type, source, tag, on, &state->handle)
                        : MPI_Irecv(buffer, static_cast<int>(receive[1]), type, source, tag, on,
                                    &state->handle));
   }

@@ -6,6 +6,7 @@
 
 #include "mpi/handles.h"
 #include "replay/interpreter.h"
+#include "replay/mpi_four.h"
 
 namespace chameleon::replay {
 
@@ -29,9 +30,7 @@ void Interpreter::set_errhandler(MPI_Errhandler handler) {
       break;
     case Kind::kWin: PMPI_Win_set_errhandler(from_word<MPI_Win>(words_[0]), handler); break;
     case Kind::kFile: PMPI_File_set_errhandler(from_word<MPI_File>(words_[0]), handler); break;
-    case Kind::kSession:
-      PMPI_Session_set_errhandler(from_word<MPI_Session>(words_[0]), handler);
-      break;
+    case Kind::kSession: set_session_errhandler(from_word<Session>(words_[0]), handler); break;
     default: break;
   }
 }
@@ -130,7 +129,7 @@ void Interpreter::note_target() {
     if (*made != MPI_COMM_NULL) PMPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN);
   }
   if (call == CallId::kSessionInit)
-    PMPI_Session_set_errhandler(*from_word<MPI_Session*>(words_[2]), MPI_ERRORS_RETURN);
+    set_session_errhandler(*from_word<Session*>(words_[2]), MPI_ERRORS_RETURN);
 }
 
 void Interpreter::note_window(CallId call) {

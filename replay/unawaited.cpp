@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "replay/interpreter.h"
+#include "replay/mpi_four.h"
 
 namespace chameleon::replay {
 namespace {
@@ -38,7 +39,7 @@ void Interpreter::send_unawaited(const Word* arguments, bool large, MPI_Comm com
   const auto type = from_word<MPI_Datatype>(arguments[2]);
   const auto dest = static_cast<int>(arguments[3]);
   const auto tag = static_cast<int>(arguments[4]);
-  check(large ? MPI_Isend_c(buffer, arguments[1], type, dest, tag, comm, &state.handle)
+  check(large ? isend_large(buffer, arguments[1], type, dest, tag, comm, &state.handle)
               : MPI_Isend(buffer, static_cast<int>(arguments[1]), type, dest, tag, comm,
                           &state.handle));
   state.blocks = std::move(owned_);

@@ -114,6 +114,12 @@ std::string count_text(std::uint64_t count) {
 
 std::string share_text(double share) { return three_digits(share * 100) + " %"; }
 
+std::string at_once_text(std::uint64_t events, std::uint64_t at_once) {
+  if (at_once == 0) return "";
+  return count_text(at_once) + " of " + count_text(events) +
+         " calls were taken at once: they are in iterations that others stand for";
+}
+
 std::string hex_text(std::uint64_t value) {
   char text[19];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));

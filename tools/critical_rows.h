@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// A critical path by function, call, place or rank, as `critical` prints it and `report` shows it.
+/// A critical path by function, call, place or rank, as `critical` prints it and `report` shows it;
+/// with slacks, what is not on it too.
 
 #include <algorithm>
 #include <nlohmann/json_fwd.hpp>
@@ -19,6 +20,7 @@ struct CriticalRow {
   double mean_compute_ns = 0;          ///< of a rank, on the path or not
   RankList ranks;                      ///< that are on the path here
   std::uint64_t path = 0;              ///< of a place
+  Slack slack;                         ///< of all its calls; no events: not known
 
   double path_ns() const { return compute_ns + call_ns; }
   /// The most that balance here would save.
@@ -28,7 +30,8 @@ struct CriticalRow {
   }
 };
 
-/// `by`: function, call, place or rank. Longest first.
+/// `by`: function, call, place or rank. Longest on the path first; among those that are not on it
+/// the one with the least slack.
 std::vector<CriticalRow> critical_rows(const Trace& trace, const CriticalPath& path,
                                        const std::string& by, CallSites& sites);
 nlohmann::ordered_json critical_json(const CriticalPath& path,

@@ -85,6 +85,10 @@ void print_text(const std::vector<Run>& runs, bool weak) {
     std::cout << "\nscalability against " << runs.front().name
               << (weak ? ", computing of a rank" : ", computing of all ranks") << "\n";
   for (const Run& run : runs)
+    if (const Efficiency& of = run.efficiency; of.at_once > 0)
+      std::cout << (runs.size() > 1 ? run.name + ": " : "") << at_once_text(of.events, of.at_once)
+                << "\n";
+  for (const Run& run : runs)
     if (run.efficiency.unmatched > 0)
       std::cout << run.name << ": " << count_text(run.efficiency.unmatched)
                 << " receives and collectives are unmatched and wait for no rank\n";
@@ -102,7 +106,9 @@ void print_document(const std::vector<Run>& runs, bool weak) {
                                   {"ideal_seconds", found.ideal_ns * 1e-9},
                                   {"compute_seconds", found.compute_ns * 1e-9},
                                   {"most_compute_seconds", found.most_compute_ns * 1e-9},
-                                  {"unmatched", found.unmatched}};
+                                  {"unmatched", found.unmatched},
+                                  {"events", found.events},
+                                  {"at_once", found.at_once}};
     for (const Factor& factor : factors()) row[factor.key] = factor.value(run);
     document["runs"].push_back(std::move(row));
   }

@@ -15,6 +15,7 @@
 
 #include "common.h"
 #include "program_file.h"
+#include "runtimes.h"
 
 namespace chameleon::tools {
 namespace {
@@ -67,16 +68,21 @@ std::string find_tracer() {
   return first_existing(candidates);
 }
 
-std::string find_replayer() {
-  constexpr const char* kName = "chameleon-replay";
+std::string find_replayer(const std::string& mpi) {
   const fs::path own = own_folder();
-  return first_existing(
-      {own / kName, own / "../libexec/chameleon" / kName, own / "../replay" / kName});
+  std::string found;
+  // That of the first MPI of the build has no suffix.
+  for (const std::string& name : {"chameleon-replay-" + mpi, std::string("chameleon-replay")}) {
+    found =
+        first_existing({own / name, own / "../libexec/chameleon" / name, own / "../replay" / name});
+    if (!found.empty() && (mpi.empty() || family_of(mpi_of_file(found)) == mpi)) return found;
+  }
+  return {};
 }
 
 std::string default_launcher(std::string_view mpi_library) {
-  const bool open_mpi = mpi_library == "libmpi.so.40" || mpi_library == "libmpi.so.20";
-  const std::string named = open_mpi ? "mpiexec.openmpi" : "mpiexec.mpich";
+  const std::string named =
+      family_of(std::string(mpi_library)) == "openmpi" ? "mpiexec.openmpi" : "mpiexec.mpich";
   return find_program(named).empty() ? "mpiexec" : named;
 }
 

@@ -14,13 +14,14 @@ namespace chameleon::tools {
 
 /// libchameleon.so: $CHAMELEON_LIBRARY, ../lib*/ of the command, or its build tree; or empty.
 std::string find_tracer();
-/// chameleon-replay: beside the command, in ../libexec/chameleon/, or its build tree; or empty.
-std::string find_replayer();
+/// chameleon-replay, or the one for another MPI ("openmpi"), chameleon-replay-openmpi: beside the
+/// command, in ../libexec/chameleon/, or its build tree; or empty.
+std::string find_replayer(const std::string& mpi);
 
 /// The launcher of the MPI that has this soname: mpiexec.openmpi or mpiexec.mpich, or else mpiexec.
 std::string default_launcher(std::string_view mpi_library);
 
-/// The words of a launcher option, or of MPICH's default.
+/// The words of a launcher option, or of MPICH's default without one.
 std::vector<std::string> launcher_words(const std::string& option);
 
 /// `LAUNCHER [-n N] env SETTING... PROGRAM...`: the form every launcher takes,

@@ -145,6 +145,8 @@ void print_text(const CommunicationMatrix& matrix, const RankList& ranks, const 
               << bytes_text(static_cast<double>(sums.sent)) << " went\n";
   for (const auto& [call, count] : matrix.unmodelled)
     std::cout << "not in here: what " << call << " x" << count << " moves\n";
+  if (const std::string text = at_once_text(matrix.events, matrix.at_once); !text.empty())
+    std::cout << text << "\n";
 }
 
 void print_csv(const CommunicationMatrix& matrix) {
@@ -158,6 +160,8 @@ void print_document(const Trace& trace, const CommunicationMatrix& matrix) {
   using Json = nlohmann::ordered_json;
   Json document = json_document("matrix");
   document["ranks"] = trace.world_size;
+  document["events"] = matrix.events;
+  document["at_once"] = matrix.at_once;
   document["pairs"] = Json::array();
   for (const auto& [pair, cell] : matrix.cells)
     document["pairs"].push_back({{"source", pair.first},

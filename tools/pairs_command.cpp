@@ -129,12 +129,16 @@ void print_text(const Clustered& all, const Options& options) {
   std::cout << "\ndendrogram: the distance at which branches join\n"
             << dendrogram_text(all.items(), all.merges, names, leaves);
   print_matrix(all);
+  if (const std::string text = at_once_text(all.found.events, all.found.at_once); !text.empty())
+    std::cout << text << "\n";
 }
 
 void print_document(const Clustered& all, const Options& options) {
   Json document = json_document("pairs");
   document["by"] = measure_name(all.measure);
   document["linkage"] = options.linkage;
+  document["events"] = all.found.events;
+  document["at_once"] = all.found.at_once;
   document["clusters"] = Json::array();
   for (std::uint32_t cluster = 0; cluster < all.clusters; ++cluster) {
     RankList ranks;

@@ -108,6 +108,8 @@ void print_summary(const Patterns& found) {
             << count_text(found.facts.largest_ranks) << " ranks\n";
   if (found.cut_at_collectives)
     std::cout << "instances that overlap were cut where all ranks wait for each other\n";
+  const std::string text = at_once_text(found.timeline.events, found.timeline.at_once);
+  if (!text.empty()) std::cout << text << "\n";
   if (found.facts.unmatched > 0)
     std::cout << count_text(found.facts.unmatched)
               << " messages and collectives are unmatched: the instances around them may be "
@@ -220,6 +222,7 @@ void print_document(const Trace& trace, const Patterns& found, const Options& op
   document["largest_events"] = found.facts.largest;
   document["unmatched"] = found.facts.unmatched;
   document["cycles"] = found.cycles;
+  document["at_once"] = found.timeline.at_once;
   document["cut_at_collectives"] = found.cut_at_collectives;
   document["families"] = Json::array();
   for (std::size_t i = 0; i < found.families.size(); ++i) {

@@ -81,6 +81,9 @@ void print_text(const Trace& trace, const ExecutionPhases& found, CallSites& sit
                 << count_text(phase.tie_first + 1) << " to " << count_text(phase.tie_last + 1)
                 << "; taken: " << count_text(phase.first + 1) << "\n";
   }
+  const TimelineFacts& timeline = found.patterns.timeline;
+  if (const std::string text = at_once_text(timeline.events, timeline.at_once); !text.empty())
+    std::cout << text << "\n";
 }
 
 void print_document(const Trace& trace, const ExecutionPhases& found, const Options& options,
@@ -90,6 +93,8 @@ void print_document(const Trace& trace, const ExecutionPhases& found, const Opti
   document["published"] = options.segmentation.published;
   document["instances"] = found.patterns.instances;
   document["patterns"] = found.patterns.patterns.size();
+  document["events"] = found.patterns.timeline.events;
+  document["at_once"] = found.patterns.timeline.at_once;
   document["phases"] = Json::array();
   for (const ExecutionPhase& phase : found.phases) {
     Json row = {{"first_instance", phase.first}, {"instances", phase.last - phase.first}};

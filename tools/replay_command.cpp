@@ -12,6 +12,7 @@
 #include "analysis/thread_sharing.h"
 #include "common.h"
 #include "launch.h"
+#include "runtimes.h"
 
 namespace chameleon::tools {
 namespace replay_verb {
@@ -21,7 +22,7 @@ struct Options {
   int ranks = 0;
   std::string compute = "sleep";
   double time_scale = 1;
-  std::string launcher;
+  std::string launcher, mpi;
   std::string scratch;
   std::vector<std::string> settings;
   bool no_check = false;
@@ -68,9 +69,12 @@ int replay(const Options& options) {
   if (std::string why = refusal(options, *trace, report ? &*report : nullptr); !why.empty())
     return fail("replay", "refused: " + why, kExitRefused);
 
-  const std::string replayer = find_replayer();
+  const std::string replayer = find_replayer(options.mpi);
   if (replayer.empty())
-    return fail("replay", "chameleon-replay is not beside this command", kExitNoLauncher);
+    return options.mpi.empty()
+               ? fail("replay", "chameleon-replay is not beside this command", kExitNoLauncher)
+               : fail("replay", "--mpi " + options.mpi + ": there is no chameleon-replay for it",
+                      kExitUsage);
   char scale[32];
   std::snprintf(scale, sizeof scale, "%.17g", options.time_scale);
   std::vector<std::string> program = {replayer, "--compute=" + options.compute,
@@ -81,7 +85,9 @@ int replay(const Options& options) {
   if (options.best_effort) program.emplace_back("--best-effort");
   if (options.no_check) program.emplace_back("--no-check");
   program.push_back(std::filesystem::absolute(options.trace).string());
-  return launch("replay", launch_line(options.launcher, static_cast<int>(trace->world_size),
+  const std::string launcher =
+      options.launcher.empty() ? default_launcher(mpi_of_file(replayer)) : options.launcher;
+  return launch("replay", launch_line(launcher, static_cast<int>(trace->world_size),
                                       options.settings, program));
 }
 
@@ -99,7 +105,11 @@ void add_replay_command(CLI::App& app, int& status) {
   verb->add_option("--time-scale", options->time_scale, "Factor for the time between calls")
       ->check(number_from(0, 1e6));
   verb->add_option("--launcher", options->launcher,
-                   "Launcher and its options (default mpiexec.mpich, or mpiexec)");
+                   "Launcher and its options (default that of the replay's MPI, mpiexec.mpich or "
+                   "mpiexec.openmpi, or mpiexec)");
+  verb->add_option("--mpi", options->mpi,
+                   "MPI to replay under: mpich, openmpi (default the first one that Chameleon is "
+                   "built for)");
   verb->add_option("--env", options->settings, "NAME=VALUE for the job; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

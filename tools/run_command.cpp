@@ -160,8 +160,10 @@ void tell_outcome(const Options& options, const std::string& output, const Trace
 Status choose_mpi(const std::string& name, const std::string& tracer, Diagnosis& diagnosis) {
   const std::vector<Runtime> all = runtimes(tracer);
   const auto chosen = std::find_if(all.begin(), all.end(), [&](const Runtime& runtime) {
-    return fs::path(runtime.path).filename() == "libchameleon-" + name + ".so" ||
-           (name == "mpich" && runtime.mpi_library == "libmpich.so.12");
+    const std::string file = fs::path(runtime.path).filename().string();
+    // The first one's file does not say what it is for.
+    return file == "libchameleon-" + name + ".so" ||
+           (file.rfind("libchameleon.so", 0) == 0 && family_of(runtime.mpi_library) == name);
   });
   if (chosen == all.end())
     return Error{ErrorKind::kUsage, "--mpi " + name + ": there is no libchameleon-" + name + ".so",
@@ -240,8 +242,10 @@ int run(const Options& options) {
   const std::string output =
       options.output.empty() ? setting(options, "CHAMELEON_OUTPUT") : options.output;
   const Traces before = expected ? traces(output) : Traces();
-  const std::string launcher =
-      options.launcher.empty() ? default_launcher(diagnosis->mpi_library) : options.launcher;
+  // What is not linked with an MPI gets the first library, and its launcher.
+  const std::string mpi =
+      diagnosis->mpi_library.empty() ? mpi_of_file(tracer) : diagnosis->mpi_library;
+  const std::string launcher = options.launcher.empty() ? default_launcher(mpi) : options.launcher;
   if (!tracer.empty() && !diagnosis->mpi_preload.empty()) tracer += ":" + diagnosis->mpi_preload;
   const int status = launch("run", launch_line(launcher, options.ranks,
                                                environment(options, tracer), options.application));

@@ -8,11 +8,8 @@
 #include "program_file.h"
 
 namespace chameleon::tools {
-namespace {
-
 namespace fs = std::filesystem;
 
-/// The MPI library that the file is linked with, or an empty string.
 std::string mpi_of_file(const std::string& path) {
   if (Result<ElfFile> file = read_elf(path))
     for (const std::string& name : file->needed)
@@ -20,7 +17,13 @@ std::string mpi_of_file(const std::string& path) {
   return {};
 }
 
-}  // namespace
+std::string family_of(const std::string& library) {
+  for (const char* prefix : {"libmpi.so.40", "libmpi.so.20"})
+    if (library.rfind(prefix, 0) == 0) return "openmpi";
+  for (const char* prefix : {"libmpich.so", "libmpi.so.12", "libmpi_cray.so"})
+    if (library.rfind(prefix, 0) == 0) return "mpich";
+  return {};
+}
 
 const char* mpi_of(const std::string& library) {
   struct Known {

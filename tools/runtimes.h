@@ -19,6 +19,12 @@ struct Runtime {
 /// The implementation that a library of this name belongs to, or null.
 const char* mpi_of(const std::string& library);
 
+/// "mpich", which its ABI is of too, or "openmpi", by the name of a library; or an empty string.
+std::string family_of(const std::string& library);
+
+/// The MPI library that a file is linked with, or an empty string.
+std::string mpi_of_file(const std::string& path);
+
 /// `tracer`, the path of libchameleon.so or empty, and those beside it. The first is there in any
 /// case: without a file it is for Debian's MPICH.
 std::vector<Runtime> runtimes(const std::string& tracer);

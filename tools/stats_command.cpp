@@ -127,6 +127,8 @@ int stats_of_waits(const Options& options, const Trace& trace, const RankList& r
   document["clock_error_seconds"] = static_cast<double>(waits->clock_error_ns) * 1e-9;
   document["undecided_seconds"] = waits->undecided_ns * 1e-9;
   document["unmatched"] = waits->unmatched;
+  document["events"] = waits->events;
+  document["at_once"] = waits->at_once;
   document["rows"] = wait_rows_json(trace, *waits, ranks, by_path);
   print_json(document);
   return kExitOk;

@@ -12,7 +12,9 @@
 namespace chameleon::tools {
 namespace {
 
-constexpr std::size_t kPlaces = 5, kStretches = 5, kUneven = 3;
+constexpr std::size_t kPlaces = 5, kStretches = 5, kUneven = 3, kOutliers = 3;
+/// Of the run: what outliers of a rank at a place are worth telling.
+constexpr double kNoticed = 0.01;
 /// Below this load balance ranks do unequal work, if it costs the run a twentieth.
 constexpr double kEven = TraceSummary::kEven, kGrave = TraceSummary::kGrave;
 constexpr double kShortRun = 2e9;  ///< ns; the start and the end take up to a tenth of a second
@@ -99,6 +101,42 @@ class Findings {
                      [](const auto& a, const auto& b) { return a.lost_ns > b.lost_ns; });
     if (slow.size() > kStretches) slow.resize(kStretches);
     for (const analysis::SlowSteps& one : slow) add(stretch(one));
+  }
+
+  /// What ranks computed for long now and then, where no time steps tell.
+  void add_outliers(const TraceSummary& summary, const analysis::Load& load) {
+    struct Sum {
+      std::uint64_t times = 0, excess_ns = 0;
+      Outlier longest;
+    };
+    std::map<std::pair<std::uint32_t, std::uint64_t>, Sum> sums;  // by rank and symbol
+    for (const Outlier& one : trace_.outliers.all()) {
+      if (one.in_call) continue;
+      Sum& sum = sums[{trace_.rank_of(one.stream), one.place.symbol}];
+      ++sum.times;
+      sum.excess_ns += one.excess_ns();
+      if (one.ns > sum.longest.ns) sum.longest = one;
+    }
+    std::vector<std::pair<std::uint32_t, Sum>> worst;
+    for (const auto& [key, sum] : sums)
+      if (static_cast<double>(sum.excess_ns) >= kNoticed * summary.run_ns)
+        worst.emplace_back(key.first, sum);
+    std::stable_sort(worst.begin(), worst.end(), [](const auto& a, const auto& b) {
+      return a.second.excess_ns > b.second.excess_ns;
+    });
+    if (worst.size() > kOutliers) worst.resize(kOutliers);
+    for (const auto& [rank, sum] : worst) {
+      const auto at = std::find_if(load.places.begin(), load.places.end(), [&](const auto& one) {
+        return Node::event_symbol(one.call, one.path) == sum.longest.place.symbol;
+      });
+      if (at == load.places.end()) continue;
+      add("Rank " + std::to_string(rank) + " computed for " + (sum.times > 1 ? "up to " : "") +
+          duration_text(static_cast<double>(sum.longest.ns)) + " before " +
+          place(at->call, at->path) +
+          (sum.times > 1 ? ", " + count_text(sum.times) + " times" : ", once") + "; " +
+          duration_text(static_cast<double>(sum.longest.usual_ns)) +
+          " is usual there. chameleon slow says what that cost.");
+    }
   }
 
   void add_balance(const TraceSummary& summary, const analysis::Load& load) {
@@ -209,7 +247,9 @@ Result<TraceSummary> TraceSummary::make(const Trace& trace) {
     for (const analysis::RankLoad& rank : load->ranks)
       if (rank.compute_ns == summary.most_compute_ns) summary.slowest = rank.rank;
   }
+  const bool tells_steps = !slow->empty();
   findings.add_slow(std::move(*slow));
+  if (!tells_steps) findings.add_outliers(summary, *load);
   findings.add_balance(summary, *load);
   findings.add_communication(summary);
   findings.add_tool(summary);

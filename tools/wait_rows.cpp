@@ -95,6 +95,8 @@ std::vector<std::string> wait_notes(const Trace& trace, const WaitReport& waits)
     notes.push_back(
         "waiting that comes and goes is not in means, and counts as excess: "
         "CHAMELEON_TIMING=full has it");
+  if (const std::string text = at_once_text(waits.events, waits.at_once); !text.empty())
+    notes.push_back(text);
   if (waits.clock_error_ns > 0 && waits.all.in_calls_ns() > 0)
     notes.push_back("clocks agree within " +
                     duration_text(static_cast<double>(waits.clock_error_ns)) +

@@ -170,6 +170,8 @@ void print_text(const Trace& trace, const std::vector<Candidate>& candidates,
             << "the run takes " << duration_text(found.run_ns)
             << "; run again without changes, the model says " << duration_text(found.model_ns)
             << "\n";
+  if (const std::string text = at_once_text(found.events, found.at_once); !text.empty())
+    std::cout << text << "\n";
   if (found.unmatched > 0)
     std::cout << count_text(found.unmatched)
               << " receives and collectives are unmatched: they wait for no rank\n";
@@ -192,6 +194,8 @@ void print_document(const std::vector<Candidate>& candidates, const std::vector<
   document["run_seconds"] = found.run_ns * 1e-9;
   document["model_seconds"] = found.model_ns * 1e-9;
   document["unmatched"] = found.unmatched;
+  document["events"] = found.events;
+  document["at_once"] = found.at_once;
   document["changes"] = nlohmann::ordered_json::array();
   for (const std::size_t i : order)
     document["changes"].push_back({{"change", candidates[i].text},

@@ -224,6 +224,14 @@ std::vector<Total> TraceReader::totals() const {
   return totals;
 }
 
+std::vector<Outlier> TraceReader::outliers() const {
+  std::vector<Outlier> outliers;
+  for (const chameleon::Outlier& one : state_->trace.outliers.all())
+    outliers.push_back({state_->trace.rank_of(one.stream), state_->trace.thread_of(one.stream),
+                        one.event, one.in_call, one.begin_ns, one.ns, one.usual_ns});
+  return outliers;
+}
+
 std::vector<Wait> TraceReader::waits(Error& error) const {
   std::vector<Wait> rows;
   const Trace& trace = state_->trace;

@@ -19,6 +19,7 @@ void join_tables(Trace& trace, Trace& other) {
   for (const auto& [rank, fact] : other.facts) join(trace.facts[rank], fact);  // those in both
   trace.times.supersede(std::move(other.times));
   trace.totals.supersede(std::move(other.totals));
+  trace.outliers.merge(other.outliers);
   if (other.declarations.empty()) return;
   std::map<std::string, std::size_t> declared;
   for (const Declaration& mine : trace.declarations) declared.emplace(mine.what, declared.size());

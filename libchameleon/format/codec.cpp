@@ -9,6 +9,7 @@
 #include "format/facts_codec.h"
 #include "format/file.h"
 #include "format/node_codec.h"
+#include "format/outliers_codec.h"
 #include "format/series_codec.h"
 #include "format/times_codec.h"
 #include "format/totals_codec.h"
@@ -43,6 +44,7 @@ enum Section : std::uint64_t {
   kWaits = 18,
   kFormerEfforts = 19,  ///< without ranges of strata: skipped
   kSources = 20,
+  kOutliers = 21,
   kEfforts = 22,
 };
 
@@ -310,6 +312,8 @@ Bytes encode_trace(const Trace& trace) {
   if (!trace.times.empty()) section(out, kTimes, [&](ByteWriter& w) { write_times(w, trace); });
   if (!trace.times.waits().empty())
     section(out, kWaits, [&](ByteWriter& w) { write_waits(w, trace.times); });
+  if (trace.outliers.known())
+    section(out, kOutliers, [&](ByteWriter& w) { write_outliers(w, trace.outliers); });
   return out.take();
 }
 
@@ -383,6 +387,7 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
       case kNodes: read_nodes(part, order, trace); break;
       case kTimes: read_times(part, trace); break;
       case kWaits: read_waits(part, trace.times); break;
+      case kOutliers: read_outliers(part, trace.outliers); break;
       default: continue;  // of a newer minor version
     }
     if (!part.ok()) return corrupt("a section holds what cannot be");

@@ -2,8 +2,14 @@
 #include "intercept/other_mpi.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <cstring>
 #include <string>
+#include <vector>
 
 #include "intercept/fortran_binding.h"
 #include "intercept/import_slots.h"
@@ -51,19 +57,109 @@ void* look_up(const char* name, const void* library) {
   return dlsym(const_cast<void*>(library), name);
 }
 
-void give_back() {
+/// The path of the library beside this one that is for the MPI of this soname, or nothing.
+std::string runtime_for(std::string_view mpi) {
+  const std::string_view name = begins(mpi, "libmpi.so.40")   ? "libchameleon-openmpi.so"
+                                : begins(mpi, "libmpi.so.12") ? "libchameleon-mpich-abi.so"
+                                                              : "";
+  Dl_info self{};
+  if (name.empty() || dladdr(reinterpret_cast<const void*>(&begins), &self) == 0) return {};
+  const std::string own = self.dli_fname;
+  const std::size_t slash = own.rfind('/') + 1;
+  if (!begins(std::string_view(own).substr(slash), "libchameleon.so")) return {};
+  const std::string path = own.substr(0, slash) + std::string(name);
+  return ::access(path.c_str(), R_OK) == 0 ? path : std::string();
+}
+
+/// LD_PRELOAD with `libraries` in the place of libchameleon.so. Empty if that is not in it, for a
+/// program with other rights than its user, and under Valgrind, which a new program would leave.
+std::string preload_with(const std::string& libraries) {
+  const char* before = ::secure_getenv("LD_PRELOAD");
+  std::string_view rest = before == nullptr ? "" : before;
+  if (rest.find("/vgpreload_") != std::string_view::npos) return {};
+  std::string after;
+  bool found = false;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find_first_of(": "), rest.size());
+    const std::string_view one = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (one.empty()) continue;
+    const bool ours = begins(one.substr(one.rfind('/') + 1), "libchameleon.so");
+    if (!after.empty()) after += ':';
+    after += ours ? std::string_view(libraries) : one;
+    found = found || ours;
+  }
+  return found ? after : std::string();
+}
+
+/// Whether the tracer was preloaded: it then comes before the MPI. A program that has already begun
+/// may load it later, as what a library is linked with.
+bool is_preloaded(const std::vector<LoadedModule>& modules, std::string_view mpi) {
+  for (const LoadedModule& module : modules)
+    if (is_ours(module) || module.soname == mpi) return is_ours(module);
+  return false;
+}
+
+/// Whether the library has what the tracer cannot do without: else it would not even start.
+bool is_whole(void* library, std::string_view mpi) {
+  const bool open_mpi = begins(mpi, "libmpi.so.40");
+  return dlsym(library, "PMPI_Neighbor_alltoallw") != nullptr &&
+         (!open_mpi || dlsym(library, "ompi_mpi_comm_world") != nullptr);
+}
+
+/// The path of the running program. Empty without /proc, or if another file has that path by now,
+/// or in this mount namespace.
+std::string own_program() {
+  constexpr const char* kLink = "/proc/self/exe";
+  char path[PATH_MAX] = "";
+  const ssize_t size = ::readlink(kLink, path, sizeof path - 1);
+  struct stat running {};
+  struct stat there {};
+  if (size <= 0 || size == sizeof path - 1) return {};
+  if (::stat(kLink, &running) != 0 || ::stat(path, &there) != 0) return {};
+  return running.st_dev == there.st_dev && running.st_ino == there.st_ino ? path : std::string();
+}
+
+/// Starts the program again with the library for its MPI preloaded; comes back if that is not
+/// possible. The MPI's own path is preloaded too: the program may find it in a way of its own.
+void start_again(const std::vector<LoadedModule>& modules, std::string_view mpi, void* library,
+                 char** arguments, char** environment) {
+  std::string libraries = runtime_for(mpi);
+  const char* enabled = std::getenv("CHAMELEON_ENABLE");
+  if (libraries.empty() || (enabled != nullptr && std::strcmp(enabled, "0") == 0)) return;
+  if (!is_preloaded(modules, mpi) || !is_whole(library, mpi)) return;
+  for (const LoadedModule& module : modules)
+    if (module.soname == mpi && module.info.dlpi_name[0] == '/')
+      libraries += std::string(":") + module.info.dlpi_name;
+  const std::string preload = preload_with(libraries);
+  const std::string program = own_program();
+  if (preload.empty() || program.empty()) return;
+  // The loader as a program: what it loads is among arguments that it has changed.
+  if (begins(std::string_view(program).substr(program.rfind('/') + 1), "ld-")) return;
+  std::string setting = "LD_PRELOAD=" + preload;
+  std::vector<char*> variables;
+  for (; *environment != nullptr; ++environment)
+    variables.push_back(begins(*environment, "LD_PRELOAD=") ? setting.data() : *environment);
+  variables.push_back(nullptr);
+  ::execve(program.c_str(), arguments, variables.data());
+}
+
+/// With the arguments and the environment: at the begin of a program.
+void give_back(char** arguments, char** environment) {
   const std::vector<LoadedModule> modules = loaded_modules();
   const std::string_view own = own_mpi(modules);
   const std::string_view other = find_other(modules, own);
   if (other.empty()) return;
   void* library = dlopen(std::string(other).c_str(), RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return;
+  if (arguments != nullptr) start_again(modules, other, library, arguments, environment);
   for (const LoadedModule& module : modules) {
     if (is_ours(module) || module.soname == own) continue;
     redirect_imports(module, "MPI_", look_up, library);
     redirect_imports(module, "PMPI_", look_up, library);
   }
   g_other = library;
+  go_elsewhere(library);
   if (speaks_for_job())
     say("the program runs untraced: its MPI is " + std::string(other) +
         ", the preloaded tracer's " + std::string(own) +
@@ -71,9 +167,9 @@ void give_back() {
 }
 
 /// mpi_init_f08_ is a call that would escape: MPI_Init is too late for it.
-[[gnu::constructor]] void at_load() {
-  guarded([] {
-    give_back();
+[[gnu::constructor]] void at_load(int, char** arguments, char** environment) {
+  guarded([&] {
+    give_back(arguments, environment);
     if (g_other == nullptr) redirect_fortran_binding();
   });
 }
@@ -81,7 +177,7 @@ void give_back() {
 }  // namespace
 
 void* in_other_mpi(const char* function) {
-  if (g_other == nullptr) guarded(give_back);
+  if (g_other == nullptr) guarded([] { give_back(nullptr, nullptr); });
   return g_other == nullptr ? nullptr : dlsym(g_other, function);
 }
 

@@ -6,7 +6,12 @@
 /// the loader looks, and take handles of another shape. So everybody's imports of MPI functions
 /// are given back to the MPI that the program is linked with, and one line says that it runs
 /// untraced. Done when the tracer is loaded, for programs; in MPI_Init, for what was loaded since
-/// (extension modules of interpreters).
+/// (extension modules of interpreters). What is loaded still later finds the tracer's functions
+/// first: they then go on to the other MPI.
+///
+/// But where libchameleon.so itself was preloaded, and the library for the program's MPI lies
+/// beside it, the process starts again (execve) with that one preloaded instead, before `main`.
+/// Constructors of the program's libraries run twice. Not without /proc, nor under Valgrind.
 
 #include "base/rooms.h"
 
@@ -15,5 +20,8 @@ namespace chameleon::intercept {
 /// Where `function` (MPI_Init or MPI_Init_thread) is in the other MPI, after imports were given
 /// back; null where there is no other.
 void* in_other_mpi(const char* function);
+
+/// All wrappers go on to this library's functions from now on (wrappers.cpp).
+void go_elsewhere(void* library);
 
 }  // namespace chameleon::intercept

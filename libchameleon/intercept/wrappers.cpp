@@ -2,6 +2,8 @@
 // The MPI functions the application calls. Each passes on to PMPI and gives its
 // result; what is recorded around that is decided by the table. Compiled once for
 // each shard of the generated list, to use all processors.
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstdarg>
 #include <optional>
@@ -36,6 +38,8 @@ namespace chameleon::intercept {
 /// Whether wrappers ask for the tracer or pass straight through. Set after it, and before it is
 /// gone.
 void set_all_dispatch(bool traced);
+/// Another MPI's library, where all wrappers go on to its functions instead.
+inline void* g_elsewhere = nullptr;
 /// The same for the calls of a shard.
 template <int Shard>
 void set_all_dispatch(bool traced);
@@ -358,8 +362,9 @@ constexpr bool kTraced =
     std::is_same_v<R, int> && !has(*find_call(C), Attribute::kMpit | Attribute::kInit);
 
 /// Whether the target of a call is chosen once for all calls of its kind, not at each call.
-template <CallId C, class R>
-constexpr bool kHasDispatch = kTraced<C, R>&& kHasTail&& C != CallId::kSessionFinalize;
+template <CallId C>
+constexpr bool kHasDispatch =
+    kHasTail&& C != CallId::kSessionFinalize && !has(*find_call(C), Attribute::kInit);
 
 template <auto kPmpi, class R, class... P>
 R pass(P... p) {
@@ -376,16 +381,25 @@ struct Dispatch {
 
 template <CallId C, auto kPmpi, class R, class... P>
 void set_dispatch(R (*)(P...), bool traced) {
-  if constexpr (kHasDispatch<C, R>)
-    Dispatch<C, kPmpi, R, P...>::next.store(
-        traced ? trace<C, kPmpi, R, P...> : pass<kPmpi, R, P...>, std::memory_order_relaxed);
+  if constexpr (kHasDispatch<C>) {
+    R (*next)(P...) = pass<kPmpi, R, P...>;
+    if constexpr (kTraced<C, R>)
+      if (traced) next = trace<C, kPmpi, R, P...>;
+    if (g_elsewhere != nullptr)
+      if (void* there = dlsym(g_elsewhere, find_call(C)->name))
+        next = reinterpret_cast<R (*)(P...)>(there);
+    Dispatch<C, kPmpi, R, P...>::next.store(next, std::memory_order_relaxed);
+  }
 }
 
 template <CallId C, auto kPmpi, class R, class... P>
 [[gnu::always_inline]] inline R choose(R (*)(P...), P... p) {
-  if constexpr (kHasDispatch<C, R>) {
+  if constexpr (kHasDispatch<C>) {
     return Dispatch<C, kPmpi, R, P...>::next.load(std::memory_order_relaxed)(p...);
   } else if constexpr (kTraced<C, R>) {
+    if (g_elsewhere != nullptr)
+      if (void* there = dlsym(g_elsewhere, find_call(C)->name))
+        return reinterpret_cast<R (*)(P...)>(there)(p...);
     const bool stopped =
         kMattersAfterFault<C> && g_stopped.load(std::memory_order_relaxed) != nullptr;
     if (g_tracer.load(std::memory_order_relaxed) == nullptr && !stopped) {
@@ -423,8 +437,16 @@ void chameleon::intercept::set_all_dispatch(bool traced) {
   (std::make_integer_sequence<int, CHAMELEON_WRAPPER_SHARDS>());
 }
 
+void chameleon::intercept::go_elsewhere(void* library) {
+  g_elsewhere = library;
+  set_all_dispatch(false);
+}
+
 extern "C" CHAMELEON_EXPORT int MPI_Pcontrol(const int level, ...) {
   using namespace chameleon::intercept;
+  if (g_elsewhere != nullptr)
+    if (void* there = dlsym(g_elsewhere, "MPI_Pcontrol"))
+      return reinterpret_cast<int (*)(int, ...)>(there)(level);
   Tracer* tracer = present_tracer();
   if (tracer != nullptr && !within_mpi(__builtin_return_address(0))) {
     const DepthGuard guard;

@@ -40,6 +40,12 @@ void AccountBook::add_apart(std::uint32_t account, std::uint64_t compute,
   tallies_[account].missed(compute, communication, rest);
 }
 
+Durations AccountBook::durations(std::uint32_t account) const {
+  Durations times = accounts_[account].times;
+  tallies_[account].add_to(times);
+  return times;
+}
+
 Accounts AccountBook::accounts() const {
   Accounts all = accounts_;
   for (std::size_t i = 0; i < all.size(); ++i) tallies_[i].add_to(all[i].times);

@@ -92,7 +92,11 @@ class AccountBook {
   /// O(places).
   Accounts accounts() const;
   /// The account of the event added last; there must be one.
-  const Place& last_place() const { return accounts_[latest_[last_][0].account].place; }
+  const Place& last_place() const { return place(last_account()); }
+  std::uint32_t last_account() const { return latest_[last_][0].account; }
+  /// The place of an account.
+  const Place& place(std::uint32_t account) const { return accounts_[account].place; }
+  Durations durations(std::uint32_t account) const;
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;

@@ -16,6 +16,7 @@
 #include "model/facts.h"
 #include "model/node.h"
 #include "model/online_facts.h"
+#include "model/outliers.h"
 #include "model/phase_totals.h"
 #include "model/series.h"
 #include "model/time_table.h"
@@ -93,6 +94,7 @@ struct Trace final : CallSchema, RunFacts {
   CarriedFacts carried;
   TimeTable times;  ///< empty: those of the nodes hold, as in files before 1.4
   PhaseTotals totals;
+  Outliers outliers;  ///< of a complete trace whose times are distributions
   std::vector<Declaration> declarations;
   OnlineFacts online;
   Series series;    ///< over markers; of a part, what it adds

@@ -131,7 +131,7 @@ std::uint64_t RankView::times_alike(std::span<const std::uint64_t> left) const {
 }
 
 void RankView::leave_out(std::uint64_t times, std::uint64_t rounds,
-                         std::span<const std::uint64_t> left) {
+                         std::span<const std::uint64_t> left, std::uint64_t events) {
   const std::size_t at = loop_between();
   if (at == 0 || times * rounds >= stack_[at].left) return;
   std::size_t next = 0;
@@ -142,6 +142,7 @@ void RankView::leave_out(std::uint64_t times, std::uint64_t rounds,
               });
   stack_[at].left -= times * rounds;
   stack_[at].iteration += times * rounds;
+  events_ += times * (events_ - events);
 }
 
 bool RankView::next(EventView& event) {
@@ -170,6 +171,7 @@ bool RankView::next(EventView& event) {
     }
     event.node = item.node;
     event.predecessor = last_symbol_;
+    event.number = ++events_;
     event.values.clear();
     for (ValueSequence::Cursor& cursor : item.values) event.values.push_back(cursor.next());
     event.path =

@@ -22,6 +22,7 @@ struct EventView {
   /// Stack signature of its whole call path, where the node has a relaxed one too.
   std::uint64_t path = 0;
   std::uint64_t predecessor = 0;
+  std::uint64_t number = 0;  ///< in its stream, from 1; those left out count
   std::vector<std::int64_t> values;
   std::vector<EndPointForm> forms;       ///< how to read values[i] if it is an end-point
   std::vector<std::uint64_t> iteration;  ///< of the loops around, outermost first
@@ -63,8 +64,11 @@ class RankView {
   /// How often what came since `left` was so comes again, value for value.
   std::uint64_t times_alike(std::span<const std::uint64_t> left) const;
   /// Leaves out `times` repetitions, of the given number of iterations each, of the part since
-  /// then; fewer than are left and alike.
-  void leave_out(std::uint64_t times, std::uint64_t rounds, std::span<const std::uint64_t> left);
+  /// then, when there had been `events`; fewer than are left and alike.
+  void leave_out(std::uint64_t times, std::uint64_t rounds, std::span<const std::uint64_t> left,
+                 std::uint64_t events);
+  /// How many events there have been, those left out included.
+  std::uint64_t events() const { return events_; }
 
  private:
   struct Item {
@@ -95,7 +99,7 @@ class RankView {
               const Trace& trace);
 
   std::uint32_t rank_ = 0;
-  std::uint64_t last_symbol_ = 0;
+  std::uint64_t last_symbol_ = 0, events_ = 0;
   std::vector<Item> items_;
   std::vector<Level> stack_;
 };

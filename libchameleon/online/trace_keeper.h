@@ -204,6 +204,7 @@ class TraceKeeper {
     online_.facts = std::move(all.facts);
     online_.totals = std::move(all.totals);
     online_.totals.limit(online_.times);
+    online_.outliers = std::move(all.outliers);
     online_.threads = std::max(online_.threads, all.threads);
     online_.declarations = std::move(all.declarations);
     const auto declare = [&](const char* what, const RankList& ranks) {

@@ -80,6 +80,12 @@ Trace RankReport::trace(bool lost_flush, const RankClock& clock) {
       facts.paused = facts.tool_bytes = facts.changed = 0;
     }
     const std::uint32_t number = trace.stream_of(rank_, stream.thread);
+    if (settings_.timing == Timing::kHistogram) {
+      trace.outliers.know();
+      for (const Outlier& one : stream.trace.book().outliers(number, times.ns_per_tick()))
+        trace.outliers.add(one);
+      trace.outliers.settle();
+    }
     trace.ranks.insert(number);
     trace.facts.emplace(number, std::move(facts));
     if (stream.raw != nullptr) std::fclose(std::exchange(stream.raw, nullptr));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mpi/call_table.h"
+#include "mpi/constants.h"
 #include "mpi/handles.h"
 
 namespace chameleon::record {
@@ -91,6 +92,16 @@ inline std::tuple<std::int64_t, std::int64_t, std::int64_t> query_topology(MPI_C
   return {in, out, dims};
 }
 
+/// As a trace has it: a named number by the trace's numbering.
+template <CallId C, int I>
+constexpr std::int64_t in_trace(std::int64_t number) {
+  constexpr NamedNumbers names = named_numbers(params(*find_call(C))[I]);
+  if constexpr (names.differ())
+    return translated(names, number, true);
+  else
+    return number;
+}
+
 template <class T>
 std::int64_t as_number(const T& value) {
   if constexpr (std::is_same_v<T, double>) {
@@ -119,7 +130,7 @@ std::int64_t scalar(const Args& args) {
     else
       return arg == nullptr ? 0 : as_number(*arg);
   } else {
-    return as_number(arg);
+    return in_trace<C, I>(as_number(arg));
   }
 }
 

@@ -77,7 +77,7 @@ inline void encode_array(CallValues<C, P...>& call) {
       if constexpr (is_object(kind))
         elements.push_back(call.objects.slots(kind).find(handle_bits(flat[i])));
       else
-        elements.push_back(as_number(flat[i]));
+        elements.push_back(in_trace<C, I>(as_number(flat[i])));
     }
   }
   value_of<I>(call) = intern(call.objects, elements);

@@ -82,10 +82,9 @@ class RankTrace {
   bool interval_creates() const { return interval_.creates; }
   bool history_creates() const { return history_.creates; }
   /// Times of the run so far: of what was joined, dropped or spilled.
-  Accounts accounts() const { return book_.accounts(); }
+  const StreamBook& book() const { return book_; }
   /// The thread waited at the marker that began the interval that was closed, or is being.
   void waited(const MarkerWait& wait) { book_.waited(wait); }
-  const std::map<Place, MarkerWait>& waits() const { return book_.waits(); }
   /// Something failed in the middle of a change: what happened since `take` is lost.
   bool broken() const { return broken_; }
 

@@ -18,7 +18,8 @@ std::string status_text(const MPI_Status* status, bool may_be_cancelled) {
 std::string element_text(const RawArgument& argument, std::int64_t i, bool may_be_cancelled) {
   switch (argument.form) {
     case RawArgument::Form::kInts:
-      return std::to_string(static_cast<const std::int32_t*>(argument.data)[i]);
+      return std::to_string(
+          translated(argument.names, static_cast<const std::int32_t*>(argument.data)[i], true));
     case RawArgument::Form::kLongs:
       return std::to_string(static_cast<const std::int64_t*>(argument.data)[i]);
     case RawArgument::Form::kText:

@@ -24,6 +24,7 @@ struct RawArgument {
   bool list = false;
   std::int64_t number = 0;  ///< or the number of elements
   const void* data = nullptr;
+  NamedNumbers names{};
 };
 
 /// The texts of one call's arguments; each is made once.
@@ -114,7 +115,8 @@ class RawLine {
       else if constexpr (std::is_void_v<Element>)
         return {Form::kInts, true, 0, nullptr};
       else
-        return {sizeof(Element) == 8 ? Form::kLongs : Form::kInts, true, length, arg};
+        return {sizeof(Element) == 8 ? Form::kLongs : Form::kInts, true, length, arg,
+                named_numbers(param)};
     } else {
       if (!significant<C, I>(args, comm)) return {Form::kInsignificant, false, 0, nullptr};
       return {Form::kNumber, false, scalar<C, I>(args), nullptr};

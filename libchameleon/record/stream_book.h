@@ -13,6 +13,7 @@
 #include "model/account_book.h"
 #include "record/folded_paths.h"
 #include "record/interval_log.h"
+#include "record/outlier_log.h"
 
 namespace chameleon::record {
 
@@ -27,8 +28,16 @@ class StreamBook {
   void stop() { keeps_ = false; }
   Accounts accounts() const { return book_.accounts(); }
 
+  /// Where times are distributions: of the run so far.
+  std::vector<Outlier> outliers(std::uint32_t stream, double ns_per_tick) const {
+    return keeps_ ? outliers_.outliers(book_, stream, ns_per_tick) : std::vector<Outlier>();
+  }
+
   /// The stream waited at the marker that begins the present interval.
-  void waited(const MarkerWait& wait) { wait_.add(wait); }
+  void waited(const MarkerWait& wait) {
+    wait_.add(wait);
+    outliers_.waited(wait.ns);
+  }
   /// The present interval is over. What was waited before it is entered for its first event; if it
   /// had none, for that of the next.
   void end_interval();
@@ -40,6 +49,7 @@ class StreamBook {
   bool keeps_;
   FoldedPaths paths_;
   AccountBook book_;
+  OutlierLog outliers_;
   std::vector<std::uint32_t> symbols_;  ///< by event: the number that the book knows
   std::uint32_t generation_ = 0;        ///< of the table that these are of
   std::optional<Place> first_;          ///< of the present interval

@@ -138,9 +138,10 @@ bool Streams::drop(double ns_per_tick) {
 std::vector<StreamAccounts> Streams::accounts() {
   std::vector<StreamAccounts> all;
   for_each([&](const Stream& stream) {
-    Accounts accounts = stream.trace.accounts();
+    Accounts accounts = stream.trace.book().accounts();
     if (!accounts.empty())
-      all.push_back({rank_ + size_ * stream.thread, std::move(accounts), stream.trace.waits()});
+      all.push_back(
+          {rank_ + size_ * stream.thread, std::move(accounts), stream.trace.book().waits()});
   });
   return all;
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """`slow` names rank, call site and time step of each fault that the example `faulty` was told to
-have, in steps and on ranks that a seed picks, and what the run would gain without it.
+have, in steps and on ranks that a seed picks, and what the run would gain without it: with full
+timing and by default.
 
     test_slow.py --tools TOOLS.json --program FAULTY [--ranks N,N] [--runs N] [--seed N]"""
 
@@ -24,17 +25,17 @@ FAULTS = [("slow:{}:{}:{}", {"Recv", "Send"}, "pass_on"),
           ("slow:{}:{}:{}:add_up", {"Allreduce"}, "add_up")]
 
 
-def check(tools, program, ranks, seed):
+def check(tools, program, ranks, seed, timing):
     chance = random.Random(seed)
-    print(f"{ranks} ranks, seed {seed}", flush=True)
+    print(f"{ranks} ranks, seed {seed}, {timing}", flush=True)
     steps = chance.sample(range(4, STEPS - 2, 3), len(FAULTS))
     planted = [(fault, chance.randrange(ranks), step) for fault, step in zip(FAULTS, steps)]
     words = []
     for (text, _, _), rank, step in planted:
         words += ["--fault", text.format(rank, step, US)]
-    folder = tools.fresh(f"slow-{ranks}")
+    folder = tools.fresh(f"slow-{ranks}-{timing}")
     outcome = tools.traced(ranks, [program, "--iterations", str(STEPS), *words], folder / "t.cham",
-                           CHAMELEON_TIMING="full")
+                           CHAMELEON_TIMING=timing)
     expect(outcome.status == 0, "no trace", outcome)
     outcome = tools.chameleon("slow", folder / "t.cham", "--json", "--limit", "14")
     expect(outcome.status == 1, "nothing is slow", outcome)
@@ -66,7 +67,8 @@ def main():
     def body(tools):
         for ranks in map(int, options.ranks.split(",")):
             for run in range(options.runs):
-                harness.tried(check, tools, options.program, ranks, options.seed + run)
+                for timing in ("full", "histogram"):
+                    harness.tried(check, tools, options.program, ranks, options.seed + run, timing)
 
     harness.main("slow", options, body)
 

@@ -14,22 +14,29 @@ static void largest_first(void* in, void* inout, int* count, MPI_Datatype* type)
   for (int i = 0; i < *count; ++i)
     if (((int*)in)[i] > ((int*)inout)[i]) ((int*)inout)[i] = ((int*)in)[i];
 }
+#if MPI_VERSION >= 4
 static void largest_first_c(void* in, void* inout, MPI_Count* count, MPI_Datatype* type) {
   int narrow = (int)*count;
   largest_first(in, inout, &narrow, type);
 }
+#endif
 
 static void reductions(void) {
   int all[kMost], counts[kMost], best = -1, own = (rank * 7) % size, sum = 0;
-  MPI_Op op, op_c;
+  MPI_Op op;
+#if MPI_VERSION >= 4
+  MPI_Op op_c;
+#endif
   MPI_Op_create(largest_first, 1, &op);
   MPI_Allreduce(&own, &best, 1, MPI_INT, op, MPI_COMM_WORLD);
   CHECK(best >= own);
+#if MPI_VERSION >= 4
   MPI_Op_create_c(largest_first_c, 1, &op_c);
   MPI_Allreduce_c(&own, &sum, 1, MPI_INT, op_c, MPI_COMM_WORLD);
   CHECK(sum == best);
-  MPI_Op_free(&op);
   MPI_Op_free(&op_c);
+#endif
+  MPI_Op_free(&op);
   struct {
     double value;
     int rank;
@@ -86,6 +93,7 @@ static void movements(void) {
   if (rank == 0) CHECK(all[size - 1] == size - 1);
   MPI_Ibarrier(MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
+#if MPI_VERSION >= 4
   int value = rank == 0 ? 77 : 0;
   MPI_Bcast_c(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
   CHECK(value == 77);
@@ -99,6 +107,7 @@ static void movements(void) {
   MPI_Ialltoallv_c(own, large_counts, large_places, MPI_INT, all, large_counts, large_places,
                    MPI_INT, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
+#endif
 }
 
 /* A ring as a cartesian grid, a graph, and a distributed graph. */
@@ -122,19 +131,21 @@ static void neighbours(void) { /* of two ranks, left is right, and either may co
   MPI_Ineighbor_allgatherv(&rank, 1, MPI_INT, in, ones, places, MPI_INT, cart, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   CHECK(in[0] == left && in[1] == right);
+#if MPI_VERSION >= 4
   MPI_Neighbor_alltoall_init(out, 1, MPI_INT, in, 1, MPI_INT, cart, MPI_INFO_NULL, &request);
   for (int i = 0; i < 2; ++i) {
     MPI_Start(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
   MPI_Request_free(&request);
+#endif
   const int keep[1] = {1};
   MPI_Cart_sub(cart, keep, &sub);
   MPI_Comm_free(&sub);
   MPI_Comm_free(&cart);
   MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, ends, weights, 2, ends, weights, MPI_INFO_NULL,
                                  0, &adjacent);
-  MPI_Neighbor_allgather_c(&rank, 1, MPI_INT, in, 1, MPI_INT, adjacent);
+  FOUR(MPI_Neighbor_allgather_c(&rank, 1, MPI_INT, in, 1, MPI_INT, adjacent);)
   CHECK(in[0] == left && in[1] == right);
   MPI_Comm_free(&adjacent);
   MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &rank, &around, ends, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,

@@ -14,6 +14,13 @@
 
 static _Thread_local int conformance_checks;
 
+/* Only where the MPI has what MPI 4 brought. */
+#if MPI_VERSION >= 4
+#define FOUR(...) __VA_ARGS__
+#else
+#define FOUR(...)
+#endif
+
 #define CHECK(condition)                                                             \
   do {                                                                               \
     ++conformance_checks;                                                            \

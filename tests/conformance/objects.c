@@ -53,7 +53,11 @@ static void communicators(void) {
   MPI_Info_set(info, "mpi_assert_no_any_tag", "false");
   MPI_Comm_dup_with_info(copy, info, &named);
   MPI_Comm_set_name(named, "a name");
+#if MPI_VERSION >= 4
   MPI_Comm_idup_with_info(copy, info, &some, &request);
+#else
+  MPI_Comm_idup(copy, &some, &request);
+#endif
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Barrier(some);
   MPI_Comm_free(&some);
@@ -94,6 +98,7 @@ static void topologies(void) {
   CHECK(place >= 0 && place < size);
 }
 
+#if MPI_VERSION >= 4
 static int complaints;
 static void complain(MPI_Session* session, int* code, ...) {
   (void)session, (void)code;
@@ -132,6 +137,7 @@ static void sessions(void) {
   MPI_Session_finalize(&session);
   CHECK(session == MPI_SESSION_NULL);
 }
+#endif
 
 typedef struct {
   char kind;
@@ -177,6 +183,7 @@ static void datatypes(void) {
   MPI_Type_free(&deep);
   MPI_Type_free(&same);
   MPI_Type_free(&particle);
+#if MPI_VERSION >= 4
   MPI_Datatype large;
   MPI_Count count = 0;
   MPI_Type_contiguous_c(3, MPI_INT, &large);
@@ -185,6 +192,7 @@ static void datatypes(void) {
   CHECK(count == 12);
   MPI_Sendrecv(out, 1, large, right, 2, in, 1, large, left, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Type_free(&large);
+#endif
 }
 
 /* Every constructor, in its two forms: what each makes is sent and received as itself. */
@@ -205,9 +213,11 @@ static void constructors(void) {
   const int n[2] = {1, 2}, at[2] = {0, 3}, sizes[1] = {8};
   const int block[1] = {MPI_DISTRIBUTE_BLOCK}, dflt[1] = {MPI_DISTRIBUTE_DFLT_DARG}, one[1] = {1};
   const MPI_Aint away[2] = {0, 16};
+#if MPI_VERSION >= 4
   const MPI_Count n_c[2] = {1, 2}, at_c[2] = {0, 3}, away_c[2] = {0, 16}, sizes_c[1] = {8},
                   parts_c[1] = {4}, starts_c[1] = {0};
   const MPI_Datatype of[2] = {MPI_INT, MPI_FLOAT};
+#endif
   MPI_Datatype type;
   MPI_Type_create_hvector(2, 1, 12, MPI_INT, &type), send_round(&type, 8);
   MPI_Type_create_hindexed(2, n, away, MPI_INT, &type), send_round(&type, 12);
@@ -215,6 +225,7 @@ static void constructors(void) {
   MPI_Type_create_hindexed_block(2, 2, away, MPI_INT, &type), send_round(&type, 16);
   MPI_Type_create_darray(1, 0, 1, sizes, block, dflt, one, MPI_ORDER_C, MPI_INT, &type);
   send_round(&type, 32);
+#if MPI_VERSION >= 4
   MPI_Type_vector_c(2, 1, 3, MPI_INT, &type), send_round(&type, 8);
   MPI_Type_create_hvector_c(2, 1, 12, MPI_INT, &type), send_round(&type, 8);
   MPI_Type_indexed_c(2, n_c, at_c, MPI_INT, &type), send_round(&type, 12);
@@ -227,6 +238,7 @@ static void constructors(void) {
   MPI_Type_create_darray_c(1, 0, 1, sizes_c, block, dflt, one, MPI_ORDER_C, MPI_INT, &type);
   send_round(&type, 32);
   MPI_Type_create_resized_c(MPI_INT, 0, 8, &type), send_round(&type, 4);
+#endif
   int lengths[2] = {1, 2};
   MPI_Aint places[2] = {0, 16};
   MPI_Datatype types[2] = {MPI_INT, MPI_INT};
@@ -283,9 +295,11 @@ static void attributes(void) {
   CHECK(found && read == &value);
   MPI_Attr_delete(MPI_COMM_SELF, keyval);
   MPI_Keyval_free(&keyval);
+#if MPI_VERSION >= 4
   MPI_Info environment;
   MPI_Info_create_env(0, NULL, &environment);
   MPI_Info_free(&environment);
+#endif
 }
 
 static int handled;
@@ -346,7 +360,7 @@ int main(int argc, char** argv) {
   CHECK(parent == MPI_COMM_NULL);
   communicators();
   topologies();
-  sessions();
+  FOUR(sessions();)
   datatypes();
   constructors();
   attributes();

@@ -34,6 +34,7 @@ static void persistent(void) {
   MPI_Request_free(&requests[0]);
 }
 
+#if MPI_VERSION >= 4
 static void collectives(void) {
   int value = 0, sum = 0, all[64] = {0};
   MPI_Request requests[4];
@@ -53,7 +54,9 @@ static void collectives(void) {
   }
   for (int i = 0; i < 4; ++i) MPI_Request_free(&requests[i]);
 }
+#endif
 
+#if MPI_VERSION >= 4
 static void partitioned(void) {
   enum { kParts = 4 };
   double out[2 * kParts] = {0}, in[2 * kParts];
@@ -79,6 +82,7 @@ static void partitioned(void) {
   MPI_Request_free(&requests[0]);
   MPI_Request_free(&requests[1]);
 }
+#endif
 
 static int queries, frees;
 static int query(void* state, MPI_Status* status) {
@@ -142,7 +146,11 @@ static void matched(void) {
   MPI_Isend(out, 2, MPI_INT, right, 7, MPI_COMM_WORLD, &sent);
   while (!flag) MPI_Improbe(left, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &message, &status);
   CHECK(status.MPI_TAG == 7);
+#if MPI_VERSION >= 4
   MPI_Imrecv_c(in, 2, MPI_INT, &message, &received);
+#else
+  MPI_Imrecv(in, 2, MPI_INT, &message, &received);
+#endif
   MPI_Wait(&received, &status);
   CHECK(in[0] == left);
   MPI_Wait(&sent, MPI_STATUS_IGNORE);
@@ -252,6 +260,7 @@ static void oneself(void) {
   MPI_Ssend(&rank, 1, MPI_INT, right, 12, MPI_COMM_WORLD);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   self = rank;
+#if MPI_VERSION >= 4
   MPI_Isendrecv_replace(&self, 1, MPI_INT, right, 13, left, 13, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   CHECK(self == left);
@@ -259,10 +268,14 @@ static void oneself(void) {
                 &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   CHECK(self == right);
+#else
+  self = right;
+#endif
   MPI_Sendrecv_replace(&self, 1, MPI_INT, right, 15, left, 15, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   CHECK(self == rank);
 }
 
+#if MPI_VERSION >= 4
 /* The forms with counts of MPI_Count. */
 static void large_counts(void) {
   int out = 3 * rank, in = 0;
@@ -285,6 +298,7 @@ static void large_counts(void) {
   MPI_Request_free(&requests[0]);
   MPI_Request_free(&requests[1]);
 }
+#endif
 
 /* A send of some mode, nonblocking or persistent, and the receive of it, posted first. */
 #define SENT(call, tag)                                              \
@@ -310,28 +324,42 @@ static void modes(void) {
   char room[16 * (sizeof out + MPI_BSEND_OVERHEAD)];
   void* detached;
   int in = -1;
-  MPI_Count bytes = 0;
   MPI_Status status;
   MPI_Message message;
   MPI_Request request;
+#if MPI_VERSION >= 4
+  MPI_Count bytes = 0;
   MPI_Buffer_attach_c(room, sizeof room);
+#else
+  int bytes = 0;
+  MPI_Buffer_attach(room, sizeof room);
+#endif
   SENT(MPI_Ibsend(&out, 1, MPI_INT, right, 40, MPI_COMM_WORLD, &both[1]), 40);
   SENT(MPI_Issend(&out, 1, MPI_INT, right, 41, MPI_COMM_WORLD, &both[1]), 41);
   SENT(MPI_Irsend(&out, 1, MPI_INT, right, 42, MPI_COMM_WORLD, &both[1]), 42);
+#if MPI_VERSION >= 4
   SENT(MPI_Ibsend_c(&out, 1, MPI_INT, right, 43, MPI_COMM_WORLD, &both[1]), 43);
   SENT(MPI_Issend_c(&out, 1, MPI_INT, right, 44, MPI_COMM_WORLD, &both[1]), 44);
   SENT(MPI_Irsend_c(&out, 1, MPI_INT, right, 45, MPI_COMM_WORLD, &both[1]), 45);
   SENT((both[1] = MPI_REQUEST_NULL, MPI_Bsend_c(&out, 1, MPI_INT, right, 46, MPI_COMM_WORLD)), 46);
   SENT((both[1] = MPI_REQUEST_NULL, MPI_Ssend_c(&out, 1, MPI_INT, right, 47, MPI_COMM_WORLD)), 47);
   SENT((both[1] = MPI_REQUEST_NULL, MPI_Rsend_c(&out, 1, MPI_INT, right, 48, MPI_COMM_WORLD)), 48);
+#endif
   STARTED(MPI_Bsend_init(&out, 1, MPI_INT, right, 49, MPI_COMM_WORLD, &sends), 49);
   STARTED(MPI_Ssend_init(&out, 1, MPI_INT, right, 50, MPI_COMM_WORLD, &sends), 50);
   STARTED(MPI_Rsend_init(&out, 1, MPI_INT, right, 51, MPI_COMM_WORLD, &sends), 51);
+#if MPI_VERSION >= 4
   STARTED(MPI_Bsend_init_c(&out, 1, MPI_INT, right, 52, MPI_COMM_WORLD, &sends), 52);
   STARTED(MPI_Ssend_init_c(&out, 1, MPI_INT, right, 53, MPI_COMM_WORLD, &sends), 53);
   STARTED(MPI_Rsend_init_c(&out, 1, MPI_INT, right, 54, MPI_COMM_WORLD, &sends), 54);
+#endif
+#if MPI_VERSION >= 4
   MPI_Buffer_detach_c(&detached, &bytes);
-  CHECK(detached == room && bytes == (MPI_Count)sizeof room);
+#else
+  MPI_Buffer_detach(&detached, &bytes);
+#endif
+  CHECK(detached == room && (size_t)bytes == sizeof room);
+#if MPI_VERSION >= 4
   MPI_Sendrecv_c(&out, 1, MPI_INT, right, 55, &in, 1, MPI_INT, left, 55, MPI_COMM_WORLD, &status);
   CHECK(in == 5 * left);
   MPI_Sendrecv_replace_c(&in, 1, MPI_INT, left, 56, right, 56, MPI_COMM_WORLD, &status);
@@ -342,10 +370,15 @@ static void modes(void) {
   MPI_Isendrecv_replace_c(&in, 1, MPI_INT, left, 58, right, 58, MPI_COMM_WORLD, &request);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   CHECK(in == out);
+#endif
   MPI_Isend(&out, 1, MPI_INT, right, 59, MPI_COMM_WORLD, &request);
   MPI_Probe(MPI_ANY_SOURCE, 59, MPI_COMM_WORLD, &status);
   MPI_Mprobe(status.MPI_SOURCE, 59, MPI_COMM_WORLD, &message, &status);
+#if MPI_VERSION >= 4
   MPI_Mrecv_c(&in, 1, MPI_INT, &message, &status);
+#else
+  MPI_Mrecv(&in, 1, MPI_INT, &message, &status);
+#endif
   CHECK(in == 5 * left);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   MPI_Isend(&out, 1, MPI_INT, right, 60, MPI_COMM_WORLD, &request);
@@ -364,8 +397,8 @@ int main(int argc, char** argv) {
   left = (rank + size - 1) % size;
   right = (rank + 1) % size;
   persistent();
-  collectives();
-  partitioned();
+  FOUR(collectives();)
+  FOUR(partitioned();)
   generalized();
   cancelled_receives();
   matched();
@@ -373,7 +406,7 @@ int main(int argc, char** argv) {
   MPI_Barrier(MPI_COMM_WORLD);
   nothing();
   oneself();
-  large_counts();
+  FOUR(large_counts();)
   modes();
   return conclude("requests");
 }

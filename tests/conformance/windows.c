@@ -235,6 +235,7 @@ static void belongings(void) {
   MPI_Win_free(&win);
 }
 
+#if MPI_VERSION >= 4
 /* The forms with counts of MPI_Count. */
 static void large_counts(void) {
   long memory[3] = {0, 0, 0}, value = 5 + rank, got = 0, *own;
@@ -273,6 +274,7 @@ static void large_counts(void) {
   MPI_Win_unlock_all(win);
   MPI_Win_free(&win);
 }
+#endif
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
@@ -286,6 +288,6 @@ int main(int argc, char** argv) {
   shared();
   dynamic();
   belongings();
-  large_counts();
+  FOUR(large_counts();)
   return conclude("windows");
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// loader WAY FILE: a program without MPI that loads it while it runs, in a scope of its own, as
-// interpreters do. `plugin`: FILE is a library that is linked with MPI (plugin.c); `direct`: FILE
-// is the MPI library itself, and its functions are looked up by name.
+// loader WAY FILE...: a program without MPI that loads it while it runs, in a scope of its own, as
+// interpreters do. `plugin`: each FILE is a library that is linked with MPI (plugin.c), and runs
+// before the next is loaded; `direct`: FILE is the MPI library itself, and its functions are looked
+// up by name.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,14 +13,22 @@ static void* find(void* library, const char* name) {
   return found;
 }
 
+static int run_plugin(const char* path) {
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) return fprintf(stderr, "%s\n", dlerror()), 2;
+  int (*run)(void) = (int (*)(void))find(library, "run");
+  return run == NULL ? 2 : run();
+}
+
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
+  if (strcmp(argv[1], "plugin") == 0) {
+    int status = 0;
+    for (int i = 2; i < argc; ++i) status = run_plugin(argv[i]);
+    return status;
+  }
   void* library = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
   if (library == NULL) return fprintf(stderr, "%s\n", dlerror()), 2;
-  if (strcmp(argv[1], "plugin") == 0) {
-    int (*run)(void) = (int (*)(void))find(library, "run");
-    return run == NULL ? 2 : run();
-  }
   int (*init)(int*, char***) = (int (*)(int*, char***))find(library, "MPI_Init");
   int (*is_initialized)(int*) = (int (*)(int*))find(library, "MPI_Initialized");
   int (*finalize)(void) = (int (*)(void))find(library, "MPI_Finalize");

@@ -243,6 +243,7 @@ static void forks(void) {
 
 // -- sessions, without MPI_Init
 
+#if MPI_VERSION >= 4
 static int sessions(void) {
   MPI_Session session;
   MPI_Group group;
@@ -261,6 +262,7 @@ static int sessions(void) {
   if (rank == 0) puts("done");
   return wrong;
 }
+#endif
 
 // -- little room
 
@@ -326,7 +328,9 @@ static void flood(void) {
 
 int main(int argc, char** argv) {
   const char* mode = argc > 1 ? argv[1] : "";
+#if MPI_VERSION >= 4
   if (strcmp(mode, "sessions") == 0) return sessions();
+#endif
   if (strcmp(mode, "signals") == 0) signals_before();
   if (strcmp(mode, "atexit") == 0) atexit(finalize_at_exit);
   MPI_Init(&argc, &argv);

@@ -18,6 +18,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "mpi"))
 sys.dont_write_bytecode = True
 import harness  # noqa: E402  (the path has to be set first)
+from by_hand import by_hand  # noqa: E402
 from harness import expect  # noqa: E402
 
 TESTS = []
@@ -30,6 +31,12 @@ def test(function):
     return function
 
 
+def of_mpich(function):
+    """A test of what MPICH alone has, or of libraries that are for it."""
+    function.of_mpich = True
+    return function
+
+
 def own_lines(outcome):
     return sorted(outcome.stdout.splitlines())
 
@@ -39,7 +46,8 @@ class Harmless:
         self.tools = tools
         self.oddities = pathlib.Path(programs) / "oddities"
         self.sources = pathlib.Path(sources)
-        self.compiler = shutil.which("mpicc.mpich") or "mpicc"
+        self.compiler = tools.mpicc
+        self.mpi = pathlib.Path(tools.mpi_library)
         self.folder = tools.fresh("built")
         self.built = {}
 
@@ -115,6 +123,7 @@ def signals(harm):
 
 
 @test
+@of_mpich
 def sessions(harm):
     folder, traced = harm.both("sessions", [harm.oddities, "sessions"], raw=False)
     lines = traced.stderr.splitlines()
@@ -188,9 +197,9 @@ def ways_to_build(harm):
     libraries = harm.tools.preload(harm.tools.library, harm.tools.test_yield)
     environment = ["env", f"LD_PRELOAD={libraries}",
                    f"CHAMELEON_OUTPUT={folder / 'x.cham'}", f"CHAMELEON_RAW={folder / 'raw'}"]
-    line = [harm.tools.mpiexec]
-    for program in built[:3]:
-        line += [":"] * (len(line) > 1) + ["-n", 1, *environment, program]
+    line = [*harm.tools.mpiexec]
+    for i, program in enumerate(built[:3]):
+        line += [":"] * (i > 0) + ["-n", 1, *environment, program]
     outcome = harm.tools.run(line)
     expect(outcome.status == 5, "ranks of different builds", outcome)
     expect(harm.events(folder) == PLUGIN_EVENTS // 2 * 3, "different builds: events are missing")
@@ -210,7 +219,7 @@ def loaded_later(harm):
     # The tracer comes in by dlopen, too, linked with the plug-in.
     library = pathlib.Path(harm.tools.library)
     linked = harm.build("linked.so", "plugin.c", "-DPLUGIN", "-shared", "-fPIC",
-                        "-Wl,--no-as-needed", f"-L{library.parent}", "-lchameleon",
+                        "-Wl,--no-as-needed", f"-L{library.parent}", f"-l:{library.name}",
                         f"-Wl,-rpath,{library.parent}")
     folder = harm.tools.fresh("linked_plugin")
     (folder / "raw").mkdir()
@@ -220,10 +229,11 @@ def loaded_later(harm):
     expect(harm.events(folder) == PLUGIN_EVENTS, "linked plug-in: events are missing")
 
     # Looked up in the library itself there is nothing to stand before; the program runs.
-    folder, traced = harm.both("direct", [loader, "direct", "libmpich.so.12"], raw=False)
+    folder, traced = harm.both("direct", [loader, "direct", harm.mpi], raw=False)
     expect(traced.status == 0 and not (folder / "x.cham").exists(), "direct", traced)
-    outcome = harm.tools.run([harm.tools.command, "run", "-n", 1, "--", loader, "direct",
-                              "libmpich.so.12"], cwd=folder, CHAMELEON_LIBRARY=harm.tools.library)
+    outcome = harm.tools.run([harm.tools.command, "run", "-n", 1, "--mpi", harm.tools.mpi,
+                              "--launcher", harm.tools.launcher(), "--", loader, "direct",
+                              harm.mpi], cwd=folder, CHAMELEON_LIBRARY=harm.tools.first_library)
     expect(outcome.status == 0 and b"no trace appeared" in outcome.stderr, "direct: run", outcome)
 
 
@@ -254,6 +264,7 @@ def other_tools(harm):
 
 
 @test
+@of_mpich
 def link_orders(harm):
     library = pathlib.Path(harm.tools.library)
     where = [f"-L{library.parent}", f"-Wl,-rpath,{library.parent}", "-Wl,--no-as-needed"]
@@ -281,6 +292,7 @@ def link_orders(harm):
 
 
 @test
+@of_mpich
 def static_mpi(harm):
     archive = pathlib.Path("/usr/lib/x86_64-linux-gnu/libmpich.a")
     if not archive.exists():
@@ -307,6 +319,7 @@ def static_mpi(harm):
 
 
 @test
+@of_mpich
 def other_mpi(harm):
     """A program of another MPI in which the tracer is preloaded: one line, then out of the way.
     The other one is small, has pointers as handles, and comes with the program or by dlopen."""
@@ -335,10 +348,13 @@ def other_mpi(harm):
     for line in (["-shared", "-fPIC", "-Wl,-soname,libmpi.so.40", "mpi.c", "-o", "libmpi.so.40"],
                  ["use.c", *link, "-o", "now"], ["use.c", *link, "-Wl,-z,now", "-o", "at_once"],
                  ["-DPLUGIN", "-shared", "-fPIC", "use.c", *link, "-o", "use.so"],
+                 ["-DPLUGIN", "-shared", "-fPIC", "use.c", *link, "-o", "later.so"],
                  [harm.sources / "loader.c", "-ldl", "-o", "loader"]):
         outcome = harm.tools.run(["cc", *line], cwd=folder)
         expect(outcome.status == 0, "building the other MPI", outcome)
-    for command in (["./now"], ["./at_once"], ["./loader", "plugin", "./use.so"]):
+    # The last one loads what calls the other MPI after MPI_Init, too.
+    for command in (["./now"], ["./at_once"], ["./loader", "plugin", "./use.so"],
+                    ["./loader", "plugin", "./use.so", "./later.so"]):
         plain = harm.tools.run(command, cwd=folder)
         traced = harm.tools.run(command, cwd=folder,
                                 LD_PRELOAD=harm.tools.preload(harm.tools.library))
@@ -350,6 +366,7 @@ def other_mpi(harm):
 
 
 @test
+@of_mpich
 def mpich_abi(harm):
     """A library of MPICH's ABI under another soname, where the loader finds it by the program's
     RUNPATH alone: a copy of Debian's."""
@@ -361,6 +378,8 @@ def mpich_abi(harm):
     (folder / "libmpi.so.12").write_bytes(renamed)
     program = folder / "program"
     for line in ([harm.compiler, "-c", harm.sources / "plugin.c", "-o", "plugin.o"],
+                 [harm.compiler, "-c", harm.sources / "words.c", "-o", "words.o"],
+                 ["cc", "words.o", "./libmpi.so.12", "-Wl,-rpath,$ORIGIN", "-o", "words"],
                  ["cc", "plugin.o", "./libmpi.so.12", "-Wl,-rpath,$ORIGIN", "-o", program]):
         outcome = harm.tools.run(line, cwd=folder)
         expect(outcome.status == 0, "building for another soname", outcome)
@@ -389,11 +408,22 @@ def mpich_abi(harm):
     harm.same("MPICH's ABI", plain, traced)
     expect(harm.events(folder) == PLUGIN_EVENTS, "MPICH's ABI: events are missing", traced)
 
+    # Preloaded by hand, libchameleon.so brings in the library for the program's MPI.
+    by_hand(harm, "abi_by_hand", program, folder / "words", PLUGIN_EVENTS)
+
     # Libraries of an older standard lack what came with MPI 4; the tracer loads all the same.
     lines = harm.tools.run(["nm", "-D", runtime]).stdout.decode()
     strong = re.findall(r" U PMPI_(\w+_c|Session_\w+|Psend_\w+)$", lines, re.M)
     weak = re.findall(r" w PMPI_(\w+_c|Session_\w+|Psend_\w+)$", lines, re.M)
     expect(weak and not strong, f"needed although not every library has it: {strong[:5]}")
+
+
+@test
+def loaded_by_hand(harm):
+    """libchameleon.so is for the first MPI of the build; the program is of another one."""
+    if harm.tools.first_library != harm.tools.library:
+        by_hand(harm, "by_hand", harm.build("plugin_by_hand", "plugin.c"),
+                harm.build("words", "words.c", "-Wl,--no-as-needed"), PLUGIN_EVENTS)
 
 
 @test
@@ -424,6 +454,8 @@ def main():
         failed = [] if chosen else [f"no test is called {options.only}"]
         for function in chosen:
             if harness.is_left_out(tools, function):
+                continue
+            if hasattr(function, "of_mpich") and tools.mpi != "mpich":
                 continue
             try:
                 function(harm)

@@ -31,7 +31,7 @@ def job(tools, program, trace, steps=100_000):
     """Four ranks of `faulty`, whose rank 2 takes 1.5 s longer in its 16th time step than the others,
     flushed ten times a second. They end with the block."""
     libraries = tools.preload(tools.library, tools.test_yield)
-    command = [tools.mpiexec, "-n", 4, "env", f"LD_PRELOAD={libraries}",
+    command = [*tools.mpiexec, "-n", 4, "env", f"LD_PRELOAD={libraries}",
                f"CHAMELEON_OUTPUT={trace}", "CHAMELEON_FLUSH_SECONDS=0.1", program,
                "--iterations", steps, "--compute", "1000", "--fault", "slow:2:15:1500000"]
     process = subprocess.Popen([str(word) for word in command], cwd=trace.parent,

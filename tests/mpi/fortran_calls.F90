@@ -194,6 +194,40 @@ contains
     call MPI_Op_free(op, ierror)
   end subroutine
 
+  ! Arrays that are not there, and an end without a partner.
+  subroutine sentinels()
+    COMM_HANDLE :: graph
+    integer, asynchronous :: taken(2)
+    integer :: degrees(2), sources(1), targets(1), weights(2)
+    logical :: weighted
+    STATUS(status)
+    call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, [previous], MPI_UNWEIGHTED, 1, [next], &
+                                        MPI_UNWEIGHTED, MPI_INFO_NULL, .false., graph, ierror)
+    call MPI_Dist_graph_neighbors_count(graph, degrees(1), degrees(2), weighted, ierror)
+    call check(all(degrees == 1) .and. .not. weighted, 'MPI_UNWEIGHTED')
+    call MPI_Dist_graph_neighbors(graph, 1, sources, MPI_UNWEIGHTED, 1, targets, MPI_UNWEIGHTED, &
+                                  ierror)
+    call check(sources(1) == previous .and. targets(1) == next, 'neighbours')
+    call MPI_Neighbor_allgather(rank, 1, MPI_INTEGER, taken, 1, MPI_INTEGER, graph, ierror)
+    call check(taken(1) == previous, 'what a neighbour gives')
+    call MPI_Comm_free(graph, ierror)
+    weights = [3, 4]
+    call MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, [previous], weights, 1, [next], &
+                                        weights(2:), MPI_INFO_NULL, .false., graph, ierror)
+    call MPI_Dist_graph_neighbors_count(graph, degrees(1), degrees(2), weighted, ierror)
+    call check(weighted, 'weights')
+    call MPI_Comm_free(graph, ierror)
+    taken = rank
+    call MPI_Gather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, taken, 1, MPI_INTEGER, 0, MPI_COMM_SELF, &
+                    ierror)
+    call check(taken(1) == rank, 'a gather in place')
+    call MPI_Recv(taken, 1, MPI_INTEGER, MPI_PROC_NULL, MPI_ANY_TAG, MPI_COMM_WORLD, status, ierror)
+    call check(FIELD(status, MPI_SOURCE) == MPI_PROC_NULL, 'MPI_PROC_NULL')
+    call MPI_Sendrecv(rank, 1, MPI_INTEGER, next, 5, taken, 1, MPI_INTEGER, previous, 5, &
+                      MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierror)
+    call check(taken(1) == previous, 'an exchange')
+  end subroutine
+
   subroutine forget(comm, keyval, value, extra, error)
     COMM_HANDLE :: comm
     integer :: keyval, error
@@ -275,6 +309,7 @@ program fortran_calls
     if (word == 'tests') call some(.false.)
     call completions()
     call special_addresses()
+    call sentinels()
     call communicators()
   end if
   call MPI_Allreduce(failures, all_failures, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)

@@ -29,6 +29,14 @@ SANITIZER_OPTIONS = {
 FINDING = re.compile(rb"runtime error:|Sanitizer: (?!SEGV|ABRT|FPE|BUS|ILL)")
 
 
+# Of Open MPI's launcher, whoever starts it: as root, more ranks than cores, which then yield, and
+# nothing said about exit statuses.
+LAUNCHER_OPTIONS = {
+    "openmpi": {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+                "OMPI_MCA_orte_execute_quiet": "1"}}
+
+
 class Failure(Exception):
     pass
 
@@ -103,7 +111,7 @@ class Tools:
         """Of a process. The tests must not depend on the settings of whoever runs them."""
         kept = {name: value for name, value in os.environ.items()
                 if not name.startswith("CHAMELEON_") and name != "LD_PRELOAD"}
-        return {**kept, **self.sanitizer_options(),
+        return {**kept, **self.sanitizer_options(), **LAUNCHER_OPTIONS.get(self.mpi, {}),
                 **{name: str(value) for name, value in variables.items()}}
 
     def adapted(self, command):
@@ -142,14 +150,14 @@ class Tools:
         return outcome
 
     def launcher(self):
-        """Its words: a path, or a list with options."""
-        return [self.mpiexec] if isinstance(self.mpiexec, str) else self.mpiexec
+        """`mpiexec` and its options, as one word for --launcher."""
+        return " ".join(self.mpiexec)
 
     def job(self, ranks, program, preload=(), cwd=None, timeout=TIMEOUT, **variables):
         """An MPI job; libraries are preloaded into the ranks only, the yielding one always."""
         libraries = self.preload(*preload, self.test_yield)
         settings = [f"{name}={value}" for name, value in variables.items()]
-        return self.run([*self.launcher(), "-n", ranks, "env", f"LD_PRELOAD={libraries}", *settings,
+        return self.run([*self.mpiexec, "-n", ranks, "env", f"LD_PRELOAD={libraries}", *settings,
                          *program], cwd=cwd, timeout=timeout)
 
     def traced(self, ranks, program, output, raw=None, cwd=None, timeout=TIMEOUT, **variables):

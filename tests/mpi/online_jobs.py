@@ -27,7 +27,7 @@ class Job:
         libraries = online.tools.preload(*libraries, online.tools.test_yield)
         # Relative to the working folder, which online_program leaves.
         variables = {"CHAMELEON_OUTPUT": output.name, "CHAMELEON_VERBOSE": 2, **variables}
-        words = [online.tools.mpiexec, "-n", ranks, "env", f"LD_PRELOAD={libraries}",
+        words = [*online.tools.mpiexec, "-n", ranks, "env", f"LD_PRELOAD={libraries}",
                  *[f"{name}={value}" for name, value in variables.items()], *program]
         self.said = self.folder / "said"
         with open(self.said, "wb") as said:

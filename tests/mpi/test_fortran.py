@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Fortran by its three interfaces: the tracer changes nothing and misses nothing.
 
-    test_fortran.py --tools TOOLS.json --programs FOLDER
+    test_fortran.py --tools TOOLS.json --programs FOLDER [--witness TOOLS.json --witness-of FOLDER]
 
 fortran_calls.F90, compiled for each, checks what it gets back; traced, its output and exit status
 stay. The raw records of all three hold the same calls, and those of mpif.h are what an
-independent counting library counts; every value verifies; the call sites are the program's."""
+independent counting library counts, under the MPI of the witness; every value verifies; the call
+sites are the program's. Open MPI's Fortran library calls PMPI_* itself, which nobody can count."""
 
 import collections
 import json
@@ -18,6 +19,8 @@ from harness import expect
 RANKS = 3
 INTERFACES = ("mpif", "use_mpi", "use_mpi_f08")
 POLLED = {"MPI_Test", "MPI_Waitsome"}  # their numbers vary from run to run
+# What Open MPI's Fortran does without its C functions.
+WITHIN = {"MPI_Comm_create_keyval", "MPI_Comm_set_attr"}
 
 
 def own_lines(outcome):
@@ -80,13 +83,19 @@ def check_sites(tools, trace):
 def main():
     arguments = harness.parser(__doc__)
     arguments.add_argument("--programs", required=True, type=pathlib.Path)
+    arguments.add_argument("--witness", help="tools.json of an MPI whose calls can be counted")
+    arguments.add_argument("--witness-of", type=pathlib.Path, help="programs built with that")
     options = arguments.parse_args()
 
     def body(tools):
-        local = tools.local_calls()
-        expected = witness(tools, options.programs / "fortran_calls_mpif", local)
+        local, linked = tools.local_calls(), ("linked",)
+        counting, of = tools, options.programs
+        if options.witness:
+            counting, of, linked = harness.Tools(options.witness, tools.folder), options.witness_of, ()
+            local |= WITHIN
+        expected = witness(counting, of / "fortran_calls_mpif", local)
         expect(all(len(counts) > 25 for counts in expected), "the witness saw little")
-        for name in (*INTERFACES, "linked"):
+        for name in (*INTERFACES, *linked):
             program = Program(tools, options.programs, name, linked=name == "linked")
             folder = program.run("-")
             found = program.counts(folder, local)
@@ -99,7 +108,7 @@ def main():
             Program(tools, options.programs, name).run("tests")
         folder = Program(tools, options.programs, "use_mpi_f08").run("sections")
         kinds = harness.raw_counts(folder / "raw", 0)
-        expect(kinds["MPI_Type_commit"] == kinds["MPI_Type_free"] > 0,
+        expect(tools.mpi != "mpich" or kinds["MPI_Type_commit"] == kinds["MPI_Type_free"] > 0,
                f"sections: the types that the library makes for them: {dict(kinds)}")
 
     harness.main("test_fortran", options, body)

@@ -186,7 +186,7 @@ def full_disk(harm):
     path = small / "full.cham"
     script = f"\"$@\"; status=$?; cp -r {small} {left}; exit $status"
     outcome = harm.tools.run(
-        [*mount, "sh", "-c", script, "sh", harm.tools.mpiexec, "-n", 4, "env",
+        [*mount, "sh", "-c", script, "sh", *harm.tools.mpiexec, "-n", 4, "env",
          f"LD_PRELOAD={harm.tools.preload(harm.tools.library, harm.tools.test_yield)}",
          f"CHAMELEON_OUTPUT={path}",
          *harm.multigrid])
@@ -307,14 +307,14 @@ def other_mpi(harm):
         "#include <stdio.h>\nint MPI_Init(int*, char***);\n"
         "int main(int c, char** v) { MPI_Init(&c, &v); puts(\"other\"); return 5; }\n")
     compiler = shutil.which("cc") or "gcc"
-    for command in (["-shared", "-fPIC", "-Wl,-soname,libmpi.so.40", "-o", "libmpi.so.40", "mpi.c"],
-                    ["main.c", "-o", "app", "./libmpi.so.40", "-Wl,-rpath,$ORIGIN"]):
+    for command in (["-shared", "-fPIC", "-Wl,-soname,libmpi.so.20", "-o", "libmpi.so.20", "mpi.c"],
+                    ["main.c", "-o", "app", "./libmpi.so.20", "-Wl,-rpath,$ORIGIN"]):
         subprocess.run([compiler, *command], cwd=folder, check=True)
     environment = {"CHAMELEON_LIBRARY": harm.tools.library}
     outcome = harm.tools.chameleon("doctor", folder / "app", **environment)
     expect(outcome.status == 1 and b"cannot be traced" in outcome.stdout
            and b"Open MPI" in outcome.stdout, "doctor on another MPI", outcome)
-    outcome = harm.tools.run([harm.tools.command, "run", "--launcher", harm.tools.mpiexec, "-n", 1,
+    outcome = harm.tools.run([harm.tools.command, "run", "--launcher", harm.tools.launcher(), "-n", 1,
                               "--", folder / "app"], cwd=folder, **environment)
     harm.one_line("run with another MPI", outcome, 5, "untraced")
     expect(outcome.stdout == b"other\n", "run with another MPI", outcome)

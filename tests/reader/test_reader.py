@@ -209,6 +209,12 @@ def number(text):
     return int(text) if re.fullmatch(r"-?\d+", text) else text
 
 
+def has_table(trace, name):
+    """`export` leaves out tables of what a trace has nothing of."""
+    return bool({"efforts": trace.efforts, "samples": trace.efforts,
+                 "outliers": trace.outliers}.get(name, True))
+
+
 def compare_tables(tools, path, trace, timing=True):
     """The tables, but for times moved by causality and places, which the command names."""
     folder = path.parent / (path.name + ".csv")
@@ -216,7 +222,7 @@ def compare_tables(tools, path, trace, timing=True):
     expect(outcome.status == 0, f"{path.name}: export", outcome)
     theirs = {}
     for name in chameleon_trace.COLUMNS:
-        if name in ("efforts", "samples") and not trace.efforts:
+        if not has_table(trace, name):
             expect(not (folder / f"{name}.csv").exists(), f"{path.name}: an empty table {name}")
             continue
         with open(folder / f"{name}.csv", newline="", encoding="utf-8") as file:
@@ -300,7 +306,8 @@ for name, titles in chameleon_trace.COLUMNS.items():
     assert tuple(frame.columns) == titles and len(frame) == len(rows), name
     for title, column in zip(titles, zip(*rows)):
         assert [None if v is pandas.NA else v for v in frame[title]] == list(column), (name, title)
-    if name != "clusters" and (trace.efforts or name not in ("efforts", "samples")):
+    optional = {"efforts": trace.efforts, "samples": trace.efforts, "outliers": trace.outliers}
+    if name != "clusters" and optional.get(name, True):
         assert len(pandas.read_csv(f"{sys.argv[3]}/{name}.csv")) == len(frame), name
 pairs = ["source", "dest"]
 mine = trace.to_pandas("messages").groupby(pairs).bytes.sum()

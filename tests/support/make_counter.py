@@ -12,7 +12,8 @@ import re
 import sys
 
 BY_HAND = ("MPI_Finalize", "MPI_Pcontrol")
-PROTOTYPE = re.compile(r"^\s*int\s+(MPI_(?!T_)[A-Z][a-z]\w*)\s*\(([^;]*?)\)[^;]*;", re.M)
+PROTOTYPE = re.compile(r"^\s*(?:OMPI_DECLSPEC\s+)?int\s+(MPI_(?!T_)[A-Z][a-z]\w*)\s*"
+                       r"\(([^;]*?)\)[^;]*;", re.M)
 
 
 def headers(directories):

@@ -18,12 +18,9 @@ constexpr std::uint64_t kMs = 1'000'000;
 
 struct Job : TraceBuilder {
   explicit Job(std::uint32_t ranks_) : TraceBuilder(ranks_), ranks(ranks_) {
-    call(kSend, "Send",
-         {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e", "tag:tag", "comm:comm"});
-    call(kRecv, "Recv",
-         {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
-          "comm:comm", "status.source:source:e", "status.tag:tag", "status.bytes:bytes"});
-    call(kBarrier, "Barrier", {"comm:comm"});
+    call(kSend, "Send");
+    call(kRecv, "Recv");
+    call(kBarrier, "Barrier");
   }
   std::int64_t rank_of(std::uint32_t self, std::uint32_t other) const {
     return pack_rank(static_cast<std::int32_t>(other), static_cast<std::int32_t>(self),

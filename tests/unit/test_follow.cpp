@@ -36,8 +36,7 @@ std::int64_t relative(SpecialRank code) {
 /// A job of four ranks; pairs are made of ranks 0 and 2, and 1 and 3.
 struct Job : TraceBuilder {
   Job() : TraceBuilder(4) {
-    call(kSend, "Send",
-         {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e", "tag:tag", "comm:comm"});
+    call(kSend, "Send");
     const std::vector<std::string> receive = {"buf:buffer",      "count:count", "datatype:datatype",
                                               "source:source:e", "tag:tag",     "comm:comm",
                                               "request:request"};
@@ -60,15 +59,14 @@ struct Job : TraceBuilder {
           "array_of_statuses.tag:tag:a", "array_of_statuses.bytes:bytes:a"});
     call(kSplit, "Comm_split",
          {"comm:comm", "color:int", "key:int", "newcomm:comm", "members:members:a"});
-    call(kFree, "Comm_free", {"comm:comm"});
+    call(kFree, "Comm_free");
     call(kVector, "Type_vector",
          {"count:int", "blocklength:int", "stride:int", "oldtype:datatype", "newtype:datatype"});
     call(kMprobe, "Mprobe",
          with_status({"source:source:e", "tag:tag", "comm:comm", "message:message"}));
     call(kMrecv, "Mrecv",
          with_status({"buf:buffer", "count:count", "datatype:datatype", "message:message"}));
-    call(kBcast, "Bcast",
-         {"buffer:buffer", "count:count", "datatype:datatype", "root:root:e", "comm:comm"});
+    call(kBcast, "Bcast");
   }
   void split(std::uint32_t rank) {
     push(rank, kSplit, {kWorld, rank % 2, 0, kMade, array({rank % 2, rank % 2 + 2})});

@@ -7,8 +7,10 @@
 
 #include "analysis/critical_path.h"
 #include "analysis/efficiency.h"
+#include "analysis/matrix.h"
 #include "analysis/phases.h"
 #include "analysis/place_waits.h"
+#include "analysis/stream_times.h"
 #include "unit/trace_builder.h"
 
 using namespace chameleon;
@@ -24,31 +26,19 @@ constexpr std::int64_t kInt = -3;
 class Program : TraceBuilder {
  public:
   Program(std::uint32_t ranks, unsigned seed) : TraceBuilder(ranks), ranks_(ranks), random_(seed) {
-    call(kSend, "Send",
-         {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e", "tag:tag", "comm:comm"});
-    call(kRecv, "Recv",
-         {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
-          "comm:comm", "status.source:source:e", "status.tag:tag", "status.bytes:bytes"});
-    call(kIsend, "Isend",
-         {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e", "tag:tag", "comm:comm",
-          "request:request"});
-    call(kIrecv, "Irecv",
-         {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
-          "comm:comm", "request:request"});
-    call(kWaitall, "Waitall",
-         {"count:count", "array_of_requests:request:a", "array_of_statuses.source:source:a",
-          "array_of_statuses.tag:tag:a", "array_of_statuses.bytes:bytes:a"});
-    call(kAllreduce, "Allreduce",
-         {"sendbuf:buffer", "recvbuf:buffer", "count:count", "datatype:datatype", "op:op",
-          "comm:comm"});
-    call(kBcast, "Bcast",
-         {"buffer:buffer", "count:count", "datatype:datatype", "root:root:e", "comm:comm"});
+    call(kSend, "Send");
+    call(kRecv, "Recv");
+    call(kIsend, "Isend");
+    call(kIrecv, "Irecv");
+    call(kWaitall, "Waitall");
+    call(kAllreduce, "Allreduce");
+    call(kBcast, "Bcast");
     call(kFinalize, "Finalize", {});
   }
 
   std::uint64_t pick(std::uint64_t most) { return random_() % most; }
 
-  enum class Step { kShift, kPipeline, kBack, kAllreduce, kBcast };
+  enum class Step { kShift, kPipeline, kBack, kAllreduce, kBcast, kAnybody };
 
   /// A loop around some steps, of which ranks take times of their own.
   void loop(int iterations, const std::vector<Step>& steps) {
@@ -86,6 +76,23 @@ class Program : TraceBuilder {
          {0, 1 + tag, kInt, to(rank, other), tag, 0, kNotRecorded, kNotRecorded, kNotRecorded}, ns,
          2000);
   }
+  /// From all others, in an order that depends on the tag; only the statuses tell.
+  void receive_from_anybody(int tag, std::uint64_t ns) {
+    std::vector<std::int64_t> requests, sources, nothing;
+    for (std::uint32_t i = 0; i + 1 < ranks_; ++i) {
+      push(0, kIrecv, {0, 1 + tag, kInt, pack_special(SpecialRank::kAnySource), tag, 0, i}, ns,
+           400);
+      const auto source = 1 + (i + static_cast<std::uint32_t>(tag)) % (ranks_ - 1);
+      requests.push_back(i);
+      sources.push_back(
+          relative_rank(static_cast<std::int32_t>(source), 0, static_cast<std::int32_t>(ranks_)));
+      nothing.push_back(kNotRecorded);
+    }
+    push(0, kWaitall,
+         {static_cast<std::int64_t>(requests.size()), array(requests), array(sources),
+          array(nothing), array(nothing)},
+         200, 3000);
+  }
   void step(Step what, std::uint32_t rank, int tag, std::uint64_t ns) {
     const std::int64_t none = array({});
     switch (what) {
@@ -104,6 +111,12 @@ class Program : TraceBuilder {
         if (rank > 0) send(rank, rank - 1, tag, ns);
         return;
       case Step::kAllreduce: push(rank, kAllreduce, {0, 0, 1 + tag, kInt, -2, 0}, ns, 3000); return;
+      case Step::kAnybody:
+        if (rank == 0)
+          receive_from_anybody(tag, ns);
+        else
+          send(rank, 0, tag, ns);
+        return;
       case Step::kBcast: push(rank, kBcast, {0, 4, kInt, to(rank, 0), 0}, ns, 1500); return;
     }
   }
@@ -119,7 +132,7 @@ Trace some_program(unsigned seed) {
     std::vector<Program::Step> steps;
     const std::uint64_t count = 1 + program.pick(4);
     for (std::uint64_t k = 0; k < count; ++k)
-      steps.push_back(static_cast<Program::Step>(program.pick(5)));
+      steps.push_back(static_cast<Program::Step>(program.pick(6)));
     program.loop(static_cast<int>(150 + program.pick(200)), steps);
   }
   return program.trace();
@@ -173,7 +186,7 @@ void check_patterns(const Patterns& a, const Patterns& b) {
 }  // namespace
 
 TEST_CASE("iterations that others stand for change no result") {
-  std::uint64_t at_once = 0, events = 0;
+  std::uint64_t at_once = 0, events = 0, pairs_at_once = 0, pairs_events = 0;
   for (unsigned seed = 1; seed <= 60; ++seed) {
     INFO("seed " << seed);
     const Trace trace = some_program(seed);
@@ -208,7 +221,8 @@ TEST_CASE("iterations that others stand for change no result") {
       check_near(a.most_compute_ns, b.most_compute_ns, margin);
     }
 
-    const auto path = critical_path(trace), each_path = critical_path(trace, Loops::kEach);
+    const auto path = critical_path(trace, Loops::kAtOnce, true),
+               each_path = critical_path(trace, Loops::kEach, true);
     REQUIRE(path);
     REQUIRE(each_path);
     CHECK(path->jumps == each_path->jumps);
@@ -223,6 +237,18 @@ TEST_CASE("iterations that others stand for change no result") {
                  static_cast<double>(a.share.visits + path->jumps));
     }
 
+    REQUIRE(path->slack->size() == each_path->slack->size());
+    for (std::size_t i = 0; i < path->slack->size(); ++i) {
+      const PlaceSlack &a = (*path->slack)[i], &b = (*each_path->slack)[i];
+      CHECK(a.stream == b.stream);
+      CHECK(a.path == b.path);
+      CHECK(a.slack.events == b.slack.events);
+      const auto margin = static_cast<double>(a.slack.events);
+      check_near(static_cast<double>(a.slack.least_ns), static_cast<double>(b.slack.least_ns),
+                 margin);
+      check_near(a.slack.mean_ns(), b.slack.mean_ns(), margin);
+    }
+
     const auto waits = waits_of(trace), each_wait = waits_of(trace, Loops::kEach);
     REQUIRE(waits->places.size() == each_wait->places.size());
     for (std::size_t i = 0; i < waits->places.size(); ++i) {
@@ -234,13 +260,32 @@ TEST_CASE("iterations that others stand for change no result") {
       check_near(a.transfer_ns, b.transfer_ns, a.events);
     }
 
+    const auto matrix = communication_matrix(trace, trace.ranks),
+               each_pair = communication_matrix(trace, trace.ranks, Loops::kEach);
+    CHECK(matrix->events == each_pair->events);
+    pairs_at_once += matrix->at_once;
+    pairs_events += matrix->events;
+    REQUIRE(matrix->cells.size() == each_pair->cells.size());
+    for (const auto& [pair, cell] : matrix->cells) {
+      const MatrixCell& other = each_pair->cells.at(pair);
+      CHECK(cell.messages == other.messages);
+      CHECK(cell.bytes == other.bytes);
+      CHECK(cell.wait_ns == other.wait_ns);
+    }
+    CHECK(matrix->collectives.size() == each_pair->collectives.size());
+    for (const auto& [rank, sums] : matrix->collectives) {
+      CHECK(sums.calls == each_pair->collectives.at(rank).calls);
+      CHECK(sums.received == each_pair->collectives.at(rank).received);
+    }
+
     const auto efficiency = efficiency_of(trace), each_one = efficiency_of(trace, Loops::kEach);
     CHECK(efficiency->compute_ns == Approx(each_one->compute_ns));
     CHECK(efficiency->parallel() == Approx(each_one->parallel()));
     CHECK(efficiency->transfer() == Approx(each_one->transfer()));
   }
-  INFO(at_once << " of " << events);
+  INFO(at_once << " of " << events << ", " << pairs_at_once << " of " << pairs_events);
   CHECK(4 * at_once > events);
+  CHECK(2 * pairs_at_once > pairs_events);
 }
 
 TEST_CASE("a loop is run to its end where its iterations differ") {
@@ -253,4 +298,92 @@ TEST_CASE("a loop is run to its end where its iterations differ") {
   Trace trace = fleeting.trace();
   CHECK(run_facts(trace, Network::kRecorded)->events ==
         run_facts(trace, Network::kRecorded, Loops::kEach)->events);
+}
+
+namespace {
+
+/// The same run with times by stream and place, of which some events took far longer than others.
+Trace with_outliers(Trace trace, unsigned seed) {
+  constexpr std::uint64_t kRare = 1500, kLonger = 40;
+  std::mt19937_64 random(seed);
+  std::vector<StreamAccounts> streams;
+  trace.outliers.know();
+  for (const std::uint32_t stream : trace.ranks.ranks()) {
+    const StreamTimes times(trace, stream);
+    Result<RankView> view = RankView::make(trace, stream);
+    REQUIRE(view);
+    AccountBook book;
+    EventView event;
+    while (view->next(event)) {
+      const auto means = times.means(*event.node, event.predecessor);
+      REQUIRE(means);
+      std::uint64_t ns[] = {static_cast<std::uint64_t>(means->compute_ns),
+                            static_cast<std::uint64_t>(means->communication_ns)};
+      if (random() % kRare == 0) {
+        const bool in_call = random() % 2 == 0;
+        std::uint64_t& longer = ns[in_call ? 1 : 0];
+        const std::uint64_t usual = longer;
+        longer = kLonger * (longer + 1000);
+        trace.outliers.add({stream, event.number, in_call,
+                            Place{event.node->symbol(), event.predecessor}, longer, usual, 0});
+      }
+      book.add(book.number_of(event.node->symbol()), ns[0], ns[1]);
+    }
+    streams.push_back({stream, book.accounts()});
+  }
+  trace.outliers.settle();
+  trace.times = TimeTable::of(streams);
+  return trace;
+}
+
+}  // namespace
+
+TEST_CASE("outliers have times of their own, and iterations without them stand for each other") {
+  std::uint64_t at_once = 0, events = 0, outliers = 0;
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    INFO("seed " << seed);
+    const Trace trace = with_outliers(some_program(seed), seed);
+    const auto once = run_facts(trace, Network::kRecorded),
+               each = run_facts(trace, Network::kRecorded, Loops::kEach);
+    REQUIRE(once);
+    REQUIRE(each);
+    check_facts(*once, *each);
+    at_once += once->at_once;
+    events += once->events;
+    outliers += trace.outliers.all().size();
+    const auto waits = waits_of(trace), each_wait = waits_of(trace, Loops::kEach);
+    REQUIRE(waits->places.size() == each_wait->places.size());
+    for (std::size_t i = 0; i < waits->places.size(); ++i) {
+      CHECK(waits->places[i].times.call_ns == each_wait->places[i].times.call_ns);
+      check_near(waits->places[i].times.in_calls_ns(), each_wait->places[i].times.in_calls_ns(),
+                 waits->places[i].times.events);
+    }
+
+    const auto matrix = communication_matrix(trace, trace.ranks),
+               each_pair = communication_matrix(trace, trace.ranks, Loops::kEach);
+    for (const auto& [pair, cell] : matrix->cells)
+      CHECK(cell.wait_ns == each_pair->cells.at(pair).wait_ns);
+
+    // As they were recorded, and in all as long as the places say.
+    std::vector<Outlier> left = trace.outliers.all();
+    double computed = 0, in_calls = 0, count = 0;
+    const Result<TimelineFacts> run =
+        run_timeline(trace, trace.ranks, [&](const TimedEvent& event) {
+          computed += static_cast<double>(event.at->compute_ns());
+          in_calls += static_cast<double>(event.at->communication_ns());
+          count += 1;
+          std::erase_if(left, [&](const Outlier& one) {
+            return one.stream == event.stream() && one.event == event.at->number() &&
+                   one.ns == (one.in_call ? event.at->communication_ns() : event.at->compute_ns());
+          });
+        });
+    REQUIRE(run);
+    CHECK(left.empty());
+    const Durations all = trace.times.total();
+    CHECK(computed == Approx(static_cast<double>(all.compute.sum())).margin(count));
+    CHECK(in_calls == Approx(static_cast<double>(all.communication.sum())).margin(count));
+  }
+  INFO(at_once << " of " << events << " with " << outliers << " outliers");
+  CHECK(outliers > 100);
+  CHECK(8 * at_once > events);
 }

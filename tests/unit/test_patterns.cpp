@@ -44,13 +44,9 @@ struct Job : TraceBuilder {
          with(receive, {"status.source:source:e", "status.tag:tag", "status.bytes:bytes"}));
     call(kIsend, "Isend", with(send, {"request:request"}));
     call(kIrecv, "Irecv", with(receive, {"request:request"}));
-    call(kWaitall, "Waitall",
-         {"count:count", "array_of_requests:request:a", "array_of_statuses.source:source:a",
-          "array_of_statuses.tag:tag:a", "array_of_statuses.bytes:bytes:a"});
-    call(kBarrier, "Barrier", {"comm:comm"});
-    call(kAllreduce, "Allreduce",
-         {"sendbuf:buffer", "recvbuf:buffer", "count:count", "datatype:datatype", "op:op",
-          "comm:comm"});
+    call(kWaitall, "Waitall");
+    call(kBarrier, "Barrier");
+    call(kAllreduce, "Allreduce");
     call(kFinalize, "Finalize", {});
   }
 

@@ -79,7 +79,7 @@ TEST_CASE("what was waited before an interval is entered for its first event") {
   const std::map<Place, MarkerWait> wanted = {{{symbol(1), symbol(2)}, {100, 1, 0}},
                                               {{symbol(3), symbol(2)}, {23, 2, 0}},
                                               {{symbol(1), symbol(1)}, {4, 1, 0}}};
-  CHECK(trace.waits() == wanted);
+  CHECK(trace.book().waits() == wanted);
 }
 
 TEST_CASE("an interval closed before a flush and kept after it is in the next flush's books") {
@@ -222,7 +222,7 @@ TEST_CASE("polls that do not fit the log leave their times to the event after th
   trace.close_interval(1.0);
   trace.drop(1.0);
   std::map<std::uint64_t, double> computed;
-  for (const Account& account : trace.accounts())
+  for (const Account& account : trace.book().accounts())
     computed[account.place.symbol] += account.times.compute.sum();
   CHECK(computed[Node::event_symbol(kBarrier, 7)] == 10);
   CHECK(computed[Node::event_symbol(kBarrier, 8)] == 10);
@@ -260,7 +260,7 @@ TEST_CASE("a trace that drops its events keeps accounts of their times") {
   }
   const std::uint64_t one = Node::event_symbol(kBarrier, 1), two = Node::event_symbol(kBarrier, 2);
   std::map<Place, Durations> accounts;
-  for (const Account& account : trace.accounts()) accounts[account.place] = account.times;
+  for (const Account& account : trace.book().accounts()) accounts[account.place] = account.times;
   REQUIRE(accounts.size() == 3);
   CHECK(accounts[Place{one, 0}].compute.count() == 1);
   CHECK(accounts[Place{one, two}].compute.count() == 1499);
@@ -271,7 +271,7 @@ TEST_CASE("a trace that drops its events keeps accounts of their times") {
   append(trace, 1, 10, 5);
   trace.close_interval(2.0);
   trace.join(2.0);
-  CHECK(trace.accounts().front().times.compute.count() == 1);
+  CHECK(trace.book().accounts().front().times.compute.count() == 1);
 }
 
 TEST_CASE("times of an interval that does not fit the log are all signed") {

@@ -5,84 +5,36 @@
 #include <catch2/catch.hpp>
 
 #include "analysis/slow_instances.h"
-#include "model/time_code.h"
-#include "unit/trace_builder.h"
+#include "unit/timed_job.h"
 
 using namespace chameleon;
 using namespace chameleon::analysis;
-using chameleon::testing::TraceBuilder;
+using chameleon::testing::TimedJob;
 
 namespace {
 
-enum : std::uint16_t { kSend = 1, kRecv, kAllreduce, kBcast, kReduce };
-constexpr std::int64_t kInt = -3;
-constexpr double kMs = 1e6;
+constexpr double kMs = TimedJob::kMs;
 constexpr double kNear = 0.02;  // times are recorded within 1/128
+constexpr std::int64_t kInt = TimedJob::kInt;
+constexpr std::uint16_t kSend = TimedJob::kSend, kRecv = TimedJob::kRecv,
+                        kAllreduce = TimedJob::kAllreduce, kBcast = TimedJob::kBcast,
+                        kReduce = TimedJob::kReduce;
 
 /// A trace with every rank's own times, in ms.
-struct Job : TraceBuilder {
-  explicit Job(std::uint32_t ranks_) : TraceBuilder(ranks_), ranks(ranks_) {
-    const auto timed = [&](std::uint16_t id, const std::string& name,
-                           std::vector<std::string> fields) {
-      fields.insert(fields.end(), {"compute:time", "communication:time"});
-      call(id, name, fields);
-    };
-    timed(
-        kSend, "Send",
-        {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e", "tag:tag", "comm:comm"});
-    timed(kRecv, "Recv",
-          {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
-           "comm:comm", "status.source:source:e", "status.tag:tag", "status.bytes:bytes"});
-    timed(kAllreduce, "Allreduce",
-          {"sendbuf:buffer", "recvbuf:buffer", "count:count", "datatype:datatype", "op:op",
-           "comm:comm"});
-    timed(kBcast, "Bcast",
-          {"buffer:buffer", "count:count", "datatype:datatype", "root:root:e", "comm:comm"});
-    timed(kReduce, "Reduce",
-          {"sendbuf:buffer", "recvbuf:buffer", "count:count", "datatype:datatype", "op:op",
-           "root:root:e", "comm:comm"});
-  }
-  void at(std::uint32_t rank, std::uint16_t id, std::vector<std::int64_t> values, double compute,
-          double inside) {
-    const auto computed = static_cast<std::uint64_t>(compute * kMs);
-    const auto took = static_cast<std::uint64_t>(inside * kMs);
-    values.push_back(encode_time(computed));
-    values.push_back(encode_time(took));
-    push(rank, id, std::move(values), computed, took);
-  }
-  std::int64_t rank_of(std::uint32_t self, std::uint32_t other) const {
-    return pack_rank(static_cast<std::int32_t>(other), static_cast<std::int32_t>(self),
-                     static_cast<std::int32_t>(ranks));
-  }
-  void send(std::uint32_t from, std::uint32_t to, double compute, double inside) {
-    at(from, kSend, {0, 1, kInt, rank_of(from, to), 7, 0}, compute, inside);
-  }
-  void receive(std::uint32_t rank, std::uint32_t from, double compute, double inside) {
-    at(rank, kRecv,
-       {0, 1, kInt, rank_of(rank, from), 7, 0, kNotRecorded, kNotRecorded, kNotRecorded}, compute,
-       inside);
-  }
+struct Job : TimedJob {
+  using TimedJob::TimedJob;
+
   /// All compute for so long, and leave together 0.1 ms after the last.
   void allreduce(const std::vector<double>& compute) {
     const double most = *std::max_element(compute.begin(), compute.end());
     for (std::uint32_t rank = 0; rank < ranks; ++rank)
       at(rank, kAllreduce, {0, 0, 1, kInt, -2, 0}, compute[rank], most - compute[rank] + 0.1);
   }
-  /// The first call ends the job.
-  const Trace& full() {
-    if (!built) {
-      built = build();
-      built->timing = "full";
-    }
-    return *built;
-  }
   SlowReport slow(SlowOptions options = {}) {
     Result<SlowReport> found = find_slow(full(), options);
     REQUIRE(found);
     return std::move(*found);
   }
-  std::uint32_t ranks;
-  std::optional<Trace> built;
 };
 
 void check_one(const SlowReport& report, Delay::Kind kind, std::uint16_t call,

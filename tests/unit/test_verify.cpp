@@ -13,17 +13,10 @@ enum : std::uint16_t { kInit = 1, kSend, kRecv, kIsend, kIrecv, kWaitall, kFinal
 struct Job : TraceBuilder {
   Job() : TraceBuilder(2) {
     call(kInit, "Init", {});
-    call(kSend, "Send",
-         {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e", "tag:tag", "comm:comm"});
-    call(kIsend, "Isend",
-         {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e", "tag:tag", "comm:comm",
-          "request:request"});
-    call(kIrecv, "Irecv",
-         {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
-          "comm:comm", "request:request"});
-    call(kWaitall, "Waitall",
-         {"count:count", "array_of_requests:request:a", "array_of_statuses.source:source:a",
-          "array_of_statuses.tag:tag:a", "array_of_statuses.bytes:bytes:a"});
+    call(kSend, "Send");
+    call(kIsend, "Isend");
+    call(kIrecv, "Irecv");
+    call(kWaitall, "Waitall");
     call(kFinalize, "Finalize", {});
     for (std::uint32_t rank = 0; rank < 2; ++rank) push(rank, kInit, {});
     const std::int64_t empty = array({});

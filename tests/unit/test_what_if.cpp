@@ -21,17 +21,11 @@ constexpr double kIdeal = std::numeric_limits<double>::infinity();
 
 struct Job : TraceBuilder {
   explicit Job(std::uint32_t ranks_) : TraceBuilder(ranks_), ranks(ranks_) {
-    call(kSend, "Send",
-         {"buf:buffer", "count:count", "datatype:datatype", "dest:dest:e", "tag:tag", "comm:comm"});
-    call(kRecv, "Recv",
-         {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
-          "comm:comm", "status.source:source:e", "status.tag:tag", "status.bytes:bytes"});
-    call(kBarrier, "Barrier", {"comm:comm"});
-    call(kBcast, "Bcast",
-         {"buffer:buffer", "count:count", "datatype:datatype", "root:root:e", "comm:comm"});
-    call(kScan, "Scan",
-         {"sendbuf:buffer", "recvbuf:buffer", "count:count", "datatype:datatype", "op:op",
-          "comm:comm"});
+    call(kSend, "Send");
+    call(kRecv, "Recv");
+    call(kBarrier, "Barrier");
+    call(kBcast, "Bcast");
+    call(kScan, "Scan");
   }
   std::int64_t rank_of(std::uint32_t self, std::uint32_t other) const {
     return pack_rank(static_cast<std::int32_t>(other), static_cast<std::int32_t>(self),

@@ -107,21 +107,16 @@ struct ThreadJob : TraceBuilder {
          both({"buf:buffer", "count:count", "datatype:datatype", "message:message"}, status));
     call(kImrecv, "Imrecv",
          {"buf:buffer", "count:count", "datatype:datatype", "message:message", "request:request"});
-    call(kBarrier, "Barrier", {"comm:comm"});
-    call(kBcast, "Bcast",
-         {"buffer:buffer", "count:count", "datatype:datatype", "root:root:e", "comm:comm"});
+    call(kBarrier, "Barrier");
+    call(kBcast, "Bcast");
     call(kAllreduce, "Allreduce", reduce);
     call(kIallreduce, "Iallreduce", both(reduce, request));
     call(kAllreduceInit, "Allreduce_init", both(reduce, {"info:info", "request:request"}));
-    call(kAlltoallv, "Alltoallv",
-         {"sendbuf:buffer", "sendcounts:count:a", "sdispls:displacement:a", "sendtype:datatype",
-          "recvbuf:buffer", "recvcounts:count:a", "rdispls:displacement:a", "recvtype:datatype",
-          "comm:comm"});
-    call(kCommDup, "Comm_dup", {"comm:comm", "newcomm:comm", "members:members:a"});
-    call(kCommCreateGroup, "Comm_create_group",
-         {"comm:comm", "group:group", "tag:tag", "newcomm:comm", "members:members:a"});
-    call(kCommFree, "Comm_free", {"comm:comm"});
-    call(kContiguous, "Type_contiguous", {"count:count", "oldtype:datatype", "newtype:datatype"});
+    call(kAlltoallv, "Alltoallv");
+    call(kCommDup, "Comm_dup");
+    call(kCommCreateGroup, "Comm_create_group");
+    call(kCommFree, "Comm_free");
+    call(kContiguous, "Type_contiguous");
     call(kTypeFree, "Type_free", {"datatype:datatype"});
     call(kWinCreate, "Win_create", {"size:int", "comm:comm", "win:win"});
     call(kWinFence, "Win_fence", {"assert:int", "win:win"});

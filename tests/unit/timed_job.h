@@ -28,29 +28,20 @@ struct TimedJob : TraceBuilder {
   static constexpr double kMs = 1e6;
 
   explicit TimedJob(std::uint32_t ranks_) : TraceBuilder(ranks_), ranks(ranks_) {
-    const std::vector<std::string> message = {"buf:buffer", "count:count", "datatype:datatype"};
-    timed(kSend, "Send", message, {"dest:dest:e", "tag:tag", "comm:comm"});
-    timed(kRecv, "Recv", message,
-          {"source:source:e", "tag:tag", "comm:comm", "status.source:source:e", "status.tag:tag",
-           "status.bytes:bytes"});
-    timed(kIsend, "Isend", message, {"dest:dest:e", "tag:tag", "comm:comm", "request:request"});
-    timed(kIrecv, "Irecv", message, {"source:source:e", "tag:tag", "comm:comm", "request:request"});
-    timed(kWaitall, "Waitall", {"count:count", "array_of_requests:request:a"},
-          {"array_of_statuses.source:source:a", "array_of_statuses.tag:tag:a",
-           "array_of_statuses.bytes:bytes:a"});
-    const std::vector<std::string> both = {"sendbuf:buffer", "recvbuf:buffer", "count:count",
-                                           "datatype:datatype", "op:op"};
-    timed(kAllreduce, "Allreduce", both, {"comm:comm"});
-    timed(kScan, "Scan", both, {"comm:comm"});
-    timed(kReduce, "Reduce", both, {"root:root:e", "comm:comm"});
-    timed(kBcast, "Bcast", {"buffer:buffer", "count:count", "datatype:datatype"},
-          {"root:root:e", "comm:comm"});
-    timed(kBarrier, "Barrier", {}, {"comm:comm"});
+    timed(kSend, "Send");
+    timed(kRecv, "Recv");
+    timed(kIsend, "Isend");
+    timed(kIrecv, "Irecv");
+    timed(kWaitall, "Waitall");
+    timed(kAllreduce, "Allreduce");
+    timed(kScan, "Scan");
+    timed(kReduce, "Reduce");
+    timed(kBcast, "Bcast");
+    timed(kBarrier, "Barrier");
   }
 
-  void timed(std::uint16_t id, const std::string& name, std::vector<std::string> fields,
-             const std::vector<std::string>& more) {
-    fields.insert(fields.end(), more.begin(), more.end());
+  void timed(std::uint16_t id, const std::string& name) {
+    std::vector<std::string> fields = fields_of_call(name);
     fields.insert(fields.end(), {"compute:time", "communication:time"});
     call(id, name, fields);
   }

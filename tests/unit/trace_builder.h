@@ -11,6 +11,7 @@
 #include "compress/fold.h"
 #include "compress/merge.h"
 #include "model/trace.h"
+#include "unit/call_fields.h"
 
 namespace chameleon::testing {
 using namespace compress;
@@ -41,11 +42,14 @@ class TraceBuilder {
     }
   }
 
-  /// An event of a stream that returned 0; its path follows from its call.
+  /// As many tests know it.
+  void call(std::uint16_t id, const std::string& name) { call(id, name, fields_of_call(name)); }
+
+  /// An event of a stream that returned 0; its path is `paths` and its call's number.
   void push(std::uint32_t rank, std::uint16_t call, std::vector<std::int64_t> values,
             std::uint64_t compute_ns = 1, std::uint64_t call_ns = 1) {
     values.insert(values.begin(), 0);
-    folders_[rank].push({call, 100U + call, compute_ns, call_ns, values});
+    folders_[rank].push({call, paths + call, compute_ns, call_ns, values});
   }
 
   std::int64_t array(std::vector<std::int64_t> values) {
@@ -53,6 +57,7 @@ class TraceBuilder {
   }
 
   bool complete = true;
+  std::uint64_t paths = 100;
 
   Trace build() {
     Trace whole;

@@ -191,6 +191,7 @@ class Tables {
     Table series(request_, "series", json_, series_columns());
     for (const SeriesSpan& span : request_.trace.series.spans()) series.row(series_cells(span));
     if (const Status written = write_efforts(); !written) return written;
+    if (const Status written = write_outliers(); !written) return written;
     Table loops(request_, "loops", json_,
                 {"loop", "parent", "depth", "ranks", "iterations", "events", "compute_ns",
                  "call_ns", "place"});
@@ -293,6 +294,19 @@ class Tables {
     }
     if (const Status closed = efforts.close(); !closed) return closed;
     return samples.close();
+  }
+
+  /// No file where there is none.
+  Status write_outliers() {
+    const Trace& trace = request_.trace;
+    if (trace.outliers.all().empty()) return Unit{};
+    Table table(request_, "outliers", json_,
+                {"rank", "thread", "event", "kind", "begin_ns", "ns", "usual_ns"});
+    for (const Outlier& one : trace.outliers.all())
+      if (request_.ranks.contains(trace.rank_of(one.stream)))
+        table.row({trace.rank_of(one.stream), trace.thread_of(one.stream), one.event,
+                   one.in_call ? "call" : "compute", one.begin_ns, one.ns, one.usual_ns});
+    return table.close();
   }
 
   static void write_step(Table& table, const EffortWindow& window, std::size_t at) {

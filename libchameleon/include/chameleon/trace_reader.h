@@ -205,6 +205,16 @@ struct Wait {
   std::uint64_t transfer = 0, excess = 0;
 };
 
+/// A call that took far longer than others at its place, or before which a rank computed so.
+struct Outlier {
+  std::uint32_t rank = 0, thread = 0;
+  std::uint64_t number = 0;  ///< as Event::number
+  bool in_call = false;      ///< else computing before it
+  /// When that began, since the start of the stream's first event, without the tool's work.
+  std::uint64_t begin_ns = 0;
+  std::uint64_t ns = 0, usual_ns = 0;  ///< the latter the median there
+};
+
 /// How the trace came about on line.
 struct Markers {
 /// clustering, markers, acted, flushes, ...: docs/reference/facts.md.
@@ -243,7 +253,8 @@ struct Event {
   /// (TraceReader::object_name); of an array it is a key (TraceReader::array).
   std::vector<std::int64_t> values;
   std::vector<std::uint64_t> iteration;  ///< of the loops around, outermost first
-  /// Since the call before and inside this one: its own with full timing, else the mean here.
+  /// Since the call before and inside this one: its own with full timing and where it is an
+  /// outlier, else the mean of the others here.
   std::uint64_t compute_ns = 0, call_ns = 0;
   /// Waited before it at markers for slower ranks: the mean at its place.
   std::uint64_t waiting_ns = 0;
@@ -272,6 +283,9 @@ class __attribute__((visibility("default"))) TraceReader {
   std::vector<EffortWindow> efforts() const;  ///< only with CHAMELEON_EFFORT
   std::vector<RankFacts> facts() const;
   std::vector<Total> totals() const;  ///< by rank and phase; none without markers
+  /// Single calls that took far longer than others, by stream and number; where times are
+  /// distributions.
+  std::vector<Outlier> outliers() const;
 
   /// By rank, call and path. Reads every call of all ranks. None and `error` if the trace has no
   /// times, its ranks have several threads, or it is damaged.

@@ -17,6 +17,7 @@ from .facts import RankFacts
 from .markers import marker
 from .nodes import CallNode, Form, Inexact, Loop, SpecialRank, TimeEntry
 from .overview import Comparison, RankTimes
+from .outliers import Outlier
 from .payload import Call, Cluster, Declaration, Field, Frame, Module, Online, Phase, Predefined, \
     SourceFrame
 from .place_waits import PlaceWaits
@@ -35,7 +36,8 @@ __version__ = "0.1.0"
 __all__ = ["Bar", "COLUMNS", "Call", "CallNode", "Cluster", "Communicator", "Comparison",
            "Declaration", "EffortStep", "EffortStratum", "EffortWindow", "Event", "Fact", "Field",
            "Form", "Frame", "Histogram", "Inexact", "Line", "Loop", "Module", "NOT_RECORDED",
-           "ONLINE_FACTS", "Online", "OverRanks", "Phase", "PlaceTimes", "PlaceWaits",
-           "Predefined", "RANK_FACTS", "RUN_FACTS", "RankFacts", "RankList", "RankTimes", "SourceFrame", "Span", "SpecialRank",
-           "StreamTimes", "TimeClass", "TimeEntry", "TimeTable", "Timeline", "Took", "Total",
-           "Trace", "TraceError", "ValueSequence", "compare", "marker", "parse_trace", "read_trace"]
+           "ONLINE_FACTS", "Online", "Outlier", "OverRanks", "Phase", "PlaceTimes", "PlaceWaits",
+           "Predefined", "RANK_FACTS", "RUN_FACTS", "RankFacts", "RankList", "RankTimes",
+           "SourceFrame", "Span", "SpecialRank", "StreamTimes", "TimeClass", "TimeEntry", "TimeTable",
+           "Timeline", "Took", "Total", "Trace", "TraceError", "ValueSequence", "compare", "marker",
+           "parse_trace", "read_trace"]

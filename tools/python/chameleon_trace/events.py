@@ -84,17 +84,26 @@ class Event:
 
     @property
     def compute_ns(self):
-        """Time since the call before: this one's with full timing, else the mean at this place."""
-        return _whole(self.mean_ns[0])
+        """Time since the call before: this one's with full timing and of outliers, else the mean of
+        the others at this place."""
+        return _whole(self._single_ns[0])
 
     @property
     def call_ns(self):
         """Time in the call, as compute_ns."""
-        return _whole(self.mean_ns[1])
+        return _whole(self._single_ns[1])
+
+    @property
+    def _single_ns(self):
+        own = None
+        if not self._item.shape.timed:
+            own = self._times.single(self.node.symbol, self.predecessor, self.number)
+        return self.mean_ns if own is None else own
 
     @property
     def mean_ns(self):
-        """(compute_ns, call_ns), not rounded: what is to be summed."""
+        """(compute_ns, call_ns), not rounded, and without regard to outliers: what is to be
+        summed."""
         if self._item.shape.timed:
             return decode_time(self.values[-2]), decode_time(self.values[-1])
         return self._item.times(self.predecessor, self.stream, self._times)
@@ -256,7 +265,7 @@ def events(trace, stream):
     rank, thread = trace.rank_of(stream), trace.thread_of(stream)
     followed = Followed(rank, trace.world_size, trace.arrays)
     number, predecessor = 0, 0
-    spent = StreamTimes(trace.time_tables, stream, trace.waited().get(stream))
+    spent = StreamTimes(trace.time_tables, stream, trace.waited().get(stream), trace.outliers)
     for part, times in trace.parts:
         for _ in range(times):
             plan = Plan(part, trace.shapes, stream)

@@ -11,6 +11,7 @@ from .facts import FactTable, former, read_value
 from .nodes import NodeReader
 from .rank_list import MOST_RANKS, RankList
 from .efforts import read_efforts as decode_efforts
+from .outliers import read_outliers as decode_outliers
 from .series import read_series as decode_series
 from .totals import read_totals as decode_totals
 from .times import TimeTable
@@ -67,6 +68,7 @@ class Part:
         self.series = []
         self.efforts = []
         self.totals = []
+        self.outliers = []
         self.nodes = []
         self.times = None
         reader = Reader(data)
@@ -225,8 +227,12 @@ class Part:
         if self.times is not None:
             self.times.waits = waits
 
+    def read_outliers(self, reader):
+        self.outliers = decode_outliers(reader)
+
     SECTIONS = {1: read_run, 2: read_calls, 3: read_arrays, 4: read_modules, 5: read_paths,
                 6: read_predefined, 7: read_first_facts, 8: read_declarations, 9: read_nodes,
                 10: read_online, 11: read_state_times, 12: read_clocks, 13: read_threads,
                 14: read_facts, 15: read_times, 16: read_series,
-                17: read_totals, 18: read_waits, 20: read_sources, 22: read_efforts}
+                17: read_totals, 18: read_waits, 20: read_sources, 21: read_outliers,
+                22: read_efforts}

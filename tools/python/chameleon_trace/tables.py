@@ -32,11 +32,12 @@ COLUMNS = {
     "efforts": ("first_marker", "last_marker", "marker", "stratum", "medoid", "ranks", "sampled",
                 "sum_ns", "deviation_ns", "least_ns", "most_ns"),
     "samples": ("first_marker", "marker", "stratum", "rank", "ns"),
+    "outliers": ("rank", "thread", "event", "kind", "begin_ns", "ns", "usual_ns"),
     "loops": ("loop", "parent", "depth", "ranks", "iterations", "events", "compute_ns", "call_ns",
               "place"),
     "sites": ("path", "site", "function", "file", "line", "stack"),
 }
-TEXT = {"call", "site", "path", "context", "call_path", "state", "ranks", "place", "function",
+TEXT = {"call", "kind", "site", "path", "context", "call_path", "state", "ranks", "place", "function",
         "file", "stack"}
 
 
@@ -217,6 +218,14 @@ def _samples(trace, ranks):
                         yield window.first, step.marker, number, rank, ns
 
 
+def _outliers(trace, ranks):
+    for one in trace.outliers:
+        rank = trace.rank_of(one.stream)
+        if rank in ranks:
+            yield (rank, trace.thread_of(one.stream), one.event, "call" if one.in_call else "compute",
+                   one.begin_ns, one.ns, one.usual_ns)
+
+
 def _loops(trace, ranks):
     rows, around = [], {}  # [loop, parent, depth, ranks, sums]; enclosing row of each call node
 
@@ -262,7 +271,7 @@ def _sites(trace, ranks):
 
 ROWS = {"events": _events, "calls": _calls, "messages": _messages, "matrix": _matrix,
         "clusters": _clusters, "phases": _phases, "series": _series, "efforts": _efforts,
-        "samples": _samples, "loops": _loops,
+        "samples": _samples, "outliers": _outliers, "loops": _loops,
         "sites": _sites}
 
 
@@ -272,7 +281,7 @@ def rows(trace, name, ranks):
     if name not in ROWS:
         raise ValueError(f"no table {name!r}: there are {', '.join(ROWS)}")
     if trace.threads > 1 and name not in ("clusters", "phases", "series", "efforts", "samples",
-                                          "loops", "sites"):
+                                          "outliers", "loops", "sites"):
         raise ValueError(f"ranks of this trace have up to {trace.threads} threads, and tables follow "
                          "one thread a rank: use Trace.events(stream)")
     return ROWS[name](trace, _wanted(trace, ranks))

@@ -4,6 +4,7 @@
 from collections import namedtuple
 
 from .errors import corrupt
+from .outliers import Apart
 from .rank_list import RankList
 from .values import BINS, Histogram, bin_low, bin_of, decode_ns, decode_time, encode_time
 
@@ -60,15 +61,31 @@ class StreamTimes:
     """The times of one stream in the newest of the tables that has it. `waited`: what it waited at
     markers, as its facts say; None: not known."""
 
-    def __init__(self, tables, stream, waited=None):
+    def __init__(self, tables, stream, waited=None, outliers=()):
         self._table = self._number = None
         for table in tables:
             number = table.class_of(stream)
             if number is not None:
                 self._table, self._number = table, number
         self._waits = {}
+        self._apart = None
+        if outliers and self._table is not None:
+            self._apart = Apart(outliers, stream, self._shares)
         if self._table is not None and self._table.waits:
             self._spread_waits(waited)
+
+    def _shares(self, symbol, predecessor, stream):
+        here = self._table.places.get((symbol, predecessor), {})
+        number = self._table.class_of(stream)
+        return number == self._number if self._number in here else number not in here
+
+    def single(self, symbol, predecessor, number):
+        """As `means`, of the stream's event of that number: its own time where it is an outlier, the
+        mean of the others where there are some. None: as `means`."""
+        if self._apart is None:
+            return None
+        place = (symbol, predecessor)
+        return self._apart.times(place, number, self._table.find(*place, self._number))
 
     def _spread_waits(self, waited):
         """The class says at which places there was waiting, the stream's own facts say how much."""

@@ -46,6 +46,7 @@ class Trace:
         self.series = []  # of Span, over markers
         self.efforts = []  # of EffortWindow
         self.totals = []  # of Total, by rank and phase
+        self.outliers = []  # of Outlier, by stream and event
         declared = {}
         # Uniting what a damaged file claims must not take long.
         self._work = MOST_WORK
@@ -66,6 +67,7 @@ class Trace:
             self.series.extend(part.series * times)
             self.efforts = joined_efforts(self.efforts, part.efforts)
             self.totals = self._later(self.totals, part.totals)
+            self.outliers = part.outliers or self.outliers
             for what, ranks in part.declarations:
                 declared[what] = self._united(declared.get(what, ranks), ranks)
         for fact in RUN_FACTS:
