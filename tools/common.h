@@ -86,7 +86,7 @@ std::string bytes_text(double bytes);
 std::string count_text(std::uint64_t count);
 /// "12.3 %" of a share from 0 to 1.
 std::string share_text(double share);
-/// Of the calls of a timeline, how many were taken at once (steady_loops.h); empty: none.
+/// How many calls of a timeline were taken at once (steady_loops.h); empty: none.
 std::string at_once_text(std::uint64_t events, std::uint64_t at_once);
 /// Sixteen digits, as signatures are shown.
 std::string hex_text(std::uint64_t value);

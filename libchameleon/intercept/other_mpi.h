@@ -6,11 +6,11 @@
 /// the loader looks, and take handles of another shape. So everybody's imports of MPI functions
 /// are given back to the MPI that the program is linked with, and one line says that it runs
 /// untraced. Done when the tracer is loaded, for programs; in MPI_Init, for what was loaded since
-/// (extension modules of interpreters). What is loaded still later finds the tracer's functions
+/// (extension modules of interpreters). Libraries loaded still later find the tracer's functions
 /// first: they then go on to the other MPI.
 ///
-/// But where libchameleon.so itself was preloaded, and the library for the program's MPI lies
-/// beside it, the process starts again (execve) with that one preloaded instead, before `main`.
+/// But where libchameleon.so itself was preloaded, and the library for the program's MPI is beside
+/// it, the process starts again (execve) with that one preloaded instead, before `main`.
 /// Constructors of the program's libraries run twice. Not without /proc, nor under Valgrind.
 
 #include "base/rooms.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Single events that took far longer than others at their place: where times are distributions,
-/// what these say of single events. An event is known by its number in its stream. At most
-/// `kMost` of a run are kept: up to half of them computed for long, which is what makes others
-/// wait, and the rest are long calls; of each those that took most beyond what is usual.
+/// Single events that took far longer than others at their place. Where times are distributions,
+/// nothing else in the trace tells about single events. An event is known by its number in its
+/// stream. At most `kMost` of a run are kept: up to half of them computed for long, which makes
+/// others wait, and the rest are long calls; in both, those furthest beyond what is usual.
 
 #include <cstdint>
 #include <span>

@@ -23,7 +23,7 @@ struct NamedNumber {
   std::int64_t here, trace;
 };
 
-/// What a parameter's numbers are called, and whether they are added up.
+/// The names of a parameter's numbers, and whether the numbers are added up.
 struct NamedNumbers {
   std::span<const NamedNumber> numbers;
   bool bits = false;
@@ -69,8 +69,8 @@ constexpr NamedNumbers named_numbers(const ParamInfo& param) {
   return {};
 }
 
-/// A number of mpi.h as a trace has it, and the other way round. What has no name stays, unless
-/// another one's number is the same.
+/// A number of mpi.h as a trace has it, and the other way round. A number without a name stays,
+/// unless it is also the number of a name.
 constexpr std::int64_t translated(const NamedNumbers& names, std::int64_t number, bool to_trace) {
   constexpr std::int64_t kNameless = 1 << 20;
   std::int64_t bits = 0, rest = number;
