@@ -10,21 +10,22 @@
 namespace chameleon::analysis {
 namespace {
 
-enum class Way {
+/// What the bytes of a call are found by.
+enum class Bytes {
   kNothing,
-  kCount,  ///< count and type tell, whoever the partners are
-  kWalk,
+  kCount,  ///< its count and type, whoever the partners are
+  kWalk,   ///< each call
 };
 
-Way way_of(const CallPlan& plan) {
-  if (plan.persistent) return Way::kNothing;
+Bytes bytes_of(const CallPlan& plan) {
+  if (plan.persistent) return Bytes::kNothing;
   // A call that the table does not have, but with a partner as sends have one.
   if (plan.info == nullptr && plan.dest >= 0 && plan.send_count >= 0 && plan.send_type >= 0)
-    return Way::kCount;
-  if (plan.action == Action::kSend || plan.action == Action::kSendrecv) return Way::kCount;
-  if (plan.action != Action::kCollective || !plan.movement.moves()) return Way::kNothing;
+    return Bytes::kCount;
+  if (plan.action == Action::kSend || plan.action == Action::kSendrecv) return Bytes::kCount;
+  if (plan.action != Action::kCollective || !plan.movement.moves()) return Bytes::kNothing;
   const bool whole = plan.movement.part == Movement::Part::kWhole;
-  return plan.combines && whole && !plan.movement.from_root() ? Way::kCount : Way::kWalk;
+  return plan.combines && whole && !plan.movement.from_root() ? Bytes::kCount : Bytes::kWalk;
 }
 
 /// A parameter's values on ranks that have the same.
@@ -144,10 +145,10 @@ class Summation {
       }
       if (!trace_.calls.contains(node.call)) continue;
       const CallPlan& plan = plan_.follow.calls[node.call];
-      const Way way = way_of(plan);
+      const Bytes bytes = bytes_of(plan);
       std::uint64_t sum = 0;
-      if (way == Way::kNothing) continue;
-      if (way == Way::kCount && FoldedSum(trace_, node, plan).add(ranks, sum)) {
+      if (bytes == Bytes::kNothing) continue;
+      if (bytes == Bytes::kCount && FoldedSum(trace_, node, plan).add(ranks, sum)) {
         sent_.bytes[&node] = sum;
       } else if (plan.info == nullptr) {
         sent_.complete = false;

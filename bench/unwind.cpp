@@ -137,7 +137,7 @@ struct Row {
 void measure_stacks(bool frame_pointers, std::vector<Row>& rows) {
   const Call call = frame_pointers ? call_with_frame_pointers : call_without_frame_pointers;
   for (const int depth : kDepths) {
-    Engine memo, walk(Engine::Way::kWalk), old(Engine::Way::kLibunwind);
+    Engine memo, walk(Engine::Unwinder::kWalk), old(Engine::Unwinder::kLibunwind);
     const auto add = [&](const char* what, double ns) {
       rows.push_back({what, frame_pointers, depth, ns});
     };

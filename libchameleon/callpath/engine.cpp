@@ -67,7 +67,7 @@ std::uint64_t Engine::capture_anew(const StackMemo::Slot* known, void* call_site
     if (known != nullptr && ((known->depends & StackMemo::kOnLoader) == 0 || modules_.current()))
       return (known->depends & StackMemo::kOnPython) == 0 ? known->signature
                                                           : through_python(known->signature);
-    if (fastest_ == Way::kLibunwind || here.pc == 0) return capture_by_libunwind(call_site);
+    if (fastest_ == Unwinder::kLibunwind || here.pc == 0) return capture_by_libunwind(call_site);
     return capture_by_walk(call_site, here);
   } catch (...) {  // out of memory
     forget_all();
@@ -77,7 +77,7 @@ std::uint64_t Engine::capture_anew(const StackMemo::Slot* known, void* call_site
 }
 
 std::uint64_t Engine::capture_by_walk(void* call_site, const Registers& here) {
-  if (!memo_ && fastest_ == Way::kMemo) memo_ = StackMemo::make();
+  if (!memo_ && fastest_ == Unwinder::kMemo) memo_ = StackMemo::make();
   if (python_.is_full()) forget();
   StackMemo::Slot* const slot = memo_ ? memo_->replace(call_site, here) : nullptr;
   StackWord* const words = slot != nullptr ? slot->words : nullptr;

@@ -46,11 +46,11 @@ class Engine {
   /// Most frames kept, innermost first; a deeper path ends in `kTruncatedFrame`.
   static constexpr std::size_t kMostFrames = StackWalker::kMostFrames;
 
-  /// The fastest way a capture may go; tests and benchmarks compare them.
-  enum class Way : std::uint8_t { kMemo, kWalk, kLibunwind };
+  /// What unwinds a stack, fastest first. Tests and benchmarks compare them.
+  enum class Unwinder : std::uint8_t { kMemo, kWalk, kLibunwind };
 
   Engine() = default;
-  explicit Engine(Way fastest) : fastest_(fastest) {}
+  explicit Engine(Unwinder fastest) : fastest_(fastest) {}
   /// Paths are also kept in their relaxed form, see `relaxed`.
   explicit Engine(const FramesMatched& matched) : matched_(matched) {}
 
@@ -65,7 +65,7 @@ class Engine {
   /// capture is as good as before.
   std::uint64_t capture(void* call_site);
 
-  /// How many captures went which way, by `Way`, but for those by the memo.
+  /// How many captures each unwinder made, but for the memo.
   struct Counts {
     std::uint64_t walks = 0;
     std::uint64_t libunwind = 0;
@@ -117,7 +117,7 @@ class Engine {
   void forget_all() noexcept;
 
   bool is_busy_ = false;
-  Way fastest_ = Way::kMemo;
+  Unwinder fastest_ = Unwinder::kMemo;
   FramesMatched matched_;
   StackMemo::Pointer memo_;  ///< from the first walk on
   ModuleTable modules_;

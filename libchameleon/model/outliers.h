@@ -2,7 +2,7 @@
 #pragma once
 
 /// Single events that took far longer than others at their place. Where times are distributions,
-/// nothing else in the trace tells about single events. An event is known by its number in its
+/// nothing else in the trace shows single events. An event is known by its number in its
 /// stream. At most `kMost` of a run are kept: up to half of them computed for long, which makes
 /// others wait, and the rest are long calls; in both, those furthest beyond what is usual.
 

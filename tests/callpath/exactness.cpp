@@ -116,8 +116,8 @@ class Comparison {
   StackWalker::Found found_;
   StackMemo::Pointer memo_;
   Engine by_memo_;
-  Engine by_walk_{Engine::Way::kWalk};
-  Engine by_libunwind_{Engine::Way::kLibunwind};
+  Engine by_walk_{Engine::Unwinder::kWalk};
+  Engine by_libunwind_{Engine::Unwinder::kLibunwind};
   std::uint64_t compared_ = 0;
   std::uint64_t hits_ = 0;
   std::uint64_t unproven_ = 0;

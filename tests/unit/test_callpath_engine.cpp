@@ -34,7 +34,7 @@ void keep() { asm volatile("" ::: "memory"); }
 /// An engine and what it has to agree with.
 struct Pair {
   Engine fast;
-  Engine reference{Engine::Way::kLibunwind};
+  Engine reference{Engine::Unwinder::kLibunwind};
   std::uint64_t captures = 0;
   std::uint64_t differences = 0;
   std::uint64_t last = 0;
