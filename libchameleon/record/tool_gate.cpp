@@ -30,6 +30,7 @@ bool ToolGate::close() {
   const auto patience = [](CollectivePhase together) {
     switch (together) {
       case CollectivePhase::kVote: return 200;
+      case CollectivePhase::kCast: return 400;  // Open MPI kills a second after SIGTERM
       case CollectivePhase::kLastMerge: return 5000;
       default: return kPatience;
     }

@@ -35,8 +35,8 @@ class ToolGate {
   /// Called inside. While collective work is in progress, its thread may enter a closed gate.
   void set(CollectivePhase what) { phase_.store(what, std::memory_order_release); }
   /// Closes the gate and waits until no thread is inside, for one or two seconds at most. It also
-  /// waits for collective work: shortly for a vote, because another rank may arrive late; a second
-  /// for the marker after a deferred vote and for a decision; five seconds for the last merge.
+  /// waits for collective work: shortly for a vote, because another rank may arrive late; 0.4 s for
+  /// the marker after a deferred vote; a second for a decision; five seconds for the last merge.
   bool close();
 
  private:

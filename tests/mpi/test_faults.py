@@ -66,7 +66,7 @@ CASES = {
     "threads": Case(2, "threads_program", [4, 3], {"FLUSH_EVERY": 2}),
     "threads spill": Case(2, "threads_program", [4, 3], {"BUFFER": "64K", "FIDELITY": "checked"}),
     "aborted": Case(3, "online_program", ["abort", 40], {"FLUSH_EVERY": 4}, (7,)),
-    "terminated": Case(4, "online_program", ["terminate", 40], {"FLUSH_EVERY": 4}, (15, 0)),
+    "terminated": Case(4, "online_program", ["terminate", 40], {"FLUSH_EVERY": 4}, (15, 143, 0)),
 }
 
 

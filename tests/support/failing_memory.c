@@ -27,6 +27,7 @@ static atomic_ulong fail_at, fail_from;
 
 static const char* rank_text(void) {
   const char* rank = getenv("PMI_RANK");
+  if (rank == NULL) rank = getenv("OMPI_COMM_WORLD_RANK");
   return rank != NULL ? rank : "0";
 }
 
