@@ -213,7 +213,10 @@ CriticalPath CriticalPathBuilder::finish() {
   return found;
 }
 
-Result<CriticalPath> critical_path(const Trace& trace, Loops loops, bool slack) {
+namespace {
+
+/// Gone through once; what it is where `goes_astray` is not known.
+Result<CriticalPath> critical_path_once(const Trace& trace, Loops loops, bool slack) {
   CriticalPathBuilder builder(trace.whole_ranks().size());
   std::optional<SlackBuilder> slacks;
   if (slack) slacks.emplace();
@@ -231,12 +234,19 @@ Result<CriticalPath> critical_path(const Trace& trace, Loops loops, bool slack) 
                    loops == Loops::kAtOnce ? &watch : nullptr);
   if (!run) return run.error();
   CriticalPath found = builder.finish();
-  if (found.goes_astray) return critical_path(trace, Loops::kEach, slack);
-  if (slacks) found.slack = slacks->finish();
+  if (slacks && !found.goes_astray) found.slack = slacks->finish();
   found.end_ns = run->end_ns;
   found.events = run->events;
   found.at_once = run->at_once;
   return found;
+}
+
+}  // namespace
+
+Result<CriticalPath> critical_path(const Trace& trace, Loops loops, bool slack) {
+  Result<CriticalPath> found = critical_path_once(trace, loops, slack);
+  if (!found || !found->goes_astray) return found;
+  return critical_path_once(trace, Loops::kEach, slack);
 }
 
 }  // namespace chameleon::analysis

@@ -5,7 +5,8 @@
 
 namespace chameleon::analysis {
 
-FollowPlan::FollowPlan(const Trace& trace_) : trace(&trace_), calls(plan_calls(trace_)) {
+FollowPlan::FollowPlan(const Trace& trace_)
+    : trace(&trace_), calls(plan_calls(trace_)), outliers(trace_) {
   described.resize(calls.size());
   for (const auto& [id, call] : trace_.calls) described[id] = &call;
 }
@@ -18,13 +19,13 @@ Follower::Follower(const FollowPlan& plan, RankStreams streams)
       types_(*plan.trace) {}
 
 Result<Follower> Follower::of_rank(const FollowPlan& plan, std::uint32_t rank) {
-  Result<RankStreams> streams = RankStreams::make(*plan.trace, plan.calls, rank);
+  Result<RankStreams> streams = RankStreams::make(*plan.trace, plan.calls, rank, &plan.outliers);
   if (!streams) return streams.error();
   return Follower(plan, std::move(*streams));
 }
 
 Result<Follower> Follower::of_stream(const FollowPlan& plan, std::uint32_t stream) {
-  Result<RankStreams> streams = RankStreams::make_one(*plan.trace, stream);
+  Result<RankStreams> streams = RankStreams::make_one(*plan.trace, stream, &plan.outliers);
   if (!streams) return streams.error();
   return Follower(plan, std::move(*streams));
 }
@@ -179,7 +180,8 @@ std::int64_t Follower::bytes(const FollowedEvent& event, std::int64_t count,
 
 EventTimes Follower::times(const FollowedEvent& event) const {
   if (event.call == nullptr) return {};
-  const auto known = times_.try_emplace(event.stream, *plan_->trace, event.stream).first;
+  const auto known =
+      times_.try_emplace(event.stream, *plan_->trace, event.stream, &plan_->outliers).first;
   return times_of(*event.call, event.view, known->second);
 }
 

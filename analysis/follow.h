@@ -45,6 +45,7 @@ struct FollowPlan {
   const Trace* trace;
   std::vector<CallPlan> calls;                    ///< by id
   std::vector<const CallDescription*> described;  ///< likewise; null: no such call in the trace
+  OutlierSums outliers;
 };
 
 /// A request that an event completes.

@@ -31,12 +31,12 @@ EventTimes times_of(const CallDescription& call, const EventView& event, const S
 }
 
 Result<RankStreams> RankStreams::make(const Trace& trace, const std::vector<CallPlan>& plans,
-                                      std::uint32_t rank) {
+                                      std::uint32_t rank, const OutlierSums* sums) {
   RankStreams streams(trace, rank);
   std::vector<std::uint32_t> wanted = {rank};
   if (trace.threads > 1) wanted = trace.streams_of(rank);
   for (const std::uint32_t stream : wanted)
-    if (const Status added = streams.add(stream); !added) return added.error();
+    if (const Status added = streams.add(stream, sums); !added) return added.error();
   if (!streams.several()) return streams;
   streams.roles_.emplace(trace, plans);
   for (Head& head : streams.heads_) {
@@ -48,16 +48,17 @@ Result<RankStreams> RankStreams::make(const Trace& trace, const std::vector<Call
   return streams;
 }
 
-Result<RankStreams> RankStreams::make_one(const Trace& trace, std::uint32_t stream) {
+Result<RankStreams> RankStreams::make_one(const Trace& trace, std::uint32_t stream,
+                                          const OutlierSums* sums) {
   RankStreams streams(trace, trace.rank_of(stream));
-  if (const Status added = streams.add(stream); !added) return added.error();
+  if (const Status added = streams.add(stream, sums); !added) return added.error();
   return streams;
 }
 
-Status RankStreams::add(std::uint32_t stream) {
+Status RankStreams::add(std::uint32_t stream, const OutlierSums* sums) {
   Result<RankView> view = RankView::make(*trace_, stream);
   if (!view) return Error{view.error().kind, "the trace is damaged: " + view.error().message, 0};
-  heads_.push_back({std::move(*view), {}, {}, {}, StreamTimes(*trace_, stream), 0, 0, false});
+  heads_.push_back({std::move(*view), {}, {}, {}, StreamTimes(*trace_, stream, sums), 0, 0, false});
   return Unit{};
 }
 

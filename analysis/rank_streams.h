@@ -30,11 +30,12 @@ EventTimes times_of(const CallDescription& call, const EventView& event, const S
 
 class RankStreams {
  public:
-  /// `plans` and the trace must outlive this. Error: the trace is damaged.
+  /// `plans`, `sums` (StreamTimes) and the trace must outlive this. Error: the trace is damaged.
   static Result<RankStreams> make(const Trace& trace, const std::vector<CallPlan>& plans,
-                                  std::uint32_t rank);
+                                  std::uint32_t rank, const OutlierSums* sums = nullptr);
   /// One stream alone.
-  static Result<RankStreams> make_one(const Trace& trace, std::uint32_t stream);
+  static Result<RankStreams> make_one(const Trace& trace, std::uint32_t stream,
+                                      const OutlierSums* sums = nullptr);
 
   /// The next event, or false at the end.
   bool next(EventView& event);
@@ -62,7 +63,7 @@ class RankStreams {
   };
 
   RankStreams(const Trace& trace, std::uint32_t rank) : trace_(&trace), rank_(rank) {}
-  Status add(std::uint32_t stream);
+  Status add(std::uint32_t stream, const OutlierSums* sums);
   void fetch(Head& head);
 
   const Trace* trace_;

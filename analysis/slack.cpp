@@ -26,17 +26,18 @@ void Slack::add(const Slack& other) {
   sum_ns += other.sum_ns;
 }
 
-std::uint32_t SlackBuilder::place_of(std::uint16_t call, std::uint64_t path) {
+std::uint32_t SlackBuilder::place_of(const StreamPlace& place) {
   const auto [found, is_new] =
-      place_.try_emplace(combine(path, call), static_cast<std::uint32_t>(calls_.size()));
-  if (is_new) calls_.emplace_back(call, path);
+      place_.try_emplace(place, static_cast<std::uint32_t>(slacks_.size()));
+  if (is_new) slacks_.push_back({place, {}});
   return found->second;
 }
 
 void SlackBuilder::add(const TimedEvent& timed) {
   using Step = Operation::Kind;
   if (too_many_) return;
-  if (++events_ > most_) {
+  edges_ += timed.at->operations().size();
+  if (++events_ > most_ || edges_ > kMostEdges * most_) {
     too_many_ = true;
     blocks_.clear();
     return;
@@ -48,7 +49,7 @@ void SlackBuilder::add(const TimedEvent& timed) {
   event.start_ns =
       timed.cause.is_later ? std::max(timed.begin_ns, timed.cause.begin_ns) : timed.begin_ns;
   event.stream = timed.stream();
-  event.place = place_of(timed.at->event().node->call, timed.at->event().path);
+  event.place = place_of({timed.stream(), timed.at->event().node->call, timed.at->event().path});
   event.first_edge = static_cast<std::uint32_t>(block.edges.size());
   for (const Operation& operation : timed.at->operations()) {
     Edge edge;
@@ -140,7 +141,7 @@ void SlackBuilder::begin(const Block& block, const Event& event, std::uint64_t t
       latest = std::min(latest, rank->second);
   }
   slack_[event.stream] = latest - std::min(latest, event.begin_ns);
-  slacks_[{event.stream, event.place}].add(slack_[event.stream], times);
+  slacks_[event.place].slack.add(slack_[event.stream], times);
 }
 
 void SlackBuilder::pass(const Block& block, const std::vector<std::uint32_t>& order,
@@ -184,13 +185,7 @@ std::optional<std::vector<PlaceSlack>> SlackBuilder::finish() {
   for (std::uint64_t& slack : slack_) slack = end_ns - slack;
   for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) go_through(*block);
   std::vector<PlaceSlack> found;
-  for (const auto& [key, slack] : slacks_) {
-    const auto& [call, path] = calls_[key.second];
-    found.push_back({{key.first, call, path}, slack});
-  }
-  std::sort(found.begin(), found.end(), [](const PlaceSlack& a, const PlaceSlack& b) {
-    return static_cast<const StreamPlace&>(a) < static_cast<const StreamPlace&>(b);
-  });
+  for (const auto& [place, number] : place_) found.push_back(slacks_[number]);
   return found;
 }
 

@@ -7,12 +7,13 @@
 ///
 /// The events of a timeline are kept, and gone through backwards: a call may begin as late as what
 /// it keeps others from allows, and as what follows on its own stream. Iterations that stand for
-/// others are gone through again until slacks repeat, at least `kFewestPasses` times: what they are
-/// then holds for the rest. Waiting at markers counts as computing, so that slacks are too small
-/// rather than too large where ranks waited there.
+/// others are gone through again until slacks repeat, or some ten million events and
+/// `kFewestPasses` passes were gone through: what slacks are then holds for the rest. Waiting at
+/// markers counts as computing, so that slacks are too small rather than too large where ranks
+/// waited there.
 ///
-/// O(1) an event and operation, in memory too: some 90 bytes, twice that while it grows. Beyond
-/// `kMostEvents` nothing is told.
+/// O(1) an event and operation, in memory too: some 90 bytes, twice that while it grows. Nothing is
+/// said beyond `kMostEvents`, or `kMostEdges` for each of so many.
 
 #include <cstdint>
 #include <deque>
@@ -45,7 +46,8 @@ struct PlaceSlack : StreamPlace {
 class SlackBuilder {
  public:
   static constexpr std::size_t kMostEvents = std::size_t{1} << 21;
-  static constexpr std::uint64_t kFewestPasses = 64;
+  static constexpr std::size_t kMostEdges = 4;
+  static constexpr std::uint64_t kFewestPasses = 4;
 
   explicit SlackBuilder(std::size_t most_events = kMostEvents) : most_(most_events) {}
 
@@ -84,22 +86,21 @@ class SlackBuilder {
     std::map<std::int32_t, std::uint64_t> of_rank;  ///< where each waits for the ranks before it
   };
 
-  std::uint32_t place_of(std::uint16_t call, std::uint64_t path);
+  std::uint32_t place_of(const StreamPlace& place);
   static std::vector<std::uint32_t> backwards(const Block& block);
   void pass(const Block& block, const std::vector<std::uint32_t>& order, std::uint64_t times);
   void end(const Block& block, const Event& event);
   void begin(const Block& block, const Event& event, std::uint64_t times);
   void go_through(const Block& block);
 
-  std::size_t most_, events_ = 0;
+  std::size_t most_, events_ = 0, edges_ = 0;
   bool too_many_ = false;
   std::deque<Block> blocks_{1};
-  std::unordered_map<std::uint64_t, std::uint32_t> place_;           ///< by call and path
-  std::vector<std::pair<std::uint16_t, std::uint64_t>> calls_;       ///< by place
-  std::vector<std::uint64_t> slack_;                                 ///< by stream: of what follows
-  std::unordered_map<std::uint64_t, std::uint64_t> receives_;        ///< by message: latest start
-  std::unordered_map<std::uint64_t, Meeting> meetings_;              ///< by collective
-  std::map<std::pair<std::uint32_t, std::uint32_t>, Slack> slacks_;  ///< by stream and place
+  std::map<StreamPlace, std::uint32_t> place_;
+  std::vector<PlaceSlack> slacks_;                             ///< by place
+  std::vector<std::uint64_t> slack_;                           ///< by stream: of what follows
+  std::unordered_map<std::uint64_t, std::uint64_t> receives_;  ///< by message: latest start
+  std::unordered_map<std::uint64_t, Meeting> meetings_;        ///< by collective
 };
 
 }  // namespace chameleon::analysis

@@ -67,6 +67,11 @@ class Watcher {
     return found == places.end() ? 0 : found->second.quantile(0.5);
   }
 
+  /// Whether the call there may wait for other ranks.
+  bool may_wait(const Delay& delay) const {
+    return waiting_.count(place_of(delay.call, delay.path)) > 0;
+  }
+
  private:
   void begin() {
     groups.clear();
@@ -74,6 +79,7 @@ class Watcher {
     delays_ = Delays(streams_);
     compute_.clear();
     calls_.clear();
+    waiting_.clear();
     numbers_.clear();
   }
 
@@ -85,6 +91,10 @@ class Watcher {
     compute_[place].add(event.at->compute_ns());
     const std::uint64_t ready = std::max(event.begin_ns, event.cause.begin_ns);
     calls_[place].add(event.end_ns - std::min(event.end_ns, ready));
+    for (const Operation& operation : event.at->operations())
+      if (operation.kind == Operation::Kind::kReceive ||
+          (operation.kind == Operation::Kind::kEnd && operation.waits != Waits::kForNobody))
+        waiting_.insert(place);
   }
 
   void explain(PatternInstance& instance) const {
@@ -121,6 +131,7 @@ class Watcher {
   Delays delays_;
   std::vector<WaitState> waits_;  ///< told by the present event
   std::unordered_map<std::uint64_t, Histogram> compute_, calls_;
+  std::unordered_set<std::uint64_t> waiting_;  ///< places
   std::unordered_map<std::uint32_t, std::uint64_t> numbers_;
 };
 
@@ -171,7 +182,9 @@ void rank_by_affinity(std::vector<SlowInstance>& slow) {
 /// By whose delay, and where.
 using Whose = std::tuple<Delay::Kind, std::uint64_t, std::uint32_t>;
 
-std::map<Whose, std::vector<std::size_t>> by_delay(SlowReport& report) {
+/// Where times are distributions, only some of what made a call wait is known.
+std::map<Whose, std::vector<std::size_t>> by_delay(const Watcher& watcher, bool all_times,
+                                                   SlowReport& report) {
   std::map<Whose, std::vector<std::size_t>> found;
   for (std::size_t i = 0; i < report.slow.size(); ++i) {
     const SlowInstance& one = report.slow[i];
@@ -184,6 +197,8 @@ std::map<Whose, std::vector<std::size_t>> by_delay(SlowReport& report) {
       ++report.at_markers;
     else if (one.delay.kind == Delay::Kind::kUnknown)
       ++report.unknown;
+    else if (!all_times && one.delay.kind == Delay::Kind::kCall && watcher.may_wait(one.delay))
+      ++report.in_waiting_calls;
     else
       found[{one.delay.kind, place_of(one.delay.call, one.delay.path), one.delay.stream}].push_back(
           i);
@@ -311,7 +326,8 @@ Result<SlowReport> find_slow(const Trace& trace, const SlowOptions& options) {
   report.clock_error_ns = clock_error(trace);
   judge(watcher, options, report);
   rank_by_affinity(report.slow);
-  for (std::vector<std::size_t>& instances : joined(by_delay(report)))
+  for (std::vector<std::size_t>& instances :
+       joined(by_delay(watcher, trace.timing == "full", report)))
     report.findings.push_back(finding_of(trace, watcher, report, std::move(instances)));
   if (const Status worked = work_out_savings(trace, options.most, report); !worked)
     return worked.error();

@@ -63,6 +63,7 @@ struct SlowReport {
   /// the error of the clocks; in which the late rank waited at a marker, or what it did is too long
   /// ago to be known.
   std::uint64_t unexplained = 0, within_error = 0, at_markers = 0, unknown = 0;
+  std::uint64_t in_waiting_calls = 0;  ///< in a trace without the times of all events
   std::uint64_t clock_error_ns = 0;
   double run_ns = 0;
 

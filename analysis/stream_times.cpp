@@ -17,44 +17,55 @@ void merge(Durations& mine, const Durations& theirs) {
 
 }  // namespace
 
-StreamTimes::StreamTimes(const Trace& trace, std::uint32_t stream) : stream_(stream) {
+OutlierSums::OutlierSums(const Trace& trace) : table_(&trace.times) {
+  for (const Outlier& one : trace.outliers.all()) {
+    const std::uint32_t its_class = table_->class_of(one.stream);
+    const bool apart = table_->apart(one.place, its_class);
+    Apart& sums = apart_[{one.place, apart ? its_class : ClassTimes::kAll}];
+    const std::size_t kind = one.in_call ? 1 : 0;
+    sums.events[kind] += 1;
+    sums.ns[kind] += static_cast<double>(one.ns);
+    sums.usual_ns[kind] += static_cast<double>(one.usual_ns);
+  }
+}
+
+const OutlierSums::Apart* OutlierSums::find(const Place& place, std::uint32_t time_class) const {
+  if (apart_.empty()) return nullptr;
+  const bool apart = table_->apart(place, time_class);
+  const auto found = apart_.find({place, apart ? time_class : ClassTimes::kAll});
+  return found == apart_.end() ? nullptr : &found->second;
+}
+
+double OutlierSums::Apart::mean_of_others(const Histogram& all, bool in_call) const {
+  constexpr double kLost = 1.0 / 64;  // sums are known to 1/512 at worst
+  const std::size_t kind = in_call ? 1 : 0;
+  const double sum = static_cast<double>(all.sum()), left = sum - ns[kind];
+  const double others = static_cast<double>(all.count()) - events[kind];
+  if (others < 1 || events[kind] == 0) return all.mean();
+  return left < sum * kLost ? usual_ns[kind] / events[kind] : left / others;
+}
+
+StreamTimes::StreamTimes(const Trace& trace, std::uint32_t stream, const OutlierSums* sums)
+    : stream_(stream) {
   if (trace.times.empty()) return;
   table_ = &trace.times;
   class_ = table_->class_of(stream);
   if (class_ == ClassTimes::kAll) return;
   if (!table_->waits().empty()) spread_waits(trace);
-  if (!trace.outliers.all().empty()) set_apart(trace);
-}
-
-/// The distributions have the outliers of all streams that share them.
-void StreamTimes::set_apart(const Trace& trace) {
+  if (sums == nullptr) return;
+  sums_ = sums;
   outliers_ = trace.outliers.of(stream_);
-  for (const Outlier& one : trace.outliers.all()) {
-    const bool mine = table_->apart(one.place, class_)
-                          ? table_->classes()[class_].streams.contains(one.stream)
-                          : !table_->apart(one.place, table_->class_of(one.stream));
-    if (!mine) continue;
-    Apart& apart = apart_[one.place];
-    apart.events[one.in_call ? 1 : 0] += 1;
-    apart.ns[one.in_call ? 1 : 0] += static_cast<double>(one.ns);
-  }
 }
 
 std::optional<MeanTimes> StreamTimes::of(const EventView& event) const {
   std::optional<MeanTimes> times = means(*event.node, event.predecessor);
-  if (!times || apart_.empty()) return times;
+  if (!times || sums_ == nullptr) return times;
   const Place place{event.node->symbol(), event.predecessor};
-  const auto apart = apart_.find(place);
-  if (apart == apart_.end()) return times;
-  const Durations* const all = at(place);
+  const OutlierSums::Apart* const apart = sums_->find(place, class_);
+  const Durations* const all = apart != nullptr ? at(place) : nullptr;
   if (all == nullptr) return times;
-  const auto without = [&](const Histogram& like, std::size_t kind) {
-    const double events = static_cast<double>(like.count()) - apart->second.events[kind];
-    const double ns = static_cast<double>(like.sum()) - apart->second.ns[kind];
-    return events < 1 ? like.mean() : std::max(ns / events, 0.0);
-  };
-  times->compute_ns = without(all->compute, 0);
-  times->communication_ns = without(all->communication, 1);
+  times->compute_ns = apart->mean_of_others(all->compute, false);
+  times->communication_ns = apart->mean_of_others(all->communication, true);
   const auto number = [](const Outlier& one) { return one.event; };
   for (auto own = std::ranges::lower_bound(outliers_, event.number, {}, number);
        own != outliers_.end() && own->event == event.number; ++own)

@@ -29,10 +29,32 @@ struct MeanWait {
   double ahead_ns = 0;  ///< of the compute time before the event, what came before the waiting
 };
 
+/// What outliers have of the distributions that they are in, by place and class of streams.
+/// O(outliers), once for a trace.
+class OutlierSums {
+ public:
+  /// Computing, and in calls.
+  struct Apart {
+    std::array<double, 2> events{}, ns{}, usual_ns{};
+
+    /// The mean of the others, of the distribution that all are in. Where the others are lost in
+    /// the rounding of its sum: what is usual beside the outliers.
+    double mean_of_others(const Histogram& all, bool in_call) const;
+  };
+
+  explicit OutlierSums(const Trace& trace);
+  const Apart* find(const Place& place, std::uint32_t time_class) const;
+
+ private:
+  std::map<std::pair<Place, std::uint32_t>, Apart> apart_;
+  const TimeTable* table_;
+};
+
 class StreamTimes {
  public:
-  /// The trace must outlive it.
-  StreamTimes(const Trace& trace, std::uint32_t stream);
+  /// The trace, and what is given with it, must outlive it. Without `sums`, outliers are events
+  /// like others.
+  StreamTimes(const Trace& trace, std::uint32_t stream, const OutlierSums* sums = nullptr);
 
   /// What the stream's instances after that predecessor are like; it holds as long as the trace.
   /// Null: not known.
@@ -51,20 +73,14 @@ class StreamTimes {
   MeanWait wait(const Place& place) const;
 
  private:
-  /// What outliers at a place have, computing and in calls.
-  struct Apart {
-    std::array<double, 2> events{}, ns{};
-  };
-
   Durations gather(const Node& node) const;
-  void set_apart(const Trace& trace);
   void spread_waits(const Trace& trace);
 
   const TimeTable* table_ = nullptr;  ///< null: times are the nodes'
   std::uint32_t stream_, class_ = ClassTimes::kAll;
   std::map<Place, MeanWait> waits_;
   std::span<const Outlier> outliers_;
-  std::unordered_map<Place, Apart, Place::Hash> apart_;  ///< of all streams with the same times
+  const OutlierSums* sums_ = nullptr;
   mutable std::unordered_map<const Node*, Durations> after_any_;  ///< once asked
 };
 

@@ -81,6 +81,12 @@ function(chameleon_find_mpi family mark library)
   set(CHAMELEON_MPIS ${CHAMELEON_MPIS} ${family} PARENT_SCOPE)
 endfunction()
 
+foreach(what IN ITEMS MPICC MPIEXEC MPIFORT)
+  if(DEFINED CACHE{CHAMELEON_${what}})
+    message(FATAL_ERROR "CHAMELEON_${what} is now CHAMELEON_MPICH_${what} or "
+                        "CHAMELEON_OPENMPI_${what}")
+  endif()
+endforeach()
 set(CHAMELEON_MPIS "")
 if(CHAMELEON_MPICH)
   chameleon_find_mpi(mpich MPICH_VERSION mpich MPICC mpicc.mpich mpicc

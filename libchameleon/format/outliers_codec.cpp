@@ -57,6 +57,10 @@ void write_outliers(ByteWriter& out, const Outliers& outliers) {
 }
 
 void read_outliers(ByteReader& in, Outliers& outliers) {
+  if (outliers.known()) {  // two tables in a commit
+    in.fail();
+    return;
+  }
   outliers.know();
   std::vector<Place> places(in.count(16));
   for (Place& place : places) {
@@ -87,7 +91,9 @@ void read_outliers(ByteReader& in, Outliers& outliers) {
     // One after the other, computing before the call of the same event.
     const bool same = row[0] == 0 && row[1] == 0;
     if (stream > UINT32_MAX || event == 0 || place >= places.size() ||
-        event > static_cast<std::uint64_t>(kMostValue) || (same && (one.in_call || !in_call))) {
+        event > static_cast<std::uint64_t>(kMostValue) ||
+        row[5] > kMostValue / static_cast<std::int64_t>(kNsPerUs) ||
+        (same && (one.in_call || !in_call))) {
       in.fail();
       return;
     }

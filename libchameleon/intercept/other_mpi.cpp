@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -71,11 +72,21 @@ std::string runtime_for(std::string_view mpi) {
   return ::access(path.c_str(), R_OK) == 0 ? path : std::string();
 }
 
+/// LD_PRELOAD as it was when the program began: it may have been set since, for its children.
+std::string preload_at_start() {
+  constexpr std::string_view kName = "LD_PRELOAD=";
+  std::ifstream file("/proc/self/environ", std::ios::binary);
+  for (std::string entry; std::getline(file, entry, '\0');)
+    if (begins(entry, kName)) return entry.substr(kName.size());
+  return {};
+}
+
 /// LD_PRELOAD with `libraries` in the place of libchameleon.so. Empty if that is not in it, for a
 /// program with other rights than its user, and under Valgrind, which a new program would leave.
 std::string preload_with(const std::string& libraries) {
-  const char* before = ::secure_getenv("LD_PRELOAD");
-  std::string_view rest = before == nullptr ? "" : before;
+  if (::secure_getenv("LD_PRELOAD") == nullptr) return {};
+  const std::string before = preload_at_start();
+  std::string_view rest = before;
   if (rest.find("/vgpreload_") != std::string_view::npos) return {};
   std::string after;
   bool found = false;
@@ -129,7 +140,8 @@ void start_again(const std::vector<LoadedModule>& modules, std::string_view mpi,
   if (libraries.empty() || (enabled != nullptr && std::strcmp(enabled, "0") == 0)) return;
   if (!is_preloaded(modules, mpi) || !is_whole(library, mpi)) return;
   for (const LoadedModule& module : modules)
-    if (module.soname == mpi && module.info.dlpi_name[0] == '/')
+    if (module.soname == mpi && module.info.dlpi_name[0] == '/' &&
+        std::strpbrk(module.info.dlpi_name, ": ") == nullptr)
       libraries += std::string(":") + module.info.dlpi_name;
   const std::string preload = preload_with(libraries);
   const std::string program = own_program();

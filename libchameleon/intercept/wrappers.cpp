@@ -397,9 +397,11 @@ template <CallId C, auto kPmpi, class R, class... P>
   if constexpr (kHasDispatch<C>) {
     return Dispatch<C, kPmpi, R, P...>::next.load(std::memory_order_relaxed)(p...);
   } else if constexpr (kTraced<C, R>) {
-    if (g_elsewhere != nullptr)
-      if (void* there = dlsym(g_elsewhere, find_call(C)->name))
-        return reinterpret_cast<R (*)(P...)>(there)(p...);
+    // Only pointers are the same to both MPIs; else `Dispatch` passes arguments on as they are.
+    if constexpr (C == CallId::kSessionFinalize)
+      if (g_elsewhere != nullptr)
+        if (void* there = dlsym(g_elsewhere, find_call(C)->name))
+          return reinterpret_cast<R (*)(P...)>(there)(p...);
     const bool stopped =
         kMattersAfterFault<C> && g_stopped.load(std::memory_order_relaxed) != nullptr;
     if (g_tracer.load(std::memory_order_relaxed) == nullptr && !stopped) {

@@ -45,6 +45,9 @@ inline constexpr std::array kAssertions = {
     NamedNumber{MPI_MODE_NOSUCCEED, 16384}};
 inline constexpr std::array kOrders = {NamedNumber{MPI_ORDER_C, 56},
                                        NamedNumber{MPI_ORDER_FORTRAN, 57}};
+inline constexpr std::array kTypeClasses = {NamedNumber{MPI_TYPECLASS_REAL, 1},
+                                            NamedNumber{MPI_TYPECLASS_INTEGER, 2},
+                                            NamedNumber{MPI_TYPECLASS_COMPLEX, 3}};
 inline constexpr std::array kSplits = {NamedNumber{MPI_COMM_TYPE_SHARED, 1}};
 #if !defined(CHAMELEON_SMPI)  // whose default argument may be an argument, too
 inline constexpr std::array kDistributions = {NamedNumber{MPI_DISTRIBUTE_BLOCK, 121},
@@ -63,6 +66,7 @@ constexpr NamedNumbers named_numbers(const ParamInfo& param) {
   if (name == "lock_type") return {detail::kLocks};
   if (name == "assert") return {detail::kAssertions, true};
   if (name == "order") return {detail::kOrders};
+  if (name == "typeclass") return {detail::kTypeClasses};
   if (name == "split_type") return {detail::kSplits};
   if (name == "array_of_distribs") return {detail::kDistributions};
   if (name == "array_of_dargs") return {detail::kDefaults};

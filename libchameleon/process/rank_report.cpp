@@ -61,6 +61,7 @@ Trace RankReport::trace(bool lost_flush, const RankClock& clock) {
   declares(squeezed_ != 0, "calls with less than 16 KiB of stack left were not recorded");
   declares(lost_flush, kLostFlushDeclaration);
   declares(has_fault(), fault_declaration(first_fault()));
+  bool all_looked = settings_.timing == Timing::kHistogram;
   streams.for_each([&](Stream& stream) {
     RankFacts facts = facts_;
     const std::uint64_t tool = times.spent_at_calls(stream);
@@ -80,8 +81,8 @@ Trace RankReport::trace(bool lost_flush, const RankClock& clock) {
       facts.paused = facts.tool_bytes = facts.changed = 0;
     }
     const std::uint32_t number = trace.stream_of(rank_, stream.thread);
-    if (settings_.timing == Timing::kHistogram) {
-      trace.outliers.know();
+    if (settings_.timing == Timing::kHistogram) {  // those found before a budget stopped it, too
+      all_looked = all_looked && stream.trace.book().looks();
       for (const Outlier& one : stream.trace.book().outliers(number, times.ns_per_tick()))
         trace.outliers.add(one);
       trace.outliers.settle();
@@ -90,6 +91,7 @@ Trace RankReport::trace(bool lost_flush, const RankClock& clock) {
     trace.facts.emplace(number, std::move(facts));
     if (stream.raw != nullptr) std::fclose(std::exchange(stream.raw, nullptr));
   });
+  if (all_looked) trace.outliers.know();
   return trace;
 }
 

@@ -23,7 +23,7 @@ void StreamBook::add(const IntervalLog& log, double ns_per_tick) {
   const auto enter = [&](const IntervalLog::Record& record) {
     book_.add_ticks(symbols_[record.event()], record.compute(), record.communication(),
                     ns_per_tick);
-    outliers_.add(book_, record.compute(), record.communication(), ns_per_tick);
+    if (looks_) outliers_.add(book_, record.compute(), record.communication(), ns_per_tick);
   };
   std::size_t i = 0;
   if (!first_ && !records.empty()) {

@@ -20,17 +20,21 @@ namespace chameleon::record {
 class StreamBook {
  public:
   explicit StreamBook(const RecordOptions& options)
-      : keeps_(options.timing != Timing::kNone), paths_(options) {}
+      : keeps_(options.timing != Timing::kNone),
+        looks_(options.timing == Timing::kHistogram),
+        paths_(options) {}
 
   /// The events of the log are the stream's next.
   void add(const IntervalLog& log, double ns_per_tick);
   /// Times are kept no longer.
-  void stop() { keeps_ = false; }
+  void stop() { keeps_ = looks_ = false; }
   Accounts accounts() const { return book_.accounts(); }
 
-  /// Where times are distributions: of the run so far.
+  /// Whether all events of the run were looked at for outliers: where times are distributions.
+  bool looks() const { return looks_; }
+  /// Of the events that were looked at.
   std::vector<Outlier> outliers(std::uint32_t stream, double ns_per_tick) const {
-    return keeps_ ? outliers_.outliers(book_, stream, ns_per_tick) : std::vector<Outlier>();
+    return outliers_.outliers(book_, stream, ns_per_tick);
   }
 
   /// The stream waited at the marker that begins the present interval.
@@ -46,7 +50,7 @@ class StreamBook {
  private:
   void learn(const EventTable& table);
 
-  bool keeps_;
+  bool keeps_, looks_;
   FoldedPaths paths_;
   AccountBook book_;
   OutlierLog outliers_;

@@ -387,3 +387,17 @@ TEST_CASE("outliers have times of their own, and iterations without them stand f
   CHECK(outliers > 100);
   CHECK(8 * at_once > events);
 }
+
+TEST_CASE("the mean of the others is what is usual where their sum is lost in rounding") {
+  Histogram all;
+  for (int i = 0; i < 40; ++i) all.add(100'000);
+  all.add(20'000'000'000);
+  OutlierSums::Apart apart;
+  CHECK(apart.mean_of_others(all, true) == all.mean());
+  apart.events[1] = 1;
+  apart.ns[1] = 20e9 * (1 + 1.0 / 2048);
+  apart.usual_ns[1] = 99'000;
+  CHECK(apart.mean_of_others(all, true) == 99'000);
+  apart.ns[1] = 0.1 * static_cast<double>(all.sum());
+  CHECK(apart.mean_of_others(all, true) == Approx(0.9 * static_cast<double>(all.sum()) / 40));
+}

@@ -118,3 +118,12 @@ TEST_CASE("the worst are kept, whoever they are joined with first") {
       static_cast<std::size_t>(std::count_if(forwards.all().begin(), forwards.all().end(),
                                              [](const Outlier& one) { return one.stream == 3; })));
 }
+
+TEST_CASE("a commit with two tables of outliers is refused") {
+  std::mt19937_64 random(10);
+  const Bytes good = encoded(many(random, 30, 4));
+  Outliers read;
+  REQUIRE(decodes(good, read));
+  CHECK(!decodes(good, read));
+  CHECK(read.all().size() == 30);
+}

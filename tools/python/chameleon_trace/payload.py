@@ -68,7 +68,7 @@ class Part:
         self.series = []
         self.efforts = []
         self.totals = []
-        self.outliers = []
+        self.outliers = None
         self.nodes = []
         self.times = None
         reader = Reader(data)
@@ -228,6 +228,8 @@ class Part:
             self.times.waits = waits
 
     def read_outliers(self, reader):
+        if self.outliers is not None:
+            raise corrupt("there are two tables of outliers")
         self.outliers = decode_outliers(reader)
 
     SECTIONS = {1: read_run, 2: read_calls, 3: read_arrays, 4: read_modules, 5: read_paths,

@@ -13,6 +13,7 @@ from .events import Plan, events
 from .fact_table import RUN_FACTS
 from .facts import MOST_CARRIED, add_others, joined, joined_value
 from .loop_places import innermost, loop_place
+from .outliers import joined_outliers
 from .overview import Comparison, rank_times, trace_html
 from .payload import NO_ONLINE, Declaration
 from .place_waits import place_waits
@@ -67,7 +68,7 @@ class Trace:
             self.series.extend(part.series * times)
             self.efforts = joined_efforts(self.efforts, part.efforts)
             self.totals = self._later(self.totals, part.totals)
-            self.outliers = part.outliers or self.outliers
+            self.outliers = joined_outliers(self.outliers, part.outliers or [])
             for what, ranks in part.declarations:
                 declared[what] = self._united(declared.get(what, ranks), ranks)
         for fact in RUN_FACTS:
