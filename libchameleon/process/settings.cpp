@@ -368,7 +368,7 @@ Result<Settings> parse_settings(const char* const* environment) {
     const auto variable = variables().find(name);
     if (variable == variables().end()) {
       const std::string near = nearest(name);
-      settings.warnings.push_back(kPrefix + name + " is no variable of the tracer" +
+      settings.warnings.push_back(kPrefix + name + " is not a variable of the tracer" +
                                   (near.empty() ? "" : std::string(": ") + kPrefix + near + " is"));
       continue;
     }

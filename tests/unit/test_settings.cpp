@@ -301,9 +301,9 @@ TEST_CASE("an unknown variable is a warning, one without a value is nothing") {
   REQUIRE(settings);
   REQUIRE(settings->warnings.size() == 1);
   CHECK(settings->warnings[0] ==
-        "CHAMELEON_TIMINGS is no variable of the tracer: CHAMELEON_TIMING is");
+        "CHAMELEON_TIMINGS is not a variable of the tracer: CHAMELEON_TIMING is");
   CHECK(parse({"CHAMELEON_WEATHER=1"})->warnings[0] ==
-        "CHAMELEON_WEATHER is no variable of the tracer");
+        "CHAMELEON_WEATHER is not a variable of the tracer");
   CHECK(settings->timing == Timing::kHistogram);
 }
 

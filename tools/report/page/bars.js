@@ -75,7 +75,7 @@ function drawCulprit(context, bars, wide, most, width) {
   const computing = bars.flatMap((bar) => bar.longest.compute);
   const mean = computing.reduce((a, b) => a + b, 0) / computing.length;
   const at = computing.indexOf(Math.max(...computing));
-  if (computing[at] < 1.05 * mean) return;
+  if (computing[at] <= 1.05 * mean) return;
   const x = kBarsLeft + (at + 0.5) * wide, y = kBarsTop + kBarsHigh - (wholeOf(bars[at]) / most) * kBarsHigh;
   const text = `rank ${bars[at].longest.rank} computes longest, ${timeText(computing[at])}`;
   const half = context.measureText(text).width / 2;

@@ -8,7 +8,7 @@ import { slowWords } from "./series.js";
 import { bytesText, countText, parseRanks, ranksText, shareText, timeText } from "./text.js";
 import { kWaitKinds } from "./waits.js";
 
-const kUnevenPlaces = 3;
+const kUnevenPlaces = 3, kClassesNamed = 3;
 const kShortRun = 2e9;  // ns; as in chameleon summary
 
 function runNs() {
@@ -63,7 +63,7 @@ function findings() {
       list.push([`${i === 0 ? "The largest difference" : "Another one"} is before ${place.call} at `, placeLink(place.site),
                  `: ${ranksText(place.slowest)} computed up to ${timeText(place.most)} there, the mean of ${countText(place.ranks)} ranks is ${timeText(place.mean)}.`]);
   if (load.run > 0 && load.most_compute / load.run < 0.8 && balance >= 0.85)
-    list.push([`Even ${slowestRank()}, which computes longest, spends ${shareText(1 - load.most_compute / load.run)} of the run in MPI: communication or waiting${timesShared && !measured ? "" : ", not unequal work"}. `,
+    list.push([`Even ${load.slowest_rank === undefined ? slowestRank() : `${slowestRank()}, which computes longest,`} spends ${shareText(1 - load.most_compute / load.run)} of the run in MPI: communication or waiting${timesShared && !measured ? "" : ", not unequal work"}. `,
                view("timeline", "See when"), "."]);
   for (const one of [waitFinding(), criticalFinding()]) if (one) list.push(one);
   const whole = stats.compute_seconds + stats.call_seconds;
@@ -84,9 +84,11 @@ function timesText() {
   const groups = timeClasses.filter((one) => !/^\d+$/.test(one.ranks));
   if (groups.length === 0) return "Times are those of every rank.";
   const most = Math.max(...groups.map((one) => one.spread));
+  const widest = [...groups].sort((a, b) => b.spread - a.spread).slice(0, kClassesNamed);
   return `Times are sums over all ranks of a class with like times: ${countText(timeClasses.length)} ` +
     `classes; a rank's mean at a place that takes 1 % of its time or more is within ${shareText(most)} of its class's. ` +
-    groups.map((one) => `${ranksText(one.ranks)}: within ${shareText(one.spread)}.`).join(" ");
+    widest.map((one) => `${ranksText(one.ranks).replace(/^(.{60}[^,]*),.*/, "$1, …")}: within ${shareText(one.spread)}.`).join(" ") +
+    (groups.length > widest.length ? ` ${countText(groups.length - widest.length)} more classes are in Load balance.` : "");
 }
 
 function exactness() {
