@@ -13,7 +13,7 @@
 /// waited there.
 ///
 /// O(1) an event and operation, in memory too: some 90 bytes, twice that while it grows. Nothing is
-/// said beyond `kMostEvents`, or `kMostEdges` for each of so many.
+/// said beyond `kMostEvents` events, or `kMostEdges` times as many operations.
 
 #include <cstdint>
 #include <deque>

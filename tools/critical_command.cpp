@@ -59,7 +59,9 @@ void print_text(const Options& options, const Trace& trace, const CriticalPath& 
     std::cout << style.faint(text) << "\n";
   if (!path.slack)
     std::cout << style.faint("slack is not known: more than " +
-                             count_text(SlackBuilder::kMostEvents) + " calls differ")
+                             count_text(SlackBuilder::kMostEvents) + " calls differ, or " +
+                             count_text(SlackBuilder::kMostEdges * SlackBuilder::kMostEvents) +
+                             " of their messages and collective operations")
               << "\n";
   if (path.lost_jumps > 0)
     std::cout << style.faint(count_text(path.lost_jumps) +

@@ -158,8 +158,9 @@ void print_text(const Trace& trace, const SlowReport& report, const Options& opt
   print_rest(report.within_error, "waited for less than the clocks are known to");
   print_rest(report.at_markers, "waited for a rank that waited at a marker");
   print_rest(report.unknown, "waited for a rank whose past is not known any more");
-  print_rest(report.in_waiting_calls,
-             "waited for a rank in a call that may have waited too (CHAMELEON_TIMING=full)");
+  print_rest(
+      report.in_waiting_calls,
+      "waited for a rank in a call that may itself have waited: CHAMELEON_TIMING=full records it");
   print_rest(report.unjudged, "instances are of patterns with fewer than four, and not judged");
 }
 

@@ -46,7 +46,8 @@ class Engine {
   /// Most frames kept, innermost first; a deeper path ends in `kTruncatedFrame`.
   static constexpr std::size_t kMostFrames = StackWalker::kMostFrames;
 
-  /// What unwinds a stack, fastest first. Tests and benchmarks compare them.
+  /// What unwinds a stack, fastest first: an engine uses the one that it is given, and those after
+  /// it. Tests and benchmarks compare them.
   enum class Unwinder : std::uint8_t { kMemo, kWalk, kLibunwind };
 
   Engine() = default;

@@ -187,6 +187,7 @@ template <CallId C, class... P>
   CallRecord<C, P...> event(recorder.objects(), p...);
   const bool early = event.kEarly || recorder.writes_raw();
   std::optional<RawLine<C, P...>> raw;
+  std::uint64_t raw_line = 0;
   const std::uint64_t entry = recorder.times().clock().now();
   std::uint64_t before = entry;
   bool prepared = true;
@@ -195,8 +196,10 @@ template <CallId C, class... P>
     if (early) {
       const auto held = recorder.enter();
       event.before();
-      if (recorder.records(C) && recorder.streams().present().raw != nullptr)
+      if (recorder.records(C) && recorder.streams().present().raw != nullptr) {
         raw.emplace().before(event.args(), event.comm());
+        if constexpr (record::CallTraits<C>::kReadsRequest) raw_line = recorder.next_raw_line();
+      }
       before = recorder.times().clock().now();
     }
   } catch (...) {
@@ -213,7 +216,10 @@ template <CallId C, class... P>
   try {
     const auto held = recorder.enter();
     Stream& stream = recorder.streams().present();
-    if (raw) raw->after(event.args(), event.comm(), code, stream.raw, recorder.next_raw_line());
+    if (raw) {
+      if constexpr (!record::CallTraits<C>::kReadsRequest) raw_line = recorder.next_raw_line();
+      raw->after(event.args(), event.comm(), code, stream.raw, raw_line);
+    }
     const bool records = recorder.records(C);
     const std::uint64_t path = records ? recorder.path(site) : 0;
     if (!early) event.before();

@@ -34,19 +34,25 @@ struct CallTraits {
       return false;
   }();
 
+  /// Whether it reads a request and leaves it as it is. Another thread may wait for that, and MPI
+  /// may have given its handle to a new request by the time the call is over.
+  static constexpr bool kReadsRequest = [] {
+    for (const ParamInfo& param : params(kCall))
+      if (param.direction == Direction::kIn && param.kind == Kind::kRequest) return true;
+    return false;
+  }();
+
   /// Whether its arguments must be read before the call: it changes a handle that is recorded.
   /// Elsewhere it is as good afterwards, in the same breath as the results.
   static constexpr bool kEarly = [] {
     if (has(kCall, Attribute::kCompletes | Attribute::kFrees | Attribute::kCancels |
-                       Attribute::kFinalize | Attribute::kAbort))
+                       Attribute::kFinalize | Attribute::kAbort) ||
+        kReadsRequest)
       return true;
-    for (const ParamInfo& param : params(kCall)) {
+    for (const ParamInfo& param : params(kCall))
       if (param.direction == Direction::kInOut && param.kind != Kind::kBuffer &&
           stored_values(param) != 0)
         return true;
-      // Another thread may wait for the request, and be done with it by then.
-      if (param.direction == Direction::kIn && param.kind == Kind::kRequest) return true;
-    }
     return false;
   }();
 

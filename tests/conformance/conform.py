@@ -62,7 +62,7 @@ def check_ranks(tools, options, ranks):
 
     plain = tools.job(ranks, [options.program, folder / "plain"], cwd=folder)
     traced = tools.traced(ranks, [options.program, folder / "traced"], trace, raw=folder / "raw",
-                          cwd=folder, CHAMELEON_CLUSTERING="off")
+                          cwd=folder, preload=options.preload, CHAMELEON_CLUSTERING="off")
     expect(plain.status == 0, f"{where}: untraced", plain)
     expect(traced.status == 0, f"{where}: traced", traced)
     expect(plain.stdout == traced.stdout and plain.stdout, f"{where}: stdout changes", plain,
@@ -95,6 +95,7 @@ def main():
     arguments = harness.parser_of_ranks(__doc__)
     arguments.add_argument("--faults", default="", help="kinds of faults in the program")
     arguments.add_argument("--threads", action="store_true", help="ranks have several threads")
+    arguments.add_argument("--preload", action="append", default=[], help="after the tracer")
     options = arguments.parse_args()
     harness.main_of_ranks("conform", options, check_ranks)
 

@@ -12,7 +12,6 @@ import collections
 import json
 import pathlib
 import re
-import shutil
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "mpi"))
@@ -447,28 +446,16 @@ def main():
     arguments.add_argument("--sources", required=True, help="folder of the other sources")
     arguments.add_argument("--only", help="one test, by name")
     options = arguments.parse_args()
-    chosen = [one for one in TESTS if options.only in (None, one.__name__)]
 
     def body(tools):
         harm = Harmless(tools, options.programs, options.sources)
-        failed = [] if chosen else [f"no test is called {options.only}"]
-        for function in chosen:
-            if harness.is_left_out(tools, function):
-                continue
-            if hasattr(function, "of_mpich") and tools.mpi != "mpich":
-                continue
-            try:
-                # Open MPI ends all ranks at the first exit status that is not 0, and may lose what
-                # others have printed.
-                if tools.mpi == "mpich":
-                    function(harm)
-                else:
-                    harness.tried(function, harm)
-                print(f"{function.__name__}: ok")
-            except harness.Failure as failure:
-                failed.append(f"{function.__name__}: {failure}")
-            sys.stdout.flush()
-        expect(not failed, "\n".join(failed))
+        mpich = tools.mpi == "mpich"
+        tests = [test for test in TESTS if not harness.is_left_out(tools, test) and
+                 (mpich or not hasattr(test, "of_mpich"))]
+        # Open MPI ends all ranks at the first exit status that is not 0, and may lose what others
+        # have printed.
+        harness.run_each(tests, options.only,
+                         lambda test: test(harm) if mpich else harness.tried(test, harm))
 
     harness.main("test_harmless", options, body)
 

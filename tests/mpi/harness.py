@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 TIMEOUT = 120
 # Of sanitizers, unless the environment says otherwise. Their runtime is preloaded, maybe after the
@@ -160,12 +161,13 @@ class Tools:
         return self.run([*self.mpiexec, "-n", ranks, "env", f"LD_PRELOAD={libraries}", *settings,
                          *program], cwd=cwd, timeout=timeout)
 
-    def traced(self, ranks, program, output, raw=None, cwd=None, timeout=TIMEOUT, **variables):
+    def traced(self, ranks, program, output, raw=None, cwd=None, timeout=TIMEOUT, preload=(),
+               **variables):
         variables["CHAMELEON_OUTPUT"] = output
         if raw:
             variables["CHAMELEON_RAW"] = raw
-        return self.job(ranks, program, preload=[self.library], cwd=cwd, timeout=timeout,
-                        **variables)
+        return self.job(ranks, program, preload=[self.library, *preload], cwd=cwd,
+                        timeout=timeout, **variables)
 
     def chameleon(self, *words, timeout=TIMEOUT, **variables):
         return self.run([self.command, *words], timeout=timeout, **variables)
@@ -255,6 +257,22 @@ def main_of_ranks(name, options, check):
             sys.stdout.flush()
 
     main(name, options, body)
+
+
+def run_each(tests, only, run):
+    """Calls run(test) for each of the functions, or for the one whose name is `only`, and prints how
+    long each took. Failure: those that failed, after all have run."""
+    chosen = [test for test in tests if only in (None, test.__name__)]
+    failed = [] if chosen else [f"no test is called {only}"]
+    for test in chosen:
+        begin = time.monotonic()
+        try:
+            run(test)
+            print(f"{test.__name__}: ok, {time.monotonic() - begin:.1f} s", flush=True)
+        except (Failure, subprocess.TimeoutExpired) as failure:
+            failed.append(f"{test.__name__}: {failure}")
+            print(failed[-1], flush=True)
+    expect(not failed, "\n".join(failed))
 
 
 def main(name, options, body):

@@ -178,20 +178,10 @@ def run_chosen(name, usage, tests):
     arguments.add_argument("--all", action="store_true", help="many more runs")
     arguments.add_argument("--seed", type=int, default=harness.seed())
     options = arguments.parse_args()
-    chosen = [test for test in tests if options.only in (None, test.__name__)]
     print(f"seed {options.seed}")
 
     def body(tools):
         online = Online(tools, options)
-        failed = [] if chosen else [f"no test is called {options.only}"]
-        for function in chosen:
-            begin = time.monotonic()
-            try:
-                function(online)
-                print(f"{function.__name__}: ok, {time.monotonic() - begin:.1f} s", flush=True)
-            except harness.Failure as failure:
-                failed.append(f"{function.__name__}: {failure}")
-                print(failed[-1], flush=True)
-        expect(not failed, "\n".join(failed))
+        harness.run_each(tests, options.only, lambda test: test(online))
 
     harness.main(name, options, body)

@@ -347,20 +347,11 @@ def main():
     arguments.add_argument("--examples", required=True, help="folder of the example programs")
     arguments.add_argument("--only", help="one test, by name")
     options = arguments.parse_args()
-    chosen = [t for t in TESTS if options.only in (None, t.__name__)]
 
     def body(tools):
         harm = Harm(tools, options.examples)
-        failed = [] if chosen else [f"no test is called {options.only}"]
-        for function in chosen:
-            if harness.is_left_out(tools, function):
-                continue
-            try:
-                function(harm)
-                print(f"{function.__name__}: ok")
-            except harness.Failure as failure:
-                failed.append(f"{function.__name__}: {failure}")
-        expect(not failed, "\n".join(failed))
+        tests = [test for test in TESTS if not harness.is_left_out(tools, test)]
+        harness.run_each(tests, options.only, lambda test: test(harm))
 
     harness.main("test_harm", options, body)
 

@@ -36,10 +36,9 @@ def cost():
 
 def slow_ranks(ranks):
     """In every step another rank is slow, each by its own time; and a third of the ranks for some
-    steps, in five kinds of ways. SMPI takes the latter for a deadlock, with or without the tool: at
-    1,024 ranks always, and at 64 unless markers make ranks wait for each other (VOTE=blocking)."""
+    steps, in five kinds of ways."""
     faults = [f"moving:{step}:{500 + 40 * step * (step % 7)}" for step in range(ITERATIONS)]
-    for rank in range(0, ranks if ranks < 1024 else 0, 3):
+    for rank in range(0, ranks, 3):
         first = rank % 5 * 4
         faults.append(f"slow:{rank}:{first}-{first + 8}:{1000 * (1 + rank % 5) + rank * 7919 % 101}")
     return [word for fault in faults for word in ("--fault", fault)]

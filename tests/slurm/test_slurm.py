@@ -231,20 +231,11 @@ def main():
     if why:
         print(f"skipped: {why}")
         sys.exit(77)
-    chosen = [one for one in TESTS if options.only in (None, one.__name__)]
 
     def body(tools):
-        failed = [] if chosen else [f"no test is called {options.only}"]
         with Cluster(tools.fresh("cluster")) as cluster:
             slurm = Slurm(tools, options, cluster)
-            for function in chosen:
-                try:
-                    function(slurm)
-                    print(f"{function.__name__}: ok")
-                except (harness.Failure, subprocess.TimeoutExpired) as failure:
-                    failed.append(f"{function.__name__}: {failure}")
-                sys.stdout.flush()
-        expect(not failed, "\n".join(failed))
+            harness.run_each(TESTS, options.only, lambda test: test(slurm))
 
     harness.main("test_slurm", options, body)
 
