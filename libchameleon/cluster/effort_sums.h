@@ -54,6 +54,8 @@ struct StratumSums {
 
 class EffortSums {
  public:
+  static constexpr bool kPacked = false;  ///< sums of squares hardly get shorter
+
   EffortSums() = default;
   /// The sums of one rank, which belongs to this one of `strata`.
   EffortSums(const RankEfforts& efforts, std::uint32_t stratum, std::size_t strata)

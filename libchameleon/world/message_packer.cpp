@@ -20,11 +20,8 @@ enum class Form : std::uint8_t { kPlain, kPacked, kAfter };
 constexpr int kLevel = 3;
 /// Shorter ones stay as they are.
 constexpr std::size_t kLeastPacked = 64;
-
-struct Free {
-  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-};
+/// A larger context is not kept for the next message.
+constexpr std::size_t kMostContext = std::size_t{256} << 10;
 
 std::uint32_t name_of(const Bytes& message) {
   return static_cast<std::uint32_t>(hash_bytes(message.data(), message.size()));
@@ -38,35 +35,46 @@ Bytes as_it_is(const Bytes& plain) {
   return message;
 }
 
+}  // namespace
+
+void MessagePacker::Free::operator()(ZSTD_CCtx_s* context) const { ZSTD_freeCCtx(context); }
+void MessagePacker::Free::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeDCtx(context); }
+
 /// Appends what zstd makes of `plain`; false if that is no shorter, or has no memory.
-bool compress(Bytes& message, const Bytes& plain, const Bytes* before) {
-  const std::unique_ptr<ZSTD_CCtx, Free> context(ZSTD_createCCtx());
-  if (!context) return false;
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevel);
-  if (before != nullptr) ZSTD_CCtx_refPrefix(context.get(), before->data(), before->size());
+bool MessagePacker::compress(Bytes& message, const Bytes& plain, const Bytes* before) {
+  if (!compressor_) compressor_.reset(ZSTD_createCCtx());
+  ZSTD_CCtx* const context = compressor_.get();
+  if (context == nullptr) return false;
+  ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
+  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, kLevel);
+  if (before != nullptr) ZSTD_CCtx_refPrefix(context, before->data(), before->size());
   const std::size_t head = message.size();
   message.resize(head + plain.size());
-  const std::size_t size = ZSTD_compress2(context.get(), message.data() + head, plain.size(),
+  const std::size_t size = ZSTD_compress2(context, message.data() + head, plain.size(),
                                           plain.data(), plain.size());
+  if (ZSTD_sizeof_CCtx(context) > kMostContext) compressor_.reset();
   if (ZSTD_isError(size) != 0) return false;
   message.resize(head + size);
   return message.size() <= plain.size();
 }
 
-std::optional<Bytes> decompress(std::span<const std::uint8_t> packed, const Bytes* before) {
-  const std::unique_ptr<ZSTD_DCtx, Free> context(ZSTD_createDCtx());
+std::optional<Bytes> MessagePacker::decompress(std::span<const std::uint8_t> packed,
+                                               const Bytes* before) {
+  if (!decompressor_) decompressor_.reset(ZSTD_createDCtx());
+  ZSTD_DCtx* const context = decompressor_.get();
   const auto size = ZSTD_getFrameContentSize(packed.data(), packed.size());
-  if (!context || size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
+  if (context == nullptr || size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN)
     return std::nullopt;
-  if (before != nullptr) ZSTD_DCtx_refPrefix(context.get(), before->data(), before->size());
+  ZSTD_DCtx_reset(context, ZSTD_reset_session_and_parameters);
+  if (before != nullptr) ZSTD_DCtx_refPrefix(context, before->data(), before->size());
   Bytes plain(size);
   const std::size_t done =
-      ZSTD_decompressDCtx(context.get(), plain.data(), plain.size(), packed.data(), packed.size());
+      ZSTD_decompressDCtx(context, plain.data(), plain.size(), packed.data(), packed.size());
   if (ZSTD_isError(done) != 0 || done != size) return std::nullopt;
   return plain;
 }
 
-Bytes packed(const Bytes& plain, const Bytes* before) {
+Bytes MessagePacker::packed(const Bytes& plain, const Bytes* before) {
   if (plain.size() < kLeastPacked) return as_it_is(plain);
   Bytes message = head_of(before != nullptr ? Form::kAfter : Form::kPacked);
   if (before != nullptr) {
@@ -77,8 +85,6 @@ Bytes packed(const Bytes& plain, const Bytes* before) {
   return compress(message, plain, before) ? message : as_it_is(plain);
 }
 
-}  // namespace
-
 // What cannot be kept is not referred to.
 Bytes MessagePacker::pack(const MessageKind& kind, const Bytes& plain) {
   if (plain.empty()) return plain;
@@ -87,7 +93,7 @@ Bytes MessagePacker::pack(const MessageKind& kind, const Bytes& plain) {
   return message;
 }
 
-std::optional<Bytes> MessagePacker::unpack(const MessageKind& kind, const Bytes& packed) const {
+std::optional<Bytes> MessagePacker::unpack(const MessageKind& kind, const Bytes& packed) {
   if (packed.empty()) return packed;
   ByteReader reader(packed);
   const auto form = static_cast<Form>(reader.u8());
