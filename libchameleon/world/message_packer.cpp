@@ -50,8 +50,8 @@ bool MessagePacker::compress(Bytes& message, const Bytes& plain, const Bytes* be
   if (before != nullptr) ZSTD_CCtx_refPrefix(context, before->data(), before->size());
   const std::size_t head = message.size();
   message.resize(head + plain.size());
-  const std::size_t size = ZSTD_compress2(context, message.data() + head, plain.size(),
-                                          plain.data(), plain.size());
+  const std::size_t size =
+      ZSTD_compress2(context, message.data() + head, plain.size(), plain.data(), plain.size());
   if (ZSTD_sizeof_CCtx(context) > kMostContext) compressor_.reset();
   if (ZSTD_isError(size) != 0) return false;
   message.resize(head + size);
