@@ -36,8 +36,8 @@ constexpr Figure kFigures[] = {
      1U << 10, 1U << 20},
 };
 
-/// Of items in one row; figure 7 would have 4 GiB.
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;
+/// Of items in one row: what the last of figure 7 has.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 32;
 
 struct Step {
   std::string name;
@@ -74,6 +74,10 @@ Row run(std::uint32_t ranks, std::size_t length, const TrialOptions& options, Ma
   row.length = length;
   VirtualWorld world(ranks, true, true);
   auto items = world.generate(make);
+  // Every rank draws all samples.
+  const double drawing = thread_seconds();
+  const cluster::CapekPlan plan(plan_trials(ranks, options), ranks);
+  row.steps.push_back({"sample", thread_seconds() - drawing, {}});
   const auto after = [&](const char* step) {
     row.steps.push_back({step, world.critical_seconds(), world.traffic()});
     world.reset_traffic();
@@ -85,16 +89,18 @@ Row run(std::uint32_t ranks, std::size_t length, const TrialOptions& options, Ma
   return row;
 }
 
-Row run(const Figure& figure, std::uint32_t ranks, std::size_t length, std::uint64_t seed) {
+Row run(const Figure& figure, std::uint32_t ranks, std::size_t length,
+        const CapekSimulation& wanted) {
   TrialOptions options;
-  options.seed = seed;
+  options.seed = wanted.seed;
   options.first_k = options.last_k = 10;
   const LeastDissimilarity least;
   switch (figure.number) {
     case 4: return run<Point>(ranks, length, options, uniform_point, point_distance, least);
     case 6:
       options.first_k = 1;
-      return run<Point>(ranks, length, options, uniform_point, point_distance, Bayesian{2});
+      return run<Point>(ranks, length, options, uniform_point, point_distance,
+                        Bayesian{2, wanted.published});
     case 8: {
       const auto signature = [](std::uint32_t rank) {
         return effort_signature(synthetic_trace(rank, 64));
@@ -155,7 +161,10 @@ void print_row(const Row& row) {
 int run_figure(const Figure& figure, const CapekSimulation& wanted) {
   const std::uint32_t from = wanted.from != 0 ? wanted.from : figure.from;
   const std::uint32_t to = wanted.to != 0 ? wanted.to : figure.to;
-  if (to < from) return fail("simulate", "--to is below --from", kExitUsage);
+  if (to < from)
+    return fail("simulate",
+                "--from " + std::to_string(from) + " is above --to " + std::to_string(to),
+                kExitUsage);
   auto document = json_document("simulate");
   document["behaviour"] = "capek";
   document["figure"] = figure.number;
@@ -164,8 +173,9 @@ int run_figure(const Figure& figure, const CapekSimulation& wanted) {
   if (!wanted.json)
     std::printf(
         "figure %u: %s\npublished: %s; here: work on the critical path, without communication\n"
-        "                   gather              medoids\n"
-        "   ranks length      sent       pam  each rank    assign      sums   critical  messages"
+        "                             gather             medoids\n"
+        "   ranks length    sample      sent       pam each rank    assign      sums   critical  "
+        "messages"
         "     bytes depth   largest clusters     took\n",
         figure.number, figure.what, figure.published);
   for (const std::size_t length : lengths(figure.number))
@@ -173,11 +183,11 @@ int run_figure(const Figure& figure, const CapekSimulation& wanted) {
       if (ranks * length * sizeof(double) > kMostBytes) {
         document["left_out"].push_back({{"ranks", ranks}, {"length", length}});
         if (!wanted.json)
-          std::printf("%8llu %6zu  left out: more than 2 GiB of traces\n",
+          std::printf("%8llu %6zu  left out: more than 4 GiB of traces\n",
                       static_cast<unsigned long long>(ranks), length);
         continue;
       }
-      const Row row = run(figure, static_cast<std::uint32_t>(ranks), length, wanted.seed);
+      const Row row = run(figure, static_cast<std::uint32_t>(ranks), length, wanted);
       if (wanted.json)
         document["rows"].push_back(json_row(row));
       else

@@ -15,6 +15,7 @@ struct CapekSimulation {
   std::uint32_t figure = 4, table = 1;
   std::uint64_t seed = 1;
   std::uint32_t seeds = 1;  ///< of figure 9, from `seed` on
+  bool published = false;   ///< the criterion BIC as it was printed, in figures 6 and 9
   bool json = false;
 };
 

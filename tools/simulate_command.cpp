@@ -428,7 +428,7 @@ int run_either(const CLI::App& verb, const Options& options, CapekSimulation cap
           ? given({"--iterations", "--inner", "--algorithm", "--format", "--steps", "--leads",
                    "--clustering", "--equality", "--count-tolerance", "--distance", "--rules",
                    "--filter", "--fidelity", "--output", "--no-merge"})
-          : given({"--figure", "--table", "--seeds"});
+          : given({"--figure", "--table", "--seeds", "--published"});
   if (!other.empty())
     return fail("simulate", "'" + options.behaviour + "' takes no " + other, kExitUsage);
   if (!clusters_efforts) return run_simulate(options);
@@ -443,6 +443,8 @@ int run_either(const CLI::App& verb, const Options& options, CapekSimulation cap
     return fail("simulate", "figures are capek's, the table is effort's", kExitUsage);
   if (verb.count("--seeds") > 0 && (table || capek.figure != 9))
     return fail("simulate", "--seeds is of figure 9", kExitUsage);
+  if (capek.published && (table || (capek.figure != 6 && capek.figure != 9)))
+    return fail("simulate", "--published is of figures 6 and 9", kExitUsage);
   if (table) return simulate_effort(capek);
   return capek.figure == 9 ? simulate_capek_quality(capek) : simulate_capek_cost(capek);
 }
@@ -484,6 +486,8 @@ void add_simulate_command(CLI::App& app, int& status) {
                    "figure 9: number of seeds, from --seed on; shows median, least and most")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
+  verb->add_flag("--published", capek->published,
+                 "figures 6 and 9: BIC as Gamblin et al. 2010 print it");
   verb->callback([verb, options, capek, &status] { status = run_either(*verb, *options, *capek); });
 }
 

@@ -32,8 +32,10 @@ constexpr std::uint32_t kMostClusters = 10;
 /// PAM on the whole traces of all ranks: what CAPEK is held against.
 class Reference {
  public:
-  explicit Reference(const std::vector<Series>& traces)
-      : traces_(traces), distances_(traces.size(), [&](std::size_t i, std::size_t j) {
+  Reference(const std::vector<Series>& traces, bool published)
+      : traces_(traces),
+        published_(published),
+        distances_(traces.size(), [&](std::size_t i, std::size_t j) {
           return series_distance(traces[i], traces[j]);
         }) {}
 
@@ -54,12 +56,13 @@ class Reference {
       squares += distances_(i, of[i]) * distances_(i, of[i]);
     }
     std::erase(sizes, 0);
-    found.criterion = bayesian_criterion(sizes, squares, static_cast<double>(kLength));
+    found.criterion = bayesian_criterion(sizes, squares, static_cast<double>(kLength), published_);
     return found;
   }
 
  private:
   const std::vector<Series>& traces_;
+  bool published_;
   Dissimilarities distances_;
 };
 
@@ -95,7 +98,7 @@ Capek<VirtualWorld, Series> cluster_signatures(std::vector<Series> signatures,
 
 /// One more seed.
 void add_seed(Row& row, const std::vector<Series>& signatures,
-              const std::vector<Reference::Clusters>& by_k, std::uint64_t seed) {
+              const std::vector<Reference::Clusters>& by_k, std::uint64_t seed, bool published) {
   TrialOptions options;
   options.seed = seed;
   for (std::size_t i = 0; i < row.fixed.size(); ++i) {
@@ -105,7 +108,7 @@ void add_seed(Row& row, const std::vector<Series>& signatures,
   }
   options.first_k = 1;
   options.last_k = kMostClusters;
-  const Bayesian criterion{static_cast<double>(kLength >> row.level)};
+  const Bayesian criterion{static_cast<double>(kLength >> row.level), published};
   const auto found = cluster_signatures(signatures, options, criterion);
   row.chosen.add(mirkin_distance(found.clusters, by_k[row.k_of_pam - 1].labels));
   const std::size_t k = found.all.medoids.size();
@@ -117,7 +120,7 @@ std::vector<Row> compare(std::uint32_t ranks, const CapekSimulation& wanted) {
   std::vector<Series> traces;
   for (std::uint32_t rank = 0; rank < ranks; ++rank)
     traces.push_back(synthetic_trace(rank, kLength));
-  const Reference reference(traces);
+  const Reference reference(traces, wanted.published);
   std::vector<Reference::Clusters> by_k;
   std::size_t best = 0;
   for (std::uint32_t k = 1; k <= kMostClusters; ++k) {
@@ -133,7 +136,7 @@ std::vector<Row> compare(std::uint32_t ranks, const CapekSimulation& wanted) {
     row.level = level;
     row.k_of_pam = best + 1;
     for (std::uint64_t i = 0; i < wanted.seeds; ++i)
-      add_seed(row, signatures, by_k, wanted.seed + i);
+      add_seed(row, signatures, by_k, wanted.seed + i, wanted.published);
   }
   return rows;
 }
@@ -253,7 +256,10 @@ int simulate_capek_quality(const CapekSimulation& wanted) {
   using namespace simulate_strata_verb;
   const std::uint32_t from = wanted.from != 0 ? wanted.from : 64;
   const std::uint32_t to = wanted.to != 0 ? wanted.to : 1024;
-  if (to < from) return fail("simulate", "--to is below --from", kExitUsage);
+  if (to < from)
+    return fail("simulate",
+                "--from " + std::to_string(from) + " is above --to " + std::to_string(to),
+                kExitUsage);
   if (to > 8192) return fail("simulate", "figure 9 takes up to 8192 ranks", kExitUsage);
   auto document = json_document("simulate");
   document["behaviour"] = "capek";
@@ -276,7 +282,10 @@ int simulate_effort(const CapekSimulation& wanted) {
   using namespace simulate_strata_verb;
   const std::uint32_t from = wanted.from != 0 ? wanted.from : 256;
   const std::uint32_t to = wanted.to != 0 ? wanted.to : 4096;
-  if (to < from) return fail("simulate", "--to is below --from", kExitUsage);
+  if (to < from)
+    return fail("simulate",
+                "--from " + std::to_string(from) + " is above --to " + std::to_string(to),
+                kExitUsage);
   auto document = json_document("simulate");
   document["behaviour"] = "effort";
   document["table"] = 1;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "cluster/effort_options.h"
 
-#include <bit>
 #include <charconv>
 #include <cmath>
 #include <istream>
@@ -41,7 +40,7 @@ bool effort_steps_of(std::string_view text, std::uint64_t& steps) {
   std::uint64_t number = 0;
   if (!number_of(text, Efforts::kLeastLength, Efforts::kMostLength, number)) return false;
   steps = number;
-  return std::has_single_bit(number);
+  return number % Efforts::kLeastLength == 0;
 }
 
 bool effort_share_of(std::string_view text, std::uint32_t& ppm) {
@@ -71,7 +70,9 @@ bool effort_from(std::istream& words, EffortOptions& options) {
   EffortOptions read;
   std::string k, length;
   words >> read.seed >> k >> length >> read.window.error_ppm >> read.window.confidence_ppm;
-  if (!words || !effort_k_of(k, read.k) || !effort_steps_of(length, read.window.length))
+  const auto share = [](std::uint32_t ppm) { return ppm > 0 && ppm < 1'000'000; };
+  if (!words || !effort_k_of(k, read.k) || !effort_steps_of(length, read.window.length) ||
+      !share(read.window.error_ppm) || !share(read.window.confidence_ppm))
     return false;
   read.of = EffortOf::kCompute;  // whatever it is
   options = read;

@@ -43,7 +43,7 @@ struct EffortOptions {
 EffortOf effort_of(std::string_view text);
 /// bic, samples, or a number from 1 to 64.
 bool effort_k_of(std::string_view text, EffortK& k);
-/// A power of two from 16 to 1024.
+/// A multiple of 16, up to 1024.
 bool effort_steps_of(std::string_view text, std::uint64_t& steps);
 /// A share above 0 and below 1, as such or in percent, in parts per million.
 bool effort_share_of(std::string_view text, std::uint32_t& ppm);

@@ -113,12 +113,14 @@ inline void put_sampled(EffortWindow& window, std::vector<Sent>&& all) {
               [](const SampledRank& a, const SampledRank& b) { return a.rank < b.rank; });
 }
 
-/// The values that arrived: a stratum without any has none.
-inline EffortGap gap_of(const EffortWindow& window, bool uneven) {
-  if (uneven) return EffortGap::kUneven;
-  if (window.steps.empty() && !window.strata.empty()) return EffortGap::kLeftOut;
-  bool whole = !window.strata.empty();
-  for (const EffortStratum& stratum : window.strata) whole = whole && stratum.has_medoid();
+/// Why a window is none, by what arrived. A rank may have lost its sums, or its steps, for lack of
+/// memory: then a stratum has fewer ranks than sampled ones, or not its medoid.
+inline EffortGap gap_of(const EffortWindow& window, const EffortSums& total) {
+  if (total.uneven()) return EffortGap::kUneven;
+  if (total.extremes().empty() && !window.strata.empty()) return EffortGap::kLeftOut;
+  bool whole = !window.strata.empty() && !window.steps.empty();
+  for (const EffortStratum& stratum : window.strata)
+    whole = whole && stratum.has_medoid() && stratum.sampled.size() <= stratum.size;
   return whole ? EffortGap::kNone : EffortGap::kLost;
 }
 
@@ -168,7 +170,7 @@ std::optional<EffortWindow> effort_window(World& world,
   if (!total || !sent) return std::nullopt;
   EffortWindow window = exact_window(*total, medoids, value_of(efforts, 0), options.window);
   put_sampled(window, std::move(*sent));
-  const EffortGap gap = gap_of(window, total->uneven());
+  const EffortGap gap = gap_of(window, *total);
   if (gap != EffortGap::kNone) window = EffortWindow();
   window.gap = gap;
   window.first = first;

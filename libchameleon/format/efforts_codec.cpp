@@ -99,10 +99,26 @@ class EffortsReader {
     std::uint64_t sampled = Efforts::kMostSampled;
     for (EffortStratum& one : window.strata)
       if (in_.ok()) stratum(one, window.steps.size(), sampled);
+    if (in_.ok() && !adds_up(window)) in_.fail();
     return window;
   }
 
  private:
+  /// Every rank is in one stratum, and no step has a least beyond its most.
+  static bool adds_up(const EffortWindow& window) {
+    std::uint64_t ranks = 0;
+    std::vector<std::uint32_t> sampled;
+    for (const EffortStratum& stratum : window.strata) {
+      ranks += stratum.size;
+      for (const SampledRank& one : stratum.sampled) sampled.push_back(one.rank);
+    }
+    std::sort(sampled.begin(), sampled.end());
+    return ranks == window.ranks &&
+           std::adjacent_find(sampled.begin(), sampled.end()) == sampled.end() &&
+           std::none_of(window.steps.begin(), window.steps.end(),
+                        [](const EffortStep& step) { return step.least_ns > step.most_ns; });
+  }
+
   void steps(EffortWindow& window, std::uint64_t more) {
     window.steps.resize(number(1, more + 1));
     std::uint64_t next = 0;

@@ -29,11 +29,25 @@ class EffortKeeper {
     member.efforts.push_back({marker, effort_ns(member)});
   }
 
-  /// After each acted-on marker that all ranks went on from. Collective. Failure: of this rank; the
-  /// others may still be at it, and give up in time.
-  Failure marked(World& world, Members<World>& members, std::uint64_t marker) {
-    if (!options_.on() || marker != closed_ + options_.window.length) return Failure::kNone;
-    return close(world, members, marker);
+  /// Whether a window ends at this acted-on marker: `close` is to be called once all are there.
+  bool closes(std::uint64_t marker) const {
+    return options_.on() && marker == closed_ + options_.window.length;
+  }
+
+  /// Collective. Failure: of this rank; the others may still be at it, and give up in time.
+  Failure close(World& world, Members<World>& members, std::uint64_t marker) {
+    const std::uint64_t first = std::exchange(closed_, marker) + 1;
+    if (!measured(marker)) return Failure::kNone;
+    const Failure failure = attempt([&] {
+      if (ready(world)) {
+        auto window = measure(world, members, first, marker);
+        if (window) windows_.add(std::move(*window));
+      } else {
+        give_up(first, marker, EffortGap::kLost);
+      }
+    });
+    world.map(members, [](std::uint32_t, Member& member) { member.efforts.clear(); });
+    return failure;
   }
 
   /// In MPI_Finalize: the window that has begun, if all agree on it. Collective where `whole`.
@@ -65,24 +79,9 @@ class EffortKeeper {
     return Efforts::measured(index(marker), options_.window.length);
   }
 
-  Failure close(World& world, Members<World>& members, std::uint64_t marker) {
-    const std::uint64_t first = std::exchange(closed_, marker) + 1;
-    if (!measured(marker)) return Failure::kNone;
-    const Failure failure = attempt([&] {
-      if (ready(world)) {
-        auto window = measure(world, members, first, marker);
-        if (window) windows_.add(std::move(*window));
-      } else {
-        give_up(first, marker, EffortGap::kLost);
-      }
-    });
-    world.map(members, [](std::uint32_t, Member& member) { member.efforts.clear(); });
-    return failure;
-  }
-
   /// Whether every rank has memory for what follows, on all of them.
   bool ready(World& world) const {
-    const bool has = world.attempt([] { ::operator delete(::operator new(kHeadroom)); });
+    const bool has = world.attempt([&] { ::operator delete(::operator new(headroom())); });
     return world.absent(has).count == 0;
   }
 
@@ -103,8 +102,11 @@ class EffortKeeper {
     windows_.add(std::move(window));
   }
 
-  /// More than a window takes on a rank, bytes.
-  static constexpr std::size_t kHeadroom = std::size_t{1} << 20;
+  /// More than a window takes on a rank, bytes: sums of this rank and of another.
+  std::size_t headroom() const {
+    const std::size_t strata = options_.k.by == cluster::EffortK::By::kFixed ? options_.k.k : 10;
+    return (std::size_t{1} << 20) + 80 * strata * options_.window.length;
+  }
 
   const EffortOptions& options_;
   Efforts windows_;

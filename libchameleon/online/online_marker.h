@@ -128,13 +128,16 @@ bool Online<World>::conclude(const std::optional<Ballot>& all, double patience,
     return false;
   }
   const Decision decision = decide(all->vote);
-  if (deferred() && is_collective(decision.action) && !all_are_here(patience, missing)) {
+  const bool measures =
+      decision.action != Action::kStop && intervals_.effort.closes(machine_.acted());
+  if (deferred() && (measures || is_collective(decision.action)) &&
+      !all_are_here(patience, missing)) {
     set_aside(represented);
     give_up(missing);
     return false;
   }
   note_interval(*all, decision);
-  if (decision.action != Action::kStop) measure_efforts();
+  if (measures) measure_efforts();
   perform(decision.action, all->vote.phase());
   return decision.action != Action::kStop;
 }
@@ -211,7 +214,7 @@ void Online<World>::note_interval(const Ballot& all, const Decision& decision) {
 /// What ranks computed since the last effort window, where one ends. Before a flush: it has it.
 template <class World>
 void Online<World>::measure_efforts() {
-  note_failure(intervals_.effort.marked(votes_, members_, machine_.acted()));
+  note_failure(intervals_.effort.close(votes_, members_, machine_.acted()));
   heed(votes_);
 }
 

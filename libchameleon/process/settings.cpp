@@ -260,7 +260,7 @@ const std::map<std::string, Variable>& variables() {
         "it @ and functions",
         set_effort}},
       {"EFFORT_STEPS",
-       {"a power of two from 16 to 1024",
+       {"a multiple of 16 up to 1024",
         effort_window(&Efforts::Settings::length, cluster::effort_steps_of)}},
       {"EFFORT_K",
        {"bic, samples, or a number from 1 to 64", effort(&EffortOptions::k, cluster::effort_k_of)}},

@@ -25,11 +25,11 @@ void abandon(Bytes& bytes) {
 /// Where what a rank has no memory for is received to. Not touched, hence not resident, before.
 alignas(64) std::uint8_t g_sink[MpiWorld::kMostPieceBytes];
 
-constexpr unsigned kPollsBeforeYield = 200, kPollsBeforeSleep = 2000;
-constexpr unsigned kNapNs = 50'000, kMostNaps = 20;
+constexpr unsigned kPollsBeforeYield = 200;
+constexpr double kBeforeNap = 1e-4, kLongestNap = 1e-3;  // s
 
-void sleep_for(unsigned naps) {
-  const timespec time{0, static_cast<long>(naps) * kNapNs};
+void nap(double seconds) {
+  const timespec time{0, static_cast<long>(seconds * 1e9)};
   ::nanosleep(&time, nullptr);
 }
 
@@ -84,12 +84,15 @@ void MpiWorld::begin_subset_operation(std::uint32_t subset, std::uint32_t operat
 }
 
 bool MpiWorld::late(unsigned& polls) const {
+  const double now = PMPI_Wtime();
+  if (++polls == 1) waits_since_ = now;
   // On a machine with more ranks than cores the awaited one may need this core.
-  if (++polls > kPollsBeforeSleep && waits_.how == Waiting::kSleep)
-    sleep_for(std::min(polls - kPollsBeforeSleep, kMostNaps));
+  const double waited = now - waits_since_;
+  if (waits_.how == Waiting::kSleep && waited > kBeforeNap)
+    nap(std::min(waited / 2, kLongestNap));
   else if (polls > kPollsBeforeYield)
     sched_yield();
-  return PMPI_Wtime() > deadline_;
+  return now > deadline_;
 }
 
 bool MpiWorld::wait(MPI_Request& request) {

@@ -459,12 +459,13 @@ class MpiWorld {
   } waits_;
   std::size_t piece_bytes_;
   std::uint32_t rank_ = 0, size_ = 1;
-  int tags_ = 10922;             ///< votes use the tags below this, operations as many from
-                                 ///< it, those of subsets as many after these
-  std::uint32_t operation_ = 0;  ///< how many there were
-  std::uint32_t subsets_ = 0;    ///< how many were made
-  int tag_ = 0;                  ///< of the present operation
-  double deadline_ = 0;          ///< of the present operation, on MPI's clock
+  int tags_ = 10922;                ///< votes use the tags below this, operations as many from
+                                    ///< it, those of subsets as many after these
+  std::uint32_t operation_ = 0;     ///< how many there were
+  std::uint32_t subsets_ = 0;       ///< how many were made
+  int tag_ = 0;                     ///< of the present operation
+  double deadline_ = 0;             ///< of the present operation, on MPI's clock
+  mutable double waits_since_ = 0;  ///< when the present wait began, on the same clock
   bool failed_ = false;
   Failure failure_ = Failure::kNone;
   Traffic traffic_;

@@ -47,18 +47,21 @@ class VirtualWorld {
   bool failed() const { return false; }
   Failure failure() const { return Failure::kNone; }
   Traffic traffic() const { return traffic_; }
-  /// Work (not communication) on the longest path of every reduction and of the slowest rank in
-  /// every `map`, added up, in seconds of processor time; 0 unless asked to measure.
+  /// Work (not communication) on the longest path of every reduction, of the slowest rank in every
+  /// `map`, and in every `attempt`, added up, in seconds of processor time; 0 unless asked to
+  /// measure.
   double critical_seconds() const { return critical_seconds_; }
   void reset_traffic() {
     traffic_ = {};
     critical_seconds_ = 0;
   }
 
-  /// f(); what it throws is the caller's.
+  /// f(); what it throws is the caller's. Work of every rank at once.
   template <class F>
   bool attempt(F f) {
+    const double begin = measure_time_ ? thread_seconds() : 0;
     f();
+    if (measure_time_) critical_seconds_ += thread_seconds() - begin;
     return true;
   }
 

@@ -53,7 +53,8 @@ def shape(online):
 def bytes_sent(online):
     # What ranks send each other beside votes, over what one merge at the end takes. Where ranks
     # differ in structure, start-up and steps are two traces of each.
-    for name, most in (("ring", 1), ("stencil2d", 1), ("wavefront", 1.5), ("hydro", 1.6)):
+    limits = (("stencil2d", 1), ("hydro", 1.6), ("ring", 1), ("wavefront", 1.5))
+    for name, most in limits if online.all else limits[:2]:
         sent = {}
         for clustering in ("off", "k-farthest"):
             what, _, facts, _ = online.trace(16, online.example(name, "--iterations", 10),
@@ -75,7 +76,7 @@ def frequency_by_itself(online):
     """All ranks change how often they vote at the same marker, whoever is slow when: a vote that not
     all come to would be said. Votes are a tenth of a second apart."""
     steps = 120
-    for ranks in (1, 2, 3, 4, 7, 8):
+    for ranks in (1, 2, 3, 4, 7, 8) if online.all else (1, 3, 8):
         program = online.example("faulty", "--iterations", steps,
                                  "--fault", f"moving:0-{steps // 2}:2000",
                                  "--fault", f"slow:{ranks - 1}:{steps // 2}-{steps - 1}:4000")
@@ -115,7 +116,7 @@ def phases_return(online):
     """A phase that returns has its leads without a clustering, however phases follow each other."""
     markers = 300 if online.all else 60
     disorder = "".join(online.random.choice("ABC") for _ in range(markers))
-    for pattern in ("AAB", "AB", disorder):
+    for pattern in ("AAB", "AB", disorder) if online.all else ("AB", disorder):
         distinct = len(set(pattern))
         for fidelity in ("exact", "checked", "lead"):
             program = online.example("phases", "--iterations", markers, "--pattern", pattern)
@@ -188,8 +189,7 @@ def clusters_again(online):
 
 @test
 def fidelities(online):
-    pairs = [(4, "stencil2d"), (4, "multigrid"), (7, "wavefront"), (7, "bucketsort"),
-             (16, "taskfarm")]
+    pairs = [(4, "multigrid"), (7, "bucketsort"), (16, "taskfarm")]
     if online.all:
         pairs = [(ranks, name) for ranks in (4, 7, 16) for name in EXAMPLES]
     for ranks, name in pairs:
@@ -460,18 +460,20 @@ def running(online):
 
 @test
 def waits_asleep(online):
-    """A rank that waits 16 ms at each of 200 markers takes little processor time."""
-    spent = {}
-    for how in ("yield", "sleep"):
+    """A rank that waits 16 ms at each of 200 markers takes little processor time for it."""
+    def spent(how, steps):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        outcome = online.tools.job(2, online.program("slow", 200), preload=[online.tools.library],
+        outcome = online.tools.job(2, online.program("slow", steps), preload=[online.tools.library],
                                    CHAMELEON_WAIT=how, CHAMELEON_VOTE="blocking",
                                    CHAMELEON_OUTPUT=online.tools.fresh("wait") / "t.cham")
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         expect(outcome.status == 0, f"CHAMELEON_WAIT={how}", outcome)
-        spent[how] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(f"processor time: {spent['yield']:.2f} s with yield, {spent['sleep']:.2f} s with sleep")
-    expect(spent["sleep"] < 1.6, f"a rank that waits asleep computes: {spent}")
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    # Start-up takes as much either way. Beside other work `yield` takes little as well.
+    taken = {how: spent(how, 200) - spent(how, 2) for how in ("yield", "sleep")}
+    print(f"processor time: {taken['yield']:.2f} s with yield, {taken['sleep']:.2f} s with sleep")
+    expect(taken["sleep"] < 1.6, f"a rank that waits asleep computes half of the time: {taken}")
 
 
 @test

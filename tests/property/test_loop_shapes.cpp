@@ -89,7 +89,7 @@ TEST_CASE("the folded structure does not depend on hash values", "[shapes]") {
     const std::size_t ideal = ideal_nodes(shape.program);
     std::string first;
     std::size_t others = 0, above = 0, worst = 0;
-    const std::uint64_t labelings = times(1000);
+    const std::uint64_t labelings = times(300);
     for (std::uint64_t labels = 0; labels < labelings; ++labels) {
       const Stream stream = stream_of(run.sites(), base_seed() + labels);
       const Trace trace = fold_stream(stream, 0, 1, Feed::kAhead);

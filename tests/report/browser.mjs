@@ -18,15 +18,15 @@ const viewsOf = (data) =>
   ["overview", "load", "waits", "efficiency", ...(data.efforts ? ["efforts"] : []), "phases",
    "clusters", "patterns", "matrix", "pairs", "structure", "timeline", "distributions", "calls"];
 
-// Distinct colours of a canvas: one, or none, is an empty picture.
-async function colours(page, selector, number = 0) {
-  return page.locator(selector).nth(number).evaluate((canvas) => {
-    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+// Distinct colours of a canvas, without what is left and below: one, or none, is an empty picture.
+async function colours(page, selector, number = 0, left = 0, below = 0) {
+  return page.locator(selector).nth(number).evaluate((canvas, [left, below]) => {
+    const { data } = canvas.getContext("2d").getImageData(left, 0, canvas.width - left, canvas.height - below);
     const seen = new Set();
     for (let i = 0; i < data.length && seen.size < 50; i += 4 * 7)
       if (data[i + 3]) seen.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
     return seen.size;
-  });
+  }, [left, below]);
 }
 
 const picture = (page, selector, number = 0) =>
@@ -120,8 +120,9 @@ async function useEfforts(page, data) {
   const windows = data.efforts.filter((one) => one.gap === "none");
   assert.ok(windows.length > 1, "one window or none");
   const map = "#view-efforts canvas";
-  assert.ok((await colours(page, map)) > 4, "the heat map is empty");
-  assert.ok((await colours(page, map, 1)) > 4, "the sampled ranks are not drawn");
+  // Without axes and the scale, which are drawn whatever else is.
+  assert.ok((await colours(page, map, 0, 66, 46)) > 4, "the heat map is empty");
+  assert.ok((await colours(page, map, 1, 66, 31)) > 4, "the sampled ranks are not drawn");
   const held = windows.filter((one) => one.holds).length;
   assert.match(await page.innerText("#view-efforts .cards"), new RegExp(`${held} of ${windows.length}`));
   const last = String(windows.length - 1), select = "#view-efforts select";

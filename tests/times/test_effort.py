@@ -303,7 +303,7 @@ def check_settings(tools, options):
     expect(document(tools, "sample", trace)["windows"] == [], "windows without CHAMELEON_EFFORT")
     expect(b"no effort windows" in tools.chameleon("sample", trace).stdout, "off: text")
     expect("efforts" not in document(tools, "report", trace), "off: the report has windows")
-    for option, value in (("effort", "maybe"), ("effort-steps", "48"), ("effort-steps", "8"),
+    for option, value in (("effort", "maybe"), ("effort-steps", "40"), ("effort-steps", "8"),
                           ("effort-k", "65"), ("effort-error", "0"), ("effort-confidence", "1")):
         outcome = tools.chameleon("run", f"--{option}", value, "--", options.program)
         name = "CHAMELEON_" + option.upper().replace("-", "_")

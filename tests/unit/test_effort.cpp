@@ -262,6 +262,21 @@ TEST_CASE("the claimed error holds as often as it says, whatever is planted") {
   CHECK(all.sampled >= all.by_equation_1 * (ranks < 256 ? 1 : 0.5));
 }
 
+TEST_CASE("a stratum of which ranks lost their sums, or the first rank its steps, is no window") {
+  const RankEfforts one = {{1, 5}, {2, 7}};
+  EffortSums both(one, 0, 2), lost(one, 0, 2);
+  both.join(EffortSums(one, 1, 2));
+  const std::uint32_t medoids[] = {0, 1};
+  for (const auto& [sums, gap] :
+       {std::pair(&both, EffortGap::kNone), std::pair(&lost, EffortGap::kLost)}) {
+    EffortWindow window = exact_window(*sums, medoids, one, Efforts::Settings());
+    effort_steps::put_sampled(window, {{0, {0, {5, 7}}}, {1, {1, {5, 7}}}});
+    CHECK(effort_steps::gap_of(window, *sums) == gap);
+  }
+  const EffortWindow none = exact_window(both, medoids, {}, Efforts::Settings());
+  CHECK(effort_steps::gap_of(none, both) == EffortGap::kLost);
+}
+
 TEST_CASE("where ranks differ in their intervals there is no window but the reason") {
   auto efforts = efforts_of(7, 64, moving);
   efforts[3].pop_back();

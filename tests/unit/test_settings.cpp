@@ -40,12 +40,12 @@ TEST_CASE("effort windows are off unless asked for") {
   CHECK_FALSE(usual->effort.on());
   CHECK(usual->effort.window == Efforts::Settings());
   const auto settings =
-      parse({"CHAMELEON_EFFORT=compute", "CHAMELEON_EFFORT_STEPS=128", "CHAMELEON_EFFORT_K=7",
+      parse({"CHAMELEON_EFFORT=compute", "CHAMELEON_EFFORT_STEPS=48", "CHAMELEON_EFFORT_K=7",
              "CHAMELEON_EFFORT_ERROR=2%", "CHAMELEON_EFFORT_CONFIDENCE=0.99", "CHAMELEON_SEED=5"});
   REQUIRE(settings);
   CHECK(settings->effort.of == EffortOf::kCompute);
   CHECK(settings->effort.seed == 5);
-  CHECK(settings->effort.window == Efforts::Settings{128, 20'000, 990'000});
+  CHECK(settings->effort.window == Efforts::Settings{48, 20'000, 990'000});
   CHECK(settings->effort.k == EffortK{EffortK::By::kFixed, 7});
   CHECK(parse({"CHAMELEON_EFFORT=communication"})->effort.of == EffortOf::kCommunication);
   const auto calls = parse({"CHAMELEON_EFFORT=MPI_Wait*,Send"});

@@ -150,6 +150,11 @@ class _Windows:
         for _ in range(self.number(1, MOST_STRATA)):
             strata.append(self.stratum(count, most))
             most -= len(strata[-1].sampled)
+        sampled = [rank for one in strata for rank in one.sampled]
+        if ranks != sum(one.size for one in strata) or len(sampled) != len(set(sampled)):
+            raise corrupt("the strata of an effort window do not add up to its ranks")
+        if any(step.least_ns > step.most_ns for step in steps):
+            raise corrupt("a step of an effort window has a least beyond its most")
         return EffortWindow(first, first + more, gap, ranks, unstratified, pay, steps,
                             tuple(strata), *asked)
 

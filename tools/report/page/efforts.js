@@ -7,7 +7,15 @@ import { canvas, heatText, ink } from "./picture.js";
 import { markersText } from "./series.js";
 import { countText, shareText, timeText } from "./text.js";
 
-const kEffortLeft = 64, kEffortTop = 8, kEffortHigh = 260, kSampledHigh = 14;
+const kEffortLeft = 64, kEffortTop = 26, kEffortHigh = 260, kSampledHigh = 14;
+const kSlowestTop = 6, kSlowestHigh = 12;
+
+// There may be more numbers than a call takes arguments.
+function greatest(numbers) {
+  let most = 1e-12;
+  for (const number of numbers) most = Math.max(most, number);
+  return most;
+}
 
 function measuredWindows() {
   return data.efforts.filter((one) => one.gap === "none");
@@ -54,23 +62,27 @@ function drawScale(context, y, most) {
   context.fillText(`0 to ${timeText(most * 1e9)} a step`, kEffortLeft + 168, y + 5);
 }
 
-// The heat map of strata and steps; `press(window)` chooses one.
+// The heat map of strata and steps, below what the slowest rank took in each: where ranks take turns
+// at being slow, all are alike over a window. `press(window)` chooses a window.
 function effortMap(press) {
   const list = columns(data.efforts);
-  const most = Math.max(1e-12, ...list.flatMap(({ parts, i }) =>
-    parts.map(({ stratum }) => stratum.mean_seconds[i])));
+  const most = greatest(list.map(({ step }) => step?.most_seconds ?? 0));
   let width = 1;
   const at = (x) => list[Math.floor(((x - kEffortLeft) / width) * list.length)];
   const part = (column, y) => column.parts.find(({ from, to }) =>
     y >= kEffortTop + from * kEffortHigh && y < kEffortTop + to * kEffortHigh);
   return canvas({
-    label: `What ranks that are alike took in each of ${countText(list.length)} steps; a band is as high as they are many. A press chooses a window.`,
+    label: `What ranks that are alike took in each of ${countText(list.filter(({ step }) => step).length)} steps; a band is as high as they are many. The strip above is the slowest rank of each step. A press chooses a window.`,
     height: () => kEffortTop + kEffortHigh + 44,
     draw: (context, w, h) => {
       width = w - kEffortLeft - 4;
       context.clearRect(0, 0, w, h);
       const each = width / list.length;
-      list.forEach(({ parts, i }, index) => {
+      list.forEach(({ parts, i, step }, index) => {
+        if (step) {
+          context.fillStyle = heatText(step.most_seconds / most);
+          context.fillRect(kEffortLeft + index * each, kSlowestTop, each + 0.5, kSlowestHigh);
+        }
         for (const { stratum, from, to } of parts) {
           context.fillStyle = heatText(stratum.mean_seconds[i] / most);
           context.fillRect(kEffortLeft + index * each, kEffortTop + from * kEffortHigh, each + 0.5,
@@ -87,6 +99,7 @@ function effortMap(press) {
           context.fillText(countText(window.first), x + 3, kEffortTop + kEffortHigh + 3);
       });
       context.textAlign = "right";
+      context.fillText("slowest", kEffortLeft - 6, kSlowestTop);
       context.fillText("ranks", kEffortLeft - 6, kEffortTop);
       drawScale(context, kEffortTop + kEffortHigh + 26, most);
     },
@@ -113,7 +126,7 @@ function sampledMap(current) {
       width = w - kEffortLeft - 4;
       context.clearRect(0, 0, w, h);
       const list = rows(), each = width / current().steps.length;
-      const most = Math.max(1e-12, ...list.flatMap(({ sampled }) => sampled.seconds));
+      const most = greatest(list.flatMap(({ sampled }) => sampled.seconds));
       context.textBaseline = "middle";
       list.forEach(({ stratum, sampled }, row) => {
         const y = kEffortTop + row * kSampledHigh;
@@ -178,11 +191,11 @@ export function effortsView() {
   const total = (of) => list.reduce((sum, one) => sum + of(one), 0);
   const parts = [
     make("div", { class: "cards" },
-      card("Windows", countText(list.length), lost ? `${countText(lost)} given up` : `up to ${countText(Math.max(...list.map((one) => one.steps.length)))} steps each`),
+      card("Windows", countText(list.length), lost ? `${countText(lost)} given up` : `up to ${countText(greatest(list.map((one) => one.steps.length)))} steps each`),
       card("Ranks sampled", shareText(total((one) => one.sampled) / total((one) => one.ranks)), "of all ranks, on average"),
       card("Claimed error holds", `${countText(held)} of ${countText(list.length)}`, "windows")),
     filterNote(". Bands are those of all ranks; below are those of the chosen ranks that were sampled."),
-    note(`Measured: ${data.effort_text}. Ranks that are alike in it are a band, as high as they are many. Sums over all ranks are exact; the sampled ranks stand for the others, with the error that is claimed.`),
+    note(`Measured: ${data.effort_text}. Ranks that are alike in it are a band, as high as they are many; the strip above the bands is the slowest rank of each step. If the strip is dark where the bands are light, single ranks are slow, or ranks take turns. Sums over all ranks are exact; the sampled ranks stand for the others, with the error that is claimed.`),
     effortMap(show).element,
     asTable(() => windowsTable(list)),
     make("h2", {}, "Sampled ranks"),
