@@ -8,6 +8,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "tools/common.h"
 #include "tools/efforts.h"
@@ -17,7 +18,7 @@ namespace sample_verb {
 
 struct Options {
   std::string trace;
-  std::uint64_t marker = 0;
+  std::optional<std::uint64_t> marker;
   bool json = false;
 };
 
@@ -153,11 +154,11 @@ int sample(const Options& options) {
     document["steps_held"] = tally.steps_held;
     document["windows"] = effort_rows(efforts);
     print_json(document);
+  } else if (options.marker) {
+    return print_marker(efforts, *options.marker);
   } else if (efforts.empty()) {
     std::cout << "no effort windows: the run had no CHAMELEON_EFFORT, or no markers that were "
                  "acted on\n";
-  } else if (options.marker != 0) {
-    return print_marker(efforts, options.marker);
   } else {
     print_text(*trace);
   }

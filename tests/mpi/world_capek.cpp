@@ -92,7 +92,7 @@ Seen run(World& world) {
     });
     seen.gathered.push_back(here(world.gather(plan, names)));
   }
-  for (std::uint64_t round = 0; round < 10; ++round) {
+  for (std::uint64_t round = 0; round < (size > 16 ? 4 : 10); ++round) {
     cluster_once(world, round, LeastDissimilarity(), true, seen);
     cluster_once(world, round, Bayesian{static_cast<double>(1 + round % 20)}, false, seen);
     const auto value = [](const Series& item) { return item.front(); };

@@ -315,6 +315,10 @@ TEST_CASE("the Bayesian criterion of a clustering") {
         digits(example["k1"]["bic"], 6));
   CHECK(std::isinf(bayesian_criterion(four, 0, 1, published)));
   CHECK(std::isinf(bayesian_criterion(two, 0, 1, published)));
+  // The printed form: a dimension counts in the logarithm of the variance, here ln 2, and in p = 6.
+  if (published)
+    CHECK(bayesian_criterion(two, 4, 2, true) ==
+          Approx(-2 * std::log(2 * 3.14159265358979) - 1 - 14 * std::log(2.0)));
   // Copies of a dimension weigh as much as the first, but for the parameters.
   if (!published) {
     const double once = bayesian_criterion(two, 2, 1), twice = bayesian_criterion(two, 4, 2);
