@@ -123,7 +123,6 @@ class Online {
   bool many_markers() const { return progress_.since_flush + 1 >= options_.flush_every; }
   void learn_waiting(const Ballot& all);
   void note_interval(const Ballot& all, const Decision& decision);
-  void measure_efforts();
   void set_aside(bool represented);
   void join();
   void drop();

@@ -137,7 +137,10 @@ bool Online<World>::conclude(const std::optional<Ballot>& all, double patience,
     return false;
   }
   note_interval(*all, decision);
-  if (measures) measure_efforts();
+  if (measures) {  // before a flush, which has the window
+    note_failure(intervals_.effort.close(votes_, members_, machine_.acted()));
+    heed(votes_);
+  }
   perform(decision.action, all->vote.phase());
   return decision.action != Action::kStop;
 }
@@ -209,13 +212,6 @@ void Online<World>::note_interval(const Ballot& all, const Decision& decision) {
   span.all = all.tally;
   span.phase = phase;
   note_failure(attempt([&] { intervals_.series.begin(span); }));
-}
-
-/// What ranks computed since the last effort window, where one ends. Before a flush: it has it.
-template <class World>
-void Online<World>::measure_efforts() {
-  note_failure(intervals_.effort.close(votes_, members_, machine_.acted()));
-  heed(votes_);
 }
 
 /// A rank's part of the phase: the ranks of a phase may not change places, since its clusters are
