@@ -6,8 +6,8 @@ computes as long as ranks of its class of times did, whoever traced for it.
     test_replay_pace.py --tools TOOLS.json --program P
 
 The example `faulty` sleeps for its fault, most of the run. A replay that keeps this sleeps as long
-however busy the machine is, and one that does not takes a fraction of it; how close the times are
-on a quiet machine is what bench/replay_accuracy prints."""
+however busy the machine is, and one that does not takes a fraction of it. How close the two times
+are is printed; bench/replay_accuracy measures it for the other examples."""
 
 import json
 import pathlib
