@@ -76,14 +76,13 @@ Row run(std::uint32_t ranks, std::size_t length, const TrialOptions& options, Ma
   auto items = world.generate(make);
   // Every rank draws all samples.
   const double drawing = thread_seconds();
-  const cluster::CapekPlan plan(plan_trials(ranks, options), ranks);
+  const cluster::CapekPlan plan(options, ranks);
   row.steps.push_back({"sample", thread_seconds() - drawing, {}});
   const auto after = [&](const char* step) {
     row.steps.push_back({step, world.critical_seconds(), world.traffic()});
     world.reset_traffic();
   };
-  const auto found =
-      capek<VirtualWorld, Item>(world, items, options, dissimilarity, criterion, after);
+  const auto found = capek<VirtualWorld, Item>(world, items, plan, dissimilarity, criterion, after);
   row.clusters = found.all.medoids.size();
   row.seconds = thread_seconds() - begin;
   return row;

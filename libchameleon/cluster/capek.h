@@ -13,7 +13,8 @@
 /// at most T s + 4 P messages, 1 + 4 log P deep. The largest message has all medoids, or
 /// 4 bytes for each and 16 for each trial: neither grows with P.
 ///
-/// What a rank has no memory for it goes without, and still takes part in every step.
+/// What a rank has no memory for it goes without, and still takes part in every step: it needs
+/// nothing but the plan.
 
 #include <algorithm>
 #include <cstdint>
@@ -46,7 +47,10 @@ struct Capek {
 
 /// The plan, which all ranks know beforehand.
 struct CapekPlan {
-  CapekPlan() : CapekPlan({}, 0) {}
+  CapekPlan() : CapekPlan(std::vector<Trial>(), 0) {}
+  /// All ranks as one group.
+  CapekPlan(const TrialOptions& options, std::uint32_t ranks)
+      : CapekPlan(plan_trials(ranks, options), ranks) {}
   /// Trials in order of their groups.
   CapekPlan(std::vector<Trial> all, std::uint32_t ranks)
       : trials(std::move(all)), gathered(transfers(trials)), workers(workers_of(trials), ranks) {}
@@ -209,9 +213,8 @@ std::vector<CapekClusters<Item>> capek_groups(World& world,
 template <GatherWorld World, class Item, class Dissimilarity, ClusteringCriterion Criterion,
           class After>
 Capek<World, Item> capek(World& world, typename World::template PerRank<Item>& items,
-                         const TrialOptions& options, const Dissimilarity& dissimilarity,
+                         const CapekPlan& plan, const Dissimilarity& dissimilarity,
                          const Criterion& criterion, After after) {
-  const CapekPlan plan(plan_trials(world.size(), options), world.size());
   const auto only = [](std::uint32_t, const Item&) { return std::uint32_t{0}; };
   auto groups =
       capek_groups<World, Item>(world, items, plan, only, dissimilarity, criterion, after);
@@ -225,9 +228,18 @@ Capek<World, Item> capek(World& world, typename World::template PerRank<Item>& i
 
 template <GatherWorld World, class Item, class Dissimilarity, ClusteringCriterion Criterion>
 Capek<World, Item> capek(World& world, typename World::template PerRank<Item>& items,
+                         const CapekPlan& plan, const Dissimilarity& dissimilarity,
+                         const Criterion& criterion) {
+  return capek<World, Item>(world, items, plan, dissimilarity, criterion, [](const char*) {});
+}
+
+/// The same, with its plan: for ranks that have memory for one.
+template <GatherWorld World, class Item, class Dissimilarity, ClusteringCriterion Criterion>
+Capek<World, Item> capek(World& world, typename World::template PerRank<Item>& items,
                          const TrialOptions& options, const Dissimilarity& dissimilarity,
                          const Criterion& criterion) {
-  return capek<World, Item>(world, items, options, dissimilarity, criterion, [](const char*) {});
+  return capek<World, Item>(world, items, CapekPlan(options, world.size()), dissimilarity,
+                            criterion);
 }
 
 }  // namespace chameleon::cluster

@@ -7,8 +7,11 @@
 ///
 /// Collective; the same, bit for bit, in every kind of world. In addition to CAPEK, 5 (P - 1)
 /// messages, 5 log P deep; none has more than 32 bytes for a step of a stratum, or 8 for a step of
-/// a sampled rank. It may throw where there is no memory.
+/// a sampled rank. A rank without memory goes on to the end, without what it lacks; what is thrown
+/// is of rank 0, behind the last message.
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -70,9 +73,9 @@ inline TrialOptions trials_of(const EffortOptions& options, std::uint64_t first)
 template <class World>
 Capek<World, EffortItem> cluster_by(World& world,
                                     typename World::template PerRank<EffortItem>& items,
-                                    const EffortOptions& options, const TrialOptions& trials) {
+                                    const EffortOptions& options, const CapekPlan& plan) {
   const auto by = [&](const auto& criterion) {
-    return capek<World, EffortItem>(world, items, trials, distance, criterion);
+    return capek<World, EffortItem>(world, items, plan, distance, criterion);
   };
   if (options.k.by == EffortK::By::kFixed) return by(LeastDissimilarity());
   if (options.k.by == EffortK::By::kSamples) {
@@ -126,25 +129,33 @@ inline EffortGap gap_of(const EffortWindow& window, const EffortSums& total) {
 
 }  // namespace effort_steps
 
+/// The plan of a window that begins at this marker: all that a rank needs to take part in it.
+inline CapekPlan effort_window_plan(std::uint32_t ranks, const EffortOptions& options,
+                                    std::uint64_t first) {
+  return {effort_steps::trials_of(options, first), ranks};
+}
+
 /// The window of the intervals that the acted-on markers from `first` to `last` end. Its only
 /// content is why there is none (`gap`), if ranks have other intervals or what they sent did not
 /// arrive. At rank 0; elsewhere nothing.
 template <GatherWorld World>
 std::optional<EffortWindow> effort_window(World& world,
                                           typename World::template PerRank<RankEfforts>& efforts,
-                                          const EffortOptions& options, std::uint64_t first,
-                                          std::uint64_t last) {
+                                          const EffortOptions& options, const CapekPlan& plan,
+                                          std::uint64_t first, std::uint64_t last) {
   using namespace effort_steps;
   auto items = world.map(
       efforts, [](std::uint32_t, const RankEfforts& mine) { return EffortItem::of(mine); });
-  const TrialOptions trials = trials_of(options, first);
-  auto found = cluster_by(world, items, options, trials);
+  auto found = cluster_by(world, items, options, plan);
   std::vector<std::uint32_t> medoids;
   std::vector<double> means;
-  for (const auto& [rank, item] : found.all.medoids) {
-    medoids.push_back(rank);
-    means.push_back(item.mean);
-  }
+  const bool has_medoids = world.attempt([&] {
+    for (const auto& [rank, item] : found.all.medoids) {
+      medoids.push_back(rank);
+      means.push_back(item.mean);
+    }
+  });
+  if (!has_medoids) medoids.clear();
 
   auto sums = world.map(found.clusters, [&](std::uint32_t rank, std::uint32_t stratum) {
     return EffortSums(value_of(efforts, rank), stratum, medoids.size());
@@ -152,11 +163,14 @@ std::optional<EffortWindow> effort_window(World& world,
   std::optional<EffortSums> total = world.reduce(
       std::move(sums), [](EffortSums& mine, EffortSums&& theirs) { mine.join(std::move(theirs)); });
   std::optional<std::vector<std::uint64_t>> decided;
-  if (total) decided = effort_samples(*total, means, options.window);
-  std::vector<std::uint64_t> samples = world.broadcast(std::move(decided));
-  samples.resize(std::max(samples.size(), Efforts::kMostStrata), 1);  // also where it did not come
+  if (total) world.attempt([&] { decided = effort_samples(*total, means, options.window); });
+  const std::vector<std::uint64_t> told = world.broadcast(std::move(decided));
+  std::array<std::uint64_t, Efforts::kMostStrata> samples;
+  samples.fill(1);  // also where it did not come
+  std::copy_n(told.begin(), std::min(told.size(), samples.size()), samples.begin());
 
-  auto members = stratum_members(world, found.clusters, medoids, samples, trials.seed);
+  auto members =
+      stratum_members(world, found.clusters, medoids, samples, trials_of(options, first).seed);
   auto lists = world.map(members.chosen, [&](std::uint32_t rank, std::uint8_t chosen) {
     std::vector<Sent> list;
     if (chosen != 0)
@@ -176,6 +190,16 @@ std::optional<EffortWindow> effort_window(World& world,
   window.first = first;
   window.last = last;
   return window;
+}
+
+/// The same, with its plan.
+template <GatherWorld World>
+std::optional<EffortWindow> effort_window(World& world,
+                                          typename World::template PerRank<RankEfforts>& efforts,
+                                          const EffortOptions& options, std::uint64_t first,
+                                          std::uint64_t last) {
+  const CapekPlan plan = effort_window_plan(world.size(), options, first);
+  return effort_window(world, efforts, options, plan, first, last);
 }
 
 }  // namespace chameleon::cluster

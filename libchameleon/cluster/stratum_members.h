@@ -73,7 +73,7 @@ StratumMembers<World> stratum_members(World& world,
                           });
   StratumMembers<World> result;
   std::optional<std::vector<Candidate>> last;
-  if (all) {
+  const auto divide = [&] {
     last.emplace();
     result.members.emplace(medoids.size());
     for (const Candidate& each : *all) {
@@ -82,7 +82,8 @@ StratumMembers<World> stratum_members(World& world,
       (*result.members)[each.stratum].push_back(each.rank);
     }
     for (auto& ranks : *result.members) std::sort(ranks.begin(), ranks.end());
-  }
+  };
+  if (all && !world.attempt(divide)) last.reset(), result.members.reset();
   const std::vector<Candidate> bounds = world.broadcast(std::move(last));
   result.chosen = world.map(strata, [&](std::uint32_t rank, std::uint32_t stratum) {
     if (!has_stratum(stratum)) return std::uint8_t{0};

@@ -38,9 +38,10 @@ class EffortKeeper {
   Failure close(World& world, Members<World>& members, std::uint64_t marker) {
     const std::uint64_t first = std::exchange(closed_, marker) + 1;
     if (!measured(marker)) return Failure::kNone;
+    cluster::CapekPlan plan;
     const Failure failure = attempt([&] {
-      if (ready(world)) {
-        auto window = measure(world, members, first, marker);
+      if (ready(world, first, plan)) {
+        auto window = measure(world, members, plan, first, marker);
         if (window) windows_.add(std::move(*window));
       } else {
         give_up(first, marker, EffortGap::kLost);
@@ -79,19 +80,23 @@ class EffortKeeper {
     return Efforts::measured(index(marker), options_.window.length);
   }
 
-  /// Whether every rank has memory for what follows, on all of them.
-  bool ready(World& world) const {
-    const bool has = world.attempt([&] { ::operator delete(::operator new(headroom())); });
+  /// Whether every rank has its plan, and memory for what follows, on all of them.
+  bool ready(World& world, std::uint64_t first, cluster::CapekPlan& plan) const {
+    const bool has = world.attempt([&] {
+      plan = cluster::effort_window_plan(world.size(), options_, first);
+      ::operator delete(::operator new(headroom()));
+    });
     return world.absent(has).count == 0;
   }
 
-  auto measure(World& world, Members<World>& members, std::uint64_t first, std::uint64_t last) {
+  auto measure(World& world, Members<World>& members, const cluster::CapekPlan& plan,
+               std::uint64_t first, std::uint64_t last) {
     auto efforts = world.map(members, [&](std::uint32_t, Member& member) {
       if (member.rank->failed()) throw std::bad_alloc();  // it does not know what it computed
       member.rank->marker_log().note_efforts(options_, first, member.efforts);
       return std::exchange(member.efforts, {});
     });
-    return cluster::effort_window(world, efforts, options_, first, last);
+    return cluster::effort_window(world, efforts, options_, plan, first, last);
   }
 
   void give_up(std::uint64_t first, std::uint64_t last, EffortGap gap) {
