@@ -8,11 +8,12 @@
 /// averages agree; a medoid that is like another one leads no ranks.
 ///
 /// The other selections (selection.h) choose at each node of the tree, among its clusters. This one
-/// considers 5 samples of 40 + 2k ranks of each main cluster, and at all ranks once: behaviours
-/// that few ranks have are likely to be led by others.
+/// looks at 5 samples of 40 + 2k ranks of each main cluster, and at all ranks once: behaviours that
+/// few ranks have are likely to be led by others.
 ///
 /// Cost in addition to that of the main clusters: for n of them 5 n samples, and 6 (P - 1)
-/// messages, none of more than the medoids of all trials or the clusters found.
+/// messages, none of more than the medoids of all trials or the clusters found. A worker clusters
+/// its sample by PAM, whose work grows as k^3: it is meant for K of tens, not of thousands.
 
 #include <algorithm>
 #include <cstdint>
