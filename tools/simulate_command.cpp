@@ -459,7 +459,9 @@ void add_simulate_command(CLI::App& app, int& status) {
   auto capek = std::make_shared<CapekSimulation>();
   verb->add_option("behaviour", options->behaviour, "An example's name, capek or effort")
       ->required();
-  verb->add_option("--from", options->from, "Ranks to begin with; doubled until --to")
+  verb->add_option(
+          "--from", options->from,
+          "Ranks to begin with, doubled until --to; figures and table 1 have their own default")
       ->capture_default_str();
   verb->add_option("--to", options->to, "Most ranks")->capture_default_str();
   verb->add_option("--iterations", options->iterations, "Time steps in state L")

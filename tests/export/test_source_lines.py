@@ -43,7 +43,7 @@ def check_print(tools, trace, lines):
     expect(places, f"print --paths has no {chain}", outcome)
 
 
-def check_stacks(tools, trace):
+def check_stacks(tools, trace, source, lines):
     inside = "main();step();exchange();add_up();MPI_Allreduce "
     folded = exported(tools, trace, "folded").read_text()
     expect(inside in folded, f"folded stacks: {folded}")
@@ -51,6 +51,12 @@ def check_stacks(tools, trace):
     names = [frame["name"] for frame in scope["shared"]["frames"]]
     stacks = [";".join(names[i] for i in sample) + " " for sample in scope["profiles"][0]["samples"]]
     expect(any(stack.endswith(inside) for stack in stacks), f"speedscope: {stacks}")
+    frames = {frame["name"]: frame for frame in scope["shared"]["frames"]}
+    for function, mark in (("step()", "begin of step"), ("exchange()", "begin of exchange")):
+        frame = frames[function]
+        expect(frame.get("file") == str(source) and frame.get("line") == lines[mark],
+               f"speedscope: {function} does not begin at line {lines[mark]}: {frame}")
+    expect("file" not in frames["MPI_Allreduce"], f"speedscope: {frames['MPI_Allreduce']}")
 
 
 def check_otf2(tools, trace, source, lines):
@@ -119,7 +125,7 @@ def main():
         expect(outcome.status == 0 and trace.exists(), "no trace", outcome)
         lines = marks(options.source)
         check_print(tools, trace, lines)
-        check_stacks(tools, trace)
+        check_stacks(tools, trace, options.source, lines)
         check_otf2(tools, trace, options.source, lines)
         check_tables(tools, trace, options.source, lines, options.python)
 

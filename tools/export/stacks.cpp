@@ -16,8 +16,11 @@ namespace {
 constexpr const char* kNote =
     "compute time is given to the frames that the calls before and after it share";
 
-/// Frames outermost first, and the time in them.
-using Stacks = std::map<std::vector<std::string>, double>;
+struct Stacks {
+  std::map<std::vector<std::string>, double> ns;  ///< by frames, outermost first
+  /// Where a function is declared, by its name: of several, the one seen first.
+  std::map<std::string, NamedFrame> declared;
+};
 
 Result<Stacks> stacks_of(const ExportRequest& request, ExportReport& report) {
   const Trace& trace = request.trace;
@@ -25,9 +28,14 @@ Result<Stacks> stacks_of(const ExportRequest& request, ExportReport& report) {
   const auto paths = paths_by_symbol(trace);
   Stacks stacks;
   double events = 0;
-  const auto functions = [](const std::vector<std::string>& frames, std::size_t n) {
+  const auto functions = [&](const std::vector<std::string>& frames, std::size_t n) {
     std::vector<std::string> stack;
-    for (std::size_t i = 0; i < n; ++i) stack.emplace_back(function_of(frames[i]));
+    for (std::size_t i = 0; i < n; ++i) {
+      stack.emplace_back(function_of(frames[i]));
+      const NamedFrame* declared = names.declared(frames[i]);
+      if (declared != nullptr && !declared->file.empty())
+        stacks.declared.try_emplace(stack.back(), *declared);
+    }
     return stack;
   };
   RankList streams;
@@ -39,13 +47,13 @@ Result<Stacks> stacks_of(const ExportRequest& request, ExportReport& report) {
     const auto call = trace.calls.find(node.call);
     stack.push_back("MPI_" +
                     (call == trace.calls.end() ? std::to_string(node.call) : call->second.name));
-    stacks[stack] += time.call_ns();
+    stacks.ns[stack] += time.call_ns();
     events += time.events;
     const auto before = paths.find(time.predecessor);
     if (time.compute_ns() <= 0) return;
     const std::size_t shared =
         before == paths.end() ? 1 : common_frames(names.frames(before->second), frames);
-    stacks[functions(frames, std::min(shared, frames.size()))] += time.compute_ns();
+    stacks.ns[functions(frames, std::min(shared, frames.size()))] += time.compute_ns();
   });
   if (!walked) return walked.error();
   // A rank that waits at a marker would have waited at its next communication.
@@ -53,7 +61,7 @@ Result<Stacks> stacks_of(const ExportRequest& request, ExportReport& report) {
   for (const std::uint32_t lane : request.lanes())
     if (const auto facts = trace.facts.find(lane); facts != trace.facts.end())
       waiting += static_cast<double>(facts->second.waiting_ns);
-  if (waiting > 0) stacks[{kWaitingAtMarkers}] += waiting;
+  if (waiting > 0) stacks.ns[{kWaitingAtMarkers}] += waiting;
   report.events = static_cast<std::uint64_t>(std::llround(events));
   report.timing = trace.timing == "none" ? "no times recorded" : "sums over the ranks";
   report.notes.push_back(kNote);
@@ -73,7 +81,7 @@ Result<ExportReport> export_folded(const ExportRequest& request) {
   const Result<Stacks> stacks = stacks_of(request, report);
   if (!stacks) return stacks.error();
   TextFile file(request.output);
-  for (const auto& [stack, ns] : *stacks) {
+  for (const auto& [stack, ns] : stacks->ns) {
     std::string line;
     for (const std::string& frame : stack) line += (line.empty() ? "" : ";") + in_folded(frame);
     if (line.empty()) line = "(outside)";
@@ -91,11 +99,17 @@ Result<ExportReport> export_speedscope(const ExportRequest& request) {
   std::map<std::string, std::size_t> places;
   Json frames = Json::array(), samples = Json::array(), weights = Json::array();
   std::uint64_t total = 0;
-  for (const auto& [stack, ns] : *stacks) {
+  for (const auto& [stack, ns] : stacks->ns) {
     Json sample = Json::array();
     for (const std::string& frame : stack) {
       const auto [place, fresh] = places.try_emplace(frame, places.size());
-      if (fresh) frames.push_back({{"name", frame}});
+      if (fresh) {
+        frames.push_back({{"name", frame}});
+        if (const auto at = stacks->declared.find(frame); at != stacks->declared.end()) {
+          frames.back()["file"] = at->second.file;
+          if (at->second.begin > 0) frames.back()["line"] = at->second.begin;
+        }
+      }
       sample.push_back(place->second);
     }
     const auto weight = static_cast<std::uint64_t>(std::llround(ns));
