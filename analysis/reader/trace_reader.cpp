@@ -78,7 +78,11 @@ EffortStratum stratum_of(const chameleon::EffortStratum& from) {
 
 EffortWindow effort_window_of(const chameleon::EffortWindow& from,
                               const Efforts::Settings& settings) {
-  EffortWindow window{from.first, from.last, gap_name(from.gap), from.ranks, {}, {}, 0, 0, 0};
+  EffortWindow window;
+  window.first_marker = from.first;
+  window.last_marker = from.last;
+  window.gap = gap_name(from.gap);
+  window.ranks = from.ranks;
   for (const chameleon::EffortStep& step : from.steps)
     window.steps.push_back(
         {step.marker, step.sum_ns, step.deviation_ns, step.least_ns, step.most_ns});
@@ -88,6 +92,11 @@ EffortWindow effort_window_of(const chameleon::EffortWindow& from,
   window.mean_ns = all.exact;
   window.estimate_ns = all.estimate;
   window.claimed_error_ns = all.claimed;
+  window.unstratified = static_cast<std::uint32_t>(from.unstratified);
+  window.strata_pay = from.strata_pay;
+  window.length = static_cast<std::uint32_t>(settings.length);
+  window.error = settings.error_ppm / 1e6;
+  window.confidence = settings.confidence_ppm / 1e6;
   return window;
 }
 

@@ -6,6 +6,7 @@
 // MODULES is the folder with node_modules/playwright-core. Prints a line a page; exits 1 with the
 // reason when a view stays empty, does not react, logs an error, or asks the network for anything.
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -133,6 +134,54 @@ async function useEfforts(page, data) {
   assert.equal(await page.inputValue(select), "0", "the press chooses another window");
   await page.locator(map).first().hover({ position: { x: 70, y: box.height / 3 } });
   assert.match(await page.innerText("#tip"), /ranks like rank \d+: mean/);
+}
+
+// The page with as many steps as a trace keeps at most, in windows of the greatest length.
+function atSize(file, data) {
+  const kWindows = 16, kSteps = 1024, kStrata = 8, kSampled = 4, kLike = 100, kSlowest = 0.1;
+  const times = (seed, kinds) => Array.from({ length: kSteps }, (_, step) => 1e-3 * (1 + (step * (seed + 1)) % kinds));
+  const errors = { mean_seconds: 2e-3, estimate_seconds: 2e-3, claimed_error_seconds: 1e-4,
+                   actual_error_seconds: 0, holds: true };
+  const stratum = (window, i) => ({
+    medoid: kLike * i, ranks: kLike, mean_seconds: times(window + i, 7), deviation_seconds: times(i, 3),
+    sampled: Array.from({ length: kSampled }, (_, j) => ({ rank: kLike * i + j, seconds: times(window + i + j, 7) })) });
+  const efforts = Array.from({ length: kWindows }, (_, window) => ({
+    first: 1 + window * kSteps, last: (1 + window) * kSteps, gap: "none", ranks: kStrata * kLike,
+    sampled: kStrata * kSampled, ...errors,
+    strata: Array.from({ length: kStrata }, (_, i) => stratum(window, i)),
+    steps: times(window, 5).map((seconds, step) => ({
+      marker: 1 + window * kSteps + step, sum_seconds: seconds, deviation_seconds: 0,
+      least_seconds: seconds / 2, most_seconds: 2 * seconds, ...errors })) }));
+  efforts[3].steps[500].most_seconds = kSlowest;
+  const large = { ...data, efforts };
+  const written = JSON.stringify(large).replaceAll("<", "\\u003c");
+  const text = fs.readFileSync(file, "utf8")
+    .replace(/(<script[^>]* id="data">)[^]*?(<\/script>)/, (_, begin, end) => begin + written + end);
+  const made = path.join(screenshots, `${path.basename(file, ".html")}-at-size.html`);
+  fs.writeFileSync(made, text);
+  return { file: made, data: large };
+}
+
+async function useEffortsAtSize(context, small, data, faults) {
+  const large = atSize(small, data);
+  const page = await context.newPage();
+  page.on("pageerror", (error) => faults.push(`at size: ${error.message}`));
+  await page.goto(pathToFileURL(path.resolve(large.file)).href);
+  await page.waitForSelector("#view-overview .cards");
+  await go(page, "efforts");
+  await page.screenshot({ path: large.file.replace(".html", ".png") });
+  await useEfforts(page, large.data);
+  // A single slow step of 16,384 shows as dark as the scale goes.
+  const darkest = await page.locator("#view-efforts canvas").first().evaluate((canvas) => {
+    const scale = canvas.width / canvas.clientWidth;
+    const { data } = canvas.getContext("2d").getImageData(70 * scale, 12 * scale, canvas.width - 70 * scale, 1);
+    let least = 765;
+    for (let i = 0; i < data.length; i += 4) if (data[i + 3]) least = Math.min(least, data[i] + data[i + 1] + data[i + 2]);
+    return least;
+  });
+  assert.ok(darkest < 200, `the slowest step is not dark: ${darkest}`);
+  await page.close();
+  fs.rmSync(large.file);
 }
 
 async function usePhases(page, data) {
@@ -284,7 +333,7 @@ async function useTimeline(page, data) {
   await checkEmptyEnds(page, data, band);
   await page.focus(`#view-timeline canvas >> nth=${band + 1}`);
   await page.keyboard.press("ArrowDown");
-  assert.match(await page.innerText("#view-timeline .told"), /rank \d+: \w+/);
+  assert.match(await page.locator("#view-timeline .told").last().innerText(), /rank \d+: \w+/);
   await page.screenshot({ path: `${shot}-timeline-zoomed.png`, fullPage: true });
   await page.click("#view-timeline button[title='Show all of it']");
 }
@@ -385,6 +434,7 @@ for (const file of pages) {
     }
   }
   await page.screenshot({ path: path.join(screenshots, `${name}-narrow.png`), fullPage: true });
+  if (data.efforts) await useEffortsAtSize(context, file, data, faults);
   assert.deepEqual(faults, [], `${name}: the console says`);
   console.log(`${name}: opened in ${opened} ms, every view renders and reacts`);
   await context.close();

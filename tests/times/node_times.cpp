@@ -29,6 +29,8 @@ int print_efforts(const reader::TraceReader& trace) {
     std::printf("window %" PRIu64 " %" PRIu64 " %s %u %.0f %.0f %.0f\n", window.first_marker,
                 window.last_marker, window.gap.c_str(), window.ranks, window.mean_ns,
                 window.estimate_ns, window.claimed_error_ns);
+    std::printf("asked %u %d %u %g %g\n", window.unstratified, window.strata_pay ? 1 : 0,
+                window.length, window.error, window.confidence);
     for (const reader::EffortStep& step : window.steps)
       std::printf("step %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", step.marker,
                   step.sum_ns, step.deviation_ns, step.least_ns, step.most_ns);

@@ -93,6 +93,8 @@ def check_readers(where, tools, options, trace, windows):
         means = [0, 0, 0] if gap else [window.mean_ns, window.estimate_ns, window.claimed_error_ns]
         lines.append(["window", window.first, window.last, window.gap, window.ranks,
                       *(f"{mean:.0f}" for mean in means)])
+        lines.append(["asked", window.unstratified, int(window.strata_pay), window.length,
+                      f"{window.error:g}", f"{window.confidence:g}"])
         lines += [["step", *step] for step in window.steps]
         for one in window.strata:
             lines.append(["stratum", *one[:5]])
@@ -115,7 +117,7 @@ def check_readers(where, tools, options, trace, windows):
                        f"{where}: {name} of {other['first']}")
 
 
-def check_tables(where, tools, trace):
+def check_tables(where, tools, trace, least=STEPS):
     folder = tools.fresh("tables")
     outcome = tools.chameleon("export", "--quiet", "--csv", folder, trace)
     expect(outcome.status == 0, f"{where}: export", outcome)
@@ -125,7 +127,7 @@ def check_tables(where, tools, trace):
             theirs = list(csv.reader(file))
         mine = [["" if value is None else str(value) for value in row] for row in read.rows(name)]
         expect(theirs[0] == list(chameleon_trace.COLUMNS[name]), f"{where}: {theirs[0]}")
-        expect(theirs[1:] == mine and len(mine) >= STEPS, f"{where}: table {name} differs")
+        expect(theirs[1:] == mine and len(mine) >= least, f"{where}: table {name} differs")
 
 
 def said_of(tools, trace):
@@ -293,6 +295,10 @@ def check_uneven(tools, options):
         expect(windows[-1]["last"] >= last, f"{case}: {windows}")
         text = tools.chameleon("sample", trace)
         expect(text.status == 0 and b"given up: " in text.stdout, f"{case}: text", text)
+        check_tables(f"uneven {case}", tools, trace, least=0)
+        gaps = [row for row in chameleon_trace.read_trace(trace).rows("efforts") if row[-1] != "none"]
+        expect(len(gaps) == 1 and gaps[0][:3] == (windows[-1]["first"], windows[-1]["last"], None),
+               f"{case}: {gaps}")
         check_readers(case, tools, options, trace, windows)
         expect(tools.chameleon("report", trace, "-o", trace.parent / "page.html").status == 0, case)
 

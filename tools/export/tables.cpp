@@ -273,15 +273,17 @@ class Tables {
     return cells;
   }
 
-  /// Of each step of an effort window a row for all ranks, and one for each stratum; and what
-  /// sampled ranks computed. No files where there is no window.
+  /// Of each step of an effort window a row for all ranks, and one for each stratum, or a single
+  /// row if the window was given up; and what sampled ranks computed. No files where there is no
+  /// window.
   Status write_efforts() {
     if (request_.trace.efforts.empty()) return Unit{};
     Table efforts(request_, "efforts", json_,
                   {"first_marker", "last_marker", "marker", "stratum", "medoid", "ranks", "sampled",
-                   "sum_ns", "deviation_ns", "least_ns", "most_ns"});
+                   "sum_ns", "deviation_ns", "least_ns", "most_ns", "gap"});
     Table samples(request_, "samples", json_, {"first_marker", "marker", "stratum", "rank", "ns"});
     for (const EffortWindow& window : request_.trace.efforts.windows()) {
+      if (window.gap != EffortGap::kNone) write_gap(efforts, window);
       for (std::size_t i = 0; i < window.steps.size(); ++i) write_step(efforts, window, i);
       std::uint64_t number = 0;
       for (const EffortStratum& stratum : window.strata) {
@@ -313,12 +315,19 @@ class Tables {
     const EffortStep& step = window.steps[at];
     table.row({window.first, window.last, step.marker, Cell::nothing(), Cell::nothing(),
                window.ranks, sampled_ranks(window), step.sum_ns, step.deviation_ns, step.least_ns,
-               step.most_ns});
+               step.most_ns, gap_name(window.gap)});
     std::uint64_t number = 0;
     for (const EffortStratum& stratum : window.strata)
       table.row({window.first, window.last, step.marker, number++, stratum.medoid, stratum.size,
                  std::uint64_t{stratum.sampled.size()}, stratum.steps[at].sum_ns,
-                 stratum.steps[at].deviation_ns, Cell::nothing(), Cell::nothing()});
+                 stratum.steps[at].deviation_ns, Cell::nothing(), Cell::nothing(),
+                 gap_name(window.gap)});
+  }
+  static void write_gap(Table& table, const EffortWindow& window) {
+    std::vector<Cell> cells = {window.first, window.last};
+    cells.resize(11, Cell::nothing());
+    cells.emplace_back(gap_name(window.gap));
+    table.row(cells);
   }
 
   Status write_loops(Table& table) {

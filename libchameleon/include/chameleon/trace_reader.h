@@ -181,6 +181,10 @@ struct EffortWindow {
   std::vector<EffortStratum> strata;
   double mean_ns = 0, estimate_ns = 0;  ///< of all ranks; from the sampled ones
   double claimed_error_ns = 0;          ///< with at least the confidence asked for
+  std::uint32_t unstratified = 0;       ///< ranks to be measured if there were no strata
+  bool strata_pay = false;              ///< fewer ranks are measured than that
+  std::uint32_t length = 0;             ///< markers of a whole window
+  double error = 0, confidence = 0;     ///< that were asked for, parts of 1
 };
 
 /// The times of each of some ranks in a phase, in ns within 1/128: of one rank, or the mean of

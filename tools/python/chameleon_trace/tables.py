@@ -30,7 +30,7 @@ COLUMNS = {
                                    for part in ("compute", "call", "busy", "waiting")
                                    for what in ("ns", "rank"))),
     "efforts": ("first_marker", "last_marker", "marker", "stratum", "medoid", "ranks", "sampled",
-                "sum_ns", "deviation_ns", "least_ns", "most_ns"),
+                "sum_ns", "deviation_ns", "least_ns", "most_ns", "gap"),
     "samples": ("first_marker", "marker", "stratum", "rank", "ns"),
     "outliers": ("rank", "thread", "event", "kind", "begin_ns", "ns", "usual_ns"),
     "loops": ("loop", "parent", "depth", "ranks", "iterations", "events", "compute_ns", "call_ns",
@@ -38,7 +38,7 @@ COLUMNS = {
     "sites": ("path", "site", "function", "file", "line", "stack"),
 }
 TEXT = {"call", "kind", "site", "path", "context", "call_path", "state", "ranks", "place", "function",
-        "file", "stack"}
+        "file", "stack", "gap"}
 
 
 def _hex(number):
@@ -197,16 +197,19 @@ def _series(trace, _):
 
 
 def _efforts(trace, _):
-    """Of each step a row for all ranks, and one for each stratum."""
+    """Of each step a row for all ranks, and one for each stratum; of a window that was given up,
+    one row."""
     for window in trace.efforts:
+        if window.gap != "none":
+            yield (window.first, window.last, *9 * [None], window.gap)
         sampled = sum(len(stratum.sampled) for stratum in window.strata)
         for i, step in enumerate(window.steps):
             yield (window.first, window.last, step.marker, None, None, window.ranks, sampled,
-                   *step[1:])
+                   *step[1:], window.gap)
             for number, stratum in enumerate(window.strata):
                 yield (window.first, window.last, step.marker, number, stratum.medoid, stratum.size,
                        len(stratum.sampled), stratum.sum_ns[i], stratum.deviations_ns[i], None,
-                       None)
+                       None, window.gap)
 
 
 def _samples(trace, ranks):

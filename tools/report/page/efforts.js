@@ -62,6 +62,20 @@ function drawScale(context, y, most) {
   context.fillText(`0 to ${timeText(most * 1e9)} a step`, kEffortLeft + 168, y + 5);
 }
 
+// A pixel is the slowest of its steps, so that a single slow one shows however many there are.
+function drawSlowest(context, list, each, most) {
+  const pixels = new Float64Array(Math.ceil(each * list.length) + 1);
+  list.forEach(({ step }, index) => {
+    for (let x = Math.floor(index * each); step && x < (index + 1) * each; ++x)
+      pixels[x] = Math.max(pixels[x], step.most_seconds);
+  });
+  pixels.forEach((seconds, x) => {
+    if (!seconds) return;
+    context.fillStyle = heatText(seconds / most);
+    context.fillRect(kEffortLeft + x, kSlowestTop, 1, kSlowestHigh);
+  });
+}
+
 // The heat map of strata and steps, below what the slowest rank took in each: where ranks take turns
 // at being slow, all are alike over a window. `press(window)` chooses a window.
 function effortMap(press) {
@@ -78,11 +92,8 @@ function effortMap(press) {
       width = w - kEffortLeft - 4;
       context.clearRect(0, 0, w, h);
       const each = width / list.length;
-      list.forEach(({ parts, i, step }, index) => {
-        if (step) {
-          context.fillStyle = heatText(step.most_seconds / most);
-          context.fillRect(kEffortLeft + index * each, kSlowestTop, each + 0.5, kSlowestHigh);
-        }
+      drawSlowest(context, list, each, most);
+      list.forEach(({ parts, i }, index) => {
         for (const { stratum, from, to } of parts) {
           context.fillStyle = heatText(stratum.mean_seconds[i] / most);
           context.fillRect(kEffortLeft + index * each, kEffortTop + from * kEffortHigh, each + 0.5,
