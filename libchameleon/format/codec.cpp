@@ -323,8 +323,8 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
   std::vector<std::uint64_t> sources;
   ByteReader in(bytes);
   std::uint64_t offset = 0;
-  const auto corrupt = [&](const char* what) {
-    return Error{ErrorKind::kCorrupt, std::string(what), offset};
+  const auto corrupt = [&](const std::string& what) {
+    return Error{ErrorKind::kCorrupt, what, offset};
   };
   while (in.ok() && !in.at_end()) {
     offset = in.position();
@@ -390,7 +390,7 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
       case kOutliers: read_outliers(part, trace.outliers); break;
       default: continue;  // of a newer minor version
     }
-    if (!part.ok()) return corrupt("a section holds what cannot be");
+    if (!part.ok()) return corrupt("section " + std::to_string(tag) + " holds what cannot be");
   }
   if (!in.ok()) return corrupt("the sections do not end with the data");
   return trace;

@@ -37,6 +37,18 @@ void IntervalTally::add(const IntervalTally& other) {
 }
 
 void Series::add(const SeriesSpan& span) {
+  if (span.first > kMostMarker || span.intervals > kMostMarker - span.first) return;
+  if (spans_.empty()) return push(span);
+  const std::uint64_t next = spans_.back().first + spans_.back().intervals;
+  if (span.first < next) return;
+  if (span.first == next) return push(span);
+  SeriesSpan moved = span;
+  moved.slowest -= span.first - next;
+  moved.first = next;
+  push(moved);
+}
+
+void Series::push(const SeriesSpan& span) {
   width_ = std::max(width_, span.intervals);
   if (!spans_.empty() && spans_.back().intervals + span.intervals <= width_)
     join(spans_.back(), span);

@@ -59,7 +59,11 @@ class Series {
   static constexpr std::size_t kMost = 2048;
   static constexpr std::uint32_t kOtherPhase = 255;  ///< stands for all from it on
 
-  /// Appends spans that come later in time.
+  static constexpr std::uint64_t kMostMarker = std::uint64_t{1} << 60;
+
+  /// Appends a span that comes later in time. What overlaps with those before, or ends beyond
+  /// kMostMarker, is left out: it is from a damaged file. Spans follow each other, so a gap before
+  /// this one is closed.
   void add(const SeriesSpan& span);
   void append(const Series& later);
 
@@ -69,6 +73,8 @@ class Series {
   bool operator==(const Series&) const = default;
 
  private:
+  void push(const SeriesSpan& span);
+
   std::vector<SeriesSpan> spans_;
   std::uint64_t width_ = 1;  ///< intervals that a span may hold
 };

@@ -120,7 +120,8 @@ void run(Count& count) {
   count.events += read_ranks(*trace, read);
   const Bytes written = encode_trace(*trace);
   const auto again = decode_trace(written);
-  if (!again) broken("what was accepted cannot be read after writing it");
+  if (!again)
+    broken(("what was accepted cannot be read after writing it: " + again.error().message).c_str());
   // A damaged sequence may come back in fewer terms; what it says must not change.
   std::uint64_t read_again = 0;
   read_ranks(*again, read_again);

@@ -89,6 +89,34 @@ TEST_CASE("parts of a series join to the whole") {
   CHECK(joined == whole);
 }
 
+TEST_CASE("spans follow each other, whatever a damaged file has") {
+  std::mt19937 random(5);
+  Series series;
+  for (std::uint64_t marker = 1; marker <= 16; ++marker) series.add(interval(marker, 2, random));
+  const Series before = series;
+  // A delta twice: what there is already is left out.
+  series.append(before);
+  CHECK(series == before);
+  // Later than it should: its markers go on, the slowest too.
+  SeriesSpan late = interval(100, 2, random);
+  late.intervals = 4;
+  late.slowest = 102;
+  series.add(late);
+  REQUIRE(series.spans().back().first == 17);
+  CHECK(series.spans().back().slowest == 19);
+  // Beyond all markers, at once or as a sum.
+  SeriesSpan huge = interval(Series::kMostMarker, 2, random);
+  huge.intervals = Series::kMostMarker;
+  series.add(huge);
+  CHECK(series.spans().back().intervals == 4);
+  Trace trace;
+  trace.world_size = 2;
+  trace.series = series;
+  const Result<Trace> read = decode_trace(encode_trace(trace));
+  REQUIRE(read);
+  CHECK(read->series.spans().size() == series.spans().size());
+}
+
 TEST_CASE("a series is read as it was written, within 1/128") {
   std::mt19937 random(3);
   Series series;

@@ -18,6 +18,7 @@ from .overview import Comparison, rank_times, trace_html
 from .payload import NO_ONLINE, Declaration
 from .place_waits import place_waits
 from .rank_list import RankList
+from .series import Series
 from .sources import Line, Sources, short_function, source_text
 from .timeline import Timeline
 
@@ -44,7 +45,7 @@ class Trace:
         self.threads = 1
         self.time_tables = [part.times for part, _ in parts if part.times is not None]
         self.other_facts, run_others, run = {}, {}, {}
-        self.series = []  # of Span, over markers
+        self.series = Series()  # of Span, over markers
         self.efforts = []  # of EffortWindow
         self.totals = []  # of Total, by rank and phase
         self.outliers = []  # of Outlier, by stream and event
@@ -65,7 +66,8 @@ class Trace:
             self.threads = max(self.threads, part.threads)
             if part.online.acted or part.online.clustering:
                 self.online = part.online
-            self.series.extend(part.series * times)
+            for span in part.series:
+                self.series.add(span)
             self.efforts = joined_efforts(self.efforts, part.efforts)
             self.totals = self._later(self.totals, part.totals)
             self.outliers = joined_outliers(self.outliers, part.outliers or [])
