@@ -61,8 +61,8 @@ class Series {
 
   static constexpr std::uint64_t kMostMarker = std::uint64_t{1} << 60;
 
-  /// Appends a span that comes later in time. What overlaps with those before, or ends beyond
-  /// kMostMarker, is left out: it is from a damaged file. Spans follow each other, so a gap before
+  /// Appends a span that comes later in time. One that overlaps with those before, or ends beyond
+  /// kMostMarker, comes from a damaged file and is left out. Spans follow each other: a gap before
   /// this one is closed.
   void add(const SeriesSpan& span);
   void append(const Series& later);

@@ -51,13 +51,12 @@ class Job:
         raw.mkdir()
         self.trace = self.folder / "t.cham"
         outcome = tools.traced(ranks, [program, *arguments], self.trace, raw=raw,
-                               CHAMELEON_CLUSTERING="off")
+                               CHAMELEON_CLUSTERING="off", CHAMELEON_EVENTS="all")
         expect(outcome.status == 0 and self.trace.exists(), f"{self.name}: no trace", outcome)
-        local = tools.local_calls()
         self.calls, self.sent = {}, {}
         for rank in range(ranks):
             calls, self.sent[rank] = raw_facts(raw, rank)
-            self.calls[rank] = {n: c for n, c in calls.items() if f"MPI_{n}" not in local}
+            self.calls[rank] = dict(calls)
         words = ["export", self.trace]
         for name, path in FORMATS.items():
             words += [f"--{name}", self.folder / path]
