@@ -157,7 +157,7 @@ int load(const Options& options, const World& world, Job& job) {
   const Result<Trace> trace = read_trace(options.trace);
   if (!trace) return refuse(kUnreadable, trace.error().message);
   if (trace->threads > 1)
-    return refuse(kRefused, options.trace + " is of ranks with up to " +
+    return refuse(kRefused, options.trace + " has ranks with up to " +
                                 std::to_string(trace->threads) +
                                 " threads: replay runs one thread a rank");
   if (trace->world_size != static_cast<std::uint32_t>(world.size)) {

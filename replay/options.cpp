@@ -34,12 +34,13 @@ void describe(CLI::App& app, Options& options) {
          "--scratch", options.scratch,
          "Folder for scratch files, seen by all ranks; without, calls on files are left out")
       ->check(kNotEmpty);
-  app.add_option("--patience", options.patience,
-                 "Seconds without progress after which a lenient replay gives up (60)")
+  app.add_option(
+         "--patience", options.patience,
+         "Seconds without progress after which a replay that leaves out operations gives up (60)")
       ->check(kSensible);
   app.add_flag("--best-effort", options.best_effort,
-               "Leave out what has no counterpart, and replay the rest");
-  app.add_flag("--no-check", options.no_check, "Do not check first: it may hang");
+               "Leave out unmatched operations, and replay the rest");
+  app.add_flag("--no-check", options.no_check, "Do not check the trace first: the replay may hang");
   app.add_flag("--json", options.json, "Results as one JSON object");
   app.add_option("TRACE", options.trace, "Trace file")
       ->required()

@@ -144,7 +144,7 @@ int run_check(const Options& options) {
   if (!report->doubt.empty())
     return fail("check",
                 report->doubt +
-                    ": the trace does not have which one is meant, so it cannot "
+                    ": the trace does not show which object is meant, so it cannot "
                     "determine whether this is a fault: " +
                     report->problems.front().text,
                 kExitRefused);

@@ -14,13 +14,13 @@ void add_cluster_axes(CLI::App& verb, ClusterAxes& axes) {
       ->capture_default_str();
   verb.add_option("--format", axes.format, "Signatures: all, adaptive[:LIST], or a list");
   verb.add_option("--steps", axes.steps, "double, single");
-  verb.add_option("-k,--leads", axes.k, "Leads wanted, or all");
+  verb.add_option("-k,--leads", axes.k, "Largest number of leads, or all");
   verb.add_option("--clustering", axes.clustering, "k-farthest, k-medoid, k-random, capek");
   verb.add_option("--equality", axes.equality, "exact, xor, packed");
   verb.add_option("--count-tolerance", axes.tolerance, "Share by which COUNTs may differ");
   verb.add_option("--distance", axes.distance, "manhattan, euclidean");
-  verb.add_option("--rules", axes.rules, "What values are expected to be: a file, or rules");
-  verb.add_option("--seed", axes.seed, "Seed of what is picked at random")->capture_default_str();
+  verb.add_option("--rules", axes.rules, "Formulas for expected values: a file, or rules");
+  verb.add_option("--seed", axes.seed, "Seed of random choices")->capture_default_str();
 }
 
 Result<cluster::ClusterOptions> cluster_options(const ClusterAxes& axes) {

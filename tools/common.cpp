@@ -64,10 +64,10 @@ std::optional<Trace> load_unthreaded(std::string_view verb, const std::string& p
   std::optional<Trace> trace = load_trace(verb, path, status, facts);
   if (!trace || trace->threads <= 1) return trace;
   status = fail(verb,
-                path + " is of ranks with up to " + std::to_string(trace->threads) +
+                path + " has ranks with up to " + std::to_string(trace->threads) +
                     " threads, and " + std::string(verb) +
-                    " needs one sequence of calls a "
-                    "rank; see info, print, stats, matrix, report or export",
+                    " needs one sequence of calls for "
+                    "each rank; see info, print, stats, matrix, report or export",
                 kExitRefused);
   return std::nullopt;
 }
@@ -117,7 +117,7 @@ std::string share_text(double share) { return three_digits(share * 100) + " %"; 
 std::string at_once_text(std::uint64_t events, std::uint64_t at_once) {
   if (at_once == 0) return "";
   return count_text(at_once) + " of " + count_text(events) +
-         " calls were taken at once: they are in iterations that others stand for";
+         " calls were analysed at once: their iterations repeat others";
 }
 
 std::string hex_text(std::uint64_t value) {

@@ -313,7 +313,7 @@ int run_compare(const Options& options) {
   if (options.by == "phases" && !timed)
     return fail("compare",
                 (before->timing == "none" ? options.before : options.after) +
-                    " has no times, without which phases are as long: compare by families",
+                    " has no times, so phases have no length: compare --by families",
                 kExitRefused);
   if (!options.json && before->world_size != after->world_size)
     std::cout << "ranks: " << before->world_size << " -> " << after->world_size << "\n";

@@ -65,7 +65,7 @@ void print_text(const Options& options, const Trace& trace, const CriticalPath& 
               << "\n";
   if (path.lost_jumps > 0)
     std::cout << style.faint(count_text(path.lost_jumps) +
-                             " waits for something too long ago are not followed")
+                             " waits are not followed: their cause is too long ago")
               << "\n";
 }
 

@@ -71,7 +71,7 @@ int run_export(const Options& options) {
   for (std::size_t i = 0; i < kFormats.size(); ++i)
     if (!options.outputs[i].empty() && trace->threads > 1 && !kFormats[i].by_thread)
       return fail("export",
-                  options.trace + " is of ranks with up to " + std::to_string(trace->threads) +
+                  options.trace + " has ranks with up to " + std::to_string(trace->threads) +
                       " threads, and a rank in --" + kFormats[i].name +
                       " has one sequence of calls",
                   kExitRefused);

@@ -141,10 +141,10 @@ void print_text(const CommunicationMatrix& matrix, const RankList& ranks, const 
     sums.sent += one.sent;
   }
   if (sums.calls > 0)
-    std::cout << "beside them, " << count_text(sums.calls) << " calls of collectives, into which "
-              << bytes_text(static_cast<double>(sums.sent)) << " went\n";
+    std::cout << "collectives: " << count_text(sums.calls) << " calls, which sent "
+              << bytes_text(static_cast<double>(sums.sent)) << "\n";
   for (const auto& [call, count] : matrix.unmodelled)
-    std::cout << "not in here: what " << call << " x" << count << " moves\n";
+    std::cout << "not included: the data of " << call << " x" << count << "\n";
   if (const std::string text = at_once_text(matrix.events, matrix.at_once); !text.empty())
     std::cout << text << "\n";
 }

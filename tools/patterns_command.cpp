@@ -116,7 +116,7 @@ void print_summary(const Patterns& found) {
                  "too small\n";
   if (found.cycles > 0)
     std::cout << count_text(found.cycles)
-              << " instances have no place in the order of all ranks, and were put by time\n";
+              << " instances have no place in the order of all ranks, and are ordered by time\n";
 }
 
 std::string sums_text(const InstanceSums& sums) {

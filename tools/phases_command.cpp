@@ -273,11 +273,12 @@ void add_phases_command(CLI::App& app, int& status) {
   verb->add_option("--criterion", options->criterion,
                    "What makes a split worth it: aic (default), bic, hqc, aicc or caic")
       ->check(CLI::IsMember({"aic", "bic", "hqc", "aicc", "caic"}));
-  verb->add_option("--depth", options->segmentation.depth, "Splits of splits at most (3)");
+  verb->add_option("--depth", options->segmentation.depth,
+                   "Largest number of levels of splits (3)");
   verb->add_option("--length", options->segmentation.length,
-                   "Stretches of at most this many instances are not split (0)");
+                   "Length of stretches that are not split, in instances (0)");
   verb->add_option("--strength", options->segmentation.strength,
-                   "Only stronger splits are made (0)");
+                   "Strength that a split must exceed (0)");
   verb->add_flag("--published", options->segmentation.published,
                  "The arithmetic of the paper's program instead of its equations");
   verb->add_option("--split", options->split, "Where a rank's part of a pattern ends: see patterns")

@@ -246,7 +246,7 @@ void add_print_command(CLI::App& app, int& status) {
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("print", "Print a trace as a tree of loops, or expanded");
   verb->add_option("trace", options->trace, "Trace file")->required();
-  verb->add_option("--rank", options->rank, "Only what this rank takes part in");
+  verb->add_option("--rank", options->rank, "Only calls in which this rank takes part");
   verb->add_flag("--expand", options->expand, "With --rank: one line an event, thread by thread");
   verb->add_flag("--paths", options->paths, "All frames of the call paths");
   verb->add_flag("--all", options->all, "Shorten nothing");

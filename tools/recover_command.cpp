@@ -66,7 +66,7 @@ int run_recover(const Options& options) {
   const std::vector<std::string> names = partials_of(options.trace);
   if (names.empty())
     return fail("recover",
-                "there is no " + options.trace + ".rankN: ranks leave one on SIGTERM and MPI_Abort",
+                "there is no " + options.trace + ".rankN: ranks write one on SIGTERM and MPI_Abort",
                 kExitRefused);
   std::vector<PartialTrace> partials;
   Recovery unread;

@@ -52,8 +52,8 @@ int replay(const Options& options) {
     const Result<std::string> shared = shared_by_threads(*trace);
     if (!shared) return fail("replay", shared.error());
     return fail("replay",
-                options.trace + " is of ranks with up to " + std::to_string(trace->threads) +
-                    " threads, and a replay runs one thread a rank" +
+                options.trace + " has ranks with up to " + std::to_string(trace->threads) +
+                    " threads, and a replay runs one thread for each rank" +
                     (shared->empty() ? "" : "; " + *shared),
                 kExitRefused);
   }
@@ -98,7 +98,7 @@ void add_replay_command(CLI::App& app, int& status) {
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("replay", "Run a trace as an MPI job");
   verb->add_option("trace", options->trace, "Trace file")->required();
-  verb->add_option("-n,--ranks", options->ranks, "Ranks: those of the trace, or it is refused")
+  verb->add_option("-n,--ranks", options->ranks, "Number of ranks; it must be that of the trace")
       ->check(count_of("ranks"));
   verb->add_option("--compute", options->compute, "Time between calls: sleep (default), spin, none")
       ->check(CLI::IsMember({"sleep", "spin", "none"}));
@@ -117,9 +117,10 @@ void add_replay_command(CLI::App& app, int& status) {
                    "Folder for scratch files, seen by all ranks; without, calls on files are left "
                    "out")
       ->check(CLI::ExistingDirectory);
-  verb->add_flag("--no-check", options->no_check, "Do not check first: it may hang");
+  verb->add_flag("--no-check", options->no_check,
+                 "Do not check the trace first: the replay may hang");
   verb->add_flag("--best-effort", options->best_effort,
-                 "Leave out what has no counterpart, and replay the rest");
+                 "Leave out unmatched operations, and replay the rest");
   verb->add_flag("--json", options->json, "Results as one JSON object");
   verb->callback([options, &status] { status = replay(*options); });
 }

@@ -293,28 +293,29 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
   verb->add_option("--clustering", options->clustering,
                    "k-farthest, k-medoid, k-random, capek, off (CHAMELEON_CLUSTERING)");
   verb->add_option("--format", options->format,
-                   "Signatures that tell ranks apart: all, adaptive, or names (CHAMELEON_FORMAT)");
+                   "Signatures that distinguish ranks: all, adaptive, or names (CHAMELEON_FORMAT)");
   verb->add_option("--steps", options->steps, "double, single (CHAMELEON_STEPS)");
-  verb->add_option("-k", options->k, "Most leads wanted, or all (CHAMELEON_K)");
+  verb->add_option("-k", options->k, "Largest number of leads, or all (CHAMELEON_K)");
   verb->add_option("--equality", options->equality, "exact, xor, packed (CHAMELEON_EQUALITY)");
   verb->add_option("--count-tolerance", options->count_tolerance,
                    "Share by which COUNTs may differ (CHAMELEON_COUNT_TOLERANCE)");
   verb->add_option("--rules", options->rules,
-                   "What values are expected to be: a file, or rules (CHAMELEON_RULES)");
+                   "Formulas for expected values: a file, or rules (CHAMELEON_RULES)");
   verb->add_option("--filter", options->filter,
                    "Whether ranks send only values that differ: auto, on, off "
                    "(CHAMELEON_FILTER)");
-  verb->add_option("--effort", options->effort,
-                   "What of ranks is sampled over time: off, compute, communication, MPI calls, or "
-                   "@FUNCTION that makes them (CHAMELEON_EFFORT)");
+  verb->add_option(
+      "--effort", options->effort,
+      "Time that is sampled over ranks and steps: off, compute, communication, names of "
+      "MPI calls, or @FUNCTION that makes them (CHAMELEON_EFFORT)");
   verb->add_option("--effort-steps", options->effort_steps,
-                   "Acted-on markers of a window (CHAMELEON_EFFORT_STEPS)");
+                   "Number of acted-on markers in a window (CHAMELEON_EFFORT_STEPS)");
   verb->add_option("--effort-k", options->effort_k,
-                   "Strata of a window: bic, samples, or a number (CHAMELEON_EFFORT_K)");
+                   "Number of strata in a window, or bic, samples (CHAMELEON_EFFORT_K)");
   verb->add_option("--effort-error", options->effort_error,
-                   "Share by which a window's mean may be wrong (CHAMELEON_EFFORT_ERROR)");
+                   "Largest relative error of a window's mean (CHAMELEON_EFFORT_ERROR)");
   verb->add_option("--effort-confidence", options->effort_confidence,
-                   "How certain that is (CHAMELEON_EFFORT_CONFIDENCE)");
+                   "Probability that the error is not larger (CHAMELEON_EFFORT_CONFIDENCE)");
   verb->add_option("--markers", options->markers,
                    "Markers: program, those that it sets; auto, found by the tracer; off "
                    "(CHAMELEON_MARKERS)");
@@ -324,10 +325,11 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
   verb->add_option("--vote", options->vote,
                    "When a marker's vote is acted on: deferred, at the next marker, or blocking "
                    "(CHAMELEON_VOTE)");
-  verb->add_option("--flush-seconds", options->flush_seconds,
-                   "Most seconds between flushes where markers come (CHAMELEON_FLUSH_SECONDS)");
+  verb->add_option(
+      "--flush-seconds", options->flush_seconds,
+      "Longest time between flushes, in seconds, if there are markers (CHAMELEON_FLUSH_SECONDS)");
   verb->add_option("--wait", options->wait,
-                   "What ranks do that wait in the tool: yield, sleep (CHAMELEON_WAIT)");
+                   "How ranks wait in the tool: yield, sleep (CHAMELEON_WAIT)");
   verb->add_option("--env", options->settings, "NAME=VALUE for the application; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

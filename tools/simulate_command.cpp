@@ -461,7 +461,7 @@ void add_simulate_command(CLI::App& app, int& status) {
       ->required();
   verb->add_option(
           "--from", options->from,
-          "Ranks to begin with, doubled until --to; figures and table 1 have their own default")
+          "First number of ranks, doubled until --to; figures and table 1 have their own default")
       ->capture_default_str();
   verb->add_option("--to", options->to, "Most ranks")->capture_default_str();
   verb->add_option("--iterations", options->iterations, "Time steps in state L")

@@ -154,10 +154,10 @@ void print_text(const Trace& trace, const SlowReport& report, const Options& opt
   std::snprintf(least, sizeof least, "%g %%", options.least);
   print_rest(below, std::string("are of delays each worth less than ") + least + " of the run");
   print_rest(untried, "are of other delays, for which ranks waited less (--limit)");
-  print_rest(report.unexplained, "have no wait that explains half of what they took longer");
-  print_rest(report.within_error, "waited for less than the clocks are known to");
+  print_rest(report.unexplained, "have no wait that explains half of the additional time");
+  print_rest(report.within_error, "waited for less than the error of the clocks");
   print_rest(report.at_markers, "waited for a rank that waited at a marker");
-  print_rest(report.unknown, "waited for a rank whose past is not known any more");
+  print_rest(report.unknown, "waited for a rank whose earlier calls are no longer known");
   print_rest(
       report.in_waiting_calls,
       "waited for a rank in a call that may itself have waited: CHAMELEON_TIMING=full records it");
@@ -266,8 +266,8 @@ void add_slow_command(CLI::App& app, int& status) {
                    "Modified z-score beyond which an instance is slow (3.5)");
   verb->add_option("--phase", options->phase, "Only in this phase, by its number: see phases");
   verb->add_option("--least", options->least,
-                   "Delays that the run would gain less without are only counted: percent (1)");
-  verb->add_option("--limit", options->slow.most, "Delays whose gain is worked out (7)");
+                   "Gain below which a delay is only counted, in percent of the run (1)");
+  verb->add_option("--limit", options->slow.most, "Number of delays whose gain is computed (7)");
   verb->add_flag("--published", options->slow.published,
                  "The arithmetic of the paper's program instead of its equations");
   verb->add_option("--split", options->split, "Where a rank's part of a pattern ends: see patterns")

@@ -162,9 +162,8 @@ void add_stats_command(CLI::App& app, int& status) {
   verb->add_option("trace", options->trace, "Trace file")->required();
   verb->add_option("--by", options->by, "Rows: call (default) or path")
       ->check(CLI::IsMember({"call", "path"}));
-  CLI::Option* waits =
-      verb->add_flag("--waits", options->waits,
-                     "What the time in calls was spent on: waiting, by its kind, and transfer");
+  CLI::Option* waits = verb->add_flag(
+      "--waits", options->waits, "Causes of the time in calls: waiting, by its kind, and transfer");
   verb->add_option("--rank", options->ranks, "Only of these ranks, as 3, 0-15 or 0-56:8");
   CLI::Option* json = verb->add_flag("--json", options->json, "One JSON object");
   verb->add_flag("--csv", options->csv, "With --waits: a line a rank, call and call path, in ns")

@@ -170,7 +170,7 @@ class Findings {
     for (const SpentShare& share : summary.shares)
       if (share.name == kShareNames.back() && share.mean_ns > kGrave * summary.run_ns)
         add("The tracer took " + duration_text(share.mean_ns) + " of a rank's run, " +
-            share_text(share.mean_ns / summary.run_ns) + ", which is in no other time here. " +
+            share_text(share.mean_ns / summary.run_ns) + "; no other time here includes it. " +
             tool_advice(summary.run_ns));
   }
 
@@ -224,7 +224,7 @@ Result<TraceSummary> TraceSummary::make(const Trace& trace) {
     summary.run_ns = std::max(summary.run_ns, static_cast<double>(facts.run_ns));
   if (!trace.complete)
     findings.add(
-        "The run did not reach MPI_Finalize, or is still running: what is here ends at "
+        "The run did not reach MPI_Finalize, or is still running: this is its state at "
         "the last flush.");
   if (trace.timing == "none") {
     findings.add("No times were recorded: there are only counts and bytes (chameleon stats).");

@@ -131,7 +131,7 @@ void print_times(const char* name, const TimesColumn& times) {
   if (times.total == 0) return;
   const double percent = static_cast<double>(times.within * 10000 / times.total) / 100.0;
   std::printf(
-      "%-13s %3.2f %%  %llu of %llu sums as near as stated; off by %.2f %% (median), "
+      "%-13s %3.2f %%  %llu of %llu sums within the stated error; error %.2f %% (median), "
       "%.2f %% (95 of 100), %.3f %% over all ranks\n",
       name, percent, static_cast<unsigned long long>(times.within),
       static_cast<unsigned long long>(times.total), 100 * times.median, 100 * times.percentile_95,

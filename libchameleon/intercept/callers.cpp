@@ -51,7 +51,7 @@ std::string find_other_tool(const LoadedCode& mpi) {
   const std::string owner = where.dli_fname;
   return first + (count > 1 ? " and " + std::to_string(count - 1) + " more" : std::string()) +
          " in " + owner.substr(owner.rfind('/') + 1) +
-         " came before the tracer's: what that does not pass on as MPI_* is not recorded";
+         " came before the tracer's: calls that it does not pass on as MPI_* are not recorded";
 }
 
 }  // namespace

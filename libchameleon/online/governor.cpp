@@ -21,7 +21,8 @@ std::string Governor::step(Cause cause, const Spent& now) {
   before_ = now;
   if (cause == Cause::kMarkers && every_ < kMost) {
     every_ *= 2;
-    return "one of " + std::to_string(every_) + " markers is acted on that were before";
+    return "one of " + std::to_string(every_) +
+           " markers is acted on that was acted on at the start";
   }
   if (times_ && !drops_times_) {
     drops_times_ = true;

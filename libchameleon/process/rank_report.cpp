@@ -57,7 +57,8 @@ Trace RankReport::trace(bool lost_flush, const RankClock& clock) {
   for (const std::string& what : declared_) declares(true, what);
   const std::string python = callpath::Engine::python_not_shown();
   declares(!python.empty(), python);
-  declares(streams.crowded(), "more threads call MPI than there are streams: the last is of many");
+  declares(streams.crowded(),
+           "more threads call MPI than there are streams: several share the last stream");
   declares(squeezed_ != 0, "calls with less than 16 KiB of stack left were not recorded");
   declares(lost_flush, kLostFlushDeclaration);
   declares(has_fault(), fault_declaration(first_fault()));

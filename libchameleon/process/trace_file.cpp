@@ -22,7 +22,7 @@ void TraceFile::write_last(const Trace& whole) {
 void TraceFile::keep_last_words(const RankList& ranks) {
   Trace words = empty_trace();
   words.declarations.push_back(
-      {"rank 0 ran out of memory: what it had not written by then is missing", ranks});
+      {"rank 0 ran out of memory: events that it had not written by then are missing", ranks});
   writer_->keep_last_words(words);
 }
 

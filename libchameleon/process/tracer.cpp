@@ -172,8 +172,8 @@ void Tracer::say_if_unmarked() {
   if (!settings_.clustering || settings_.markers == Markers::kOff || online_.facts().markers != 0)
     return;
   if (settings_.markers == Markers::kProgram && recorder_.times().run_ns() < kMinuteNs) return;
-  say_plain("no markers: %s; all was merged once, at the end",
-            recorder_.threaded() ? "they are not looked for where several threads may call MPI"
+  say_plain("no markers: %s; traces were merged once, at the end",
+            recorder_.threaded() ? "they are not searched for if several threads may call MPI"
                                  : found_.why_none());
 }
 

@@ -67,7 +67,7 @@ function criticalPart() {
   return [
     make("h2", {}, "Critical path"),
     note(`The chain of computing and calls that ends last, on ${ranksText(String(critical.last_rank))}; it goes from rank to rank ${countText(critical.jumps)} times. What is on it makes the run longer if it takes longer. Beyond the mean: what balance there would save at most.`),
-    critical.lost_jumps > 0 ? note(`${countText(critical.lost_jumps)} waits for something too long ago are not followed.`) : null,
+    critical.lost_jumps > 0 ? note(`${countText(critical.lost_jumps)} waits are not followed: their cause is too long ago.`) : null,
     rowsTable("Functions on the critical path", "function", critical.function.filter((row) => takesAny(row.ranks)), [
       { title: "mean of a rank", number: true, value: (row) => row.mean_compute_seconds, text: (row) => secondsText(row.mean_compute_seconds) },
       { title: "beyond the mean", number: true, value: (row) => row.beyond_seconds, text: (row) => secondsText(row.beyond_seconds) },
