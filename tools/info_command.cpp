@@ -250,7 +250,7 @@ void print_online(const Trace& trace, const Summary& summary) {
               << "\n";
   if (!trace.rules.empty())
     std::cout << "rules        " << count_text(summary.rule_matches) << " of "
-              << count_text(summary.rule_values) << " values are as they say\n";
+              << count_text(summary.rule_values) << " values agree with the rules\n";
   if (!online.filter.empty()) std::cout << "filter       " << online.filter << "\n";
   if (online.acted != 0 || online.markers != 0)
     std::cout << "markers      " << count_text(online.markers) << ", acted on "

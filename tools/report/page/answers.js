@@ -6,7 +6,7 @@ import { filterNote, takesAny, takesRank } from "./filter.js";
 import { treePicture } from "./tree.js";
 import { bytesText, countText, listText, shareText, timeText } from "./text.js";
 
-const leftOut = () => [note(data.left_out ?? "Ranks have several threads: this takes one sequence of calls a rank.")];
+const leftOut = () => [note(data.left_out ?? "Ranks have several threads: this view needs one sequence of calls for each rank.")];
 
 export function efficiencyView() {
   const { efficiency } = data;
@@ -18,7 +18,7 @@ export function efficiencyView() {
     ["serialisation", efficiency.serialisation, "longest computing / run on an ideal network", "ranks wait for each other although all compute alike"],
     ["transfer", efficiency.transfer, "run on an ideal network / run", "messages and calls take their time"]];
   return [
-    filterNote(". The factors are those of all ranks: how well ranks run together is no property of some of them. Load balance shows what each chosen rank spent."),
+    filterNote(". The factors are those of all ranks, not of some. Load balance shows the times of each chosen rank."),
     make("div", { class: "cards" }, rows.map(([title, value, words]) => card(title[0].toUpperCase() + title.slice(1), shareText(value), words))),
     note(`The run takes ${timeText(efficiency.run_seconds * 1e9)}, on an ideal network ${timeText(efficiency.ideal_seconds * 1e9)}: there calls take no time, and only waiting for others is left.`),
     table("Factors of parallel efficiency", [
@@ -34,7 +34,7 @@ export function patternsView() {
   if (!patterns) return leftOut();
   const most = Math.max(...patterns.rows.map((row) => row.mean * row.instances), 0);
   return [
-    note(`${countText(patterns.patterns)} patterns of ${countText(patterns.families)} families, ${countText(patterns.instances)} instances. A pattern is what some ranks do together again and again; patterns that are alike once partners are counted from the own rank, and come from the same lines, are a family.`),
+    note(`${countText(patterns.patterns)} patterns of ${countText(patterns.families)} families, ${countText(patterns.instances)} instances. A pattern is a group of messages and collectives that some ranks repeat. Patterns with the same relative partners, from the same lines of the program, are a family.`),
     patterns.unmatched > 0 ? note(`${countText(patterns.unmatched)} messages and collectives are unmatched: the instances around them may be too small.`) : null,
     filterNote(". Families in which they take part; counts and times are those of all their instances."),
     table("Families, by their time", [
@@ -75,7 +75,7 @@ export function pairsView() {
   const outstanding = pairs.outstanding.filter(taken);
   return [
     filterNote(". Pairs and clusters with them; in the picture their numbers are strong."),
-    note(byTime ? "By the time of messages, from the beginning of the send to the end of what completes its receive; both directions together."
+    note(byTime ? "By the time of messages, from the beginning of the send to the end of the call that completes its receive; both directions together."
       : "By bytes, both directions together. CHAMELEON_TIMING=full adds the times of messages."),
     make("h2", {}, "Pairs that stand out"),
     outstanding.length > 0 ? pairTable("Pairs that have far more than the others", outstanding, byTime) : note("None."),

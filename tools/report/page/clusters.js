@@ -44,7 +44,7 @@ function differenceList(index) {
     items.push(make("li", {}, `${one.call} ${one.field} ${one.value} at `, placeLink(one.site)));
   if (found.more > 0) items.push(make("li", {}, `and ${countText(found.more)} more`));
   if (items.length === 0)
-    items.push(make("li", {}, "Nothing in which its ranks' calls or partners differ from all others': what set it apart was the interval in which leads were elected."));
+    items.push(make("li", {}, "Calls and partners of its ranks do not differ from those of all other ranks: they differed only in the interval in which leads were elected."));
   return make("ul", {}, items);
 }
 
@@ -123,7 +123,7 @@ export function clustersView() {
     detail.replaceChildren();
     if (index < 0) return;
     detail.append(make("h2", {}, `Cluster ${index + 1}: ${ranksText(clusters[index].ranks)}`),
-      make("p", {}, `Lead ${clusters[index].lead}, Call-Path ${clusters[index].call_path}. ${splitText(index)}What its ranks do that not all do:`),
+      make("p", {}, `Lead ${clusters[index].lead}, Call-Path ${clusters[index].call_path}. ${splitText(index)}Calls of its ranks that not all ranks make:`),
       differenceList(index));
   };
   const move = (step) => {

@@ -15,8 +15,8 @@ export const timesShared = !timeClasses && data.info.timing === "histogram" &&
   data.info.count_l > 0 && data.info.clusters.some((one) => !/^\d+$/.test(one.ranks));
 export const measured = data.load?.measured ?? false;  // whole times of each rank
 export const kTimesShared = measured
-  ? "Of ranks that behaved alike the times at a place are those of one of them; how long a rank computed in all, and was in MPI, it measured itself. CHAMELEON_TIMING=full or CHAMELEON_CLUSTERING=off keeps every rank's at every place."
-  : "Of ranks that behaved alike the times are those of one of them: whether they share work evenly is not known. CHAMELEON_TIMING=full or CHAMELEON_CLUSTERING=off keeps those of each.";
+  ? "Ranks that behaved alike share the times at a place: they are those of one of these ranks. The sums of computing and of MPI calls are each rank's own. CHAMELEON_TIMING=full or CHAMELEON_CLUSTERING=off keeps every rank's times at every place."
+  : "Ranks that behaved alike share the times of one of these ranks: whether they share work evenly is not known. CHAMELEON_TIMING=full or CHAMELEON_CLUSTERING=off keeps the times of each rank.";
 
 // The ranks that take longest at a call of a place, "rank 3: 40 ms": where they stand out.
 export function longestText(part) {

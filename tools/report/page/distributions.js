@@ -74,7 +74,7 @@ function timePart() {
     const one = ordered.find((entry) => entry.call === call)[what];
     const { x, values } = stepsOf(one.bins);
     words.textContent = `${countText(one.count)} recorded: least ${timeText(one.min)}, median ${timeText(one.median)}, mean ${timeText(one.mean)}, 95 % below ${timeText(one.p95)}, most ${timeText(one.max)}.`;
-    picture.update({ label: `How often ${call} took how long`, x,
+    picture.update({ label: `Distribution of the time in ${call}`, x,
       series: [{ label: "how often", colour: "wait", values, area: true }] });
     numbers.replaceChildren(asTable(() => table(`Times of ${call}`, [
       { title: "from", number: true, value: (row) => row[0], text: (row) => timeText(row[0]) },

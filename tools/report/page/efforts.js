@@ -86,7 +86,7 @@ function effortMap(press) {
   const part = (column, y) => column.parts.find(({ from, to }) =>
     y >= kEffortTop + from * kEffortHigh && y < kEffortTop + to * kEffortHigh);
   return canvas({
-    label: `What ranks that are alike took in each of ${countText(list.filter(({ step }) => step).length)} steps; a band is as high as they are many. The strip above is the slowest rank of each step. A press chooses a window.`,
+    label: `The times of ranks that are alike in each of ${countText(list.filter(({ step }) => step).length)} steps; the height of a band is the number of its ranks. The strip above is the slowest rank of each step. Press a window to choose it.`,
     height: () => kEffortTop + kEffortHigh + 44,
     draw: (context, w, h) => {
       width = w - kEffortLeft - 4;
@@ -206,7 +206,7 @@ export function effortsView() {
       card("Ranks sampled", shareText(total((one) => one.sampled) / total((one) => one.ranks)), "of all ranks, on average"),
       card("Claimed error holds", `${countText(held)} of ${countText(list.length)}`, "windows")),
     filterNote(". Bands are those of all ranks; below are those of the chosen ranks that were sampled."),
-    note(`Measured: ${data.effort_text}. Ranks that are alike in it are a band, as high as they are many; the strip above the bands is the slowest rank of each step. If the strip is dark where the bands are light, single ranks are slow, or ranks take turns. Sums over all ranks are exact; the sampled ranks stand for the others, with the error that is claimed.`),
+    note(`Measured: ${data.effort_text}. Ranks that are alike form a band, whose height is their number. The strip above the bands is the slowest rank of each step. If the strip is dark where the bands are light, single ranks are slow, or ranks take turns. Sums over all ranks are exact; the sampled ranks represent the others, within the claimed error.`),
     effortMap(show).element,
     asTable(() => windowsTable(list)),
     make("h2", {}, "Sampled ranks"),

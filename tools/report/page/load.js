@@ -19,8 +19,8 @@ function classTable() {
     return { ranks, spread, count: list.length, compute: mean(load.compute), in_call: mean(load.in_call) };
   });
   return [
-    make("h2", {}, "Classes of ranks with like times"),
-    note("At a place the ranks of a class have the mean of all of them. Within: how far a rank may be from it, at places of at least 1 % of its time."),
+    make("h2", {}, "Classes of ranks with similar times"),
+    note("The time of a rank at a place is the mean of its class. Within: the largest deviation of a rank from this mean, at places that take at least 1 % of its time."),
     table("Classes", [
       { title: "ranks", value: (row) => row.ranks, text: (row) => listText(row.ranks), class: "wrap" },
       { title: "how many", number: true, value: (row) => row.count, text: (row) => countText(row.count) },

@@ -74,7 +74,7 @@ function findings() {
     list.push([`${shareText(top.call_seconds / stats.call_seconds)} of the MPI time is in ${top.call} at `,
                placeLink(top.site), ". ", view("calls", "All calls"), "."]);
   if (info.tool_share > 0.05)
-    list.push([`The tracer took ${shareText(info.tool_share)} of the run, which is in no time on this page. ` +
+    list.push([`The tracer took ${shareText(info.tool_share)} of the run; no time on this page includes it. ` +
       (info.acted > 1 && runNs() > kShortRun ? "Longer time steps, or votes at fewer markers (CHAMELEON_CALL_FREQUENCY=auto), reduce it."
         : "Most of it is the start and the end of the run: the longer the run, the smaller its share.")]);
   return list;
@@ -85,7 +85,7 @@ function timesText() {
   if (groups.length === 0) return "Times are those of every rank.";
   const most = Math.max(...groups.map((one) => one.spread));
   const widest = [...groups].sort((a, b) => b.spread - a.spread).slice(0, kClassesNamed);
-  return `Times are sums over all ranks of a class with like times: ${countText(timeClasses.length)} ` +
+  return `Times are sums over all ranks of a class with similar times: ${countText(timeClasses.length)} ` +
     `classes; a rank's mean at a place that takes 1 % of its time or more is within ${shareText(most)} of its class's. ` +
     widest.map((one) => `${ranksText(one.ranks).replace(/^(.{60}[^,]*),.*/, "$1, …")}: within ${shareText(one.spread)}.`).join(" ") +
     (groups.length > widest.length ? ` ${countText(groups.length - widest.length)} more classes are in Load balance.` : "");
@@ -104,7 +104,7 @@ function exactness() {
     groups.set(key, group);
   }
   for (const { ranks, share, kinds } of groups.values())
-    lines.push(`Of ${ranksText(ranks)} the trace does not know exactly, in parts: ${kinds.join(", ")}` +
+    lines.push(`Not exact in parts of the trace, for ${ranksText(ranks)}: ${kinds.join(", ")}` +
                (share > 0 ? ` (${shareText(share)} of all events).` : "."));
   for (const one of info.declarations) lines.push(`${one.what}: ${ranksText(one.ranks)}.`);
   if (lines.length === 0) lines.push("Calls and parameters are exact for every rank.");
@@ -116,7 +116,7 @@ function exactness() {
   else if (timesShared)
     lines.push(kTimesShared);
   else if (info.timing === "histogram")
-    lines.push("Times of ranks that behaved alike are one distribution, whose mean counts for each of them.");
+    lines.push("Ranks that behaved alike share one distribution of times; its mean is used for each of them.");
   if (data.timeline?.unmatched > 0)
     lines.push(`${countText(data.timeline.unmatched)} receives or collectives are unmatched.`);
   if (data.left_out) lines.push(`${data.left_out}.`);
@@ -177,7 +177,7 @@ export function overview() {
           ...(info.clustering_seconds !== undefined
             ? [row("Clustering took", `${timeText(1e9 * info.clustering_seconds)} summed over ranks, ${bytesText(info.clustering_bytes)}`),
                row("Merging took", `${timeText(1e9 * info.merging_seconds)} summed over ranks, ${bytesText(info.merge_bytes)}`)] : []),
-          ...(info.rules ? [row("Rules", `${countText(info.rules.matched)} of ${countText(info.rules.values)} values are as they say`)] : []),
+          ...(info.rules ? [row("Rules", `${countText(info.rules.matched)} of ${countText(info.rules.values)} values agree with the rules`)] : []),
           ...(info.filter ? [row("Filter", info.filter === "on" ? "on: only kinds of values in which ranks differ were sent" : "off")] : []),
           row("Markers", `${countText(info.markers)}, acted on ${countText(info.acted)}`),
           row("Traced ranks", info.traced_ranks))),

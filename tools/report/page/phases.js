@@ -39,7 +39,7 @@ export function phasesView() {
   if (list.length === 0)
     return [note(info.markers > 0
       ? "The trace does not say which state each marker led to."
-      : "The program has no markers, so that all ranks were merged once, in MPI_Finalize.")];
+      : "The program has no markers, so the traces of all ranks were merged once, in MPI_Finalize.")];
   const inTime = list[list.length - 1].end > 0;
   let axis = inTime ? "time" : "marker", at = -1;
   const left = 12, right = 12, top = 46, band = 64;

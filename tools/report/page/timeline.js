@@ -263,7 +263,7 @@ export function timelineView() {
     filterNote(". The time steps are those of all ranks; below them are the chosen ones."),
     ...seriesBand(timeline.end),
     make("h2", {}, "All ranks"),
-    several ? note("Calls have the mean of all steps" + (timeClasses?.some((one) => !/^\d+$/.test(one.ranks)) ? " and of ranks with like times" : "") +
+    several ? note("Calls have the mean of all steps" + (timeClasses?.some((one) => !/^\d+$/.test(one.ranks)) ? " and of ranks with similar times" : "") +
       ": the band above shows which steps were slow.") : null,
     timeline.has_waits ? make("div", { class: "controls" }, choice("Colours", [["work", "work and waiting"], ["kinds", "kinds of calls"],
       ...(detail.tracks.some((track) => track.waits.length > 0) ? [["who", "who is waited for"]] : [])], colours, (value) => {

@@ -66,7 +66,7 @@ function criticalPart() {
   ], rows, { shown: 20 });
   return [
     make("h2", {}, "Critical path"),
-    note(`The chain of computing and calls that ends last, on ${ranksText(String(critical.last_rank))}; it goes from rank to rank ${countText(critical.jumps)} times. What is on it makes the run longer if it takes longer. Beyond the mean: what balance there would save at most.`),
+    note(`The chain of computing and calls that ends last, on ${ranksText(String(critical.last_rank))}; it goes from rank to rank ${countText(critical.jumps)} times. If something on it takes longer, the run takes longer. Beyond the mean: the most that balance there would save.`),
     critical.lost_jumps > 0 ? note(`${countText(critical.lost_jumps)} waits are not followed: their cause is too long ago.`) : null,
     rowsTable("Functions on the critical path", "function", critical.function.filter((row) => takesAny(row.ranks)), [
       { title: "mean of a rank", number: true, value: (row) => row.mean_compute_seconds, text: (row) => secondsText(row.mean_compute_seconds) },
@@ -79,7 +79,7 @@ function criticalPart() {
 export function waitsView() {
   const { waits } = data;
   if (!timed) return [note("No times were recorded (CHAMELEON_TIMING=none).")];
-  if (!waits) return [note(data.left_out ?? "Ranks have several threads, whose waits are not told apart.")];
+  if (!waits) return [note(data.left_out ?? "Ranks have several threads: the waits of single threads are not known.")];
   const { all, by_rank } = waits;
   const part = (seconds) => shareText(all.call_seconds > 0 ? seconds / all.call_seconds : 0);
   const of = by_rank.ranks_per_point;
