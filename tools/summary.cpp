@@ -224,7 +224,7 @@ Result<TraceSummary> TraceSummary::make(const Trace& trace) {
     summary.run_ns = std::max(summary.run_ns, static_cast<double>(facts.run_ns));
   if (!trace.complete)
     findings.add(
-        "The run did not reach MPI_Finalize, or is still running: this is its state at "
+        "The run did not reach MPI_Finalize, or is still running: what is here ends at "
         "the last flush.");
   if (trace.timing == "none") {
     findings.add("No times were recorded: there are only counts and bytes (chameleon stats).");

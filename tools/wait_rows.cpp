@@ -93,7 +93,7 @@ std::vector<std::string> wait_notes(const Trace& trace, const WaitReport& waits)
   std::vector<std::string> notes = {timeline_text(trace)};
   if (trace.timing != "full")
     notes.push_back(
-        "occasional waiting is not in means, and counts as excess: "
+        "waiting that comes and goes is not in means, and counts as excess: "
         "CHAMELEON_TIMING=full has it");
   if (const std::string text = at_once_text(waits.events, waits.at_once); !text.empty())
     notes.push_back(text);

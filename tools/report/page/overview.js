@@ -47,7 +47,7 @@ function findings() {
   const list = [];
   const { load, info, stats } = data;
   if (!info.complete)
-    list.push(["The run did not reach MPI_Finalize, or is still running: this is its state at the last flush."]);
+    list.push(["The run did not reach MPI_Finalize, or is still running: what is here ends at the last flush."]);
   if (!timed) return [...list, ["No times were recorded: there are only counts and bytes."]];
   const slow = [...data.slow].sort((a, b) => b.lost_seconds - a.lost_seconds).slice(0, 3);
   for (const one of slow.sort((a, b) => a.first - b.first)) list.push(slowWords(one));
