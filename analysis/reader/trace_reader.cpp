@@ -241,6 +241,15 @@ std::vector<Outlier> TraceReader::outliers() const {
   return outliers;
 }
 
+std::vector<PairAccount> TraceReader::pair_accounts() const {
+  const Trace& trace = state_->trace;
+  std::vector<PairAccount> accounts;
+  for (const chameleon::PairAccount& one : trace.pair_accounts.all())
+    accounts.push_back({one.source, trace.rank_of(one.stream), trace.thread_of(one.stream),
+                        least_bytes(one), one.messages, one.ns, one.longest_ns, one.longest_event});
+  return accounts;
+}
+
 std::vector<Wait> TraceReader::waits(Error& error) const {
   std::vector<Wait> rows;
   const Trace& trace = state_->trace;

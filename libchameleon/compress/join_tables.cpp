@@ -20,6 +20,7 @@ void join_tables(Trace& trace, Trace& other) {
   trace.times.supersede(std::move(other.times));
   trace.totals.supersede(std::move(other.totals));
   trace.outliers.merge(other.outliers);
+  trace.pair_accounts.merge(other.pair_accounts);
   if (other.declarations.empty()) return;
   std::map<std::string, std::size_t> declared;
   for (const Declaration& mine : trace.declarations) declared.emplace(mine.what, declared.size());

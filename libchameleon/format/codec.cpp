@@ -10,6 +10,7 @@
 #include "format/file.h"
 #include "format/node_codec.h"
 #include "format/outliers_codec.h"
+#include "format/pair_accounts_codec.h"
 #include "format/series_codec.h"
 #include "format/times_codec.h"
 #include "format/totals_codec.h"
@@ -46,6 +47,7 @@ enum Section : std::uint64_t {
   kSources = 20,
   kOutliers = 21,
   kEfforts = 22,
+  kPairAccounts = 23,
 };
 
 /// Offsets of module 0 from here on are places in the section of source frames; those below are
@@ -314,6 +316,9 @@ Bytes encode_trace(const Trace& trace) {
     section(out, kWaits, [&](ByteWriter& w) { write_waits(w, trace.times); });
   if (trace.outliers.known())
     section(out, kOutliers, [&](ByteWriter& w) { write_outliers(w, trace.outliers); });
+  if (!trace.pair_accounts.empty() && trace.world_size > 0)
+    section(out, kPairAccounts,
+            [&](ByteWriter& w) { write_pair_accounts(w, trace.pair_accounts, trace.world_size); });
   return out.take();
 }
 
@@ -388,6 +393,7 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
       case kTimes: read_times(part, trace); break;
       case kWaits: read_waits(part, trace.times); break;
       case kOutliers: read_outliers(part, trace.outliers); break;
+      case kPairAccounts: read_pair_accounts(part, trace.world_size, trace.pair_accounts); break;
       default: continue;  // of a newer minor version
     }
     if (!part.ok()) return corrupt("section " + std::to_string(tag) + " holds what cannot be");

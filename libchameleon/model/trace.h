@@ -17,6 +17,7 @@
 #include "model/node.h"
 #include "model/online_facts.h"
 #include "model/outliers.h"
+#include "model/pair_accounts.h"
 #include "model/phase_totals.h"
 #include "model/series.h"
 #include "model/time_table.h"
@@ -94,7 +95,8 @@ struct Trace final : CallSchema, RunFacts {
   CarriedFacts carried;
   TimeTable times;  ///< empty: those of the nodes hold, as in files before 1.4
   PhaseTotals totals;
-  Outliers outliers;  ///< of a complete trace whose times are distributions
+  Outliers outliers;           ///< of a complete trace whose times are distributions
+  PairAccounts pair_accounts;  ///< of a complete trace with times
   std::vector<Declaration> declarations;
   OnlineFacts online;
   Series series;    ///< over markers; of a part, what it adds

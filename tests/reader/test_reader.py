@@ -212,7 +212,8 @@ def number(text):
 def has_table(trace, name):
     """`export` leaves out tables of what a trace has nothing of."""
     return bool({"efforts": trace.efforts, "samples": trace.efforts,
-                 "outliers": trace.outliers}.get(name, True))
+                 "outliers": trace.outliers,
+                 "pair_accounts": trace.pair_accounts}.get(name, True))
 
 
 def compare_tables(tools, path, trace, timing=True):
@@ -311,7 +312,8 @@ for name, titles in chameleon_trace.COLUMNS.items():
     assert tuple(frame.columns) == titles and len(frame) == len(rows), name
     for title, column in zip(titles, zip(*rows)):
         assert [None if v is pandas.NA else v for v in frame[title]] == list(column), (name, title)
-    optional = {"efforts": trace.efforts, "samples": trace.efforts, "outliers": trace.outliers}
+    optional = {"efforts": trace.efforts, "samples": trace.efforts, "outliers": trace.outliers,
+                "pair_accounts": trace.pair_accounts}
     if name != "clusters" and optional.get(name, True):
         assert len(pandas.read_csv(f"{sys.argv[3]}/{name}.csv")) == len(frame), name
 pairs = ["source", "dest"]

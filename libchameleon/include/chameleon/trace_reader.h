@@ -219,6 +219,16 @@ struct Outlier {
   std::uint64_t ns = 0, usual_ns = 0;  ///< the latter the median there
 };
 
+/// The time that a rank was in the calls that completed its receives from another, of messages of a
+/// size: `least_bytes` or more, less than twice that (0: none).
+struct PairAccount {
+  std::uint32_t source = 0, rank = 0, thread = 0;
+  std::uint64_t least_bytes = 0;
+  std::uint64_t messages = 0, ns = 0;
+  std::uint64_t longest_ns = 0;      ///< of one message
+  std::uint64_t longest_number = 0;  ///< the event that completed it, as Event::number
+};
+
 /// How the trace came about on line.
 struct Markers {
 /// clustering, markers, acted, flushes, ...: docs/reference/facts.md.
@@ -290,6 +300,8 @@ class __attribute__((visibility("default"))) TraceReader {
   /// Single calls that took far longer than others, by stream and number; where times are
   /// distributions.
   std::vector<Outlier> outliers() const;
+  /// By receiver, source and size; of complete traces with times.
+  std::vector<PairAccount> pair_accounts() const;
 
   /// By rank, call and path. Reads every call of all ranks. None and `error` if the trace has no
   /// times, its ranks have several threads, or it is damaged.

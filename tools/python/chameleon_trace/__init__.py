@@ -18,6 +18,7 @@ from .markers import marker
 from .nodes import CallNode, Form, Inexact, Loop, SpecialRank, TimeEntry
 from .overview import Comparison, RankTimes
 from .outliers import Outlier
+from .pair_accounts import PairAccount
 from .payload import Call, Cluster, Declaration, Field, Frame, Module, Online, Phase, Predefined, \
     SourceFrame
 from .place_waits import PlaceWaits
@@ -36,8 +37,8 @@ __version__ = "0.1.0"
 __all__ = ["Bar", "COLUMNS", "Call", "CallNode", "Cluster", "Communicator", "Comparison",
            "Declaration", "EffortStep", "EffortStratum", "EffortWindow", "Event", "Fact", "Field",
            "Form", "Frame", "Histogram", "Inexact", "Line", "Loop", "Module", "NOT_RECORDED",
-           "ONLINE_FACTS", "Online", "Outlier", "OverRanks", "Phase", "PlaceTimes", "PlaceWaits",
-           "Predefined", "RANK_FACTS", "RUN_FACTS", "RankFacts", "RankList", "RankTimes",
-           "SourceFrame", "Span", "SpecialRank", "StreamTimes", "TimeClass", "TimeEntry", "TimeTable",
-           "Timeline", "Took", "Total", "Trace", "TraceError", "ValueSequence", "compare", "marker",
-           "parse_trace", "read_trace"]
+           "ONLINE_FACTS", "Online", "Outlier", "OverRanks", "PairAccount", "Phase", "PlaceTimes",
+           "PlaceWaits", "Predefined", "RANK_FACTS", "RUN_FACTS", "RankFacts", "RankList",
+           "RankTimes", "SourceFrame", "Span", "SpecialRank", "StreamTimes", "TimeClass",
+           "TimeEntry", "TimeTable", "Timeline", "Took", "Total", "Trace", "TraceError",
+           "ValueSequence", "compare", "marker", "parse_trace", "read_trace"]

@@ -12,6 +12,7 @@ from .nodes import NodeReader
 from .rank_list import MOST_RANKS, RankList
 from .efforts import read_efforts as decode_efforts
 from .outliers import read_outliers as decode_outliers
+from .pair_accounts import read_pair_accounts as decode_pair_accounts
 from .series import read_series as decode_series
 from .totals import read_totals as decode_totals
 from .times import TimeTable
@@ -69,6 +70,7 @@ class Part:
         self.efforts = []
         self.totals = []
         self.outliers = None
+        self.pair_accounts = None
         self.nodes = []
         self.times = None
         reader = Reader(data)
@@ -232,9 +234,14 @@ class Part:
             raise corrupt("there are two tables of outliers")
         self.outliers = decode_outliers(reader)
 
+    def read_pair_accounts(self, reader):
+        if self.pair_accounts is not None:
+            raise corrupt("there are two tables of pair accounts")
+        self.pair_accounts = decode_pair_accounts(reader, self.world_size)
+
     SECTIONS = {1: read_run, 2: read_calls, 3: read_arrays, 4: read_modules, 5: read_paths,
                 6: read_predefined, 7: read_first_facts, 8: read_declarations, 9: read_nodes,
                 10: read_online, 11: read_state_times, 12: read_clocks, 13: read_threads,
                 14: read_facts, 15: read_times, 16: read_series,
                 17: read_totals, 18: read_waits, 20: read_sources, 21: read_outliers,
-                22: read_efforts}
+                22: read_efforts, 23: read_pair_accounts}

@@ -33,6 +33,8 @@ COLUMNS = {
                 "sum_ns", "deviation_ns", "least_ns", "most_ns", "gap"),
     "samples": ("first_marker", "marker", "stratum", "rank", "ns"),
     "outliers": ("rank", "thread", "event", "kind", "begin_ns", "ns", "usual_ns"),
+    "pair_accounts": ("source", "rank", "thread", "least_bytes", "messages", "ns", "longest_ns",
+                      "longest_event"),
     "loops": ("loop", "parent", "depth", "ranks", "iterations", "events", "compute_ns", "call_ns",
               "place"),
     "sites": ("path", "site", "function", "file", "line", "stack"),
@@ -229,6 +231,14 @@ def _outliers(trace, ranks):
                    one.begin_ns, one.ns, one.usual_ns)
 
 
+def _pair_accounts(trace, ranks):
+    for one in trace.pair_accounts:
+        rank = trace.rank_of(one.stream)
+        if rank in ranks:
+            yield (one.source, rank, trace.thread_of(one.stream), 1 << one.size >> 1, one.messages,
+                   one.ns, one.longest_ns, one.longest_event)
+
+
 def _loops(trace, ranks):
     rows, around = [], {}  # [loop, parent, depth, ranks, sums]; enclosing row of each call node
 
@@ -274,8 +284,8 @@ def _sites(trace, ranks):
 
 ROWS = {"events": _events, "calls": _calls, "messages": _messages, "matrix": _matrix,
         "clusters": _clusters, "phases": _phases, "series": _series, "efforts": _efforts,
-        "samples": _samples, "outliers": _outliers, "loops": _loops,
-        "sites": _sites}
+        "samples": _samples, "outliers": _outliers, "pair_accounts": _pair_accounts,
+        "loops": _loops, "sites": _sites}
 
 
 def rows(trace, name, ranks):
@@ -284,7 +294,7 @@ def rows(trace, name, ranks):
     if name not in ROWS:
         raise ValueError(f"no table {name!r}: there are {', '.join(ROWS)}")
     if trace.threads > 1 and name not in ("clusters", "phases", "series", "efforts", "samples",
-                                          "outliers", "loops", "sites"):
+                                          "outliers", "pair_accounts", "loops", "sites"):
         raise ValueError(f"ranks of this trace have up to {trace.threads} threads, and tables follow "
                          "one thread a rank: use Trace.events(stream)")
     return ROWS[name](trace, _wanted(trace, ranks))

@@ -14,6 +14,7 @@ from .fact_table import RUN_FACTS
 from .facts import MOST_CARRIED, add_others, joined, joined_value
 from .loop_places import innermost, loop_place
 from .outliers import joined_outliers
+from .pair_accounts import NO_OTHERS, joined_pair_accounts
 from .overview import Comparison, rank_times, trace_html
 from .payload import NO_ONLINE, Declaration
 from .place_waits import place_waits
@@ -49,6 +50,7 @@ class Trace:
         self.efforts = []  # of EffortWindow
         self.totals = []  # of Total, by rank and phase
         self.outliers = []  # of Outlier, by stream and event
+        accounts = None
         declared = {}
         # Uniting what a damaged file claims must not take long.
         self._work = MOST_WORK
@@ -71,8 +73,11 @@ class Trace:
             self.efforts = joined_efforts(self.efforts, part.efforts)
             self.totals = self._later(self.totals, part.totals)
             self.outliers = joined_outliers(self.outliers, part.outliers or [])
+            accounts = joined_pair_accounts(accounts, part.pair_accounts)
             for what, ranks in part.declarations:
                 declared[what] = self._united(declared.get(what, ranks), ranks)
+        # Of PairAccount, by stream, source and size, and what has no account.
+        self.pair_accounts, self.other_receives = accounts or ([], NO_OTHERS)
         for fact in RUN_FACTS:
             setattr(self, fact.name, run[fact.name])
         self.run_facts = {**run, **{name: value for name, value in self.online._asdict().items()
