@@ -11,7 +11,7 @@ function(chameleon_runtime)
   set(record
     record/arguments.cpp record/call_use.cpp record/tool_gate.cpp record/event_table.cpp
     record/event_uses.cpp record/given_rules.cpp record/interval_signer.cpp record/objects.cpp record/options.cpp
-    record/outlier_log.cpp
+    record/outlier_log.cpp record/pair_log.cpp record/pair_tallies.cpp record/receive_effects.cpp record/receive_use.cpp
     record/rank_trace.cpp record/raw.cpp record/raw_file.cpp record/recorder.cpp
     record/share.cpp record/site_effort.cpp record/slots.cpp record/stack_room.cpp record/stream_book.cpp
     record/streams.cpp record/thread_number.cpp record/time_account.cpp

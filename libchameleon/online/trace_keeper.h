@@ -205,6 +205,7 @@ class TraceKeeper {
     online_.totals = std::move(all.totals);
     online_.totals.limit(online_.times);
     online_.outliers = std::move(all.outliers);
+    online_.pair_accounts = std::move(all.pair_accounts);
     online_.threads = std::max(online_.threads, all.threads);
     online_.declarations = std::move(all.declarations);
     const auto declare = [&](const char* what, const RankList& ranks) {

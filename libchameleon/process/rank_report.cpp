@@ -88,6 +88,7 @@ Trace RankReport::trace(bool lost_flush, const RankClock& clock) {
         trace.outliers.add(one);
       trace.outliers.settle();
     }
+    stream.trace.book().pairs().report(number, times.ns_per_tick(), trace.pair_accounts);
     trace.ranks.insert(number);
     trace.facts.emplace(number, std::move(facts));
     if (stream.raw != nullptr) std::fclose(std::exchange(stream.raw, nullptr));

@@ -5,10 +5,12 @@
 /// parameter, driven by the table, before and after the call. A call with a key (call_key.h) may
 /// do without: its event is looked up by the key.
 
+#include "mpi/call_meaning.h"
 #include "mpi/error_number.h"
 #include "record/call_key.h"
 #include "record/call_values.h"
 #include "record/own_statuses.h"
+#include "record/receive_effects.h"
 #include "record/request_values.h"
 
 namespace chameleon::record {
@@ -56,6 +58,23 @@ class CallRecord {
     return record::has_key(call_, made_, objects, key);
   }
   auto key(std::uint64_t objects) const { return key_of(call_, made_, objects); }
+
+  /// After the call: the room for a message that it receives or will, or the type that it made.
+  ReceiveRoom room() const {
+    ReceiveRoom room;
+    constexpr int count = last_of(kCall, Kind::kCount), type = last_of(kCall, Kind::kDatatype);
+    constexpr int made = made_datatype(kCall);
+    if (call_.values[0] != 0) return room;
+    if constexpr (made >= 0) {
+      room.element_bytes = call_.objects.type_bytes(*std::get<made>(call_.args));
+    } else if constexpr (Call::kReceives && count >= 0 && type >= 0) {
+      room.elements = scalar<C, count>(call_.args);
+      room.element_bytes = call_.objects.type_bytes(std::get<type>(call_.args));
+      if constexpr (has(kCall, Attribute::kPartitioned))
+        room.elements *= scalar<C, first_of(kCall, Kind::kInt)>(call_.args);
+    }
+    return room;
+  }
 
   [[gnu::always_inline]] void look_at_comm() { record::look_at_comm(call_); }
 

@@ -78,6 +78,8 @@ class IntervalLog {
   /// No more events should come before room is made.
   bool full() const { return size_ + 1 > most_ || table_full_; }
   bool empty() const { return end() == 0; }
+  /// The table is to be cleared as if it were full.
+  void crowd() { table_full_ = true; }
   /// Much can come yet.
   bool roomy() const { return 2 * size_ < most_ && !table_full_; }
   void seal() { sealed_ = size_; }

@@ -56,6 +56,12 @@ void Objects::keep_array(std::uint64_t id, std::span<const std::int64_t> array) 
   streams_.present().unusual = true;
 }
 
+std::span<const std::int64_t> Objects::array(std::int64_t id) const {
+  const auto found = arrays_.find(static_cast<std::uint64_t>(id));
+  if (found == arrays_.end()) return {};
+  return found->second;
+}
+
 void Objects::seal_arrays(bool others) {
   if (others) {
     sealed_arrays_.insert(arrays_.begin(), arrays_.end());

@@ -57,6 +57,8 @@ class Objects {
     if (recent != id || id == 0) keep_array(recent = id, array);
     return id;
   }
+  /// The elements of an array that the present interval has; none if it has no such array.
+  std::span<const std::int64_t> array(std::int64_t id) const;
   /// Arrays up to here belong to the interval that was closed; if there are other threads, and they
   /// may be in the midst of an interval, to the next one too.
   void seal_arrays(bool others);

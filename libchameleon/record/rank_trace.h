@@ -83,6 +83,7 @@ class RankTrace {
   bool history_creates() const { return history_.creates; }
   /// Times of the run so far: of what was joined, dropped or spilled.
   const StreamBook& book() const { return book_; }
+  PairLog& pairs() { return book_.pairs(); }
   /// The thread waited at the marker that began the interval that was closed, or is being.
   void waited(const MarkerWait& wait) { book_.waited(wait); }
   /// Something failed in the middle of a change: what happened since `take` is lost.

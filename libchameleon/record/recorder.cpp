@@ -118,6 +118,16 @@ void Recorder::spill() {
   streams_.present().unusual = true;
 }
 
+/// A new event.
+void Recorder::learn_receives(Stream& stream, std::uint32_t number, const ReceiveRoom& room) {
+  IntervalLog& log = stream.trace.log();
+  PairLog& pairs = stream.trace.pairs();
+  const EventTable& table = log.table();
+  pairs.learn(table.generation(), number, table[number].call, table.values(table[number]), room,
+              [this](std::int64_t id) { return objects_.array(id); });
+  if (pairs.crowded()) log.crowd();
+}
+
 Share Recorder::take_share(bool keeps) {
   Share share;
   share.keeps = keeps;

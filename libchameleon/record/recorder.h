@@ -109,6 +109,8 @@ class Recorder {
       }
     }
     log.append(number, compute, communication);
+    if (stream.trace.pairs().wants(log.table().generation(), number)) [[unlikely]]
+      learn_receives(stream, number, event.room());
     if (log.full()) [[unlikely]]
       spill();
   }
@@ -141,6 +143,7 @@ class Recorder {
   friend class ToolSection;
 
   void spill();
+  void learn_receives(Stream& stream, std::uint32_t number, const ReceiveRoom& room);
   std::optional<ValueBound> value_bound();
 
   const RecordOptions& options_;

@@ -17,6 +17,8 @@ void StreamBook::learn(const EventTable& table) {
 void StreamBook::add(const IntervalLog& log, double ns_per_tick) {
   if (!keeps_) return;
   learn(log.table());
+  const bool pairs = pairs_.counts();
+  if (pairs) pairs_.begin(log.table().generation());
   constexpr std::size_t kAhead = 6;
   constexpr std::size_t kCached = 128;  // accounts that stay in the first cache
   const std::span<const IntervalLog::Record> records = log.records();
@@ -24,6 +26,7 @@ void StreamBook::add(const IntervalLog& log, double ns_per_tick) {
     book_.add_ticks(symbols_[record.event()], record.compute(), record.communication(),
                     ns_per_tick);
     if (looks_) outliers_.add(book_, record.compute(), record.communication(), ns_per_tick);
+    if (pairs) pairs_.add(record.event(), record.communication());
   };
   std::size_t i = 0;
   if (!first_ && !records.empty()) {

@@ -14,6 +14,7 @@
 #include "record/folded_paths.h"
 #include "record/interval_log.h"
 #include "record/outlier_log.h"
+#include "record/pair_log.h"
 
 namespace chameleon::record {
 
@@ -27,7 +28,10 @@ class StreamBook {
   /// The events of the log are the stream's next.
   void add(const IntervalLog& log, double ns_per_tick);
   /// Times are kept no longer.
-  void stop() { keeps_ = looks_ = false; }
+  void stop() {
+    keeps_ = looks_ = false;
+    pairs_.stop();
+  }
   Accounts accounts() const { return book_.accounts(); }
 
   /// Whether all events of the run were looked at for outliers: where times are distributions.
@@ -36,6 +40,10 @@ class StreamBook {
   std::vector<Outlier> outliers(std::uint32_t stream, double ns_per_tick) const {
     return outliers_.outliers(book_, stream, ns_per_tick);
   }
+
+  /// Of the same events.
+  PairLog& pairs() { return pairs_; }
+  const PairLog& pairs() const { return pairs_; }
 
   /// The stream waited at the marker that begins the present interval.
   void waited(const MarkerWait& wait) {
@@ -54,6 +62,7 @@ class StreamBook {
   FoldedPaths paths_;
   AccountBook book_;
   OutlierLog outliers_;
+  PairLog pairs_;
   std::vector<std::uint32_t> symbols_;  ///< by event: the number that the book knows
   std::uint32_t generation_ = 0;        ///< of the table that these are of
   std::optional<Place> first_;          ///< of the present interval
