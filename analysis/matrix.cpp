@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/matrix.h"
 
+#include <utility>
+
 #include "analysis/rank_rounds.h"
 
 namespace chameleon::analysis {
@@ -30,6 +32,28 @@ void MatrixBuilder::add(const RankOperations& at, std::uint64_t times) {
   }
 }
 
+void take_own_waits(const Trace& trace, CommunicationMatrix& matrix) {
+  for (const PairAccount& account : trace.pair_accounts.all()) {
+    const std::uint32_t rank = trace.rank_of(account.stream);
+    const auto found = matrix.cells.find({account.source, rank});
+    if (found == matrix.cells.end()) continue;
+    MatrixCell& cell = found->second;
+    if (!std::exchange(cell.own_wait, true)) cell.wait_ns = 0;
+    if (__builtin_add_overflow(cell.wait_ns, account.ns, &cell.wait_ns)) cell.wait_ns = UINT64_MAX;
+    if (cell.longest.event == 0 || account.longest_ns > cell.longest.ns)
+      cell.longest = {account.longest_ns, rank, trace.thread_of(account.stream),
+                      account.longest_event};
+  }
+}
+
+std::string waits_text(std::size_t pairs, std::size_t own) {
+  if (pairs == 0) return "";
+  if (own == pairs) return "waits are each receiver's own";
+  if (own == 0) return "waits are means at each place, which ranks that behave alike may share";
+  return "waits of " + std::to_string(own) + " of " + std::to_string(pairs) +
+         " pairs are each receiver's own, the others' are means at each place";
+}
+
 Result<CommunicationMatrix> communication_matrix(const Trace& trace, const RankList& ranks,
                                                  Loops loops) {
   MatrixBuilder builder(ranks);
@@ -47,6 +71,7 @@ Result<CommunicationMatrix> communication_matrix(const Trace& trace, const RankL
     if (ranks.contains(rank))
       for (const auto& [call, count] : at->unmodelled()) builder.matrix.unmodelled[call] += count;
   }
+  take_own_waits(trace, builder.matrix);
   return std::move(builder.matrix);
 }
 

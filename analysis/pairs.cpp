@@ -103,10 +103,13 @@ Result<RankPairs> rank_pairs(const Trace& trace, PairMeasure measure) {
   if (!matrix) return matrix.error();
   std::map<Ranks, RankPair> pairs;
   for (const auto& [channel, cell] : matrix->cells) {
-    RankPair& pair = pairs[std::minmax(channel.first, channel.second)];
+    const auto [at, fresh] = pairs.try_emplace(std::minmax(channel.first, channel.second));
+    RankPair& pair = at->second;
     pair.messages += cell.messages;
     pair.bytes += cell.bytes;
     pair.wait_ns += static_cast<double>(cell.wait_ns);
+    pair.own_wait = (fresh || pair.own_wait) && (cell.own_wait || cell.wait_ns == 0);
+    if (cell.longest.ns > pair.longest.ns) pair.longest = cell.longest;
   }
   if (measure == PairMeasure::kTransfer) {
     const Result<SizeClasses> classes = transfers_of(trace);

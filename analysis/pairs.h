@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/matrix.h"
 #include "base/result.h"
 #include "model/trace.h"
 #include "statistics/linkage.h"
@@ -37,6 +38,8 @@ struct RankPair {
   std::uint32_t a = 0, b = 0;  ///< world ranks, the lower first; equal for messages to itself
   std::uint64_t messages = 0, bytes = 0;
   double wait_ns = 0;
+  bool own_wait = false;   ///< that is what each receiver waited itself
+  LongestWait longest;     ///< with `own_wait`
   double transfer_ns = 0;  ///< with `kTransfer` only, as what follows
   /// Transfer beyond what is expected: for each size, the median over pairs of the mean of a pair.
   double residual_ns = 0;

@@ -23,7 +23,7 @@ struct Format {
 constexpr std::array<Format, 11> kFormats = {{
     {"csv",
      "Folder of tables: events, calls, messages, matrix, clusters, phases, series, loops, sites, "
-     "waits, samples, outliers",
+     "waits, samples, outliers, pair_accounts",
      export_csv},
     {"json", "The same tables, each an array of records", export_json},
     {"folded", "Folded stacks, a line a stack, for flame graphs", export_folded},

@@ -145,6 +145,15 @@ void print_text(const CommunicationMatrix& matrix, const RankList& ranks, const 
               << bytes_text(static_cast<double>(sums.sent)) << "\n";
   for (const auto& [call, count] : matrix.unmodelled)
     std::cout << "not included: the data of " << call << " x" << count << "\n";
+  if (by == "time") {
+    std::size_t waits = 0, own = 0;
+    for (const Pair& pair : pairs)
+      if (pair.second.wait_ns > 0) {
+        ++waits;
+        own += pair.second.own_wait ? 1 : 0;
+      }
+    if (const std::string text = waits_text(waits, own); !text.empty()) std::cout << text << "\n";
+  }
   if (const std::string text = at_once_text(matrix.events, matrix.at_once); !text.empty())
     std::cout << text << "\n";
 }
@@ -168,7 +177,8 @@ void print_document(const Trace& trace, const CommunicationMatrix& matrix) {
                                  {"dest", pair.second},
                                  {"messages", cell.messages},
                                  {"bytes", cell.bytes},
-                                 {"wait_seconds", static_cast<double>(cell.wait_ns) * 1e-9}});
+                                 {"wait_seconds", static_cast<double>(cell.wait_ns) * 1e-9},
+                                 {"own_wait", cell.own_wait}});
   document["collectives"] = Json::array();
   for (const auto& [rank, sums] : matrix.collectives)
     document["collectives"].push_back({{"rank", rank},

@@ -58,6 +58,9 @@ void print_pair(const RankPair& pair, PairMeasure measure) {
   if (measure == PairMeasure::kTransfer)
     std::cout << ", " << duration_text(std::abs(pair.residual_ns))
               << (pair.residual_ns < 0 ? " less" : " more") << " than expected";
+  if (measure == PairMeasure::kWait && pair.longest.event != 0)
+    std::cout << ", longest " << duration_text(static_cast<double>(pair.longest.ns)) << " on rank "
+              << pair.longest.rank << " in event " << count_text(pair.longest.event);
   std::cout << "\n";
 }
 
@@ -129,6 +132,15 @@ void print_text(const Clustered& all, const Options& options) {
   std::cout << "\ndendrogram: the distance at which branches join\n"
             << dendrogram_text(all.items(), all.merges, names, leaves);
   print_matrix(all);
+  if (all.measure == PairMeasure::kWait) {
+    std::size_t waits = 0, own = 0;
+    for (const RankPair& pair : all.found.pairs)
+      if (pair.wait_ns > 0) {
+        ++waits;
+        own += pair.own_wait ? 1 : 0;
+      }
+    if (const std::string text = waits_text(waits, own); !text.empty()) std::cout << text << "\n";
+  }
   if (const std::string text = at_once_text(all.found.events, all.found.at_once); !text.empty())
     std::cout << text << "\n";
 }
@@ -159,7 +171,15 @@ void print_document(const Clustered& all, const Options& options) {
   for (std::size_t i = 0; i < all.found.pairs.size(); ++i) {
     const RankPair& pair = all.found.pairs[i];
     Json row = {{"a", pair.a}, {"b", pair.b}, {"messages", pair.messages}, {"bytes", pair.bytes}};
-    if (all.measure == PairMeasure::kWait) row["wait_seconds"] = pair.wait_ns * 1e-9;
+    if (all.measure == PairMeasure::kWait) {
+      row["wait_seconds"] = pair.wait_ns * 1e-9;
+      row["own_wait"] = pair.own_wait;
+      if (pair.longest.event != 0)
+        row["longest"] = {{"seconds", static_cast<double>(pair.longest.ns) * 1e-9},
+                          {"rank", pair.longest.rank},
+                          {"thread", pair.longest.thread},
+                          {"event", pair.longest.event}};
+    }
     if (all.measure == PairMeasure::kTransfer) {
       row["transfer_seconds"] = pair.transfer_ns * 1e-9;
       row["residual_seconds"] = pair.residual_ns * 1e-9;

@@ -192,6 +192,7 @@ class Tables {
     for (const SeriesSpan& span : request_.trace.series.spans()) series.row(series_cells(span));
     if (const Status written = write_efforts(); !written) return written;
     if (const Status written = write_outliers(); !written) return written;
+    if (const Status written = write_pair_accounts(); !written) return written;
     Table loops(request_, "loops", json_,
                 {"loop", "parent", "depth", "ranks", "iterations", "events", "compute_ns",
                  "call_ns", "place"});
@@ -308,6 +309,20 @@ class Tables {
       if (request_.ranks.contains(trace.rank_of(one.stream)))
         table.row({trace.rank_of(one.stream), trace.thread_of(one.stream), one.event,
                    one.in_call ? "call" : "compute", one.begin_ns, one.ns, one.usual_ns});
+    return table.close();
+  }
+
+  /// Likewise.
+  Status write_pair_accounts() {
+    const Trace& trace = request_.trace;
+    if (trace.pair_accounts.all().empty()) return Unit{};
+    Table table(request_, "pair_accounts", json_,
+                {"source", "rank", "thread", "least_bytes", "messages", "ns", "longest_ns",
+                 "longest_event"});
+    for (const PairAccount& one : trace.pair_accounts.all())
+      if (request_.ranks.contains(trace.rank_of(one.stream)))
+        table.row({one.source, trace.rank_of(one.stream), trace.thread_of(one.stream),
+                   least_bytes(one), one.messages, one.ns, one.longest_ns, one.longest_event});
     return table.close();
   }
 

@@ -216,6 +216,7 @@ Result<Events> events(const Request& request, const Load& load, Sites& sites) {
     result.critical = critical(trace, path.finish(), sites);
   }
   builder.matrix.unmodelled = facts->unmodelled;
+  take_own_waits(trace, builder.matrix);
   result.matrix = std::move(builder.matrix);
   // Too many different sizes become powers of two: the page draws those anyway.
   std::map<std::int64_t, std::uint64_t> classes;
