@@ -32,7 +32,7 @@ struct Options {
   std::string output;
   std::string fidelity, algorithm, clustering, format, steps, k, equality, count_tolerance;
   std::string rules, filter;
-  std::string markers, every, vote, flush_seconds, wait, timing, frames;
+  std::string markers, every, vote, flush_seconds, wait, timing, pairs, frames;
   std::string effort, effort_steps, effort_k, effort_error, effort_confidence;
   std::vector<std::string> settings;
   std::vector<std::string> application;
@@ -89,6 +89,7 @@ std::vector<std::string> environment(const Options& options, const std::string& 
   set("CHAMELEON_FLUSH_SECONDS", options.flush_seconds);
   set("CHAMELEON_WAIT", options.wait);
   set("CHAMELEON_TIMING", options.timing);
+  set("CHAMELEON_PAIRS", options.pairs);
   set("CHAMELEON_FRAMES", options.frames);
   set("CHAMELEON_EFFORT", options.effort);
   set("CHAMELEON_EFFORT_STEPS", options.effort_steps);
@@ -284,6 +285,9 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
   verb->add_option("--output,-o", options->output, "Trace file (CHAMELEON_OUTPUT)");
   verb->add_option("--fidelity", options->fidelity, "exact, checked, lead (CHAMELEON_FIDELITY)");
   verb->add_option("--timing", options->timing, "histogram, full, none (CHAMELEON_TIMING)");
+  verb->add_option("--pairs", options->pairs,
+                   "Whether each rank adds up its waits for each sender: on, off "
+                   "(CHAMELEON_PAIRS)");
   verb->add_option("--frames", options->frames,
                    "Frames of call paths that have to agree: all, or L+T, the L innermost and the "
                    "T outermost (CHAMELEON_FRAMES)");

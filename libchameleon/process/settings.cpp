@@ -218,6 +218,7 @@ const std::map<std::string, Variable>& variables() {
        {"all, or how many innermost and outermost frames have to agree, such as 1+1", set_frames}},
       {"PYTHON", {"0 or 1", word(&Settings::python, {{"0", false}, {"1", true}})}},
       {"TIMING", {"none, histogram or full", set_timing}},
+      {"PAIRS", {"on or off", word(&Settings::pairs, {{"on", true}, {"off", false}})}},
       {"TIME_CLASSES", {"a number from 1 to 4096", set_time_classes}},
       {"EVENTS", {"communication or all", set_events}},
       {"EXCLUDE", {"call names or globs, separated by commas", set_exclude}},

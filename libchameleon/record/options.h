@@ -25,6 +25,7 @@ struct EffortSites {
 
 struct RecordOptions {
   Timing timing = Timing::kHistogram;
+  bool pairs = false;  ///< waits by sender (pair_log.h)
   bool all_events = false;
   std::vector<std::string> exclude;       ///< call names or globs, without MPI_
   std::vector<std::string> effort_calls;  ///< the same: those that effort windows are of

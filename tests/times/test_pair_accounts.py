@@ -186,7 +186,8 @@ def traced(tools, ranks, name, words, **variables):
     folder = tools.fresh(f"pair-accounts-{ranks}-{name}")
     (folder / "raw").mkdir()
     path = folder / "t.cham"
-    outcome = tools.traced(ranks, words, path, raw=folder / "raw", cwd=folder, **variables)
+    outcome = tools.traced(ranks, words, path, raw=folder / "raw", cwd=folder,
+                           **{"CHAMELEON_PAIRS": "on", **variables})
     expect(outcome.status == 0, "no trace", outcome)
     trace = chameleon_trace.read_trace(path)
     raw = check_true(trace, folder / "raw")
