@@ -112,8 +112,9 @@ const CriticalPathBuilder::End* CriticalPathBuilder::end_of(std::uint32_t stream
 /// The path that came with who was waited for, and then this call.
 std::uint32_t CriticalPathBuilder::from_cause(const Cause& cause, Key key, const PathShare& own,
                                               std::uint64_t end_ns) {
-  const End* const before = cause.event > 1 ? end_of(cause.stream, cause.event - 1) : nullptr;
-  if (before == nullptr && cause.event > 1) {
+  const std::uint64_t late_event = numbers_.kept(cause.stream, cause.event);
+  const End* const before = late_event > 1 ? end_of(cause.stream, late_event - 1) : nullptr;
+  if (before == nullptr && late_event > 1) {
     lost_ += times_;
     return kNone;
   }
@@ -164,13 +165,14 @@ void CriticalPathBuilder::add(const TimedEvent& event) {
   if (made == kNone) made = fresh(stream.last, key, own, event.end_ns);
   stream.end_ns = event.end_ns;
   stream.end_rest = event.end_rest;
-  stream.event = event.at->number();
+  stream.event = numbers_.next(event.stream(), event.at->number());
   keep(stream, stream.event, made);
 }
 
 /// All paths go through a gate here, and through another where the events are over.
 void CriticalPathBuilder::take(std::uint64_t times) {
   times_ = 1;
+  numbers_.take(times);
   for (std::uint32_t i = 0; i < streams_.size(); ++i) {
     Stream& stream = streams_[i];
     if (stream.last == kNone) continue;

@@ -17,6 +17,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/kept_numbers.h"
 #include "analysis/slack.h"
 #include "analysis/stream_place.h"
 #include "analysis/timeline.h"
@@ -108,6 +109,7 @@ class CriticalPathBuilder {
 
   std::size_t kept_;
   std::uint64_t times_ = 1;
+  KeptNumbers numbers_;
   std::vector<Stream> streams_;
   std::vector<Piece> pieces_;
   std::vector<std::uint32_t> free_;

@@ -52,8 +52,9 @@ void Delays::add(const TimedEvent& event) {
   if (streams_.size() <= event.stream()) streams_.resize(event.stream() + std::size_t{1});
   std::vector<Past>& stream = streams_[event.stream()];
   if (stream.empty()) stream.resize(kept_);
-  Past& past = stream[event.at->number() % kept_];
-  past.number = event.at->number();
+  const std::uint64_t number = numbers_.next(event.stream(), event.at->number());
+  Past& past = stream[number % kept_];
+  past.number = number;
   past.begin_ns = event.begin_ns;
   past.end_ns = event.end_ns;
   past.waited_ns = event.wait_end_ns - event.wait_begin_ns;
@@ -63,9 +64,10 @@ void Delays::add(const TimedEvent& event) {
   past.computed_ns = gap - std::min(gap, past.waited_ns);
   past.path = event.at->event().path;
   past.call = event.at->event().node->call;
-  past.cause = event.cause.stream != event.stream() && event.cause.begin_ns > event.begin_ns
-                   ? event.cause
-                   : Cause();
+  past.cause = Cause();
+  if (event.cause.stream == event.stream() || event.cause.begin_ns <= event.begin_ns) return;
+  past.cause = event.cause;
+  past.cause.event = numbers_.kept(past.cause.stream, past.cause.event);
 }
 
 const Delays::Past* Delays::past(std::uint32_t stream, std::uint64_t number) const {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/kept_numbers.h"
 #include "analysis/wait_states.h"
 
 namespace chameleon::analysis {
@@ -35,12 +36,25 @@ class Delays {
       : kept_(std::clamp<std::size_t>(kKeptOfAll / std::max<std::size_t>(streams, 1), 64, 2048)) {}
 
   void add(const TimedEvent& event);
-  /// The delay of a wait whose waiter's event was just added.
+  /// As KeptNumbers.
+  void take(std::uint64_t times) { numbers_.take(times); }
+  /// A wait with numbers of events as they are kept here: others may be left out before the delay
+  /// behind it is looked for.
+  WaitState kept(WaitState wait) const {
+    wait.at_event = numbers_.kept(wait.waiter, wait.at_event);
+    wait.cause.event = numbers_.kept(wait.cause.stream, wait.cause.event);
+    return wait;
+  }
+  std::uint64_t told(std::uint32_t stream, std::uint64_t number) const {
+    return numbers_.told(stream, number);
+  }
+  /// The delay of a wait whose waiter's event was just added; both with numbers as `kept`.
   Delay behind(const WaitState& wait) const;
 
  private:
   static constexpr std::size_t kKeptOfAll = std::size_t{1} << 17;
 
+  /// Numbers are as `kept`.
   struct Past {
     std::uint64_t number = 0, begin_ns = 0, end_ns = 0;
     std::uint64_t computed_ns = 0, waited_ns = 0;  ///< before it; the latter at markers
@@ -55,6 +69,7 @@ class Delays {
   Delay behind(const Cause& late, std::uint64_t begin_ns, int depth) const;
 
   std::size_t kept_;  ///< of each stream
+  KeptNumbers numbers_;
   std::vector<std::vector<Past>> streams_;
 };
 

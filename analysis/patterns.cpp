@@ -194,10 +194,12 @@ Result<Patterns> find_once(const Trace& trace, const PatternOptions& options, bo
     cycles_before = order.cycles();
     sequence.take(now, period_ns);
     builder.take(now);
+    if (watch != nullptr) watch->take(now, period_ns);
     times = now;
   };
   rounds.until_ns = [&](std::uint64_t now) { return sequence.until_ns(now); };
-  const bool at_once = watch == nullptr && options.loops == Loops::kAtOnce;
+  const bool takes = watch == nullptr || watch->take;
+  const bool at_once = takes && options.loops == Loops::kAtOnce;
   const RankList ranks = trace.whole_ranks();
   Result<TimelineFacts> timeline = run_timeline(
       trace, ranks,

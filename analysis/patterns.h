@@ -58,6 +58,8 @@ struct PatternWatch {
   std::function<void(PatternInstance&)> completed;  ///< in the order of their ends
   /// In their order, with their numbers.
   std::function<void(const PatternInstance&, std::uint32_t pattern, std::uint32_t family)> placed;
+  /// As RoundWatch::take. None: each iteration is run.
+  std::function<void(std::uint64_t times, double period_ns)> take;
 };
 
 struct PatternOptions {
@@ -66,7 +68,7 @@ struct PatternOptions {
   ContextOf site;         ///< of a call, which tells families apart; none: its whole path
   bool sequence = false;  ///< `Patterns::sequence` is wanted
   const PatternWatch* watch = nullptr;
-  Loops loops = Loops::kAtOnce;  ///< each, where there is a watch
+  Loops loops = Loops::kAtOnce;  ///< each, where a watch has no `take`
 };
 
 /// All instances in order, an item of each list an instance.

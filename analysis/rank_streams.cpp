@@ -80,8 +80,9 @@ bool RankStreams::next(EventView& event) {
   if (!several()) {
     Head& only = heads_.front();
     stream_ = only.view.rank();
-    number_ = ++only.number;
-    return only.view.next(event);
+    if (!only.view.next(event)) return false;
+    number_ = event.number;  // which counts what was left out
+    return true;
   }
   // Without times, the thread that has done least.
   const auto before = [](const Head& a, const Head& b) {

@@ -15,6 +15,8 @@ namespace chameleon::analysis {
 namespace {
 
 constexpr std::size_t kMostOfGroup = 512;
+/// Durations that differ by no more may be equal: their ends are rounded to ns.
+constexpr double kRoundingNs = 2;
 /// A delay is looked for behind waits of at least this share of their instance.
 constexpr double kLeastShare = 0.125;
 /// A delay of so many ranks at one place, with few instances each, is one that moves.
@@ -31,13 +33,14 @@ struct Group {
 
   void add(SlowInstance instance) {
     const auto longer = [](const auto& a, const auto& b) { return a.second.ns() > b.second.ns(); };
-    ns.push_back(static_cast<float>(instance.ns()));
+    const std::size_t at = ns.size();
+    ns.insert(ns.end(), instance.times, static_cast<float>(instance.ns()));
     if (longest.size() == kMostOfGroup) {
       if (longest.front().second.ns() >= instance.ns()) return;
       std::pop_heap(longest.begin(), longest.end(), longer);
       longest.pop_back();
     }
-    longest.emplace_back(ns.size() - 1, std::move(instance));
+    longest.emplace_back(at, std::move(instance));
     std::push_heap(longest.begin(), longest.end(), longer);
   }
 };
@@ -54,6 +57,7 @@ class Watcher {
     watch.completed = [this](PatternInstance& instance) { explain(instance); };
     watch.placed = [this](const PatternInstance& instance, std::uint32_t pattern,
                           std::uint32_t family) { place(instance, pattern, family); };
+    watch.take = [this](std::uint64_t times, double period_ns) { take(times, period_ns); };
   }
   Watcher(const Watcher&) = delete;
 
@@ -81,20 +85,40 @@ class Watcher {
     calls_.clear();
     waiting_.clear();
     numbers_.clear();
+    taken_.clear();
+    times_ = 1;
+    later_ns_ = period_ns_ = 0;
+  }
+
+  void take(std::uint64_t times, double period_ns) {
+    const std::uint64_t left_out = times_ - 1;
+    for (auto& [pattern, number] : numbers_) number += left_out * (number - taken_[pattern]);
+    later_ns_ += static_cast<double>(left_out) * period_ns_;
+    delays_.take(times);
+    taken_ = numbers_;
+    times_ = times;
+    period_ns_ = period_ns;
   }
 
   void look(const TimedEvent& event) {
     waits_.clear();
-    states_.add(event, [&](const WaitState& wait) { waits_.push_back(wait); });
+    states_.add(event, [&](const WaitState& wait) { waits_.push_back(delays_.kept(wait)); });
     delays_.add(event);
     const std::uint64_t place = event.at->event().node->symbol();
-    compute_[place].add(event.at->compute_ns());
     const std::uint64_t ready = std::max(event.begin_ns, event.cause.begin_ns);
-    calls_[place].add(event.end_ns - std::min(event.end_ns, ready));
+    add(compute_[place], event.at->compute_ns());
+    add(calls_[place], event.end_ns - std::min(event.end_ns, ready));
     for (const Operation& operation : event.at->operations())
       if (operation.kind == Operation::Kind::kReceive ||
           (operation.kind == Operation::Kind::kEnd && operation.waits != Waits::kForNobody))
         waiting_.insert(place);
+  }
+
+  void add(Histogram& of, std::uint64_t ns) const {
+    if (times_ == 1) return of.add(ns);
+    const auto all = static_cast<double>(ns) * static_cast<double>(times_);
+    const auto sum = all < 0x1p63 ? static_cast<std::uint64_t>(all) : UINT64_MAX;
+    of.add({times_, sum, ns, ns, all * static_cast<double>(ns), {{Histogram::bin_of(ns), times_}}});
   }
 
   void explain(PatternInstance& instance) const {
@@ -114,12 +138,18 @@ class Watcher {
     made.pattern = pattern;
     made.family = family;
     made.number = ++numbers_[pattern];
-    made.begin_ns = instance.begin_ns;
-    made.end_ns = instance.end_ns;
+    made.times = times_;
+    const auto later = static_cast<std::uint64_t>(later_ns_ + 0.5);
+    made.begin_ns = instance.begin_ns + later;
+    made.end_ns = instance.end_ns + later;
     made.bytes = instance.bytes;
     made.events = instance.events;
     made.wait = instance.wait;
     made.delay = instance.delay;
+    WaitState& longest = made.wait.longest;
+    longest.at_event = delays_.told(longest.waiter, longest.at_event);
+    longest.cause.event = delays_.told(longest.cause.stream, longest.cause.event);
+    made.delay.event = delays_.told(made.delay.stream, made.delay.event);
     for (const Segment& segment : instance.segments)
       made.processes +=
           &segment == &instance.segments.front() || segment.rank != (&segment - 1)->rank ? 1 : 0;
@@ -131,8 +161,10 @@ class Watcher {
   Delays delays_;
   std::vector<WaitState> waits_;  ///< told by the present event
   std::unordered_map<std::uint64_t, Histogram> compute_, calls_;
-  std::unordered_set<std::uint64_t> waiting_;  ///< places
-  std::unordered_map<std::uint32_t, std::uint64_t> numbers_;
+  std::unordered_set<std::uint64_t> waiting_;                         ///< places
+  std::unordered_map<std::uint32_t, std::uint64_t> numbers_, taken_;  ///< now and at `take`
+  std::uint64_t times_ = 1;              ///< that the present iteration stands for
+  double later_ns_ = 0, period_ns_ = 0;  ///< of what was left out so far; of the iterations
 };
 
 void judge(const Watcher& watcher, const SlowOptions& options, SlowReport& report) {
@@ -142,7 +174,8 @@ void judge(const Watcher& watcher, const SlowOptions& options, SlowReport& repor
       continue;
     }
     const std::vector<double> ns(group.ns.begin(), group.ns.end());
-    const statistics::ModifiedScores scores = statistics::modified_scores(ns, options.published);
+    const statistics::ModifiedScores scores =
+        statistics::modified_scores(ns, options.published, options.published ? 0 : kRoundingNs);
     for (const auto& [at, instance] : group.longest) {
       if (!(scores.scores[at] > options.threshold)) continue;
       if (options.within_ns && (instance.begin_ns < options.within_ns->first ||
@@ -278,17 +311,17 @@ Lane without(const SlowReport& report, const SlowFinding& finding) {
   return lane;
 }
 
-Status work_out_savings(const Trace& trace, std::size_t most, SlowReport& report) {
+Status work_out_savings(const Trace& trace, const SlowOptions& options, SlowReport& report) {
   std::stable_sort(
       report.findings.begin(), report.findings.end(),
       [](const SlowFinding& a, const SlowFinding& b) { return a.waited_ns > b.waited_ns; });
-  most = std::min(most, report.findings.size());
+  const std::size_t most = std::min(options.most, report.findings.size());
   for (std::size_t next = 0; next < most;) {
     const std::size_t first = next;
     std::vector<Lane> lanes(1);
     for (; next < most && lanes.size() < kMostLanes; ++next)
       lanes.push_back(without(report, report.findings[next]));
-    const Result<TimelineFacts> run = run_lanes(trace, lanes);
+    const Result<TimelineFacts> run = run_lanes(trace, lanes, options.patterns.loops);
     if (!run) return run.error();
     const auto model = static_cast<double>(run->lane_ends_ns.front());
     for (std::size_t i = 1; i < lanes.size(); ++i)
@@ -325,11 +358,17 @@ Result<SlowReport> find_slow(const Trace& trace, const SlowOptions& options) {
   report.run_ns = static_cast<double>(report.patterns.timeline.end_ns);
   report.clock_error_ns = clock_error(trace);
   judge(watcher, options, report);
+  const auto stands_for_others = [](const SlowInstance& one) { return one.times > 1; };
+  if (std::any_of(report.slow.begin(), report.slow.end(), stands_for_others)) {
+    SlowOptions each = options;
+    each.patterns.loops = Loops::kEach;
+    return find_slow(trace, each);
+  }
   rank_by_affinity(report.slow);
   for (std::vector<std::size_t>& instances :
        joined(by_delay(watcher, trace.timing == "full", report)))
     report.findings.push_back(finding_of(trace, watcher, report, std::move(instances)));
-  if (const Status worked = work_out_savings(trace, options.most, report); !worked)
+  if (const Status worked = work_out_savings(trace, options, report); !worked)
     return worked.error();
   return report;
 }

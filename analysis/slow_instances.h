@@ -7,9 +7,10 @@
 /// for long before a call, or was in a call for long. Instances with the same delay, of the same
 /// rank, are a finding, or of more ranks where it moves on from one to the next. Its saving is what
 /// the run would be shorter, had the delays been as long as they usually are (what_if.h has the
-/// model). The times must be each rank's own. Costs a run of the timeline for the patterns and one
-/// for each seven findings; memory of the patterns, of 4 bytes an instance, and of the 512 longest
-/// instances of each pattern and bytes.
+/// model). The times must be each rank's own. Iterations that are alike are analysed at once; if
+/// their instances turn out to be slow, each iteration is analysed. Costs a run of the timeline for
+/// the patterns and one for each seven findings; memory of the patterns, of 4 bytes an instance, and
+/// of the 512 longest instances of each pattern and bytes.
 
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ namespace chameleon::analysis {
 struct SlowInstance {
   std::uint32_t pattern = 0, family = 0, processes = 0;
   std::uint64_t number = 0;  ///< of its pattern, from 1
+  std::uint64_t times = 1;   ///< it stands for so many instances
   std::uint64_t begin_ns = 0, end_ns = 0;
   double bytes = 0, usual_ns = 0, score = 0;
   std::uint64_t events = 0;

@@ -37,14 +37,14 @@ double median(std::vector<double> values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-ModifiedScores modified_scores(std::span<const double> values, bool published) {
+ModifiedScores modified_scores(std::span<const double> values, bool published, double rounding) {
   ModifiedScores found;
   found.median = median({values.begin(), values.end()});
   if (published) found.median = std::floor(found.median);
   std::vector<double> deviations;
   for (const double x : values) deviations.push_back(std::abs(x - found.median));
   found.mad = median(deviations);
-  if (found.mad == 0) {
+  if (found.mad <= rounding) {
     found.scores = scores_without_mad(values, found.median, published);
     return found;
   }

@@ -27,8 +27,10 @@ struct ModifiedScores {
 };
 
 /// `published`: the paper's program, which takes whole medians, rounded down (Table 7), and for
-/// which everything above the median is an outlier where MAD is 0.
-ModifiedScores modified_scores(std::span<const double> values, bool published = false);
+/// which everything above the median is an outlier where MAD is 0. A MAD up to `rounding`, of the
+/// values, counts as 0.
+ModifiedScores modified_scores(std::span<const double> values, bool published = false,
+                               double rounding = 0);
 
 /// Places of the values that are too large, ascending; none in a group of fewer than four.
 std::vector<std::size_t> high_outliers(std::span<const double> values,

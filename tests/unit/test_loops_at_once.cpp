@@ -10,6 +10,7 @@
 #include "analysis/matrix.h"
 #include "analysis/phases.h"
 #include "analysis/place_waits.h"
+#include "analysis/slow_instances.h"
 #include "analysis/stream_times.h"
 #include "unit/trace_builder.h"
 
@@ -183,6 +184,43 @@ void check_patterns(const Patterns& a, const Patterns& b) {
       FAIL("instance " << i << " begins elsewhere");
 }
 
+/// Slow by more than times are rounded.
+std::vector<SlowInstance> slower(const SlowReport& report) {
+  std::vector<SlowInstance> all = report.slow;
+  std::erase_if(all, [](const SlowInstance& one) { return one.ns() - one.usual_ns < 10; });
+  return all;
+}
+
+void check_slow(const SlowReport& a, const SlowReport& b) {
+  check_patterns(a.patterns, b.patterns);
+  CHECK(a.unjudged == b.unjudged);
+  CHECK(a.unknown <= b.unknown);  // what was left out is not forgotten
+  const std::vector<SlowInstance> of_a = slower(a), of_b = slower(b);
+  REQUIRE(of_a.size() == of_b.size());
+  for (std::size_t i = 0; i < of_a.size(); ++i) {
+    const SlowInstance &one = of_a[i], &other = of_b[i];
+    CHECK(one.pattern == other.pattern);
+    CHECK(one.number == other.number);
+    check_near(static_cast<double>(one.begin_ns), static_cast<double>(other.begin_ns), 1);
+    check_near(one.usual_ns, other.usual_ns, 1);
+    if (other.delay.kind == Delay::Kind::kUnknown) continue;
+    CHECK(one.delay.kind == other.delay.kind);
+    CHECK(one.delay.stream == other.delay.stream);
+    CHECK(one.delay.path == other.delay.path);
+    check_near(static_cast<double>(one.delay.ns), static_cast<double>(other.delay.ns), 10);
+    CHECK(one.delay.event == other.delay.event);
+  }
+  if (a.unknown != b.unknown) return;
+  REQUIRE(a.findings.size() == b.findings.size());
+  for (std::size_t i = 0; i < a.findings.size(); ++i) {
+    CHECK(a.findings[i].instances.size() == b.findings[i].instances.size());
+    CHECK(a.findings[i].usual_ns == Approx(b.findings[i].usual_ns).margin(2));
+    CHECK(a.findings[i].saving_ns.has_value() == b.findings[i].saving_ns.has_value());
+    if (a.findings[i].saving_ns)
+      check_near(*a.findings[i].saving_ns, *b.findings[i].saving_ns, 1000);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("iterations that others stand for change no result") {
@@ -339,7 +377,7 @@ Trace with_outliers(Trace trace, unsigned seed) {
 }  // namespace
 
 TEST_CASE("outliers have times of their own, and iterations without them stand for each other") {
-  std::uint64_t at_once = 0, events = 0, outliers = 0;
+  std::uint64_t at_once = 0, events = 0, outliers = 0, slow_at_once = 0, instances = 0, gains = 0;
   for (unsigned seed = 1; seed <= 40; ++seed) {
     INFO("seed " << seed);
     const Trace trace = with_outliers(some_program(seed), seed);
@@ -364,6 +402,16 @@ TEST_CASE("outliers have times of their own, and iterations without them stand f
     for (const auto& [pair, cell] : matrix->cells)
       CHECK(cell.wait_ns == each_pair->cells.at(pair).wait_ns);
 
+    SlowOptions apart;
+    apart.patterns.loops = Loops::kEach;
+    const auto slow = find_slow(trace, {}), each_slow = find_slow(trace, apart);
+    REQUIRE(slow);
+    REQUIRE(each_slow);
+    slow_at_once += slow->patterns.timeline.at_once;
+    check_slow(*slow, *each_slow);
+    instances += slow->slow.size();
+    for (const SlowFinding& one : slow->findings) gains += one.saving_ns.value_or(0) > 0 ? 1 : 0;
+
     // As they were recorded, and in all as long as the places say.
     std::vector<Outlier> left = trace.outliers.all();
     double computed = 0, in_calls = 0, count = 0;
@@ -386,6 +434,10 @@ TEST_CASE("outliers have times of their own, and iterations without them stand f
   INFO(at_once << " of " << events << " with " << outliers << " outliers");
   CHECK(outliers > 100);
   CHECK(8 * at_once > events);
+  CHECK(instances > 50);
+  INFO(gains << " findings with a gain");
+  CHECK(gains > 0);
+  CHECK(slow_at_once > 0);
 }
 
 TEST_CASE("the mean of the others is what is usual where their sum is lost in rounding") {
