@@ -49,7 +49,8 @@ void take_own_waits(const Trace& trace, CommunicationMatrix& matrix) {
 std::string waits_text(std::size_t pairs, std::size_t own) {
   if (pairs == 0) return "";
   if (own == pairs) return "waits are each receiver's own";
-  if (own == 0) return "waits are means at each place, which ranks that behave alike may share; "
+  if (own == 0)
+    return "waits are means at each place, which ranks that behave alike may share; "
            "CHAMELEON_PAIRS=on records each receiver's own";
   return "waits of " + std::to_string(own) + " of " + std::to_string(pairs) +
          " pairs are each receiver's own, the others' are means at each place";

@@ -9,8 +9,8 @@
 /// the run would be shorter, had the delays been as long as they usually are (what_if.h has the
 /// model). The times must be each rank's own. Iterations that are alike are analysed at once; if
 /// their instances turn out to be slow, each iteration is analysed. Costs a run of the timeline for
-/// the patterns and one for each seven findings; memory of the patterns, of 4 bytes an instance, and
-/// of the 512 longest instances of each pattern and bytes.
+/// the patterns and one for each seven findings; memory of the patterns, of 4 bytes an instance,
+/// and of the 512 longest instances of each pattern and bytes.
 
 #include <optional>
 #include <string>
