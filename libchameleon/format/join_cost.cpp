@@ -58,7 +58,7 @@ std::uint64_t JoinCost::add(const Trace& delta, std::uint64_t times) {
   const std::uint64_t each =
       1 + lists_ + kStepsOfFact * (delta.facts.size() + delta.totals.entries().size()) +
       kStepsOfSpan * delta.series.spans().size() + kStepsOfWindow * delta.efforts.windows().size() +
-      delta.efforts.numbers();
+      (delta.pair_accounts.empty() ? 0 : PairAccounts::kMost) + delta.efforts.numbers();
   std::uint64_t all = 0;
   if (__builtin_mul_overflow(each, times, &all) || __builtin_add_overflow(steps_, all, &steps_))
     steps_ = UINT64_MAX;
