@@ -162,6 +162,9 @@ void print_text(const Trace& trace, const SlowReport& report, const Options& opt
       report.in_waiting_calls,
       "waited for a rank in a call that may itself have waited: CHAMELEON_TIMING=full records it");
   print_rest(report.unjudged, "instances are of patterns with fewer than four, and not judged");
+  const TimelineFacts& timeline = report.patterns.timeline;
+  if (const std::string text = at_once_text(timeline.events, timeline.at_once); !text.empty())
+    std::cout << text << "\n";
 }
 
 Json instance_document(const SlowInstance& one) {

@@ -45,4 +45,10 @@ Encoded encode(std::span<const std::int64_t> numbers) {
   return {false, regular.take()};
 }
 
+void write(ByteWriter& out, std::span<const std::int64_t> numbers) {
+  const Encoded encoded = encode(numbers);
+  out.u8(encoded.packed ? 1 : 0);
+  out.raw(encoded.bytes);
+}
+
 }  // namespace chameleon::format::column

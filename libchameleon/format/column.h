@@ -24,6 +24,8 @@ struct Encoded {
 };
 /// The shorter of the two.
 Encoded encode(std::span<const std::int64_t> numbers);
+/// The same behind a byte that is 1 if it is packed, else 0.
+void write(ByteWriter& out, std::span<const std::int64_t> numbers);
 
 /// Reads `count` numbers of a packed column: f(number) for each. False (and a failed reader) on
 /// what cannot be one.
@@ -62,6 +64,14 @@ bool read(ByteReader& in, bool packed, std::uint64_t count, F f) {
   }
   for (ValueSequence::Cursor cursor(numbers); !cursor.done();) f(cursor.next());
   return true;
+}
+
+/// What `write` wrote.
+template <class F>
+bool read(ByteReader& in, std::uint64_t count, F f) {
+  const std::uint8_t packed = in.u8();
+  if (packed > 1) in.fail();
+  return read(in, packed == 1, count, f);
 }
 
 }  // namespace chameleon::format::column

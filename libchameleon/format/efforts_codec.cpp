@@ -19,9 +19,7 @@ void write_column(ByteWriter& out, const Rows& rows, Get get) {
   std::vector<std::int64_t> numbers;
   for (const auto& row : rows)
     numbers.push_back(static_cast<std::int64_t>(std::min<std::uint64_t>(get(row), kMostNs)));
-  const column::Encoded encoded = column::encode(numbers);
-  out.u8(encoded.packed ? 1 : 0);
-  out.raw(encoded.bytes);
+  column::write(out, numbers);
 }
 
 void write_stratum(ByteWriter& out, const EffortStratum& stratum) {
@@ -72,10 +70,8 @@ class EffortsReader {
     if (rows.size() > numbers_) in_.fail();
     if (!in_.ok()) return;
     numbers_ -= rows.size();
-    const std::uint8_t packed = in_.u8();
-    if (packed > 1) in_.fail();
     auto row = rows.begin();
-    column::read(in_, packed == 1, rows.size(), [&](std::int64_t number) {
+    column::read(in_, rows.size(), [&](std::int64_t number) {
       if (number < 0 || static_cast<std::uint64_t>(number) > most) in_.fail();
       if (in_.ok()) set(*row++, static_cast<std::uint64_t>(number));
     });

@@ -49,11 +49,7 @@ void write_outliers(ByteWriter& out, const Outliers& outliers) {
     for (std::size_t i = 0; i < kOutlierColumns; ++i) columns[i].push_back(row[i]);
     before = &one;
   }
-  for (const std::vector<std::int64_t>& numbers : columns) {
-    const column::Encoded encoded = column::encode(numbers);
-    out.u8(encoded.packed ? 1 : 0);
-    out.raw(encoded.bytes);
-  }
+  for (const std::vector<std::int64_t>& numbers : columns) column::write(out, numbers);
 }
 
 void read_outliers(ByteReader& in, Outliers& outliers) {
@@ -72,10 +68,8 @@ void read_outliers(ByteReader& in, Outliers& outliers) {
   if (!in.ok()) return;
   std::vector<OutlierRow> rows(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < kOutlierColumns; ++i) {
-    const std::uint8_t packed = in.u8();
-    if (packed > 1) in.fail();
     auto row = rows.begin();
-    column::read(in, packed == 1, count, [&](std::int64_t number) {
+    column::read(in, count, [&](std::int64_t number) {
       if (number < 0 || number > kMostValue) in.fail();
       (*row++)[i] = number;
     });

@@ -59,11 +59,7 @@ void write_pair_accounts(ByteWriter& out, const PairAccounts& accounts, std::uin
     for (std::size_t i = 0; i < kAccountColumns; ++i) columns[i].push_back(row[i]);
     stream = one.stream;
   }
-  for (const std::vector<std::int64_t>& numbers : columns) {
-    const column::Encoded encoded = column::encode(numbers);
-    out.u8(encoded.packed ? 1 : 0);
-    out.raw(encoded.bytes);
-  }
+  for (const std::vector<std::int64_t>& numbers : columns) column::write(out, numbers);
 }
 
 void read_pair_accounts(ByteReader& in, std::uint32_t world_size, PairAccounts& accounts) {
@@ -78,10 +74,8 @@ void read_pair_accounts(ByteReader& in, std::uint32_t world_size, PairAccounts& 
   if (!in.ok()) return;
   std::vector<AccountRow> rows(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < kAccountColumns; ++i) {
-    const std::uint8_t packed = in.u8();
-    if (packed > 1) in.fail();
     auto row = rows.begin();
-    column::read(in, packed == 1, count, [&](std::int64_t number) {
+    column::read(in, count, [&](std::int64_t number) {
       if (number < 0 || number > kMostAccountNumber) in.fail();
       (*row++)[i] = number;
     });

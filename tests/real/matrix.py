@@ -102,10 +102,11 @@ def aborts(outcome):
 
 def finds(tools, program, trace):
     """What `check` says: nothing, or what is known of the program."""
-    outcome = tools.chameleon("check", trace, timeout=900)
+    outcome = tools.chameleon("check", trace, "--json", timeout=900)
     if outcome.status == 0:
         return "consistent"
-    expect(program.finding, f"{trace.name}: check", outcome)
+    kinds = {problem["kind"] for problem in json.loads(outcome.stdout)["problems"]}
+    expect(program.finding and kinds == {program.kind}, f"{trace.name}: check", outcome)
     return program.finding
 
 

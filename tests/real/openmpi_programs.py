@@ -45,7 +45,8 @@ def cp2k(tools):
     return [Program(f"cp2k water, {ranks} ranks",
                     [*ENV, "CP2K_DATA_DIR=/usr/share/cp2k", program, "-i", "h2o.inp"], ranks,
                     files=given("h2o.inp"), lines=rb"Total FORCE_EVAL|warnings for this run",
-                    finding="its BLACS asks once whether the last send is over, and not again")
+                    finding="its BLACS asks once whether the last send is over, and not again",
+                    kind="incomplete_request")
             for ranks in (2, 4, 8)]
 
 

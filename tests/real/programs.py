@@ -33,7 +33,8 @@ class Program:
     results: str = ""                   # files that it writes the same each time, a glob
     report: str = ""                    # a file whose lines are compared, not its output
     patience: int = 300
-    finding: str = ""                   # why `check` finds something in it
+    finding: str = ""                   # why `check` finds something in it,
+    kind: str = ""                      # all of which is of this kind
     replays: bool = True
     ends: bool = True                   # every rank reaches MPI_Finalize
 
@@ -80,6 +81,7 @@ def coarrays(tools):
     abort = ("image_fail", "issue-493")
     return [Program(f"coarrays {path.name}", [str(path)], 4,
                     finding="at the end ranks send that they stop, and nobody receives it",
+                    kind="unreceived",
                     replays=False, ends=not path.name.startswith(abort),
                     patience=300 if "burgers" in path.name else PATIENCE)
             for path in sorted(folder.iterdir()) if path.is_file()]
