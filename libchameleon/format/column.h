@@ -66,7 +66,7 @@ bool read(ByteReader& in, bool packed, std::uint64_t count, F f) {
   return true;
 }
 
-/// What `write` wrote.
+/// Reads a column that `write` wrote, as the above.
 template <class F>
 bool read(ByteReader& in, std::uint64_t count, F f) {
   const std::uint8_t packed = in.u8();
