@@ -46,6 +46,7 @@ struct Options {
   int size = 0;
   double compute = 0;  // microseconds per iteration and rank
   bool time = false;
+  bool setup = false;
   std::string_view pattern = {};  // of a program that has phases
   const char* more_usage = "";    // for options that the program reads itself
 };
@@ -66,13 +67,14 @@ class Run {
       if (rank == 0) {
         std::fprintf(stderr,
                      "usage: %s [--iterations N] [--size N] [--compute MICROSECONDS] "
-                     "[--delay RANK:STEP:MICROSECONDS[:compute]] [--time]%s%s\n",
+                     "[--delay RANK:STEP:MICROSECONDS[:compute]] [--setup] [--time]%s%s\n",
                      name_, options.pattern.empty() ? "" : " [--pattern PATTERN]",
                      options.more_usage);
       }
       MPI_Finalize();
       std::exit(2);
     }
+    if (options.setup) set_up();
   }
 
   void start() {
@@ -125,11 +127,21 @@ class Run {
   }
 
  private:
+  // As in codes that read their input on one rank.
+  [[gnu::noinline]] void set_up() {
+    MPI_Bcast(&options.iterations, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Bcast(&options.size, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Bcast(&options.compute, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    long long cells = options.size, all = 0;
+    MPI_Allreduce(&cells, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    check(all == cells * ranks);
+  }
+
   bool parse(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
       const std::string_view option = argv[i];
-      if (option == "--time") {
-        options.time = true;
+      if (option == "--time" || option == "--setup") {
+        (option == "--time" ? options.time : options.setup) = true;
         continue;
       }
       if (i + 1 == argc) return false;
