@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 
 #include "analysis/matrix.h"
@@ -17,7 +16,7 @@ constexpr std::array<const char*, 4> kMeasureNames = {"transfer", "wait", "bytes
 
 using Ranks = std::pair<std::uint32_t, std::uint32_t>;
 
-/// Messages of one pair and size: sizes are powers of two, rounded up.
+/// Messages of one pair and class of sizes.
 struct SizeClass {
   double messages = 0, ns = 0;
 };
@@ -36,7 +35,7 @@ Result<SizeClasses> transfers_of(const Trace& trace) {
       if (operation.kind != Operation::Kind::kReceive) continue;
       const Ranks pair = std::minmax(operation.channel.source, operation.channel.dest);
       const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(operation.bytes, 0));
-      SizeClass& of = classes[static_cast<unsigned>(std::bit_width(bytes))][pair];
+      SizeClass& of = classes[size_class(bytes)][pair];
       of.messages += times;
       of.ns +=
           times * static_cast<double>(event.end_ns - std::min(event.end_ns, event.since_ns[i]));
@@ -48,11 +47,12 @@ Result<SizeClasses> transfers_of(const Trace& trace) {
   return classes;
 }
 
-void add_transfers(const SizeClasses& classes, std::map<Ranks, RankPair>& pairs) {
+void add_transfers(const SizeClasses& classes, std::map<Ranks, RankPair>& pairs,
+                   std::map<unsigned, double>& expected_ns) {
   for (const auto& [size, of_pairs] : classes) {
     std::vector<double> means;
     for (const auto& [ranks, of] : of_pairs) means.push_back(of.ns / of.messages);
-    const double expected = statistics::median(means);
+    const double expected = expected_ns[size] = statistics::median(means);
     for (const auto& [ranks, of] : of_pairs) {
       RankPair& pair = pairs[ranks];
       pair.transfer_ns += of.ns;
@@ -101,6 +101,7 @@ Result<RankPairs> rank_pairs(const Trace& trace, PairMeasure measure) {
   const RankList ranks = trace.whole_ranks();
   const Result<CommunicationMatrix> matrix = communication_matrix(trace, ranks);
   if (!matrix) return matrix.error();
+  RankPairs found;
   std::map<Ranks, RankPair> pairs;
   for (const auto& [channel, cell] : matrix->cells) {
     const auto [at, fresh] = pairs.try_emplace(std::minmax(channel.first, channel.second));
@@ -114,9 +115,8 @@ Result<RankPairs> rank_pairs(const Trace& trace, PairMeasure measure) {
   if (measure == PairMeasure::kTransfer) {
     const Result<SizeClasses> classes = transfers_of(trace);
     if (!classes) return classes.error();
-    add_transfers(*classes, pairs);
+    add_transfers(*classes, pairs, found.expected_ns);
   }
-  RankPairs found;
   found.events = matrix->events;
   found.at_once = matrix->at_once;
   found.ranks = ranks.ranks();

@@ -6,6 +6,7 @@
 /// shows who belongs together. Point to point only. Reads every rank once, or runs the timeline for
 /// times of single messages; memory of the pairs that occur.
 
+#include <bit>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -51,7 +52,14 @@ struct RankPairs {
   std::vector<RankPair> pairs;       ///< by ranks
   std::vector<std::uint32_t> ranks;  ///< ascending; item i of the clustering is rank i of these
   std::uint64_t events = 0, at_once = 0;  ///< as CommunicationMatrix
+  /// With `kTransfer`: what a message is expected to take, by `size_class`.
+  std::map<unsigned, double> expected_ns;
 };
+
+/// Sizes of messages are powers of two, rounded up.
+inline unsigned size_class(std::uint64_t bytes) {
+  return static_cast<unsigned>(std::bit_width(bytes));
+}
 
 /// Error: the trace is damaged.
 Result<RankPairs> rank_pairs(const Trace& trace, PairMeasure measure);

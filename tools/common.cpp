@@ -120,6 +120,10 @@ std::string at_once_text(std::uint64_t events, std::uint64_t at_once) {
          " calls were analysed at once: their iterations repeat others";
 }
 
+std::string padded(const std::string& text, std::size_t width) {
+  return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
+}
+
 std::string hex_text(std::uint64_t value) {
   char text[19];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(value));

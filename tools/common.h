@@ -88,6 +88,8 @@ std::string count_text(std::uint64_t count);
 std::string share_text(double share);
 /// How many calls of a timeline were taken at once (steady_loops.h); empty: none.
 std::string at_once_text(std::uint64_t events, std::uint64_t at_once);
+/// To the right of a column of this width.
+std::string padded(const std::string& text, std::size_t width);
 /// Sixteen digits, as signatures are shown.
 std::string hex_text(std::uint64_t value);
 

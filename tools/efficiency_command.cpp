@@ -51,10 +51,6 @@ const std::vector<Factor>& factors() {
   return all;
 }
 
-std::string padded(const std::string& text, std::size_t width) {
-  return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
-}
-
 void print_row(const std::string& name, const std::vector<Run>& runs,
                const std::function<std::string(const Run&)>& text) {
   std::cout << name << std::string(name.size() < 30 ? 30 - name.size() : 1, ' ');

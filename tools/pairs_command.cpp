@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <iostream>
@@ -14,6 +15,7 @@
 #include "tools/amounts.h"
 #include "tools/common.h"
 #include "tools/dendrogram.h"
+#include "tools/pair_messages.h"
 
 namespace chameleon::tools {
 namespace pairs_verb {
@@ -23,6 +25,7 @@ using Json = nlohmann::ordered_json;
 struct Options {
   std::string trace, by, linkage = "single", svg, csv;
   std::uint32_t clusters = 0;
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> pair;
   std::size_t limit = 10;
   bool json = false;
 };
@@ -206,10 +209,65 @@ Status write_csv(const Clustered& all, const std::string& path) {
   return Unit{};
 }
 
+std::optional<std::pair<std::uint32_t, std::uint32_t>> pair_of(const std::string& text) {
+  std::pair<std::uint32_t, std::uint32_t> pair;
+  const char *begin = text.data(), *end = begin + text.size();
+  const auto first = std::from_chars(begin, end, pair.first);
+  if (first.ec != std::errc() || first.ptr == end || *first.ptr != ',') return std::nullopt;
+  const auto second = std::from_chars(first.ptr + 1, end, pair.second);
+  if (second.ec != std::errc() || second.ptr != end) return std::nullopt;
+  return pair;
+}
+
+/// What receivers of the pair waited, where the trace has no times of its messages.
+int run_accounts(const Trace& trace, const Options& options, const std::string& reason) {
+  if (!options.svg.empty() || !options.csv.empty())
+    return fail("pairs", options.trace + ": no --svg or --csv of --pair: " + reason, kExitRefused);
+  const auto print = options.json ? print_accounts_document : print_accounts;
+  if (print(trace, options.pair->first, options.pair->second)) return kExitOk;
+  return fail("pairs",
+              options.trace + ": no --pair: " + reason +
+                  ", or with CHAMELEON_PAIRS=on for sums of what receivers waited",
+              kExitRefused);
+}
+
+int run_pair(const Trace& trace, const Options& options) {
+  constexpr std::size_t kMostMessages = std::size_t{1} << 20;
+  for (const std::uint32_t rank : {options.pair->first, options.pair->second})
+    if (!trace.ranks.contains(rank))
+      return fail("pairs",
+                  options.trace + ": --pair: there is no rank " + std::to_string(rank) + " in it",
+                  kExitUsage);
+  if (const auto reason = unsupported(trace, PairMeasure::kTransfer))
+    return run_accounts(trace, options, *reason);
+  const Result<RankPairs> pairs = rank_pairs(trace, PairMeasure::kTransfer);
+  if (!pairs) return fail("pairs", pairs.error());
+  const auto found = pair_messages(trace, {&*options.pair, 1}, kMostMessages);
+  if (!found) return fail("pairs", found.error());
+  const PairMessages& messages = found->front();
+  if (messages.messages == 0)
+    return fail("pairs",
+                options.trace + ": no message passes between ranks " + std::to_string(messages.a) +
+                    " and " + std::to_string(messages.b),
+                kExitRefused);
+  if (!options.svg.empty())
+    if (const Status written = write_message_plots(options.svg, messages); !written)
+      return fail("pairs", written.error());
+  if (!options.csv.empty())
+    if (const Status written = write_messages(options.csv, trace, messages); !written)
+      return fail("pairs", written.error());
+  if (options.json)
+    print_messages_document(trace, messages, *pairs);
+  else
+    print_messages(trace, messages, *pairs, options.limit);
+  return kExitOk;
+}
+
 int run_pairs(const Options& options) {
   int status = kExitOk;
   const std::optional<Trace> trace = load_trace("pairs", options.trace, status);
   if (!trace) return status;
+  if (options.pair) return run_pair(*trace, options);
   Clustered all;
   if (options.by.empty())
     all.measure =
@@ -256,18 +314,32 @@ void add_pairs_command(CLI::App& app, int& status) {
   CLI::App* verb = app.add_subcommand(
       "pairs", "Cluster ranks by what passes between them, and find pairs that stand out");
   verb->add_option("trace", options->trace, "Trace file")->required();
-  verb->add_option("--by", options->by,
-                   "What counts between ranks: transfer (time of messages, the default where the "
-                   "trace has it), wait, bytes (else the default) or messages")
-      ->check(CLI::IsMember({"transfer", "wait", "bytes", "messages"}));
-  verb->add_option("--linkage", options->linkage, "single (default), complete or average")
-      ->check(CLI::IsMember({"single", "complete", "average"}));
-  verb->add_option("--clusters", options->clusters,
-                   "Number of clusters into which the dendrogram is cut")
-      ->check(count_of("clusters"));
-  verb->add_option("--limit", options->limit, "Pairs and clusters shown (10)");
-  verb->add_option("--svg", options->svg, "Write the dendrogram to this file");
-  verb->add_option("--csv", options->csv, "Write the pairs to this file");
+  CLI::Option* by =
+      verb->add_option(
+              "--by", options->by,
+              "What counts between ranks: transfer (time of messages, the default where the "
+              "trace has it), wait, bytes (else the default) or messages")
+          ->check(CLI::IsMember({"transfer", "wait", "bytes", "messages"}));
+  CLI::Option* linkage =
+      verb->add_option("--linkage", options->linkage, "single (default), complete or average")
+          ->check(CLI::IsMember({"single", "complete", "average"}));
+  CLI::Option* clusters = verb->add_option("--clusters", options->clusters,
+                                           "Number of clusters into which the dendrogram is cut")
+                              ->check(count_of("clusters"));
+  verb->add_option_function<std::string>(
+          "--pair",
+          [options](const std::string& text) {
+            options->pair = pair_of(text);
+            if (!options->pair)
+              throw CLI::ValidationError(
+                  "--pair", "'" + text + "' is not a pair of ranks: it takes A,B, such as 2,11");
+          },
+          "The messages between two ranks, A,B: times by size, call sites, plots")
+      ->excludes(by, linkage, clusters);
+  verb->add_option("--limit", options->limit, "Pairs and clusters, or sizes of --pair, shown (10)");
+  verb->add_option("--svg", options->svg,
+                   "Write the dendrogram to this file, with --pair its three plots");
+  verb->add_option("--csv", options->csv, "Write the pairs to this file, with --pair its messages");
   verb->add_flag("--json", options->json, "One JSON object");
   verb->callback([options, &status] { status = run_pairs(*options); });
 }

@@ -26,10 +26,6 @@ struct Options {
 std::string pattern_name(std::size_t index) { return "CP" + std::to_string(index + 1); }
 std::string family_name(std::size_t index) { return "F" + std::to_string(index + 1); }
 
-std::string padded(const std::string& text, std::size_t width) {
-  return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
-}
-
 RankList ranks_of(const Pattern& pattern) {
   RankList ranks;
   for (const PatternRole& role : pattern.roles) ranks.insert(role.rank);

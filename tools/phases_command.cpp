@@ -23,10 +23,6 @@ struct Options {
   bool json = false;
 };
 
-std::string padded(const std::string& text, std::size_t width) {
-  return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
-}
-
 double load_balance(const ExecutionPhase& phase, std::uint32_t ranks) {
   return phase.most_compute_ns > 0 ? phase.compute_ns / ranks / phase.most_compute_ns : 0;
 }

@@ -34,8 +34,8 @@ GROUPS = {
     "declared": ["hydro", "multigrid", "bucketsort", "spectral"],
     # Wildcards, communicators, collectives of every kind, Fortran.
     "calls": ["taskfarm", "collectives", "fortran"],
-    # A job that was ended, and ranks with several threads.
-    "special": ["killed", "threads"],
+    # A job that was ended, ranks with several threads, and accounts of pairs.
+    "special": ["killed", "threads", "accounts"],
 }
 
 # `predict` needs SimGrid's launcher; this one prints a result.
@@ -102,7 +102,9 @@ VERBS = {
         "phases --json --published {}.cham")(names) + [f"phases --by markers {names[0]}.cham"],
     "pairs": each("pairs {}.cham", "pairs --by transfer --linkage average {}.cham",
                   "pairs --by wait --clusters 2 --csv {}.csv {}.cham",
-                  "pairs --by messages --json --svg {}.svg {}.cham"),
+                  "pairs --by messages --json --svg {}.svg {}.cham",
+                  "pairs --pair 1,0 --limit 3 {}.cham", "pairs --pair 1,0 --json {}.cham",
+                  "pairs --pair 0,1 --csv {}.messages.csv --svg {}.plots.svg {}.cham"),
     "efficiency": lambda names: each("efficiency {}.cham")(names) + [
         f"efficiency --weak {names[0]}.cham {names[1]}.cham",
         f"efficiency --json {names[1]}.cham {names[0]}.cham"],

@@ -128,6 +128,7 @@ def same_as_verbs(tools, trace, data):
            dict(zip(zip(cells["source"], cells["dest"]), zip(cells["messages"], cells["bytes"])))
            == pairs, f"{name}: the matrix differs")
     same_tree(tools, data["pairs"], trace, name)
+    same_messages(tools, data["pairs"], trace, name)
     same_waits(data, name)
     sizes = data["sizes"]["sizes"]
     expect(sum(count for _, count in sizes) == data["matrix"]["messages"] and
@@ -181,6 +182,23 @@ def same_tree(tools, pairs, trace, name):
     expect(len(cells) == sum(pair[amount] > 0 for pair in two) and
            all(near(cells[pair["a"], pair["b"]], pair[amount])
                for pair in two if pair[amount] > 0), f"{name}: other amounts of pairs")
+
+
+def same_messages(tools, pairs, trace, name):
+    """The plots show the messages of `pairs --pair`."""
+    for plot in pairs.get("plots", []):
+        told = tools.folder / f"{name}.messages.csv"
+        outcome = tools.chameleon("pairs", "--pair", f"{plot['a']},{plot['b']}", "--csv", told, trace)
+        expect(outcome.status == 0, f"{name}: pairs --pair fails", outcome)
+        rows = [line.split(",")[:5] for line in told.read_text().splitlines()[1:]]
+        expect(plot["every"] == 1 and plot["messages"] == len(rows) and
+               [[plot["a"], plot["b"]] if forth else [plot["b"], plot["a"]]
+                for forth in plot["forth"]] == [[int(row[0]), int(row[1])] for row in rows] and
+               plot["bytes"] == [int(row[2]) for row in rows] and
+               [f"{ns * 1e-3:.3f}" for ns in plot["sent"]] == [row[3] for row in rows] and
+               [f"{ns * 1e-3:.3f}" for ns in plot["transfer"]] == [row[4] for row in rows],
+               f"{name}: other messages of ranks {plot['a']} and {plot['b']}")
+    expect(("plots" in pairs) == (pairs["by"] == "transfer"), f"{name}: no plots")
 
 
 def same_as_raw(tools, data, raw, ranks, name):

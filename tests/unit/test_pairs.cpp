@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "analysis/pair_messages.h"
 #include "analysis/pairs.h"
 #include "model/time_code.h"
 #include "unit/trace_builder.h"
@@ -91,6 +92,62 @@ TEST_CASE("a slow pair stands out by its residual, not the one that sends most")
   const std::vector<std::size_t> heavy = outstanding_pairs(*by_bytes, PairMeasure::kMessages);
   REQUIRE(heavy.size() == 1);
   CHECK(by_bytes->pairs[heavy.front()].a == 4);
+}
+
+TEST_CASE("messages of a pair have their sizes, times and places") {
+  Job job(4);
+  for (int i = 0; i < 6; ++i) {
+    job.message(2, 1, i < 4 ? 8 : 512, 1000, i == 3 ? 50'000 : 1000);
+    job.message(1, 2, 8, 2000, 2000);
+    job.message(0, 3, 8);
+  }
+  const Trace trace = job.build();
+  const std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs = {{2, 1}, {0, 1}};
+  const auto found = pair_messages(trace, pairs, 100);
+  REQUIRE(found);
+  REQUIRE(found->size() == 2);
+  CHECK((*found)[1].messages == 0);
+  const PairMessages& pair = (*found)[0];
+  CHECK(pair.a == 1);
+  CHECK(pair.b == 2);
+  CHECK(pair.messages == 12);
+  CHECK(pair.every == 1);
+  REQUIRE(pair.kept.size() == 12);
+  for (std::size_t i = 1; i < pair.kept.size(); ++i)
+    CHECK(pair.kept[i - 1].sent_ns <= pair.kept[i].sent_ns);
+  REQUIRE(pair.sizes.size() == 3);
+  double sum = 0;
+  std::uint64_t messages = 0;
+  for (const SizeMessages& size : pair.sizes) {
+    sum += size.transfer_ns;
+    messages += size.messages;
+    CHECK(size.messages == (size.source == 1 ? 6U : size.bytes == 32 ? 4U : 2U));
+    CHECK(size.median_ns <= static_cast<double>(size.longest.transfer_ns()));
+  }
+  CHECK(messages == 12);
+  CHECK(pair.sizes[0].longest.transfer_ns() > 40'000);
+  const Result<RankPairs> all = rank_pairs(trace, PairMeasure::kTransfer);
+  REQUIRE(all);
+  CHECK(all->pairs[1].transfer_ns == Approx(sum));
+  CHECK(all->expected_ns.contains(size_class(2048)));
+}
+
+TEST_CASE("of many messages of a pair some are kept, evenly, and all are counted") {
+  Job job(2);
+  for (int i = 0; i < 1000; ++i) job.message(0, 1, 8, 1000, 1000 + i % 7);
+  const Trace trace = job.build();
+  const std::pair<std::uint32_t, std::uint32_t> wanted(0, 1);
+  const auto all = pair_messages(trace, {&wanted, 1}, 1000),
+             few = pair_messages(trace, {&wanted, 1}, 50);
+  REQUIRE(all);
+  REQUIRE(few);
+  REQUIRE(all->front().kept.size() == 1000);
+  CHECK(few->front().messages == 1000);
+  CHECK(few->front().every == 32);
+  REQUIRE(few->front().kept.size() == 32);
+  for (std::size_t i = 0; i < 32; ++i)
+    CHECK(few->front().kept[i].sent_ns == all->front().kept[32 * i].sent_ns);
+  CHECK(few->front().sizes.front().transfer_ns == all->front().sizes.front().transfer_ns);
 }
 
 TEST_CASE("what a trace cannot tell is refused with the setting that would") {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "analysis/efficiency.h"
+#include "analysis/pair_messages.h"
 #include "analysis/pairs.h"
 #include "analysis/patterns.h"
 #include "tools/critical_rows.h"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::size_t kMostAnswers = 200, kMostPoints = 1024, kMostFamilies = 100, kMostPairs = 100;
 constexpr std::size_t kMostItems = 256;  ///< of a dendrogram
+constexpr std::size_t kMostPlots = 8;    ///< pairs whose messages are shown
 
 /// Waits of ranks, some that follow each other together where they are many: their means.
 Json waits_by_rank(const Trace& trace, const WaitReport& waits) {
@@ -184,6 +186,37 @@ Json tree(const RankPairs& found, PairMeasure measure,
   return json;
 }
 
+/// Messages of the pairs of these places, as columns: whether the lower rank sent it, when, bytes,
+/// and ns until it was received.
+Result<Json> plots(const Trace& trace, const RankPairs& found,
+                   const std::vector<std::size_t>& places) {
+  constexpr std::size_t kMostMessages = 2000;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
+  for (const std::size_t place : places)
+    pairs.emplace_back(found.pairs[place].a, found.pairs[place].b);
+  const auto messages = pair_messages(trace, pairs, kMostMessages);
+  if (!messages) return messages.error();
+  Json json = Json::array();
+  for (const PairMessages& pair : *messages) {
+    Json forth = Json::array(), sent = forth, bytes = forth, transfer = forth;
+    for (const PairMessage& one : pair.kept) {
+      forth.push_back(one.source == pair.a ? 1 : 0);
+      sent.push_back(one.sent_ns);
+      bytes.push_back(one.bytes);
+      transfer.push_back(one.transfer_ns());
+    }
+    json.push_back({{"a", pair.a},
+                    {"b", pair.b},
+                    {"messages", pair.messages},
+                    {"every", pair.every},
+                    {"forth", std::move(forth)},
+                    {"sent", std::move(sent)},
+                    {"bytes", std::move(bytes)},
+                    {"transfer", std::move(transfer)}});
+  }
+  return json;
+}
+
 Result<Json> pairs(const Trace& trace) {
   const PairMeasure measure =
       unsupported(trace, PairMeasure::kTransfer) ? PairMeasure::kBytes : PairMeasure::kTransfer;
@@ -201,16 +234,26 @@ Result<Json> pairs(const Trace& trace) {
   for (std::size_t i = 0; i < members.size() && i < kMostPairs; ++i)
     json["clusters"].push_back(members[i].to_string());
   if (items <= kMostItems) json["tree"] = tree(*found, measure, merges);
+  const std::vector<std::size_t> outstanding = outstanding_pairs(*found, measure);
   json["outstanding"] = Json::array();
-  for (const std::size_t i : outstanding_pairs(*found, measure))
+  for (const std::size_t i : outstanding)
     if (json["outstanding"].size() < kMostPairs)
       json["outstanding"].push_back(pair_json(found->pairs[i]));
+  const std::vector<std::size_t> nearest =
+      ordered(found->pairs.size(), kMostPairs, [&](std::size_t a, std::size_t b) {
+        return found->pairs[a].amount(measure) > found->pairs[b].amount(measure);
+      });
   json["nearest"] = Json::array();
-  for (const std::size_t i :
-       ordered(found->pairs.size(), kMostPairs, [&](std::size_t a, std::size_t b) {
-         return found->pairs[a].amount(measure) > found->pairs[b].amount(measure);
-       }))
-    json["nearest"].push_back(pair_json(found->pairs[i]));
+  for (const std::size_t i : nearest) json["nearest"].push_back(pair_json(found->pairs[i]));
+  if (measure == PairMeasure::kTransfer) {
+    std::vector<std::size_t> shown = outstanding;
+    for (const std::size_t i : nearest)
+      if (std::find(shown.begin(), shown.end(), i) == shown.end()) shown.push_back(i);
+    if (shown.size() > kMostPlots) shown.resize(kMostPlots);
+    Result<Json> messages = plots(trace, *found, shown);
+    if (!messages) return messages.error();
+    json["plots"] = std::move(*messages);
+  }
   return json;
 }
 

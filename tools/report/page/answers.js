@@ -3,6 +3,7 @@
 import { data, placeLink, share } from "./data.js";
 import { card, make, note, table } from "./dom.js";
 import { filterNote, takesAny, takesRank } from "./filter.js";
+import { pairPlots } from "./plots.js";
 import { treePicture } from "./tree.js";
 import { bytesText, countText, listText, shareText, timeText } from "./text.js";
 
@@ -79,6 +80,7 @@ export function pairsView() {
       : "By bytes, both directions together. CHAMELEON_TIMING=full adds the times of messages."),
     make("h2", {}, "Pairs that stand out"),
     outstanding.length > 0 ? pairTable("Pairs that have far more than the others", outstanding, byTime) : note("None."),
+    ...(pairs.plots ? pairPlots(pairs.plots.filter(taken)) : []),
     make("h2", {}, "Clusters of ranks that belong together"),
     table("Clusters, by single linkage", [
       { title: "cluster", number: true, value: (row) => row.number },
