@@ -14,6 +14,9 @@ namespace {
 
 using Ranks = std::pair<std::uint32_t, std::uint32_t>;
 
+/// A receive ends later than its send began by at least that.
+constexpr std::uint64_t kShortest = 1;
+
 /// Those of one pair. A send and the receive of its message come in any order: the path of a send
 /// is put in where its receive has been, and waits for it otherwise.
 class Collector {
@@ -73,6 +76,7 @@ class Collector {
     SizeMessages& sums = sizes_[size_of(message)];
     std::tie(sums.source, sums.dest, sums.bytes) = size_of(message);
     sums.messages += received.times;
+    if (message.transfer_ns() <= kShortest) found_.too_short += received.times;
     sums.transfer_ns +=
         static_cast<double>(received.times) * static_cast<double>(message.transfer_ns());
     if (sums.longest.received_ns == 0 || message.transfer_ns() > sums.longest.transfer_ns())

@@ -89,7 +89,11 @@ void print_messages(const Trace& trace, const PairMessages& messages, const Rank
   const double error = clock_error_ns(trace, messages.a, messages.b);
   std::cout << "\nclocks of the two ranks agree "
             << (error < 0 ? "as far as one clock is known" : "within " + duration_text(error))
-            << "\n\n"
+            << "\n";
+  if (messages.too_short > 0)
+    std::cout << "messages that are too short for clocks and rounded times: "
+              << count_text(messages.too_short) << "\n";
+  std::cout << "\n"
             << Style().strong(
                    "      size  from    to    messages      time    median  expected   longest"
                    "   sent at  send -> receive")
@@ -139,6 +143,7 @@ void print_messages_document(const Trace& trace, const PairMessages& messages,
   }
   const double error = clock_error_ns(trace, messages.a, messages.b);
   document["clock_error_seconds"] = error < 0 ? Json() : Json(error * 1e-9);
+  document["too_short"] = messages.too_short;
   document["every"] = messages.every;
   document["sizes"] = Json::array();
   for (const SizeMessages& size : messages.sizes)
