@@ -39,8 +39,8 @@ struct SizeMessages {
 struct PairMessages {
   std::uint32_t a = 0, b = 0;  ///< the lower first
   std::uint64_t messages = 0;  ///< both directions
-  /// Of those, messages that end as they are sent, because a receive ends no earlier: rounded
-  /// times and clocks do not tell how long they took.
+  /// Of those, messages that end as they are sent, because a receive ends no earlier: clocks and
+  /// the timeline do not tell how long they took.
   std::uint64_t too_short = 0;
   std::uint64_t every = 1;          ///< one of so many is kept, evenly
   std::vector<PairMessage> kept;    ///< by `sent_ns`

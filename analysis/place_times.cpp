@@ -5,7 +5,6 @@
 
 #include "analysis/arrivals.h"
 #include "analysis/stream_times.h"
-#include "model/time_code.h"
 #include "model/view.h"
 
 namespace chameleon::analysis {
@@ -20,10 +19,12 @@ Status each_full_time(const Trace& trace, std::uint32_t stream,
   EventView event;
   while (view->next(event)) {
     Durations& place = places[{event.node, event.predecessor}];
+    const auto call = trace.calls.find(event.node->call);
     const std::size_t fields = event.values.size();
-    if (fields < 2) continue;
-    place.compute.add(decode_time(event.values[fields - 2]));
-    place.communication.add(decode_time(event.values[fields - 1]));
+    if (fields < 2 || call == trace.calls.end() || call->second.fields.size() != fields) continue;
+    const std::span<const Field> described = call->second.fields;
+    place.compute.add(time_ns(described[fields - 2], event.values[fields - 2]));
+    place.communication.add(time_ns(described[fields - 1], event.values[fields - 1]));
   }
   for (const auto& [at, durations] : places)
     f({*at.first, stream, at.second, static_cast<double>(durations.compute.count()), &durations,

@@ -56,8 +56,8 @@ class Signer {
 std::uint64_t Signer::hash_of(const FollowedEvent& event) const {
   std::uint64_t hash = Node::event_symbol(event.view.node->call, event.view.path);
   for (std::size_t i = 0; i < event.view.values.size(); ++i) {
-    const std::string& kind = event.call->fields[i].kind;
-    if (kind == "time" || kind == "path") continue;  // the path is in the hash already
+    const Field& field = event.call->fields[i];
+    if (is_time(field) || field.kind == "path") continue;  // the path is in the hash already
     std::int64_t value = event.view.values[i];
     if (i < event.call->fields.size() && event.call->fields[i].stored == FieldKind::kEndPoint) {
       const PartnerReadings partner = readings(event.view.end_point(i), event.comm);

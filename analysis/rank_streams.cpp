@@ -11,8 +11,9 @@ namespace {
 
 EventTimes spent_at(const CallDescription& call, const EventView& event, const StreamTimes& times) {
   const std::size_t fields = call.fields.size();
-  if (fields >= 2 && call.fields[fields - 1].kind == "time")
-    return {decode_time(event.values[fields - 2]), decode_time(event.values[fields - 1])};
+  if (fields >= 2 && is_time(call.fields[fields - 1]))
+    return {time_ns(call.fields[fields - 2], event.values[fields - 2]),
+            time_ns(call.fields[fields - 1], event.values[fields - 1])};
   const std::optional<MeanTimes> means = times.of(event);
   if (!means) return {};
   return {static_cast<std::uint64_t>(means->compute_ns + 0.5),

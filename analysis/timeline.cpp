@@ -82,15 +82,25 @@ std::vector<std::uint32_t> Pass::streams() const {
   return streams;
 }
 
+namespace {
+
+/// What rank 0's clock showed when a rank went on after MPI_Init and the tool's start.
+std::int64_t went_on_ns(const RankFacts& facts) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 60;
+  return facts.clock_begin_ns + static_cast<std::int64_t>(std::min(facts.startup_ns, kMost));
+}
+
+}  // namespace
+
 void Pass::align_clocks() {
   std::int64_t first = INT64_MAX;
   for (const auto& [stream, facts] : trace_.facts)
-    if (trace_.thread_of(stream) == 0) first = std::min(first, facts.clock_begin_ns);
+    if (trace_.thread_of(stream) == 0) first = std::min(first, went_on_ns(facts));
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     Row& row = rows_[i];
     const auto facts = trace_.facts.find(trace_.rank_of(row.stream));  // a rank has one clock
     if (facts == trace_.facts.end()) continue;
-    const auto behind = static_cast<double>(facts->second.clock_begin_ns - first);
+    const auto behind = static_cast<double>(went_on_ns(facts->second) - first);
     row.clock = row.start =
         static_cast<std::uint64_t>(std::min(behind * facts_.stretch * kNs, kMostTicks));
     row.nominal = static_cast<std::int64_t>(row.clock);
@@ -369,7 +379,7 @@ std::uint64_t end_of_run(const Trace& trace) {
   for (const auto& [stream, facts] : trace.facts) {
     if (trace.thread_of(stream) != 0) continue;
     if (facts.run_ns <= facts.tool_ns) return 0;
-    const double begin = aligned ? static_cast<double>(facts.clock_begin_ns) : 0;
+    const double begin = aligned ? static_cast<double>(timeline::went_on_ns(facts)) : 0;
     const double drift = aligned ? static_cast<double>(facts.clock_drift_ppb) * 1e-9 : 0;
     first = std::min(first, begin);
     last = std::max(last, begin + static_cast<double>(facts.run_ns - facts.tool_ns) * (1 + drift));
@@ -381,8 +391,9 @@ std::uint64_t end_of_run(const Trace& trace) {
 
 namespace {
 
-/// Times of single instances are within 1/128, and instances that are alike are rounded alike: over
-/// many of them ranks would drift apart. Each rank's own run time says by how much. 0: it does not.
+/// Times of single instances lack the tool's work in each call, and before format 1.9 are rounded:
+/// over many of them ranks would drift apart. Each rank's own run time says by how much. 0: it does
+/// not.
 std::vector<double> own_stretches(const Trace& trace, const std::vector<std::uint64_t>& recorded,
                                   const std::vector<std::uint32_t>& streams) {
   constexpr double kMost = 1.0 / 64;

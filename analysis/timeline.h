@@ -12,8 +12,8 @@
 /// rank lost that way it makes up in later calls that wait, which then wait less.
 /// The whole is run twice. If the first pass ends later than the run did, or earlier, the
 /// second stretches all durations evenly, so that the timeline ends when the run did, without
-/// the tool's own work; with full timing each rank's to its own run time, where that is near, since
-/// durations that are alike are rounded alike, and ranks would drift apart. What ranks waited at
+/// the tool's own work; with full timing each rank's to its own run time, where that is near: what
+/// durations lack would add up, and ranks would drift apart. What ranks waited at
 /// markers is in it where they waited, as the mean of what the rank waited at that place.
 ///
 /// Every rank is run until it must wait, a few thousand events at a time; where

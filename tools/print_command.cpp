@@ -171,7 +171,7 @@ class TreePrinter {
 /// Of CHAMELEON_TIMING=full, where each event has its own.
 void print_times(const FollowedEvent& event, const ValueText& text, const Style& style) {
   for (std::size_t i = 0; i < event.call->fields.size(); ++i)
-    if (const Field& field = event.call->fields[i]; field.kind == "time")
+    if (const Field& field = event.call->fields[i]; is_time(field))
       std::cout << style.faint(
           "  " + (field.name == "communication" ? std::string("in call") : field.name) + " " +
           text.value(field, event.view.forms[i], event.view.values[i]));

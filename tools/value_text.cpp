@@ -153,7 +153,7 @@ std::string ValueText::value(const Field& field, EndPointForm form, std::int64_t
     if (field.kind == kind) return object(field.kind, value);
   if (field.kind == "error") return mpi::error_name(value);
   if (field.kind == "tag" && value < 0) return "ANY";
-  if (field.kind == "time") return duration_text(static_cast<double>(decode_time(value)));
+  if (is_time(field)) return duration_text(static_cast<double>(time_ns(field, value)));
   if (field.kind == "buffer") {
     constexpr std::array kBuffers = {"ordinary", "MPI_IN_PLACE", "MPI_BOTTOM", "null"};
     if (value >= 0 && value < static_cast<std::int64_t>(kBuffers.size()))
@@ -244,7 +244,7 @@ std::string call_text(const CallDescription& call,
   };
   for (std::size_t i = 0; i < call.fields.size(); ++i) {
     const Field& field = call.fields[i];
-    if (field.kind == "time" || field.kind == "path") continue;  // shown as times and place
+    if (is_time(field) || field.kind == "path") continue;  // shown as times and place
     if (field.kind == "buffer" && !messages.back().data.empty()) messages.emplace_back();
     Message& message = messages.back();
     if (!count.empty() && field.kind != "datatype") {  // a count of something else

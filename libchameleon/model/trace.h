@@ -21,6 +21,7 @@
 #include "model/phase_totals.h"
 #include "model/series.h"
 #include "model/time_table.h"
+#include "model/time_code.h"
 
 namespace chameleon::inline model {
 
@@ -32,6 +33,15 @@ struct Field {
   FieldKind stored = FieldKind::kPlain;
   bool operator==(const Field&) const = default;
 };
+
+/// The field is a duration: of kind `ns`, or of kind `time`, which is a code (time_code.h) and occurs
+/// in traces of formats before 1.9.
+inline bool is_time(const Field& field) { return field.kind == "ns" || field.kind == "time"; }
+/// The nanoseconds that a value of such a field stands for.
+inline std::uint64_t time_ns(const Field& field, std::int64_t value) {
+  if (field.kind == "time") return decode_time(value);
+  return value < 0 ? 0 : static_cast<std::uint64_t>(value);
+}
 
 /// A call that occurs in the trace.
 struct CallDescription {

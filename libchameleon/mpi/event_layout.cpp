@@ -30,8 +30,8 @@ CallDescription describe_call(const CallInfo& call, const EventExtras& extras) {
   if (has_errors(call)) fields.push_back({"errors", "error", FieldKind::kArray});
   if (extras.path) fields.push_back({"call_path", "path", FieldKind::kPlain});
   if (extras.times) {
-    fields.push_back({"compute", "time", FieldKind::kPlain});
-    fields.push_back({"communication", "time", FieldKind::kPlain});
+    fields.push_back({"compute", "ns", FieldKind::kPlain});
+    fields.push_back({"communication", "ns", FieldKind::kPlain});
   }
   return description;
 }

@@ -74,6 +74,7 @@ Trace RankReport::trace(bool lost_flush, const RankClock& clock) {
     facts.rule_matches = stream.trace.signer().rule_counts().matched;
     if (stream.thread == 0) {  // what is the rank's
       facts.tool_ns = times.ns(tool + times.spent_otherwise());
+      facts.startup_ns = times.ns(times.spent_at_start());
       facts.waiting_ns = times.ns(times.waited());
       if (!phases_.empty() && settings_.timing != Timing::kNone)
         trace.totals.add(RankList::single(rank_), phases(facts, times.ns(stream.collective_ticks)));

@@ -68,8 +68,8 @@ void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
       event.values = with_more;
     }
     if (full_times) {
-      with_more.push_back(static_cast<std::int64_t>(encode_time(event.compute)));
-      with_more.push_back(static_cast<std::int64_t>(encode_time(event.communication)));
+      with_more.push_back(static_cast<std::int64_t>(event.compute));
+      with_more.push_back(static_cast<std::int64_t>(event.communication));
       event.values = with_more;
       event.identity = 0;
     }

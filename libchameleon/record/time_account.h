@@ -94,6 +94,7 @@ class TimeAccount {
   std::uint64_t spent_at_calls(const Stream& stream) const;
   /// Beside calls: at markers and before the first call.
   std::uint64_t spent_otherwise() const { return marker_ticks_ + other_ticks_; }
+  std::uint64_t spent_at_start() const { return other_ticks_; }
   TimeSpent spent(Streams& streams);
 
  private:

@@ -114,7 +114,7 @@ class PrintText:
             row[part] += ("  " if row[part] and words else "") + words
 
         for i, field in enumerate(event.call.fields):
-            if field.kind == "time":
+            if field.kind in ("ns", "time"):
                 continue
             if field.kind == "buffer" and messages[-1][2]:
                 messages.append(["", "", "", ""])

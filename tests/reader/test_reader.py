@@ -126,7 +126,7 @@ class RawComparison:
         for event, (name, args) in zip(events, self.raw.calls):
             expect(event.name == name, f"{where}: event {event.number} is {event.name}, raw {name}")
             for field in event.call.fields:
-                if field.kind == "time" or event.inexact & KINDS.get(field.kind, Inexact.OTHER):
+                if field.kind in ("ns", "time") or event.inexact & KINDS.get(field.kind, Inexact.OTHER):
                     continue
                 if "." in field.name and event.inexact & (Inexact.SOURCE | Inexact.TAG):
                     continue

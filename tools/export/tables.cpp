@@ -404,7 +404,7 @@ class Tables {
   /// Of an event whose place is that of other call paths too.
   void add_times(const RankOperations& at, CallRow& row) {
     const EventView& event = at.event();
-    if (at.call().fields.back().kind == "time") {
+    if (is_time(at.call().fields.back())) {
       row.compute_ns += static_cast<double>(at.compute_ns());
       row.call_ns += static_cast<double>(at.communication_ns());
       return;

@@ -4,6 +4,7 @@
 from .mpi_calls import CALLS
 from .nodes import combine
 from .payload import PLAIN
+from .values import TIMES
 
 WORLD_CONTEXT, SELF_CONTEXT, NO_PARENT = 1, 2, 3
 
@@ -78,7 +79,7 @@ class CallShape:
         self.places = {name: i for i, name in enumerate(names)}
         # The whole call path of an event whose node has a relaxed one.
         self.path = next((i for i, field in enumerate(call.fields) if field.kind == "path"), None)
-        self.timed = len(names) >= 2 and call.fields[-1].kind == "time"
+        self.timed = len(names) >= 2 and call.fields[-1].kind in TIMES
 
 
 class Followed:

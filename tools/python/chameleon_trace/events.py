@@ -6,7 +6,7 @@ from .errors import corrupt
 from .nodes import Form, Inexact, SpecialRank, end_point
 from .payload import ARRAY, END_POINT
 from .times import StreamTimes
-from .values import MOST, decode_time
+from .values import MOST, TIMES, time_ns
 
 MASK = (1 << 64) - 1
 
@@ -105,7 +105,8 @@ class Event:
         """(compute_ns, call_ns), not rounded, and without regard to outliers: what is to be
         summed."""
         if self._item.shape.timed:
-            return decode_time(self.values[-2]), decode_time(self.values[-1])
+            fields = self.node.call.fields
+            return time_ns(fields[-2], self.values[-2]), time_ns(fields[-1], self.values[-1])
         return self._item.times(self.predecessor, self.stream, self._times)
 
     @property
@@ -151,9 +152,7 @@ class Event:
             if field.kind == "string":
                 return "".join(chr(c & 0xFF) for c in elements)
             return elements
-        if field.kind == "time":
-            return decode_time(value)
-        return value
+        return time_ns(field, value) if field.kind in TIMES else value
 
     def __repr__(self):
         words = " ".join(f"{name}={value!r}" for name, value in self.params.items())

@@ -50,6 +50,8 @@ RANK_FACTS = (
          "of these, how many are as a rule says"),
     Fact("polls", "polls", "sum", "1.6", False,
          "unsuccessful Test and Iprobe calls and the like, which are no events: their times are part of those of the event that follows"),
+    Fact("startup_ns", "ns", "sum", "1.9", False,
+         "of the time in the tracer, from the end of MPI_Init until the program went on, on all ranks at once"),
 )
 RUN_FACTS = (
     Fact("program", "", "first", "1.0", True,

@@ -29,8 +29,8 @@ def _kind(name, operations):
 
 
 def _starts(trace):
-    """What rank 0's clock showed when a rank's showed 0."""
-    return {facts.rank: facts.clock_begin_ns if facts.clock_samples else 0
+    """What rank 0's clock showed when a rank went on after MPI_Init and the tool's start."""
+    return {facts.rank: facts.clock_begin_ns + facts.startup_ns if facts.clock_samples else 0
             for facts in trace.facts()}
 
 

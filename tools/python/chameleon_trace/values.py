@@ -295,8 +295,16 @@ class Histogram:
         self._bins = tuple(numbers)
 
 
+TIMES = ("ns", "time")  # kinds of fields that are durations; the second before 1.9
+
+
+def time_ns(field, value):
+    """ns of a duration of an event."""
+    return decode_time(value) if field.kind == "time" else max(value, 0)
+
+
 def encode_time(ns):
-    """A duration as full timing stores it."""
+    """A duration as a code of 6 bits."""
     if ns < 64:
         return ns
     shift = ns.bit_length() - 7
@@ -304,7 +312,7 @@ def encode_time(ns):
 
 
 def decode_time(code):
-    """ns of a duration as full timing stores it."""
+    """ns of a duration stored as a code of 6 bits."""
     return decode_ns(code, 6)
 
 
