@@ -9,6 +9,7 @@
 #include <bit>
 #include <map>
 #include <new>
+#include <utility>
 
 namespace chameleon::world {
 namespace {
@@ -40,9 +41,9 @@ double patience(double timeout, int levels) { return levels * std::max(timeout /
 }  // namespace
 
 MpiWorld::MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_bytes, Waiting waiting,
-                   std::shared_ptr<MessagePacker> packer)
+                   std::shared_ptr<MessagePacker> packer, WaitAccount* account)
     : comm_(comm),
-      waits_{timeout_seconds, waiting},
+      waits_{timeout_seconds, waiting, account},
       piece_bytes_(std::clamp<std::size_t>(piece_bytes, 1, kMostPieceBytes)),
       packer_(std::move(packer)) {
   int rank = 0, size = 1, found = 0;
@@ -83,24 +84,42 @@ void MpiWorld::begin_subset_operation(std::uint32_t subset, std::uint32_t operat
   deadline_ = PMPI_Wtime() + waits_.timeout;
 }
 
-bool MpiWorld::late(unsigned& polls) const {
-  const double now = PMPI_Wtime();
-  if (++polls == 1) waits_since_ = now;
-  // On a machine with more ranks than cores the awaited one may need this core.
-  const double waited = now - waits_since_;
-  if (waits_.how == Waiting::kSleep && waited > kBeforeNap)
-    nap(std::min(waited / 2, kLongestNap));
-  else if (polls > kPollsBeforeYield)
-    sched_yield();
-  return now > deadline_;
-}
+/// A wait for a message, from its first poll on if that found nothing.
+class MpiWorld::Wait {
+ public:
+  explicit Wait(const MpiWorld& world) : world_(world) {}
+  Wait(const Wait&) = delete;
+  Wait& operator=(const Wait&) = delete;
+  ~Wait() {
+    if (polls_ != 0 && world_.waits_.account != nullptr)
+      world_.waits_.account->working += PMPI_Wtime() - since_;
+  }
+
+  /// A poll found nothing. Whether it is too late for another one.
+  bool late() {
+    const double now = PMPI_Wtime();
+    ++polls_;
+    // On a machine with more ranks than cores the awaited one may need this core.
+    const double waited = now - since_;
+    if (world_.waits_.how == Waiting::kSleep && waited > kBeforeNap)
+      nap(std::min(waited / 2, kLongestNap));
+    else if (polls_ > kPollsBeforeYield)
+      sched_yield();
+    return now > world_.deadline_;
+  }
+
+ private:
+  const MpiWorld& world_;
+  unsigned polls_ = 0;
+  const double since_ = PMPI_Wtime();
+};
 
 bool MpiWorld::wait(MPI_Request& request) {
-  for (unsigned polls = 0;;) {
+  for (Wait waits(*this);;) {
     int done = 0;
     if (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
     if (done != 0) return true;
-    if (late(polls)) break;
+    if (waits.late()) break;
   }
   failed_ = true;
   return false;
@@ -168,7 +187,7 @@ bool MpiWorld::receive_piece(int from, int tag, int size, Bytes& bytes) {
 
 /// The size of the next piece from a rank; below 0 if none comes.
 int MpiWorld::await_piece(int from, int tag) {
-  for (unsigned polls = 0; !failed_;) {
+  for (Wait waits(*this); !failed_;) {
     int found = 0, size = 0;
     MPI_Status status;
     if (PMPI_Iprobe(from, tag, comm_, &found, &status) != MPI_SUCCESS) break;
@@ -176,7 +195,7 @@ int MpiWorld::await_piece(int from, int tag) {
       PMPI_Get_count(&status, MPI_BYTE, &size);
       return size;
     }
-    if (late(polls)) break;
+    if (waits.late()) break;
   }
   failed_ = true;
   return -1;
@@ -311,11 +330,11 @@ bool MpiWorld::small_send(std::uint32_t to, std::size_t size, int tag, double de
 int MpiWorld::small_receive(std::uint32_t from, std::size_t size, int tag, double deadline) {
   deadline_ = deadline;
   MPI_Status status;
-  for (unsigned polls = 0;;) {
+  for (Wait waits(*this);;) {
     int found = 0;
     if (PMPI_Iprobe(static_cast<int>(from), tag, comm_, &found, &status) != MPI_SUCCESS) return -1;
     if (found != 0) break;
-    if (late(polls)) return -1;
+    if (waits.late()) return -1;
   }
   int received = -1;
   if (PMPI_Recv(small_.in.data(), static_cast<int>(std::max(size, SmallVote::kLost)), MPI_BYTE,
@@ -445,6 +464,16 @@ bool MpiWorld::await_vote(double timeout, std::uint32_t& missing) {
   finish_vote_sends();
   if (vote.lost) missing = vote.missing;
   return !vote.lost;
+}
+
+/// What the rank waits here is for votes of others. Rank 0 gives up first.
+bool MpiWorld::collect_vote(double timeout, std::uint32_t& missing) {
+  const double before = waits_.account == nullptr ? 0 : waits_.account->working;
+  const double patience = timeout + (rank_ == 0 ? 0.0 : std::min(1.0, timeout / 2));
+  const bool whole = await_vote(patience, missing);
+  if (waits_.account != nullptr)
+    waits_.account->voting += std::exchange(waits_.account->working, before) - before;
+  return whole;
 }
 
 void MpiWorld::leave_votes(std::uint32_t sequence) { tell_lost(vote_tag(sequence)); }

@@ -60,8 +60,10 @@ class MpiWorld {
   static constexpr std::size_t kMostPieceBytes = std::size_t{1} << 18;
 
   /// `packer`: of all worlds of the rank whose messages are compressed; null: they are not.
+  /// `account`: adds up the time in which the rank waits; null: it is not needed.
   MpiWorld(MPI_Comm comm, double timeout_seconds, std::size_t piece_bytes = kMostPieceBytes,
-           Waiting waiting = Waiting::kYield, std::shared_ptr<MessagePacker> packer = nullptr);
+           Waiting waiting = Waiting::kYield, std::shared_ptr<MessagePacker> packer = nullptr,
+           WaitAccount* account = nullptr);
   MpiWorld(MpiWorld&&) = default;  // no copies
 
   std::uint32_t size() const { return size_; }
@@ -248,8 +250,7 @@ class MpiWorld {
   /// The result of the vote that was cast. `timeout` begins now.
   template <class T>
   std::optional<T> collect(double timeout, std::uint32_t& missing) {
-    const double patience = timeout + (rank_ == 0 ? 0.0 : std::min(1.0, timeout / 2));
-    if (!await_vote(patience, missing)) return std::nullopt;
+    if (!collect_vote(timeout, missing)) return std::nullopt;
     T value;
     small_.vote.get(value);
     return value;
@@ -426,6 +427,7 @@ class MpiWorld {
   bool advance(Advance how);
   bool collect_children(Advance how);
   bool await_vote(double timeout, std::uint32_t& missing);
+  bool collect_vote(double timeout, std::uint32_t& missing);
   bool came(std::uint32_t from) const;
   void collect_from(std::uint32_t child);
   void look_for_leave(std::uint32_t child);
@@ -449,23 +451,23 @@ class MpiWorld {
   bool receive_reading(std::uint32_t from, ClockReading& reading);
   bool small_send(std::uint32_t to, std::size_t size, int tag, double deadline);
   int small_receive(std::uint32_t from, std::size_t size, int tag, double deadline);
-  bool late(unsigned& polls) const;
+  class Wait;
   int operation_tag() const { return tag_; }
 
   MPI_Comm comm_;
   struct {
     double timeout;
     Waiting how;
+    WaitAccount* account;
   } waits_;
   std::size_t piece_bytes_;
   std::uint32_t rank_ = 0, size_ = 1;
-  int tags_ = 10922;                ///< votes use the tags below this, operations as many from
-                                    ///< it, those of subsets as many after these
-  std::uint32_t operation_ = 0;     ///< how many there were
-  std::uint32_t subsets_ = 0;       ///< how many were made
-  int tag_ = 0;                     ///< of the present operation
-  double deadline_ = 0;             ///< of the present operation, on MPI's clock
-  mutable double waits_since_ = 0;  ///< when the present wait began, on the same clock
+  int tags_ = 10922;             ///< votes use the tags below this, operations as many from
+                                 ///< it, those of subsets as many after these
+  std::uint32_t operation_ = 0;  ///< how many there were
+  std::uint32_t subsets_ = 0;    ///< how many were made
+  int tag_ = 0;                  ///< of the present operation
+  double deadline_ = 0;          ///< of the present operation, on MPI's clock
   bool failed_ = false;
   Failure failure_ = Failure::kNone;
   Traffic traffic_;

@@ -9,4 +9,11 @@ namespace chameleon::world {
 /// longer the longer it has waited, up to a millisecond.
 enum class Waiting : std::uint8_t { kYield, kSleep };
 
+/// How long a rank has waited for messages of other ranks, in seconds. A message that the
+/// first poll found was not waited for.
+struct WaitAccount {
+  double voting = 0;   ///< for votes, hence for ranks that had not cast theirs
+  double working = 0;  ///< for anything else, hence for what other ranks do for the tool
+};
+
 }  // namespace chameleon::world
