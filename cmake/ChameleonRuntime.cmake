@@ -18,7 +18,8 @@ function(chameleon_runtime)
     mpi/error_number.cpp mpi/handles.cpp mpi/event_layout.cpp)
   set(online online/clock_fit.cpp online/governor.cpp online/rank.cpp world/mpi_world.cpp)
   set(process
-    process/fault.cpp process/found_markers.cpp process/lifecycle.cpp process/rank_budget.cpp process/rank_report.cpp
+    process/energy_meter.cpp process/fault.cpp process/found_markers.cpp process/instruction_counter.cpp
+    process/lifecycle.cpp process/rank_budget.cpp process/rank_energy.cpp process/rank_report.cpp
     process/settings.cpp process/termination.cpp process/trace_file.cpp process/rank_markers.cpp process/traced_rank.cpp
     process/tracer.cpp
     base/memory.cpp)

@@ -32,7 +32,7 @@ struct Options {
   std::string output;
   std::string fidelity, algorithm, clustering, format, steps, k, equality, count_tolerance;
   std::string rules, filter;
-  std::string markers, every, vote, flush_seconds, wait, timing, pairs, frames;
+  std::string markers, every, vote, flush_seconds, wait, energy, timing, pairs, frames;
   std::string effort, effort_steps, effort_k, effort_error, effort_confidence;
   std::vector<std::string> settings;
   std::vector<std::string> application;
@@ -88,6 +88,7 @@ std::vector<std::string> environment(const Options& options, const std::string& 
   set("CHAMELEON_VOTE", options.vote);
   set("CHAMELEON_FLUSH_SECONDS", options.flush_seconds);
   set("CHAMELEON_WAIT", options.wait);
+  set("CHAMELEON_ENERGY", options.energy);
   set("CHAMELEON_TIMING", options.timing);
   set("CHAMELEON_PAIRS", options.pairs);
   set("CHAMELEON_FRAMES", options.frames);
@@ -334,6 +335,8 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
       "Longest time between flushes, in seconds, if there are markers (CHAMELEON_FLUSH_SECONDS)");
   verb->add_option("--wait", options->wait,
                    "How ranks wait in the tool: yield, sleep (CHAMELEON_WAIT)");
+  verb->add_option("--energy", options->energy,
+                   "Count instructions and read the energy of nodes: off, on (CHAMELEON_ENERGY)");
   verb->add_option("--env", options->settings, "NAME=VALUE for the application; may be repeated")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -78,6 +78,15 @@ struct RankFacts {
     const std::uint64_t times[] = {tool_at_ns, tool_c_ns, tool_l_ns, tool_f_ns};
     return times[state];
   }
+  /// The part of it that was waiting for other ranks' work.
+  std::uint64_t& idle_ns_in(std::size_t state) {
+    std::uint64_t* const times[] = {&idle_at_ns, &idle_c_ns, &idle_l_ns, &idle_f_ns};
+    return *times[state];
+  }
+  std::uint64_t idle_ns_in(std::size_t state) const {
+    const std::uint64_t times[] = {idle_at_ns, idle_c_ns, idle_l_ns, idle_f_ns};
+    return times[state];
+  }
 };
 
 /// The program and the tool of the run.

@@ -35,16 +35,27 @@ void raw_efforts(std::FILE* file, const cluster::EffortOptions& how, std::uint64
   std::fputc('\n', file);
 }
 
+std::uint64_t ns_of(double seconds) {
+  return static_cast<std::uint64_t>(1e9 * std::max(seconds, 0.0));
+}
+
 }  // namespace
 
 void RankMarkers::reached(Stage stage, std::uint64_t marker) {
   budget_.set_marker(marker);
   const std::uint64_t now = recorder_.times().clock().now();
   switch (stage) {
-    case Stage::kMarker: end_interval(); return note_in_raw(marker);
-    case Stage::kVote: voting_.begun = now; return g_tool_gate.set(CollectivePhase::kVote);
+    case Stage::kMarker:
+      end_interval();
+      energy_.enter();
+      return note_in_raw(marker);
+    case Stage::kVote:
+      voting_.begun = now;
+      voting_.waited = waits_.voting;
+      return g_tool_gate.set(CollectivePhase::kVote);
     case Stage::kDecided:
       voting_.present.ticks += now - voting_.begun;
+      voting_.present.idle += waits_.voting - voting_.waited;
       return g_tool_gate.set(CollectivePhase::kDecided);
     case Stage::kDone:
       g_tool_gate.set(CollectivePhase::kNothing);
@@ -56,6 +67,7 @@ void RankMarkers::end_interval() {
   interval_end_ = recorder_.times().clock().now();
   voting_.before = voting_.present;
   voting_.present.ticks = 0;
+  voting_.present.idle = 0;
 }
 
 void RankMarkers::note_in_raw(std::uint64_t marker) {
@@ -106,7 +118,7 @@ void RankMarkers::waited_beyond(std::uint64_t least) {
   // The vote was in the interval that has just ended.
   spent_.waiting = std::min(voted - least, spent_.tool);
   spent_.tool -= spent_.waiting;
-  report_.take_state_time(voting_.told.state, voted - least);
+  report_.take_state_time(voting_.told.state, voted - least, ns_of(voting_.told.idle));
   marking().trace.waited({voted - least, 1, times.ns(voting_.told.ahead)});
 }
 
@@ -146,9 +158,24 @@ void RankMarkers::spent(std::uint64_t begin, State state) {
     voting_.present.ahead = stream.computed_until(begin);
     // Computation goes on as if there had been no marker.
     if (!recorder_.threaded() || Streams::own() != nullptr) stream.last_exit += spent;
-    report_.add_state_time(state, times.ns(spent));
+    const world::WaitAccount waited = std::exchange(waits_, {});
+    report_.add_state_time(state, times.ns(spent), ns_of(waited.voting + waited.working));
     voting_.present.state = state;
     budget_.watch_memory();
+    energy_.leave();
+  });
+}
+
+// Votes there are about which ranks have come: what they wait for is the program.
+void RankMarkers::spent_at_end(std::uint64_t ticks) {
+  guarded([&] {
+    const world::WaitAccount waited = std::exchange(waits_, {});
+    const std::uint64_t ns = recorder_.times().ns(ticks);
+    report_.add_state_time(State::kFinalize, ns - std::min(ns, ns_of(waited.voting)),
+                           ns_of(waited.working));
+    budget_.watch_memory();
+    energy_.leave();
+    energy_.end();
   });
 }
 

@@ -8,6 +8,7 @@
 #include "online/marker_log.h"
 #include "process/rank_budget.h"
 #include "process/rank_report.h"
+#include "world/waiting.h"
 
 namespace chameleon::process {
 
@@ -31,6 +32,11 @@ class RankMarkers final : public MarkerLog {
   /// The time since `begin` was the tool's, neither computation nor communication, at a marker
   /// that led to `state`.
   void spent(std::uint64_t begin, State state);
+  /// The same in MPI_Finalize, which took the tool this many ticks.
+  void spent_at_end(std::uint64_t ticks);
+  /// The rank's waiting in the tool since the last of these.
+  world::WaitAccount& waits() { return waits_; }
+  RankEnergy& energy() { return energy_; }
 
  private:
   void note_in_raw(std::uint64_t marker);
@@ -46,12 +52,16 @@ class RankMarkers final : public MarkerLog {
     std::uint64_t ticks = 0;           ///< that it took
     State state = State::kAllTracing;  ///< that the marker led to
     std::uint64_t ahead = 0;           ///< computed up to there, since the event before
+    double idle = 0;                   ///< s, of waiting for other ranks
   };
   struct {
     Voting present, before;   ///< the last marker, and the one before
     Voting told;              ///< the interval of the last ballot
     std::uint64_t begun = 0;  ///< tick
+    double waited = 0;        ///< before
   } voting_;
+  world::WaitAccount waits_;
+  RankEnergy energy_;
   std::uint64_t interval_end_ = 0;  ///< tick; 0: it is over when someone asks
   std::uint64_t computed_ = 0, called_ = 0, collective_ = 0;  ///< ticks, up to the last marker
   std::uint64_t effort_ = 0;                                  ///< the same

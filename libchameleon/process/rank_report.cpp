@@ -79,8 +79,10 @@ Trace RankReport::trace(bool lost_flush, const RankClock& clock) {
       if (!phases_.empty() && settings_.timing != Timing::kNone)
         trace.totals.add(RankList::single(rank_), phases(facts, times.ns(stream.collective_ticks)));
     } else {
-      for (std::size_t state = 0; state < 4; ++state) facts.tool_ns_in(state) = 0;
+      for (std::size_t state = 0; state < 4; ++state)
+        facts.tool_ns_in(state) = facts.idle_ns_in(state) = 0;
       facts.paused = facts.tool_bytes = facts.changed = 0;
+      RankEnergy().report(facts);
     }
     const std::uint32_t number = trace.stream_of(rank_, stream.thread);
     if (settings_.timing == Timing::kHistogram) {  // those found before a budget stopped it, too

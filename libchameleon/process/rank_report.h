@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "process/rank_energy.h"
 #include "process/settings.h"
 #include "record/recorder.h"
 #include "statemachine/table.h"
@@ -25,18 +26,25 @@ class RankReport {
   void count_squeezed() { squeezed_.fetch_add(1, std::memory_order_relaxed); }
   /// The rank's Call-Path changed, at an acted-on marker.
   void count_change() { ++facts_.changed; }
-  void add_state_time(State state, std::uint64_t ns) {
+  /// In the tool, of which `idle_ns` waiting for other ranks.
+  void add_state_time(State state, std::uint64_t ns, std::uint64_t idle_ns) {
     facts_.tool_ns_in(static_cast<std::size_t>(state)) += ns;
+    facts_.idle_ns_in(static_cast<std::size_t>(state)) += std::min(idle_ns, ns);
   }
   /// The rank's times in an interval of a phase.
   void add_phase_time(std::uint32_t phase, const SpentTimes& spent) {
     phases_[std::min(phase, PhaseTotals::kOtherPhase)].add(spent);
   }
   /// The part of that which was not the tool's.
-  void take_state_time(State state, std::uint64_t ns) {
+  void take_state_time(State state, std::uint64_t ns, std::uint64_t idle_ns) {
     std::uint64_t& sum = facts_.tool_ns_in(static_cast<std::size_t>(state));
+    std::uint64_t& idle = facts_.idle_ns_in(static_cast<std::size_t>(state));
     sum -= std::min(sum, ns);
+    idle -= std::min({idle, ns, idle_ns});
   }
+
+  /// The cost of the run so far.
+  void set_energy(const RankEnergy& energy) { energy.report(facts_); }
 
   /// A trace without events. Closes raw records.
   Trace trace(bool lost_flush, const RankClock& clock);

@@ -292,6 +292,7 @@ const std::map<std::string, Variable>& variables() {
       {"WAIT",
        {"yield or sleep", word(&Settings::waiting, {{"yield", world::Waiting::kYield},
                                                     {"sleep", world::Waiting::kSleep}})}},
+      {"ENERGY", {"off or on", word(&Settings::energy, {{"off", false}, {"on", true}})}},
       {"FLUSH_SECONDS", {"seconds above 0", seconds_of(&Settings::flush_seconds)}},
       {"TRACE_LIMIT", {"a size of at least 64K, such as 512M", size_of(&Settings::trace_limit)}},
       {"VERBOSE",

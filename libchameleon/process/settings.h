@@ -31,6 +31,7 @@ struct Settings : RecordOptions, OnlineOptions {
   /// Bytes of the tool's own, beyond which it stops recording.
   std::uint64_t memory = 512ULL << 20;
   world::Waiting waiting = world::Waiting::kYield;  ///< of a rank that waits in the tool
+  bool energy = false;  ///< instructions are counted, and the energy of nodes is read
   int verbose = 0;
   std::string rules_given;  ///< a file, or the text
   std::vector<std::string> warnings;

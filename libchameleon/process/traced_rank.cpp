@@ -48,6 +48,7 @@ Share TracedRank::take_share(bool keeps) {
 }
 
 Trace TracedRank::own_facts(bool lost_flush) {
+  report_.set_energy(markers_.energy());
   return report_.trace(lost_flush, clock_fit_.clock());
 }
 
@@ -65,10 +66,7 @@ void TracedRank::compared(const ClockSample& sample) {
 void TracedRank::merged() {
   TimeAccount& times = recorder_.times();
   if (times.ended() == 0) return;
-  guarded([&] {
-    report_.add_state_time(State::kFinalize, times.ns(times.clock().now() - times.ended()));
-    budget_.watch_memory();
-  });
+  markers_.spent_at_end(times.clock().now() - times.ended());
 }
 
 bool TracedRank::failed() const { return has_fault(); }

@@ -41,7 +41,10 @@ class TracedRank final : public Rank {
   /// The state of the worlds in which the rank communicates.
   const std::shared_ptr<MessagePacker>& packer() const { return packer_; }
   /// MPI_Finalize begins.
-  void end() { recorder_.times().end(); }
+  void end() {
+    recorder_.times().end();
+    markers_.energy().enter();
+  }
 
  private:
   void say_line(const char* line) override;

@@ -47,9 +47,9 @@ Tracer::Tracer(Settings settings, int rank, int size, MPI_Comm votes, MPI_Comm l
   if (!settings_.raw.empty() && !kSimulated) ::pthread_atfork(flush_raw, nullptr, nullptr);
 }
 
-MpiWorld Tracer::world_on(MPI_Comm comm) const {
+MpiWorld Tracer::world_on(MPI_Comm comm) {
   return MpiWorld(comm, kFlushPatience * settings_.marker_timeout, MpiWorld::kMostPieceBytes,
-                  settings_.waiting, traced_.packer());
+                  settings_.waiting, traced_.packer(), &traced_.marker_log().waits());
 }
 
 void Tracer::name_comm(MPI_Comm comm, const char* name) {
@@ -77,13 +77,29 @@ void attach_neighbours(MPI_Comm comm) {
 
 }  // namespace
 
+/// Collective.
+bool Tracer::is_first_of_node() const {
+  MPI_Comm node = MPI_COMM_NULL;
+  if (PMPI_Comm_split_type(last_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node) != MPI_SUCCESS)
+    return false;
+  int rank = 0;
+  PMPI_Comm_rank(node, &rank);
+  PMPI_Comm_free(&node);
+  return rank == 0;
+}
+
 void Tracer::start_clock() {
   TimeAccount& times = recorder_.times();
   const std::uint64_t begin = times.start();
   online_.compare_clocks();
   if (!kSimulated) attach_neighbours(last_);
+  if (settings_.energy && !kSimulated) {
+    const bool first = is_first_of_node();
+    guarded([&] { traced_.marker_log().energy().start(first); });
+  }
   PMPI_Barrier(last_);
   times.spent_before(begin);
+  traced_.marker_log().waits() = {};
   recorder_.streams().begin(times.clock().now());
   // Threads of a rank may take turns at collectives, and not those of another. In a simulation
   // comparisons would take simulated time, for which somebody has to ask.

@@ -67,7 +67,8 @@ class Tracer {
   void progress_beside();
   void say_if_unmarked();
   static bool progress_votes();
-  MpiWorld world_on(MPI_Comm comm) const;
+  MpiWorld world_on(MPI_Comm comm);
+  bool is_first_of_node() const;
 
   Settings settings_;
   int rank_;

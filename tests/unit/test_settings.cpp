@@ -104,6 +104,7 @@ TEST_CASE("rules are a text, or a file of one, and what is wrong with them is to
   CHECK_FALSE(parse({"CHAMELEON_RULES="}));
   CHECK_FALSE(parse({"CHAMELEON_FILTER=maybe"}));
   CHECK_FALSE(parse({"CHAMELEON_WAIT=spin"}));
+  CHECK_FALSE(parse({"CHAMELEON_ENERGY=joules"}));
   CHECK_FALSE(parse({"CHAMELEON_VOTE=never"}));
 }
 
@@ -112,13 +113,14 @@ TEST_CASE("every variable is taken") {
       parse({"CHAMELEON_ENABLE=0", "CHAMELEON_OUTPUT=a=b.cham", "CHAMELEON_TIMING=full",
              "CHAMELEON_EVENTS=all", "CHAMELEON_EXCLUDE=MPI_Test*,Iprobe", "CHAMELEON_BUFFER=64K",
              "CHAMELEON_RAW=/tmp", "CHAMELEON_VERBOSE=2", "CHAMELEON_TIME_CLASSES=3",
-             "CHAMELEON_WAIT=sleep"});
+             "CHAMELEON_WAIT=sleep", "CHAMELEON_ENERGY=on"});
   REQUIRE(settings);
   CHECK_FALSE(settings->enable);
   CHECK(settings->output == "a=b.cham");
   CHECK(settings->timing == Timing::kFull);
   CHECK(settings->time_classes == 3);
   CHECK(settings->waiting == world::Waiting::kSleep);
+  CHECK(settings->energy);
   CHECK(settings->all_events);
   CHECK(settings->buffer == 65536);
   CHECK(settings->raw == "/tmp");
