@@ -17,6 +17,7 @@
 #include "common.h"
 #include "statistics.h"
 #include "times_text.h"
+#include "tool_work_text.h"
 #include "trace_facts.h"
 
 namespace chameleon::tools {
@@ -190,6 +191,7 @@ void add_online(const Trace& trace, const Summary& summary, nlohmann::ordered_js
   document["state_seconds"] = Json::object();
   for (std::size_t i = 0; i < kStates.size(); ++i)
     document["state_seconds"][kStates[i]] = static_cast<double>(summary.state_ns[i]) * 1e-9;
+  add_tool_work(trace, document);
 }
 
 constexpr std::size_t kMostLines = 16;
@@ -296,6 +298,8 @@ void print_online(const Trace& trace, const Summary& summary) {
                 << duration_text(static_cast<double>(summary.state_ns[i]));
     std::cout << ", at markers, summed over ranks\n";
   }
+  for (const auto& [label, text] : tool_work_lines(trace))
+    std::cout << label << std::string(13 - label.size(), ' ') << text << "\n";
   if (online.merge_bytes != 0)
     std::cout << "merging      " << spent_text(online.merge_bytes, online.merging_ns) << "\n";
   if (online.vote_bytes != 0)

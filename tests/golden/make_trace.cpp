@@ -160,6 +160,13 @@ void add_facts(Trace& trace) {
     facts.tool_c_ns = 2'000'000;
     facts.tool_l_ns = 300'000;
     facts.tool_f_ns = 4'000'000;
+    facts.idle_c_ns = 500'000;
+    facts.idle_l_ns = rank % 2 == 0 ? 20'000 : 180'000;
+    facts.idle_f_ns = 2'500'000;
+    facts.instructions = 5'000'000'000;
+    facts.tool_instructions = rank % 2 == 0 ? 8'000'000 : 7'000'000;
+    if (rank == 0) facts.energy_uj = 123'456'789;
+    if (rank == 2) facts.no_energy = "no counters in /sys/class/powercap";
     facts.host = rank < 2 ? "node1" : "node2";
   }
   trace.declarations.push_back({"values left out beyond the limit", RankList::single(3)});

@@ -54,6 +54,30 @@ function splitText(index) {
   return split ? `Apart from the first cluster of this Call-Path by ${split.replaceAll(",", ", ")}. ` : "";
 }
 
+// What leads did for the tracer, and other ranks, at markers and in MPI_Finalize.
+function roleTable() {
+  const roles = (data.info.roles ?? []).map((one) => ({ ...one, counted: one.instructions !== undefined }));
+  const sum = (seconds) => Object.values(seconds).reduce((all, one) => all + one, 0);
+  if (roles.every((one) => sum(one.idle_seconds) === 0 && !one.counted)) return [];
+  const time = (title, value) => ({ title, number: true, value, text: (row) => timeText(1e9 * value(row)) });
+  const count = (title, value) => ({ title, number: true, value, text: (row) => (row.counted ? countText(Math.round(value(row))) : "not counted") });
+  return [
+    make("h2", {}, "Working and idle for the tracer"),
+    note("Means of a rank, at markers and in MPI_Finalize. An idle rank waits for what other ranks do for the tracer. Leads are those of the last election."),
+    table("Working and idle for the tracer", [
+      { title: "ranks", value: (row) => (row.role === "lead" ? "leads" : "others") },
+      { title: "how many", number: true, value: (row) => row.ranks, text: (row) => countText(row.ranks) },
+      time("working", (row) => sum(row.tool_seconds) - sum(row.idle_seconds)),
+      time("idle", (row) => sum(row.idle_seconds)),
+      ...["AT", "C", "L", "F"].map((state) => time(`idle in ${state}`, (row) => row.idle_seconds[state])),
+      ...(roles.some((row) => row.counted) ? [
+        count("instructions", (row) => row.instructions ?? 0),
+        count("of these for the tracer", (row) => row.tool_instructions ?? 0),
+      ] : []),
+    ], roles),
+  ];
+}
+
 export function clustersView() {
   const { clusters, ranks } = data.info;
   const of = new Int32Array(ranks).fill(-1);
@@ -216,5 +240,6 @@ export function clustersView() {
       { title: "how many", number: true, value: (row) => row.size, text: (row) => countText(row.size) },
       { title: "ranks", value: (row) => row.ranks, text: (row) => listText(row.ranks), class: "wrap" },
     ], clusters.map((one, i) => ({ ...one, i, size: parseRanks(one.ranks).length })).filter((row) => takesAny(row.ranks)))) : null,
+    ...roleTable(),
   ].filter(Boolean);
 }
