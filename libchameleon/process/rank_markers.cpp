@@ -153,6 +153,7 @@ void RankMarkers::spent(std::uint64_t begin, State state) {
   guarded([&] {
     const auto held = recorder_.lock();
     TimeAccount& times = recorder_.times();
+    energy_.leave();
     const std::uint64_t spent = times.spent_at_marker(begin);
     Stream& stream = marking();
     voting_.present.ahead = stream.computed_until(begin);
@@ -162,7 +163,6 @@ void RankMarkers::spent(std::uint64_t begin, State state) {
     report_.add_state_time(state, times.ns(spent), ns_of(waited.voting + waited.working));
     voting_.present.state = state;
     budget_.watch_memory();
-    energy_.leave();
   });
 }
 
