@@ -84,8 +84,8 @@ std::vector<std::uint32_t> Pass::streams() const {
 
 namespace {
 
-/// What rank 0's clock showed when a rank went on after MPI_Init and the tool's start.
-std::int64_t went_on_ns(const RankFacts& facts) {
+/// What rank 0's clock showed when a rank continued after MPI_Init and the tool's start.
+std::int64_t continued_ns(const RankFacts& facts) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 60;
   return facts.clock_begin_ns + static_cast<std::int64_t>(std::min(facts.startup_ns, kMost));
 }
@@ -95,12 +95,12 @@ std::int64_t went_on_ns(const RankFacts& facts) {
 void Pass::align_clocks() {
   std::int64_t first = INT64_MAX;
   for (const auto& [stream, facts] : trace_.facts)
-    if (trace_.thread_of(stream) == 0) first = std::min(first, went_on_ns(facts));
+    if (trace_.thread_of(stream) == 0) first = std::min(first, continued_ns(facts));
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     Row& row = rows_[i];
     const auto facts = trace_.facts.find(trace_.rank_of(row.stream));  // a rank has one clock
     if (facts == trace_.facts.end()) continue;
-    const auto behind = static_cast<double>(went_on_ns(facts->second) - first);
+    const auto behind = static_cast<double>(continued_ns(facts->second) - first);
     row.clock = row.start =
         static_cast<std::uint64_t>(std::min(behind * facts_.stretch * kNs, kMostTicks));
     row.nominal = static_cast<std::int64_t>(row.clock);
@@ -379,7 +379,7 @@ std::uint64_t end_of_run(const Trace& trace) {
   for (const auto& [stream, facts] : trace.facts) {
     if (trace.thread_of(stream) != 0) continue;
     if (facts.run_ns <= facts.tool_ns) return 0;
-    const double begin = aligned ? static_cast<double>(timeline::went_on_ns(facts)) : 0;
+    const double begin = aligned ? static_cast<double>(timeline::continued_ns(facts)) : 0;
     const double drift = aligned ? static_cast<double>(facts.clock_drift_ppb) * 1e-9 : 0;
     first = std::min(first, begin);
     last = std::max(last, begin + static_cast<double>(facts.run_ns - facts.tool_ns) * (1 + drift));

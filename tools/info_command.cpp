@@ -32,6 +32,7 @@ struct Summary {
   std::uint64_t nodes = 0;
   std::set<std::uint64_t> paths;
   std::uint64_t run_ns = 0, longest_ns = 0, tool_ns = 0, waiting_ns = 0, paused = 0;
+  std::uint64_t late_votes = 0;
   std::uint64_t rule_values = 0, rule_matches = 0;
   std::map<std::string, RankList> hosts;
   std::array<std::uint64_t, 4> state_ns{};  ///< tool time at markers, by the state they led to
@@ -84,6 +85,7 @@ Summary summarize(const Trace& trace) {
     summary.longest_ns = std::max(summary.longest_ns, facts.run_ns);
     summary.tool_ns += facts.tool_ns;
     summary.waiting_ns += facts.waiting_ns;
+    summary.late_votes += facts.late_votes;
     summary.paused += facts.paused;
     summary.rule_values += facts.rule_values;
     summary.rule_matches += facts.rule_matches;
@@ -341,6 +343,7 @@ nlohmann::ordered_json info_document(const Trace& trace, const FileFacts& file) 
   document["tool_share"] = summary.tool_share();
   document["waiting_seconds"] = static_cast<double>(summary.waiting_ns) * 1e-9;
   document["waiting_share"] = summary.waiting_share();
+  document["late_votes"] = summary.late_votes;
   document["tool_bytes"] = summary.memory;
   if (summary.longest_compute_ns != 0)
     document["load"] = {
@@ -409,7 +412,8 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
     line("tool time    ", share_text(summary.tool_share()) + " of it");
     if (summary.waiting_ns > 0)
       line("waiting      ",
-           share_text(summary.waiting_share()) + " of it, at markers for slower ranks");
+           share_text(summary.waiting_share()) + " of it, at markers for slower ranks; " +
+               count_text(summary.late_votes) + " late votes");
     if (summary.longest_compute_ns != 0)
       line("load balance ", share_text(summary.load_balance(trace.facts.size())) +
                                 ": longest computing " +

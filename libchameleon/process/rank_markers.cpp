@@ -56,6 +56,7 @@ void RankMarkers::reached(Stage stage, std::uint64_t marker) {
     case Stage::kDecided:
       voting_.present.ticks += now - voting_.begun;
       voting_.present.idle += waits_.voting - voting_.waited;
+      if (waits_.voting > voting_.waited) report_.count_late_vote();
       return g_tool_gate.set(CollectivePhase::kDecided);
     case Stage::kDone:
       g_tool_gate.set(CollectivePhase::kNothing);

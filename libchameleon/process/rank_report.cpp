@@ -73,15 +73,15 @@ Trace RankReport::trace(bool lost_flush, const RankClock& clock) {
     facts.rule_values = stream.trace.signer().rule_counts().values;
     facts.rule_matches = stream.trace.signer().rule_counts().matched;
     if (stream.thread == 0) {  // what is the rank's
-      facts.tool_ns = times.ns(tool + times.spent_otherwise());
-      facts.startup_ns = times.ns(times.spent_at_start());
+      facts.tool_ns = times.ns(tool + times.spent_otherwise().all());
+      facts.startup_ns = times.ns(times.spent_otherwise().at_start);
       facts.waiting_ns = times.ns(times.waited());
       if (!phases_.empty() && settings_.timing != Timing::kNone)
         trace.totals.add(RankList::single(rank_), phases(facts, times.ns(stream.collective_ticks)));
     } else {
       for (std::size_t state = 0; state < 4; ++state)
         facts.tool_ns_in(state) = facts.idle_ns_in(state) = 0;
-      facts.paused = facts.tool_bytes = facts.changed = 0;
+      facts.paused = facts.tool_bytes = facts.changed = facts.late_votes = 0;
       RankEnergy().report(facts);
     }
     const std::uint32_t number = trace.stream_of(rank_, stream.thread);

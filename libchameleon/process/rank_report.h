@@ -43,6 +43,7 @@ class RankReport {
     idle -= std::min({idle, ns, idle_ns});
   }
 
+  void count_late_vote() { ++facts_.late_votes; }
   /// The cost of the run so far.
   void set_energy(const RankEnergy& energy) { energy.report(facts_); }
 

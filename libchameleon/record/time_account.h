@@ -92,9 +92,13 @@ class TimeAccount {
   }
 
   std::uint64_t spent_at_calls(const Stream& stream) const;
-  /// Beside calls: at markers and before the first call.
-  std::uint64_t spent_otherwise() const { return marker_ticks_ + other_ticks_; }
-  std::uint64_t spent_at_start() const { return other_ticks_; }
+  /// Ticks beside calls.
+  struct Otherwise {
+    std::uint64_t at_start;  ///< before the first call
+    std::uint64_t at_markers;
+    std::uint64_t all() const { return at_start + at_markers; }
+  };
+  Otherwise spent_otherwise() const { return {other_ticks_, marker_ticks_}; }
   TimeSpent spent(Streams& streams);
 
  private:
