@@ -411,9 +411,9 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
     line("run time     ", duration_text(static_cast<double>(summary.longest_ns)));
     line("tool time    ", share_text(summary.tool_share()) + " of it");
     if (summary.waiting_ns > 0)
-      line("waiting      ",
-           share_text(summary.waiting_share()) + " of it, at markers for slower ranks; " +
-               count_text(summary.late_votes) + " late votes");
+      line("waiting      ", share_text(summary.waiting_share()) +
+                                " of it, at markers for slower ranks; " +
+                                count_text(summary.late_votes) + " late votes");
     if (summary.longest_compute_ns != 0)
       line("load balance ", share_text(summary.load_balance(trace.facts.size())) +
                                 ": longest computing " +

@@ -91,8 +91,8 @@ void print_messages(const Trace& trace, const PairMessages& messages, const Rank
             << (error < 0 ? "as far as one clock is known" : "within " + duration_text(error))
             << "\n";
   if (messages.too_short > 0)
-    std::cout << "messages that are too short for the clocks: "
-              << count_text(messages.too_short) << "\n";
+    std::cout << "messages that are too short for the clocks: " << count_text(messages.too_short)
+              << "\n";
   std::cout << "\n"
             << Style().strong(
                    "      size  from    to    messages      time    median  expected   longest"

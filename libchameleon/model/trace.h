@@ -20,8 +20,8 @@
 #include "model/pair_accounts.h"
 #include "model/phase_totals.h"
 #include "model/series.h"
-#include "model/time_table.h"
 #include "model/time_code.h"
+#include "model/time_table.h"
 
 namespace chameleon::inline model {
 
@@ -34,8 +34,8 @@ struct Field {
   bool operator==(const Field&) const = default;
 };
 
-/// The field is a duration: of kind `ns`, or of kind `time`, which is a code (time_code.h) and occurs
-/// in traces of formats before 1.9.
+/// The field is a duration: of kind `ns`, or of kind `time`, which is a code (time_code.h) and
+/// occurs in traces of formats before 1.9.
 inline bool is_time(const Field& field) { return field.kind == "ns" || field.kind == "time"; }
 /// The nanoseconds that a value of such a field stands for.
 inline std::uint64_t time_ns(const Field& field, std::int64_t value) {
