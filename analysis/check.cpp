@@ -134,7 +134,10 @@ void Simulation::run_rank(std::uint32_t rank) {
       ++report_.events;
       if (self.at.call != nullptr) {
         ++called_[self.call()];
-        if (self.at.failed()) note_error(report_, self.at);
+        if (self.at.failed()) {
+          note_error(report_, self.at);
+          self.unsure = failed_.note(self.at, rank) || self.unsure;
+        }
       }
       self.has_event = true;
       self.phase = 0;
@@ -286,23 +289,47 @@ void Simulation::report_stuck() {
   }
 }
 
+namespace {
+
+std::string unreceived_text(const ChannelKey& key, std::uint64_t messages) {
+  return std::to_string(messages) + (messages == 1 ? " message" : " messages") + " to world rank " +
+         std::to_string(key.dest) + " with tag " + std::to_string(key.tag) +
+         (messages == 1 ? " is" : " are") + " never received (the first named)";
+}
+
+}  // namespace
+
+// Some of them because MPI failed their receives, which is no fault of the trace.
+void Simulation::report_unreceived(const ChannelKey& key, const Channel& channel) {
+  std::uint64_t messages = 0;
+  for (const MessageRun& run : channel.messages) {
+    messages += run.count;
+    omit(key.source, run.event, run.part);
+  }
+  const MessageRun& first = *channel.messages.begin();
+  const bool by_declared = declared(key.source) || declared(key.dest);
+  const Blame by = blame(true, by_declared);
+  while (messages > 0 && by != Blame::kCut) {
+    const FailedReceive failed = failed_.take(key, messages);
+    if (failed.count == 0) break;
+    messages -= failed.count;
+    if (failed.may_have_taken) continue;
+    count(by, &CheckReport::Unmatched::sends, failed.count);
+    fault("unreceived", key.source, first.event, first.call,
+          unreceived_text(key, failed.count) + ": " +
+              place_name(failed.stream, failed.event, failed.call) + " failed",
+          failed.returned, by_declared);
+  }
+  if (messages == 0) return;
+  count(by, &CheckReport::Unmatched::sends, messages);
+  problem("unreceived", key.source, first.event, first.call, unreceived_text(key, messages), by);
+}
+
 void Simulation::report_leftovers() {
   for (auto& [key, channel] : channels_) {
     if (channel.messages.empty() || channel.excused) continue;
     if (!present(key.source) || state(key.dest).excused) continue;
-    std::uint64_t messages = 0;
-    for (const MessageRun& run : channel.messages) {
-      messages += run.count;
-      omit(key.source, run.event, run.part);
-    }
-    const MessageRun& first = channel.messages.front();
-    const Blame by = blame(true, declared(key.source) || declared(key.dest));
-    count(by, &CheckReport::Unmatched::sends, messages);
-    problem("unreceived", key.source, first.event, first.call,
-            std::to_string(messages) + " message" + (messages == 1 ? "" : "s") + " to world rank " +
-                std::to_string(key.dest) + " with tag " + std::to_string(key.tag) +
-                (messages == 1 ? " is" : " are") + " never received (the first named)",
-            by);
+    report_unreceived(key, channel);
   }
   for (RankState& self : ranks_) {
     if (!self.done) continue;

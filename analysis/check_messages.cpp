@@ -252,7 +252,7 @@ void Simulation::post(std::uint32_t rank, std::uint32_t place) {
     ++self.wildcards;
     return;
   }
-  request.loose = self.wildcards > 0;
+  request.loose = self.wildcards > 0 || self.unsure;
   if (!present(request.channel.source)) {
     request.matched = true;
     request.received = kUnknownSize;
@@ -295,7 +295,7 @@ bool Simulation::complete_wildcard(std::uint32_t rank, std::uint32_t place,
   }
   Request seen = request;
   seen.channel = key;
-  seen.loose = self.wildcards > 1;
+  seen.loose = self.wildcards > 1 || self.unsure;
   judge_size(rank, seen, bytes, self.follower.returned(self.at, &completion));
   return true;
 }

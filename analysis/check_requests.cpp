@@ -41,11 +41,18 @@ bool Simulation::complete(std::uint32_t rank, std::uint32_t place, const Complet
   if (request.kind != Request::Kind::kRecv) return true;
   if (request.wildcard && completion != nullptr) return complete_wildcard(rank, place, *completion);
   if (request.cancelled) return true;
+  const Value returned = self.follower.returned(self.at, completion);
   if (!request.matched) {
-    self.waiting_request = place;
-    return false;
+    if (!may_lack_message(*self.at.plan, returned)) {
+      self.waiting_request = place;
+      return false;
+    }
+    channels_[request.channel].posted.remove(place);
+    failed_.note_ended(self.at, request.channel, returned);
+    self.unsure = true;
+    return true;
   }
-  judge_size(rank, request, request.received, self.follower.returned(self.at, completion));
+  judge_size(rank, request, request.received, returned);
   return true;
 }
 

@@ -14,6 +14,7 @@
 #include "analysis/check.h"
 #include "analysis/check_collectives.h"
 #include "analysis/check_state.h"
+#include "analysis/failed_receives.h"
 
 namespace chameleon::analysis {
 
@@ -33,6 +34,7 @@ class Simulation {
   void wake(std::uint32_t rank);
   void report_stuck();
   void report_leftovers();
+  void report_unreceived(const ChannelKey& key, const Channel& channel);
   std::string why_stuck(const RankState& self) const;
 
   // Going on without what has no counterpart.
@@ -119,6 +121,7 @@ class Simulation {
   std::deque<std::uint32_t> ready_;
   std::unordered_map<ChannelKey, Channel, KeyHash> channels_;
   std::size_t sweep_at_ = 1 << 16;
+  FailedReceives failed_;
   std::unordered_map<CollectiveKey, Instance, KeyHash> instances_;
   std::uint32_t present_count_ = 0;
   CheckReport report_;

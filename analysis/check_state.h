@@ -149,6 +149,7 @@ struct RankState {
   std::vector<std::int64_t> places;  ///< index of a posting -> place in pool, or -1
   std::uint64_t wildcards = 0;       ///< posted and not completed
   bool excused = false;              ///< a receive whose match is not known
+  bool unsure = false;               ///< a receive failed, and may have taken a message
   std::unordered_map<std::int64_t, std::int64_t> messages;  ///< of matched probes: bytes
 
   std::uint16_t call() const { return at.view.node->call; }

@@ -28,8 +28,12 @@ class Check {
     if (!facts) return facts.error();
     report_.unchecked = facts->unmodelled;
     const Target open = target(true);
-    for (const TimelineFacts::Unmatched& one : facts->first_unmatched)
-      problem(open, one.kind, one.stream, one.event, one.call, one.why);
+    for (const TimelineFacts::Unmatched& one : facts->first_unmatched) {
+      const std::size_t before = report_.problems.size();
+      problem(open, one.kind, one.stream, one.event, one.call, one.why + failure(one.failed));
+      if (report_.problems.size() > before) report_.problems.back().program = one.failed.count > 0;
+    }
+    if (&open.list == &report_.problems) report_.program_count += facts->unreceived_failed;
     open.count += facts->unmatched + facts->unreceived - facts->first_unmatched.size();
     if (open.unmatched != nullptr) {
       open.unmatched->receives += facts->unmatched - facts->unmatched_collectives;
@@ -152,6 +156,14 @@ class Check {
   std::string event_name(std::uint32_t stream, std::uint64_t event, const std::string& call) const {
     return stream_name(trace_, stream) + " event " + std::to_string(event) +
            (call.empty() ? "" : " (" + call + ")");
+  }
+
+  // Why a message is not received, if MPI failed its receive.
+  std::string failure(const FailedReceive& failed) const {
+    if (failed.count == 0) return "";
+    const CallDescription& call = trace_.calls.at(failed.call);
+    return ": " + event_name(failed.stream, failed.event, call.name) + " failed" +
+           returned_text(plan_call(call), failed.returned);
   }
 
   // What the program did wrong, and maybe heard of.

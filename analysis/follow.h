@@ -86,7 +86,7 @@ struct FollowedEvent {
   std::vector<Completion> completions;  ///< in the order of the event's list
   /// Requests that the event starts, in the order of its list; null: no such request is open.
   std::vector<Posting*> started;
-  Posting* used = nullptr;  ///< the request that the event frees or cancels
+  Posting* used = nullptr;  ///< the request that the event frees, cancels or could not start
 
   /// Of a collective that succeeded: who takes part, and which it is on this communicator, window
   /// or file, from 0.

@@ -123,7 +123,10 @@ void Follower::complete(FollowedEvent& event, std::span<const std::int64_t> ids,
 
 void Follower::start(FollowedEvent& event) {
   const CallPlan& plan = *event.plan;
-  if (event.failed()) return;
+  if (event.failed()) {
+    if (plan.request >= 0) event.used = requests_.find(event.value(plan.request));
+    return;
+  }
   const auto one = [&](std::int64_t id) {
     Posting* posting = requests_.find(id);
     event.started.push_back(posting);

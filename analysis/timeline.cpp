@@ -167,6 +167,7 @@ bool Pass::next_event(Row& row) {
     return true;
   }
   while (operations.next()) {
+    if (operations.followed().failed()) failed_.note(operations.followed(), operations.rank());
     if (operations.stream() == row.stream) return true;
     if (index_[operations.stream()] < 0) continue;
     RankOperations::Present read;
@@ -334,10 +335,10 @@ void Pass::give_up(Row& row, const std::string& why) {
   name("deadlock", here(row), row.rank->operations.call().name, "never ends: " + why);
 }
 
-void Pass::name(const char* kind, const Begin& at, const std::string& call,
-                const std::string& why) {
+void Pass::name(const char* kind, const Begin& at, const std::string& call, const std::string& why,
+                const FailedReceive& failed) {
   if (facts_.first_unmatched.size() < kMostNamed)
-    facts_.first_unmatched.push_back({kind, at.stream, at.event, call, why});
+    facts_.first_unmatched.push_back({kind, at.stream, at.event, call, why, failed});
 }
 
 bool Pass::posts(const Operation& operation) {

@@ -33,6 +33,7 @@
 #include <memory>
 #include <string>
 
+#include "analysis/failed_receives.h"
 #include "analysis/operations.h"
 
 namespace chameleon::analysis {
@@ -89,12 +90,14 @@ struct TimelineFacts {
   std::uint64_t unmatched = 0;  ///< receives and collectives whose others did not come
   std::uint64_t unmatched_collectives = 0;  ///< of those; one for each who waited
   std::uint64_t unreceived = 0;  ///< messages between these ranks, where nothing was cancelled
+  std::uint64_t unreceived_failed = 0;  ///< of those; because MPI failed their receives
   /// The first of both.
   struct Unmatched {
     const char* kind = "";  ///< deadlock or unreceived
     std::uint32_t stream = 0;
     std::uint64_t event = 0;  ///< number in its stream, from 1
     std::string call, why;
+    FailedReceive failed;  ///< why a message is not received; its count is 0: for another reason
   };
   std::vector<Unmatched> first_unmatched;
   std::map<std::string, std::uint64_t> unmodelled;  ///< calls whose effects are not told

@@ -50,13 +50,26 @@ void Pass::count_unreceived() {
     const Begin* first = nullptr;
     for (const Begin& begin : sent.begins)
       if (begin.ns < kNotSent && left++ == 0) first = &begin;
-    if (first == nullptr) continue;
-    facts_.unreceived += left;
-    name("unreceived", *first, "",
-         std::to_string(left) + (left == 1 ? " message" : " messages") + " to world rank " +
-             std::to_string(channel.dest) + " with tag " + std::to_string(channel.tag) +
-             (left == 1 ? " is" : " are") + " never received (the first named)");
+    while (left > 0) {
+      const FailedReceive failed = failed_.take(channel, left);
+      if (failed.count == 0) break;
+      left -= failed.count;
+      if (failed.may_have_taken) continue;
+      facts_.unreceived_failed += failed.count;
+      name_unreceived(channel, *first, failed.count, failed);
+    }
+    if (left > 0) name_unreceived(channel, *first, left, {});
   }
+}
+
+void Pass::name_unreceived(const ChannelKey& channel, const Begin& first, std::uint64_t messages,
+                           const FailedReceive& failed) {
+  facts_.unreceived += messages;
+  name("unreceived", first, "",
+       std::to_string(messages) + (messages == 1 ? " message" : " messages") + " to world rank " +
+           std::to_string(channel.dest) + " with tag " + std::to_string(channel.tag) +
+           (messages == 1 ? " is" : " are") + " never received (the first named)",
+       failed);
 }
 
 void Pass::note_posted(Row& row, const Operation& operation) {

@@ -194,7 +194,10 @@ class Pass {
   // What streams wait for (timeline_match.cpp), and what did not come.
   static Begin here(const Row& row);
   void give_up(Row& row, const std::string& why);
-  void name(const char* kind, const Begin& at, const std::string& call, const std::string& why);
+  void name(const char* kind, const Begin& at, const std::string& call, const std::string& why,
+            const FailedReceive& failed = {});
+  void name_unreceived(const ChannelKey& channel, const Begin& first, std::uint64_t messages,
+                       const FailedReceive& failed);
   void count_unreceived();
   static bool posts(const Operation& operation);
   void note_posted(Row& row, const Operation& operation);
@@ -229,6 +232,7 @@ class Pass {
   std::unordered_map<ChannelKey, std::uint64_t, KeyHash> sends_, receives_;  ///< likewise
   std::unordered_map<ChannelKey, Sent, KeyHash> sent_;
   std::unordered_map<CollectiveKey, Meeting, KeyHash> meetings_;
+  FailedReceives failed_;
   TimelineFacts facts_;
   std::vector<double> own_stretch_;  ///< by row
 

@@ -12,8 +12,9 @@ def bagel(tools):
     program = need("BAGEL", "bagel")
     examples = pathlib.Path("/usr/share/doc/bagel/examples")
     names = ("hf_svp_hf", "hf_sto3g_fci_dist", "hhe_svp_ras_full", "oh_svp_uhf")
-    return [Program(f"bagel {name}", [program, str(examples / f"{name}.json")], lines=b"nergy")
-            for name in names]
+    return [Program(f"bagel {name}, {ranks} ranks", [program, str(examples / f"{name}.json")],
+                    ranks, lines=b"nergy")
+            for ranks in (2, 4) for name in names]
 
 
 def examples(tools):

@@ -104,9 +104,10 @@ task dft
 
 
 def nwchem(tools):
-    return [Program("nwchem water DFT", [need(f"nwchem.{tools.mpi}", f"nwchem-{tools.mpi}"),
-                                         "water.nw"],
-                    files={"water.nw": WATER}, lines=b"nergy")]
+    program = need(f"nwchem.{tools.mpi}", f"nwchem-{tools.mpi}")
+    return [Program(f"nwchem water DFT, {ranks} ranks", [program, "water.nw"], ranks,
+                    files={"water.nw": WATER}, lines=b"nergy")
+            for ranks in (2, 4)]
 
 
 def yorick(tools):
@@ -120,7 +121,7 @@ def yorick(tools):
 
     line = f"printf 'testmp\\nquit\\n' | {program} -j testmp.i"
     return [Program(f"yorick task pool, {ranks} ranks", ["sh", "-c", line], ranks, prepare=unpack)
-            for ranks in (3, 4)]
+            for ranks in (2, 3, 4)]
 
 
 def hdf5(tools):

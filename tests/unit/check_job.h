@@ -38,6 +38,7 @@ enum : std::uint16_t {
   kPrecvInit,
   kFileOpen,
   kSpawn,
+  kStart,
 };
 
 struct CheckJob : TraceBuilder {
@@ -53,6 +54,7 @@ struct CheckJob : TraceBuilder {
          {"buf:buffer", "count:count", "datatype:datatype", "source:source:e", "tag:tag",
           "comm:comm", "request:request"});
     call(kStartall, "Startall", {"count:count", "array_of_requests:request:a"});
+    call(kStart, "Start", {"request:request"});
     call(kWaitall, "Waitall");
     call(kWait, "Wait");
     call(kCancel, "Cancel", {"request:request"});
@@ -96,8 +98,9 @@ struct CheckJob : TraceBuilder {
   void irecv(int self, std::int64_t source, int tag, std::int64_t slot, int count = 1) {
     push(static_cast<std::uint32_t>(self), kIrecv, {0, count, kInt, source, tag, 0, slot});
   }
-  void wait(int self, std::int64_t slot, std::int64_t source = none()) {
-    push(static_cast<std::uint32_t>(self), kWait, {slot, source, kNotRecorded, kNotRecorded});
+  void wait(int self, std::int64_t slot, std::int64_t source = none(), std::int64_t error = 0) {
+    push_failed(static_cast<std::uint32_t>(self), kWait, error,
+                {slot, source, kNotRecorded, kNotRecorded});
   }
   void finalize() {
     for (std::uint32_t rank = 0; rank < size; ++rank) push(rank, kFinalize, {});

@@ -48,8 +48,20 @@ class TraceBuilder {
   /// An event of a stream that returned 0; its path is `paths` and its call's number.
   void push(std::uint32_t rank, std::uint16_t call, std::vector<std::int64_t> values,
             std::uint64_t compute_ns = 1, std::uint64_t call_ns = 1) {
-    values.insert(values.begin(), 0);
+    push_failed(rank, call, 0, std::move(values), compute_ns, call_ns);
+  }
+
+  /// An event that returned this error.
+  void push_failed(std::uint32_t rank, std::uint16_t call, std::int64_t error,
+                   std::vector<std::int64_t> values, std::uint64_t compute_ns = 1,
+                   std::uint64_t call_ns = 1) {
+    values.insert(values.begin(), error);
     folders_[rank].push({call, paths + call, compute_ns, call_ns, values});
+  }
+
+  /// What calls return are error classes (error_class.h).
+  void tell_classes() {
+    for (auto& [id, call] : trace_.calls) call.fields[0].kind = "error";
   }
 
   std::int64_t array(std::vector<std::int64_t> values) {
