@@ -120,8 +120,9 @@ def yorick(tools):
             out.write(tools.run(["zcat", script]).stdout)
 
     line = f"printf 'testmp\\nquit\\n' | {program} -j testmp.i"
+    # Under Open MPI, with more than two ranks, all of them wait in MPI_Probe for ever, untraced.
     return [Program(f"yorick task pool, {ranks} ranks", ["sh", "-c", line], ranks, prepare=unpack)
-            for ranks in (2, 3, 4)]
+            for ranks in ((2, 3, 4) if tools.mpi == "mpich" else (2,))]
 
 
 def hdf5(tools):
