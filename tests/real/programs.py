@@ -65,10 +65,11 @@ def scalapack(tools):
             (work / data.name).write_text(SIZES.sub(r"2\2", data.read_text()))
 
     names = [prefix + rest for prefix in ("xs", "xd", "xc", "xz")
-             for rest in ("lu", "llt", "qr", "brd", "trd", "hrd", "inv", "gblu", "dblu", "dtlu",
+             for rest in ("lu", "qr", "brd", "trd", "hrd", "inv", "gblu", "dblu", "dtlu",
                           "pbllt", "ptllt")]
     # Not xdsyevr, which branches on variables that it never sets (valgrind): what was on its stack
-    # before decides how many of its tests fail.
+    # before decides how many of its tests fail. Nor x?llt, which mostly never ends: in p?lacon, which
+    # estimates errors, some ranks of the grid look for a maximum while others sum.
     names += ["xsls", "xdsvd", "xzevc", "xdhseqr", "xdnep"]
     return [Program(f"scalapack {name}", [str(folder / name)], 4, prepare=copy_data, patience=90)
             for name in names if (folder / name).exists()]
@@ -112,10 +113,10 @@ task dft
 
 
 def nwchem(tools):
-    program = need(f"nwchem.{tools.mpi}", f"nwchem-{tools.mpi}")
-    return [Program(f"nwchem water DFT, {ranks} ranks", [program, "water.nw"], ranks,
-                    files={"water.nw": WATER}, lines=b"nergy")
-            for ranks in (2, 4)]
+    # With four ranks it goes wrong untraced: it finds no orbitals, or an energy above zero.
+    return [Program("nwchem water DFT", [need(f"nwchem.{tools.mpi}", f"nwchem-{tools.mpi}"),
+                                         "water.nw"],
+                    files={"water.nw": WATER}, lines=b"nergy")]
 
 
 def yorick(tools):

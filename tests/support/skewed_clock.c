@@ -18,7 +18,8 @@ int clock_gettime(clockid_t clock, struct timespec* time) {
   if (status != 0 || clock != CLOCK_MONOTONIC) return (int)status;
   const int64_t now = (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
   if (first == 0) {
-    const int64_t rank = variable("PMI_RANK");
+    // Of MPICH and of Open MPI; the other one is 0.
+    const int64_t rank = variable("PMI_RANK") + variable("OMPI_COMM_WORLD_RANK");
     offset = rank * variable("SKEW_OFFSET_NS");
     ppm = rank * variable("SKEW_DRIFT_PPM");
     first = now;
