@@ -16,6 +16,10 @@ using Ranks = std::pair<std::uint32_t, std::uint32_t>;
 
 /// A receive ends later than its send began by at least that.
 constexpr std::uint64_t kShortest = 1;
+/// Messages of which one is kept, at most: files may claim more than a job can send.
+constexpr std::uint64_t kMostEvery = std::uint64_t{1} << 40;
+/// ns of a file's timeline, at most.
+constexpr double kMostNs = 9e18;
 
 /// Those of one pair. A send and the receive of its message come in any order: the path of a send
 /// is put in where its receive has been, and waits for it otherwise.
@@ -82,10 +86,10 @@ class Collector {
     if (sums.longest.received_ns == 0 || message.transfer_ns() > sums.longest.transfer_ns())
       sums.longest = message;
     for (std::uint64_t i = (found_.every - found_.messages % found_.every) % found_.every;
-         i < received.times; i += found_.every - (found_.messages + i) % found_.every) {
+         i < received.times && !full_; i += found_.every - (found_.messages + i) % found_.every) {
       PairMessage one = message;
-      const auto later =
-          static_cast<std::uint64_t>(received.period_ns * static_cast<double>(i) + 0.5);
+      const auto later = static_cast<std::uint64_t>(
+          std::min(received.period_ns * static_cast<double>(i) + 0.5, kMostNs));
       one.sent_ns += later;
       one.received_ns += later;
       found_.kept.push_back(one);
@@ -96,6 +100,11 @@ class Collector {
 
   /// Half of them go.
   void thin() {
+    if (found_.every >= kMostEvery) {
+      found_.kept.pop_back();
+      full_ = true;
+      return;
+    }
     std::size_t left = 0;
     for (std::size_t i = 0; i < found_.kept.size(); i += 2) found_.kept[left++] = found_.kept[i];
     found_.kept.resize(left);
@@ -125,6 +134,7 @@ class Collector {
 
   const std::size_t most_;
   PairMessages found_;
+  bool full_ = false;  ///< no more are kept
   std::map<Size, SizeMessages> sizes_;
   std::unordered_map<std::uint64_t, std::uint64_t> sent_;  ///< paths, by message
   std::unordered_map<std::uint64_t, Received> received_;   ///< by message

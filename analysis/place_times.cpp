@@ -18,11 +18,12 @@ Status each_full_time(const Trace& trace, std::uint32_t stream,
   std::map<std::pair<const Node*, std::uint64_t>, Durations> places;
   EventView event;
   while (view->next(event)) {
-    Durations& place = places[{event.node, event.predecessor}];
     const auto call = trace.calls.find(event.node->call);
     const std::size_t fields = event.values.size();
     if (fields < 2 || call == trace.calls.end() || call->second.fields.size() != fields) continue;
     const std::span<const Field> described = call->second.fields;
+    if (!is_time(described.back())) continue;
+    Durations& place = places[{event.node, event.predecessor}];
     place.compute.add(time_ns(described[fields - 2], event.values[fields - 2]));
     place.communication.add(time_ns(described[fields - 1], event.values[fields - 1]));
   }

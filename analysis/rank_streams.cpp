@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "model/time_code.h"
-
 namespace chameleon::analysis {
 
 namespace {

@@ -2,8 +2,8 @@
 #pragma once
 
 /// One time axis for all ranks, reconstructed from a folded trace: each event gets
-/// a begin and an end in ns since the first rank left MPI_Init, on rank 0's clock where the
-/// ranks' clocks were compared with it (else as if all had left it together): at first
+/// a begin and an end in ns since the first rank continued after MPI_Init, on rank 0's clock
+/// where the ranks' clocks were compared with it (else as if all had left it together): at first
 /// (compute time before the call, time inside it: means of the histograms,
 /// or each instance with full timing), then moved so that nothing precedes its
 /// cause: a receive ends after its send began, nobody leaves a collective that

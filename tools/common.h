@@ -6,6 +6,7 @@
 /// `status` when it was chosen. The parser and JSON are only named here: files that use them
 /// include them, which takes seconds.
 
+#include <array>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -21,6 +22,9 @@ class App;
 }
 
 namespace chameleon::tools {
+
+/// States of the transition graph, by number.
+inline constexpr std::array<const char*, 4> kStates = {"AT", "C", "L", "F"};
 
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitMismatch = 1;

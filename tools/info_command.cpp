@@ -123,8 +123,6 @@ std::string time_text(std::uint64_t seconds) {
   return text;
 }
 
-constexpr std::array<const char*, 4> kStates = {"AT", "C", "L", "F"};
-
 const char* state_text(std::uint8_t state) { return state < kStates.size() ? kStates[state] : "?"; }
 
 /// For each cluster the signatures that tell it from the first one of its Call-Path; none if the

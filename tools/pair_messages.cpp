@@ -87,8 +87,9 @@ void print_messages(const Trace& trace, const PairMessages& messages, const Rank
               << (pair->residual_ns < 0 ? " less" : " more") << " than expected";
   }
   const double error = clock_error_ns(trace, messages.a, messages.b);
-  std::cout << "\nclocks of the two ranks agree "
-            << (error < 0 ? "as far as one clock is known" : "within " + duration_text(error))
+  std::cout << "\n"
+            << (error < 0 ? "how far the clocks of the two ranks agree is not known"
+                          : "clocks of the two ranks agree within " + duration_text(error))
             << "\n";
   if (messages.too_short > 0)
     std::cout << "messages that are too short for the clocks: " << count_text(messages.too_short)
@@ -178,13 +179,13 @@ Status write_messages(const std::string& path, const Trace& trace, const PairMes
   return Unit{};
 }
 
-bool print_accounts(const Trace& trace, std::uint32_t a, std::uint32_t b) {
+bool print_accounts(const Trace& trace, std::uint32_t a, std::uint32_t b,
+                    const std::string& reason) {
   const std::vector<PairAccount> accounts = accounts_of(trace, a, b);
   if (accounts.empty()) return false;
   std::cout << "pair " << a << " - " << b << ": " << place_text(trace, a) << "; "
             << place_text(trace, b) << "\n"
-            << "what receivers waited, by size; times of single messages need "
-               "CHAMELEON_TIMING=full\n\n"
+            << "what receivers waited, by size; " << reason << "\n\n"
             << Style().strong(
                    "  from    to    messages      wait      mean   longest    in event  size")
             << "\n";
@@ -196,7 +197,9 @@ bool print_accounts(const Trace& trace, std::uint32_t a, std::uint32_t b) {
               << padded(duration_text(static_cast<double>(one.ns)), 10)
               << padded(duration_text(static_cast<double>(one.ns) / messages), 10)
               << padded(duration_text(static_cast<double>(one.longest_ns)), 10)
-              << padded(count_text(one.longest_event), 12) << "  " << size_range(one) << "\n";
+              << padded(count_text(one.longest_event), 12) << "  " << size_range(one);
+    if (trace.threads > 1) std::cout << ", thread " << trace.thread_of(one.stream);
+    std::cout << "\n";
   }
   return true;
 }

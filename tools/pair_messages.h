@@ -23,8 +23,10 @@ Status write_messages(const std::string& path, const Trace& trace, const PairMes
 Status write_message_plots(const std::string& path, const PairMessages& messages);
 
 /// The times that receivers waited, by size, from accounts: for traces without times of single
-/// messages. False: there are none of the pair.
-bool print_accounts(const Trace& trace, std::uint32_t a, std::uint32_t b);
+/// messages. `reason`: why these are
+/// missing. False: there are none of the pair.
+bool print_accounts(const Trace& trace, std::uint32_t a, std::uint32_t b,
+                    const std::string& reason);
 bool print_accounts_document(const Trace& trace, std::uint32_t a, std::uint32_t b);
 
 }  // namespace chameleon::tools

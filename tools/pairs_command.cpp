@@ -223,18 +223,22 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> pair_of(const std::string
 int run_accounts(const Trace& trace, const Options& options, const std::string& reason) {
   if (!options.svg.empty() || !options.csv.empty())
     return fail("pairs", options.trace + ": no --svg or --csv of --pair: " + reason, kExitRefused);
-  const auto print = options.json ? print_accounts_document : print_accounts;
-  if (print(trace, options.pair->first, options.pair->second)) return kExitOk;
-  return fail("pairs",
-              options.trace + ": no --pair: " + reason +
-                  ", or with CHAMELEON_PAIRS=on for sums of what receivers waited",
-              kExitRefused);
+  const auto [a, b] = *options.pair;
+  if (options.json ? print_accounts_document(trace, a, b) : print_accounts(trace, a, b, reason))
+    return kExitOk;
+  return fail(
+      "pairs",
+      options.trace + ": no --pair: " +
+          (trace.pair_accounts.empty()
+               ? reason + ", or with CHAMELEON_PAIRS=on for sums of what receivers waited"
+               : "it has no account of ranks " + std::to_string(a) + " and " + std::to_string(b)),
+      kExitRefused);
 }
 
 int run_pair(const Trace& trace, const Options& options) {
   constexpr std::size_t kMostMessages = std::size_t{1} << 20;
   for (const std::uint32_t rank : {options.pair->first, options.pair->second})
-    if (!trace.ranks.contains(rank))
+    if (!trace.whole_ranks().contains(rank))
       return fail("pairs",
                   options.trace + ": --pair: there is no rank " + std::to_string(rank) + " in it",
                   kExitUsage);

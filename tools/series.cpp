@@ -4,6 +4,8 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "tools/common.h"
+
 namespace chameleon::tools {
 namespace {
 
@@ -28,7 +30,6 @@ Json took(const IntervalTally& tally) {
 }  // namespace
 
 nlohmann::ordered_json series_rows(const Trace& trace) {
-  constexpr std::array<const char*, 4> kStates = {"AT", "C", "L", "F"};
   Json rows = Json::array();
   for (const SeriesSpan& span : trace.series.spans()) {
     Json row = {{"first", span.first},

@@ -53,7 +53,6 @@ void print_text(const Trace& trace, const Options& options) {
   std::printf("%-13s %-5s %-30s %-30s %-30s %s\n", "markers", "state", "compute (rank, interval)",
               "in calls", "waiting at the marker", "slowest");
   for (const SeriesSpan& span : fewer(trace.series.spans(), options.rows)) {
-    constexpr const char* kStates[] = {"AT", "C", "L", "F"};
     const double instances = ranks * static_cast<double>(span.intervals);
     const std::string slowest = std::to_string(span.slowest) + ": rank " +
                                 std::to_string(span.worst.compute.most_rank) + " computes " +

@@ -26,10 +26,6 @@ struct Options {
   bool json = false, csv = false, waits = false;
 };
 
-std::string padded(const std::string& text, std::size_t width) {
-  return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
-}
-
 void print_rows(const std::vector<StatisticsRow>& rows, bool with_site, bool timed,
                 CallSites& sites, const Style& style) {
   const auto line = [&](const std::string& name, const std::string& count, const std::string& total,

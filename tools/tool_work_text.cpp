@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tool_work_text.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -16,7 +17,6 @@ namespace {
 using analysis::ToolWork;
 using analysis::ToolWorkByRole;
 
-constexpr std::array<const char*, 4> kStates = {"AT", "C", "L", "F"};
 constexpr std::size_t kLead = 2;
 
 nlohmann::ordered_json seconds_json(const std::array<double, 4>& ns, double ranks) {
@@ -55,14 +55,16 @@ std::string in_lead_text(const ToolWork& work) {
 
 /// "12 % fewer": of others than of leads.
 std::string fewer_text(double others, double leads) {
-  if (leads == 0) return "as many";
+  if (leads == others) return "as many";
+  if (leads == 0) return "more";
   const double change = others / leads - 1;
   return share_text(std::abs(change)) + (change > 0 ? " more" : " fewer");
 }
 
 std::string instructions_text(const ToolWork& work) {
-  return count_text(static_cast<std::uint64_t>(work.instructions)) + " a rank, " +
-         share_text(work.tool_instructions / work.instructions) + " of them in the tool at markers";
+  return count_text(static_cast<std::uint64_t>(std::min(work.instructions, 1e19))) + " a rank, " +
+         share_text(work.tool_instructions / work.instructions) +
+         " of them in the tool at markers and in MPI_Finalize";
 }
 
 /// A rank that did not lead, and a lead.

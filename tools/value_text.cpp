@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "common.h"
-#include "model/time_code.h"
 #include "mpi/error_class.h"
 
 namespace chameleon::tools {

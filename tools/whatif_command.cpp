@@ -160,10 +160,6 @@ Result<std::vector<Candidate>> asked(const Trace& trace, const Options& options,
   return all;
 }
 
-std::string padded(const std::string& text, std::size_t width) {
-  return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
-}
-
 void print_text(const Trace& trace, const std::vector<Candidate>& candidates,
                 const std::vector<std::size_t>& order, const WhatIf& found, const Style& style) {
   std::cout << timeline_text(trace) << "\n"

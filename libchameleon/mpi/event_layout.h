@@ -65,7 +65,7 @@ constexpr bool is_end_point(const CallInfo& call, const ParamInfo& param) {
 /// The values of an event after those of its call.
 struct EventExtras {
   bool path = false;   ///< its call path, where nodes have relaxed ones
-  bool times = false;  ///< its times: two values, see time_code.h
+  bool times = false;  ///< its times: two values in ns
 };
 
 /// The same for readers of a file.

@@ -57,7 +57,7 @@ void RankEnergy::report(RankFacts& facts) const {
   }
   facts.energy_uj = meter_.microjoules().value_or(0);
   if (meter_.is_open() && !meter_.microjoules())
-    facts.no_energy = "a counter may have wrapped between two markers";
+    facts.no_energy = "a counter may have wrapped between two markers, or could not be read";
 }
 
 }  // namespace chameleon::process

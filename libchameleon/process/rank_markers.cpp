@@ -47,6 +47,7 @@ void RankMarkers::reached(Stage stage, std::uint64_t marker) {
   switch (stage) {
     case Stage::kMarker:
       end_interval();
+      voting_.decided = false;
       energy_.enter();
       return note_in_raw(marker);
     case Stage::kVote:
@@ -56,7 +57,9 @@ void RankMarkers::reached(Stage stage, std::uint64_t marker) {
     case Stage::kDecided:
       voting_.present.ticks += now - voting_.begun;
       voting_.present.idle += waits_.voting - voting_.waited;
-      if (waits_.voting > voting_.waited) report_.count_late_vote();
+      // Later votes of a marker are about whether all ranks are there.
+      if (waits_.voting > voting_.waited && !voting_.decided) report_.count_late_vote();
+      voting_.decided = true;
       return g_tool_gate.set(CollectivePhase::kDecided);
     case Stage::kDone:
       g_tool_gate.set(CollectivePhase::kNothing);

@@ -59,6 +59,7 @@ class RankMarkers final : public MarkerLog {
     Voting told;              ///< the interval of the last ballot
     std::uint64_t begun = 0;  ///< tick
     double waited = 0;        ///< before
+    bool decided = false;     ///< the present marker's first vote is over
   } voting_;
   world::WaitAccount waits_;
   RankEnergy energy_;

@@ -139,6 +139,7 @@ void Tracer::see_collective(const MarkerCall& call) {
   if (found_.changed()) heed_search();
   if (found_.compared()) {
     if (found_.progress()) progress_beside();
+    traced_.marker_log().waits().voting = 0;  // for ranks that had not come there
     traced_.marker_log().spent(begin, online_.state());
   }
   if (is_marker) mark();

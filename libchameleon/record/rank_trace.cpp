@@ -5,7 +5,6 @@
 
 #include "base/hash.h"
 #include "compress/distribution.h"
-#include "model/time_code.h"
 #include "record/call_use.h"
 
 namespace chameleon::record {

@@ -58,6 +58,7 @@ FIXTURES = {
                       FLUSH_EVERY=20),
     "threads": Fixture("tests/mpi/threads_program", "2 2", 2, raw=True),
     "accounts": Fixture("examples/stencil2d", "--iterations 6", 4, raw=True, PAIRS="on", K=2),
+    "single": Fixture("examples/stencil2d", "--iterations 3", 4, raw=True, TIMING="full"),
     "fortran": Fixture("examples/ring_mpi_f08", "", 4, raw=True),
     "collectives": Fixture("tests/export/export_program", "", 4, raw=True),
     # Beside `collectives`: the same program, in which two ranks compute longer.

@@ -34,8 +34,8 @@ GROUPS = {
     "declared": ["hydro", "multigrid", "bucketsort", "spectral"],
     # Wildcards, communicators, collectives of every kind, Fortran.
     "calls": ["taskfarm", "collectives", "fortran"],
-    # A job that was ended, ranks with several threads, and accounts of pairs.
-    "special": ["killed", "threads", "accounts"],
+    # A job that was ended, ranks with several threads, accounts of pairs, and single times.
+    "special": ["killed", "threads", "accounts", "single"],
 }
 
 # `predict` needs SimGrid's launcher; this one prints a result.

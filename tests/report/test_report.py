@@ -198,7 +198,9 @@ def same_messages(tools, pairs, trace, name):
                [f"{ns * 1e-3:.3f}" for ns in plot["sent"]] == [row[3] for row in rows] and
                [f"{ns * 1e-3:.3f}" for ns in plot["transfer"]] == [row[4] for row in rows],
                f"{name}: other messages of ranks {plot['a']} and {plot['b']}")
-    expect(("plots" in pairs) == (pairs["by"] == "transfer"), f"{name}: no plots")
+    expect(("plots" in pairs) == (pairs["by"] == "transfer") and
+           ("plots" not in pairs or bool(pairs["plots"]) == bool(pairs["nearest"])),
+           f"{name}: no plots")
 
 
 def same_as_raw(tools, data, raw, ranks, name):

@@ -155,6 +155,9 @@ def check_counters(tools, options):
            sum(spent) < int((zone / "energy_uj").read_text()), f"energy {spent}")
     expect(document["energy"][0]["joules"] == sum(spent) * 1e-6 and "\nenergy       " in text,
            f"info:\n{text}")
+    if all(one.no_instructions.startswith("not permitted") for one in facts):
+        print("instructions: " + facts[0].no_instructions)
+        return
     for one in facts:
         expect(one.no_instructions == "" and 0 < one.tool_instructions < one.instructions,
                f"rank {one.rank}: {one.tool_instructions} of {one.instructions} instructions, "

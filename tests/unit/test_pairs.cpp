@@ -150,6 +150,18 @@ TEST_CASE("of many messages of a pair some are kept, evenly, and all are counted
   CHECK(few->front().sizes.front().transfer_ns == all->front().sizes.front().transfer_ns);
 }
 
+TEST_CASE("times of events are ns, or codes in traces of former formats") {
+  const Field ns{"compute", "ns", FieldKind::kPlain}, code{"compute", "time", FieldKind::kPlain};
+  CHECK((is_time(ns) && is_time(code)));
+  CHECK_FALSE(is_time({"count", "count", FieldKind::kPlain}));
+  CHECK(time_ns(ns, 12'345'678) == 12'345'678);
+  CHECK(time_ns(ns, -1) == 0);
+  CHECK(time_ns(ns, INT64_MAX) == std::uint64_t{INT64_MAX});
+  CHECK(time_ns(code, 63) == 63);
+  CHECK(time_ns(code, encode_time(12'345'678)) == decode_time(encode_time(12'345'678)));
+  CHECK(time_ns(code, -1) == 0);
+}
+
 TEST_CASE("what a trace cannot tell is refused with the setting that would") {
   Job job(2);
   job.message(0, 1, 1);

@@ -15,6 +15,7 @@
 #include "analysis/place_times.h"
 #include "analysis/place_waits.h"
 #include "analysis/stream_times.h"
+#include "tools/common.h"
 #include "tools/csv.h"
 #include "tools/export/export.h"
 #include "tools/export/loop_rows.h"
@@ -82,8 +83,6 @@ class Table {
   TextFile file_;
   std::uint64_t rows_ = 0;
 };
-
-constexpr std::array<const char*, 4> kStates = {"AT", "C", "L", "F"};
 
 struct CallRow {
   std::uint64_t count = 0, sent = 0;

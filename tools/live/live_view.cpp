@@ -11,7 +11,6 @@
 namespace chameleon::tools {
 namespace {
 
-constexpr std::array<const char*, 4> kStates = {"AT", "C", "L", "F"};
 constexpr std::size_t kPhases = 5, kBars = 8, kFindings = 4;
 
 std::vector<LivePhase> phases_of(const Series& series) {

@@ -191,6 +191,7 @@ Json tree(const RankPairs& found, PairMeasure measure,
 Result<Json> plots(const Trace& trace, const RankPairs& found,
                    const std::vector<std::size_t>& places) {
   constexpr std::size_t kMostMessages = 2000;
+  if (places.empty()) return Json::array();
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pairs;
   for (const std::size_t place : places)
     pairs.emplace_back(found.pairs[place].a, found.pairs[place].b);

@@ -30,7 +30,7 @@ def _kind(name, operations):
 
 def _starts(trace):
     """What rank 0's clock showed when a rank continued after MPI_Init and the tool's start."""
-    return {facts.rank: facts.clock_begin_ns + facts.startup_ns if facts.clock_samples else 0
+    return {facts.rank: facts.clock_begin_ns + min(facts.startup_ns, 1 << 60) if facts.clock_samples else 0
             for facts in trace.facts()}
 
 
