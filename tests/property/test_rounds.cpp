@@ -121,9 +121,6 @@ TEST_CASE("steps that differ in what polls found are one loop", "[rounds]") {
 
 TEST_CASE("rounds that differ from one flush to the next stay in one loop", "[rounds]") {
   constexpr int kRanks = 4;
-  // Before loops are known, steps may fold otherwise: some six seeds of 12,000 take 25 to 31 nodes.
-  constexpr std::size_t kNodes = 24, kMostNodes = kNodes * 3 / 2;
-  int larger = 0;
   for (std::uint64_t i = 0; i < 200; ++i) {
     const std::uint64_t seed = base_seed() + i;
     INFO("CHAMELEON_TEST_SEED=" << seed);
@@ -134,8 +131,7 @@ TEST_CASE("rounds that differ from one flush to the next stay in one loop", "[ro
     const Trace alone = in_parts(stream, poller.ends(), 1, rank, kRanks);
     REQUIRE(same(expand(alone, rank), stream));
     INFO(text_of(alone.nodes));
-    CHECK(count_nodes(alone.nodes) <= kMostNodes);
-    larger += count_nodes(alone.nodes) > kNodes ? 1 : 0;
+    CHECK(count_nodes(alone.nodes) <= 24);  // before loops are known steps may fold otherwise
     REQUIRE(same(expand(in_parts(stream, poller.ends(), 3, rank, kRanks), rank), stream));
 
     // The same of ranks that do alike.
@@ -165,9 +161,8 @@ TEST_CASE("rounds that differ from one flush to the next stay in one loop", "[ro
     }
     for (int other = 0; other < kRanks; ++other)
       REQUIRE(same(expand(online, other), streams[static_cast<std::size_t>(other)]));
-    CHECK(count_nodes(online.nodes) <= kNodes);
+    CHECK(count_nodes(online.nodes) <= 24);
   }
-  CHECK(larger <= 2);  // of 200
 }
 
 TEST_CASE("rounds of any kind are folded, appended and merged exactly", "[rounds]") {
