@@ -39,12 +39,12 @@ class Pace {
   /// Every n-th marker is acted on.
   constexpr std::uint64_t every() const { return own_ * factor_; }
 
-  /// After a vote: the interval took `ns` on the rank that was busy longest, and markers are to be
-  /// acted on less often by `factor`. Whether the next interval has another number of markers. The
-  /// time before the first marker does not count.
-  constexpr bool adjust(std::uint64_t ns, std::uint64_t factor) {
+  /// After a vote: an interval of `markers` markers took `ns` on the rank that was busy longest,
+  /// and markers are to be acted on less often by `factor`. Whether the next interval has another
+  /// number of markers. The time before the first marker does not count.
+  constexpr bool adjust(std::uint64_t ns, std::uint64_t markers, std::uint64_t factor) {
     const std::uint64_t before = every();
-    if (finds_itself_ && measured_) own_ = wanted(ns / factor_);
+    if (finds_itself_ && measured_) own_ = wanted(ns / std::max<std::uint64_t>(markers, 1) * own_);
     measured_ = true;
     factor_ = std::max<std::uint64_t>(factor, 1);
     frequency_.act_on_every(every());

@@ -157,6 +157,7 @@ void add_online(const Trace& trace, const Summary& summary, nlohmann::ordered_js
   document["k"] = online.k;
   document["merge_bytes"] = online.merge_bytes;
   document["vote_bytes"] = online.vote_bytes;
+  if (online.doubled != 0) document["doubled"] = online.doubled;
   if (!online.filter.empty()) document["filter"] = online.filter;
   if (!trace.rules.empty())
     document["rules"] = {
@@ -303,7 +304,11 @@ void print_online(const Trace& trace, const Summary& summary) {
   if (online.merge_bytes != 0)
     std::cout << "merging      " << spent_text(online.merge_bytes, online.merging_ns) << "\n";
   if (online.vote_bytes != 0)
-    std::cout << "votes        " << bytes_text(static_cast<double>(online.vote_bytes)) << " sent\n";
+    std::cout << "votes        " << bytes_text(static_cast<double>(online.vote_bytes)) << " sent"
+              << (online.doubled == 0 ? ""
+                                      : ", two intervals a vote from marker " +
+                                            std::to_string(online.doubled) + " on")
+              << "\n";
   if (online.clustering_bytes != 0)
     std::cout << "to cluster   " << spent_text(online.clustering_bytes, online.clustering_ns)
               << "\n";

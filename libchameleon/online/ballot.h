@@ -22,6 +22,17 @@ struct Ballot {
   }
 };
 
+/// Of two intervals, one after the other.
+struct TwoBallots {
+  Ballot first, second;
+
+  friend void combine(TwoBallots& mine, const TwoBallots& theirs) {
+    combine(mine.first, theirs.first);
+    combine(mine.second, theirs.second);
+  }
+};
+
 static_assert(std::is_trivially_copyable_v<Ballot> && sizeof(Ballot) == 144);
+static_assert(std::is_trivially_copyable_v<TwoBallots> && sizeof(TwoBallots) == 288);
 
 }  // namespace chameleon::online

@@ -23,10 +23,10 @@ class EffortKeeper {
   }
 
   /// On every rank, as an interval ends; not for one that was left out.
-  void note(Member& member, std::uint64_t marker) const {
+  void note(Member& member, const ClosedInterval& interval, std::uint64_t marker) const {
     if (!options_.on() || !measured(marker)) return;
     if (member.efforts.empty()) member.efforts.reserve(options_.window.length);
-    member.efforts.push_back({marker, effort_ns(member)});
+    member.efforts.push_back({marker, effort_ns(member.times, interval)});
   }
 
   /// Whether a window ends at this acted-on marker: `close` is to be called once all are there.
@@ -66,12 +66,12 @@ class EffortKeeper {
   }
 
  private:
-  std::uint64_t effort_ns(const Member& member) const {
+  std::uint64_t effort_ns(const IntervalTimes& times, const ClosedInterval& interval) const {
     switch (options_.of) {
-      case cluster::EffortOf::kCommunication: return member.times.communication;
-      case cluster::EffortOf::kCalls: return member.times.effort_calls;
-      case cluster::EffortOf::kSites: return member.interval.site_ns;
-      default: return member.times.compute;
+      case cluster::EffortOf::kCommunication: return times.communication;
+      case cluster::EffortOf::kCalls: return times.effort_calls;
+      case cluster::EffortOf::kSites: return interval.site_ns;
+      default: return times.compute;
     }
   }
 

@@ -4,6 +4,7 @@
 /// What a rank notes of its markers: when it voted, what its time between them was, and what was
 /// decided about it. The traced process gives it (process/rank_markers.h).
 
+#include <cstddef>
 #include <cstdint>
 
 #include "cluster/effort_options.h"
@@ -21,6 +22,10 @@ struct IntervalTimes {
   std::uint64_t voting = 0;         ///< in the vote that began the interval
   std::uint64_t effort_calls = 0;   ///< in the calls that effort windows are of
 };
+
+/// Intervals of a rank about which nothing is decided yet, at most: two that a vote under way is
+/// about, one that has been closed since, and the one that is being closed.
+inline constexpr std::size_t kMostUndecided = 4;
 
 /// How far a rank is in what all ranks do together.
 enum class Stage : std::uint8_t {
@@ -41,11 +46,14 @@ class MarkerLog {
   virtual void reached(Stage stage, std::uint64_t marker) = 0;
   /// Of the interval that a marker ends; called once for each.
   virtual IntervalTimes interval_times() = 0;
-  /// In the vote before, `least` ns were those that voting takes by itself: what the rank spent
-  /// there beyond that it waited for slower ranks.
+  /// Of the first interval that it has not been called for: in the vote that began it, `least` ns
+  /// were those that voting takes by itself. What the rank spent there beyond that it waited for
+  /// slower ranks.
   virtual void waited_beyond(std::uint64_t least) = 0;
-  /// The interval that `interval_times` gave last is of this phase, by its number in the series.
+  /// The same interval is of this phase, by its number in the series.
   virtual void belongs_to(std::uint32_t phase) = 0;
+  /// Whether the rank has waited for more than 1 % of the votes.
+  virtual bool waits_often() const = 0;
   /// The rank's vote says that its Call-Path changed.
   virtual void note_change() = 0;
   /// The rank's signature decides about leads.

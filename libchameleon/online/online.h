@@ -10,6 +10,8 @@
 /// Nobody has to wait for a vote (`Voting::kDeferred`): its result is collected at the next marker
 /// and acted on there, for the interval that the vote was about. The states are those of waiting
 /// votes, a marker later. Where the interval may have to be dropped, the rank holds it until then.
+/// Where it never is, and ranks come to markers before votes are over, each vote is about two
+/// intervals, and its result has two to arrive in.
 ///
 /// Clusters are kept by phase: one that returns has its leads without a clustering.
 ///
@@ -17,6 +19,7 @@
 /// Every public method is collective, but for `progress`.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -52,9 +55,9 @@ class Online {
   bool mark();
   /// Passes on, without waiting, what has come of a vote that was cast. Whether there is more to
   /// come. Not collective.
-  bool progress() { return progress_.cast && votes_.progress(); }
+  bool progress() { return progress_.cast > 0 && votes_.progress(); }
   /// Whether a vote was cast of which the rank has not heard the result.
-  bool vote_open() const { return progress_.cast; }
+  bool vote_open() const { return progress_.cast > 0; }
   /// In MPI_Finalize, before `finish`: waits until all are there. A rank whose last marker was not
   /// that of the others answers them meanwhile.
   void meet();
@@ -88,7 +91,22 @@ class Online {
   static constexpr std::uint32_t kEnds = 0, kSums = 1;
   using Clusters = ClusterRoom::Clusters;
   using Phases = ClusterRoom::Phases;
-  using Ballots = typename World::template PerRank<Ballot>;
+
+  /// An interval about which nothing is decided yet.
+  struct ClosedAt {
+    std::uint64_t ns = 0;       ///< when it ended
+    std::uint64_t markers = 1;  ///< that it had
+  };
+
+  /// What a vote has said of the one or two intervals after which markers go on.
+  struct Heard {
+    struct Interval {
+      Ballot all;
+      std::uint64_t markers = 1;
+    };
+    std::array<Interval, 2> intervals;
+    std::size_t count = 0;
+  };
 
   /// Where ranks are when all are in MPI_Finalize.
   struct Ends {
@@ -105,17 +123,18 @@ class Online {
   };
 
   // A marker, in this order; if votes are deferred, one is settled before the next is cast.
-  bool vote(double patience);
-  void cast();
-  std::optional<Ballot> settle(double patience);
+  bool vote(double patience, bool last = false);
+  void cast(bool two);
+  Heard settle(double patience);
   bool all_are_here(double patience, std::uint32_t& missing);
   bool conclude(const std::optional<Ballot>& all, double patience, std::uint32_t missing);
-  Ballots close_intervals();
+  void close_intervals();
   Decision decide(const Vote& vote);
   void perform(Action action, std::uint64_t phase = Phases::kNone);
   std::uint64_t govern(const Vote& vote);
-  void set_pace(const Ballot& all);
+  void set_pace(const Heard& heard);
 
+  Ballot ballot(std::uint32_t rank, Member& member) const;
   Ballot own_ballot(std::uint32_t rank, Member& member) const;
   Vote own_vote(std::uint32_t rank, Member& member) const;
   bool holds_much(Member& member) const;
@@ -164,10 +183,23 @@ class Online {
     };
   }
   bool lossless() const { return options_.fidelity == Fidelity::kExact; }
+  /// Whether votes may be about two intervals: nobody has to hold one, and no decision about the
+  /// former has to be known where the latter is closed.
+  bool may_double() const {
+    return deferred() && lossless() && options_.budget <= 0 && !options_.effort.on() &&
+           intervals_.observer == nullptr;
+  }
   bool deferred() const { return options_.voting == Voting::kDeferred; }
   /// What leads hold stands for what others dropped.
   bool represents() const { return machine_.state() == State::kLead && !lossless(); }
   bool keeps_in_lead(std::uint32_t rank, const Member& member) const;
+  const ClosedAt& closed_at() const {
+    return progress_.undecided[progress_.decided % kMostUndecided];
+  }
+  /// The same of the interval about which something is being decided, on a rank.
+  Undecided& undecided(Member& member) const {
+    return member.undecided[progress_.decided % kMostUndecided];
+  }
   World& present() { return progress_.finalizing ? last_ : votes_; }
   /// What a rank may hold before all flush: rank 0 takes in what all of them hold.
   std::uint64_t most_held() const {
@@ -209,9 +241,12 @@ class Online {
   } intervals_;
   struct Progress {
     std::uint32_t votes = 0;
-    bool cast = false;              ///< a vote, whose result was not collected yet
-    std::uint64_t bytes = 0;        ///< sent before it
-    std::uint64_t closed_ns = 0;    ///< when its interval ended
+    unsigned cast = 0;        ///< intervals of a vote whose result was not collected yet
+    std::uint64_t bytes = 0;  ///< sent before it
+    bool two = false;         ///< votes are about two intervals from now on
+    bool first = false;       ///< and the former has been closed
+    std::uint64_t closed = 0, decided = 0;  ///< intervals
+    std::array<ClosedAt, kMostUndecided> undecided;
     std::uint64_t since_flush = 0;  ///< markers
     std::uint64_t flushed_ns = 0;   ///< when the last flush began
     std::uint64_t intervals = 0;    ///< since not all are recorded
@@ -229,3 +264,4 @@ class Online {
 
 #include "online/online_end.h"
 #include "online/online_marker.h"
+#include "online/online_vote.h"

@@ -12,7 +12,7 @@ namespace chameleon::online {
 
 template <class World>
 void Online<World>::meet() {
-  if (!options_.clustering || machine_.stopped() || !vote(kForever)) close_intervals();
+  if (!options_.clustering || machine_.stopped() || !vote(kForever, true)) close_intervals();
   if (deferred()) settle(kForever);
   const auto add = [](Ends& mine, Ends&& theirs) {
     mine.apart = mine.apart || theirs.apart || mine.most_acted != theirs.most_acted;

@@ -6,7 +6,6 @@
 #include <new>
 #include <utility>
 
-#include "base/hash.h"
 #include "online/online.h"
 
 namespace chameleon::online {
@@ -54,67 +53,6 @@ bool Online<World>::mark() {
   return true;
 }
 
-/// Whether the interval that ends was closed: not where the vote before it stops markers.
-template <class World>
-bool Online<World>::vote(double patience) {
-  reached(Stage::kMarker);
-  std::optional<Ballot> heard;
-  if (deferred()) heard = settle(patience);
-  if (machine_.stopped()) return false;
-  if (deferred()) reached(Stage::kDone);
-  cast();
-  if (!deferred()) heard = settle(patience);
-  if (heard) set_pace(*heard);
-  return true;
-}
-
-/// Every rank's ballot about the interval that ends. Who never drops one keeps it now.
-template <class World>
-void Online<World>::cast() {
-  const auto add = [](Ballot& mine, Ballot&& theirs) { combine(mine, theirs); };
-  progress_.bytes = votes_.traffic().bytes;
-  progress_.closed_ns = elapsed_ns();
-  const Ballots ballots = close_intervals();
-  progress_.regained = false;
-  if (!deferred())
-    reached(Stage::kVote);
-  else if (lossless())
-    join();
-  votes_.cast(ballots, add, progress_.votes++);
-  progress_.cast = true;
-}
-
-/// What all ranks said of the interval of the vote that was cast last, and what follows from it;
-/// nothing if nothing does, or no vote is open.
-template <class World>
-std::optional<Ballot> Online<World>::settle(double patience) {
-  if (deferred()) reached(Stage::kVote);
-  std::optional<Ballot> all;
-  std::uint32_t missing = 0;
-  if (progress_.cast) {
-    all = votes_.template collect<Ballot>(patience, missing);
-    work_.vote_bytes += votes_.traffic().bytes - progress_.bytes;
-  }
-  const bool open = std::exchange(progress_.cast, false);
-  reached(Stage::kDecided);
-  if (!open || !conclude(all, patience, missing)) return std::nullopt;
-  return all;
-}
-
-/// Waits until all ranks are at this marker: a flush that a rank does not join in time is lost.
-template <class World>
-bool Online<World>::all_are_here(double patience, std::uint32_t& missing) {
-  reached(Stage::kVote);
-  const auto add = [](Ballot& mine, Ballot&& theirs) { combine(mine, theirs); };
-  const std::uint64_t bytes = votes_.traffic().bytes;
-  votes_.cast(votes_.map(members_, [](std::uint32_t, Member&) { return Ballot(); }), add,
-              progress_.votes++);
-  const bool here = votes_.template collect<Ballot>(patience, missing).has_value();
-  work_.vote_bytes += votes_.traffic().bytes - bytes;
-  reached(Stage::kDecided);
-  return here;
-}
-
 /// Whether markers go on. With all ranks in MPI_Finalize nothing follows: that is for `finish`.
 template <class World>
 bool Online<World>::conclude(const std::optional<Ballot>& all, double patience,
@@ -137,6 +75,10 @@ bool Online<World>::conclude(const std::optional<Ballot>& all, double patience,
     return false;
   }
   note_interval(*all, decision);
+  if (all->vote.late() > 0 && !progress_.two) {
+    progress_.two = true;
+    facts_.doubled = machine_.acted();
+  }
   if (measures) {  // before a flush, which has the window
     note_failure(intervals_.effort.close(votes_, members_, machine_.acted()));
     heed(votes_);
@@ -164,29 +106,6 @@ void Online<World>::reached(Stage stage) {
   });
 }
 
-/// Every rank's ballot about the interval that ends.
-template <class World>
-typename Online<World>::Ballots Online<World>::close_intervals() {
-  return votes_.map(members_, [&](std::uint32_t rank, Member& member) {
-    Ballot ballot = own_ballot(rank, member);
-    // With a fault a rank says nothing of its behaviour but that.
-    if (member.rank->failed()) ballot.vote = Vote(0, member.rank->ends() ? 1 : 0, 1);
-    return ballot;
-  });
-}
-
-template <class World>
-Ballot Online<World>::own_ballot(std::uint32_t rank, Member& member) const {
-  member.times = member.rank->marker_log().interval_times();
-  member.at_marker = !member.rank->ends();
-  const IntervalTimes& times = member.times;
-  const IntervalTally tally{RankExtent::of(rank, times.compute),
-                            RankExtent::of(rank, times.communication),
-                            RankExtent::of(rank, times.compute + times.communication),
-                            RankExtent::of(rank, times.voting)};
-  return {own_vote(rank, member), tally};
-}
-
 /// The ballots tell what ranks spent in the vote before.
 template <class World>
 void Online<World>::learn_waiting(const Ballot& all) {
@@ -202,72 +121,16 @@ void Online<World>::note_interval(const Ballot& all, const Decision& decision) {
   std::uint32_t phase = Series::kOtherPhase;
   note_failure(attempt([&] { phase = intervals_.series.phase_of(all.vote.phase()); }));
   votes_.map(members_, [&](std::uint32_t, Member& member) {
-    if (member.at_marker) member.rank->marker_log().belongs_to(phase);
+    if (undecided(member).at_marker) member.rank->marker_log().belongs_to(phase);
   });
   if (root_ == nullptr) return;
   SeriesSpan span;
   span.first = machine_.acted();
-  span.end_ns = progress_.closed_ns;
+  span.end_ns = closed_at().ns;
   span.state = static_cast<std::uint8_t>(decision.state);
   span.all = all.tally;
   span.phase = phase;
   note_failure(attempt([&] { intervals_.series.begin(span); }));
-}
-
-/// A rank's part of the phase: the ranks of a phase may not change places, since its clusters are
-/// of ranks, and one with further threads stands alone. What was left out is no phase.
-inline std::uint64_t phase_hash(std::uint32_t rank, const ClosedInterval& interval) {
-  if (interval.left_out) return 0;
-  return combine(combine(interval.signature.call_path, rank), interval.threads);
-}
-
-template <class World>
-Vote Online<World>::own_vote(std::uint32_t rank, Member& member) const {
-  const bool ends = member.rank->ends();
-  Vote vote(0, ends ? 1 : 0, 0);
-  guarded(*member.rank, [&] {
-    // Leads are elected by it only where a phase has none; at the end histories are compared.
-    member.interval =
-        member.rank->close_interval(ends || machine_.recluster() || clusters_.phases.awaits());
-    if (ends) return;
-    const ClosedInterval& interval = member.interval;
-    // What was left out, or of another length, says nothing of a change; nor are leads elected
-    // by what was left out.
-    bool changed = machine_.acted() != 0 && !progress_.regained &&
-                   interval.signature.call_path != member.previous;
-    if (interval.left_out) changed = machine_.recluster();
-    // Leads were elected when the rank had no such thread.
-    if (std::exchange(member.threads, interval.threads) != interval.threads)
-      changed = changed || machine_.acted() != 0;
-    if (changed) member.rank->marker_log().note_change();
-    if (options_.budget > 0) member.spent = member.rank->budget().spent();
-    // By the rank's own clock and memory. That one rank finds so is enough: all flush at the same
-    // marker.
-    const auto passed = [&, now = member.rank->elapsed_ns()](double seconds) {
-      return now >= progress_.flushed_ns + static_cast<std::uint64_t>(1e9 * seconds);
-    };
-    const bool due = passed(options_.flush_seconds) || holds_much(member) ||
-                     (many_markers() && passed(options_.least_flush_seconds));
-    const Governor::Cause cause = member.rank->budget().governor().over(member.spent);
-    if (intervals_.observer != nullptr)
-      intervals_.observer->interval(
-          {rank, machine_.acted() + 1, machine_.state(), interval, member.times});
-    if (!interval.left_out) intervals_.effort.note(member, machine_.acted() + 1);
-    vote = Vote(changed ? 1 : 0, 0, 0, phase_hash(rank, interval),
-                cause == Governor::Cause::kEvents ? 1 : 0,
-                cause == Governor::Cause::kMarkers ? 0 : 1, due ? 1 : 0);
-  });
-  if (!member.interval.left_out) member.previous = member.interval.signature.call_path;
-  return vote;
-}
-
-/// Whether a rank has come to hold much since the last flush. What it had before its first marker
-/// does not count: that is the tool itself.
-template <class World>
-bool Online<World>::holds_much(Member& member) const {
-  const std::uint64_t bytes = member.rank->memory_bytes();
-  if (member.emptied_bytes == 0) member.emptied_bytes = bytes;
-  return bytes > member.emptied_bytes + most_held();
 }
 
 template <class World>
@@ -326,8 +189,8 @@ void Online<World>::take(Action action, std::uint64_t phase) {
   else if (!lossless())
     flush_history();
   clusters_.current = std::move(taken);
-  votes_.map(members_, [](std::uint32_t, Member& member) {
-    member.stands_alone = stands_alone(member.interval);
+  votes_.map(members_, [&](std::uint32_t, Member& member) {
+    member.stands_alone = stands_alone(undecided(member).interval);
   });
   drop();
   progress_.since_flush = std::max<std::uint64_t>(progress_.since_flush, 1);  // leads hold it
@@ -335,9 +198,12 @@ void Online<World>::take(Action action, std::uint64_t phase) {
 
 /// How many markers the next interval has. All ranks have heard the same of the last one.
 template <class World>
-void Online<World>::set_pace(const Ballot& all) {
-  const std::uint64_t factor = options_.budget > 0 ? govern(all.vote) : 1;
-  progress_.regained = pace_.adjust(all.tally.busy.most_ns, factor);
+void Online<World>::set_pace(const Heard& heard) {
+  for (std::size_t i = 0; i < heard.count; ++i) {
+    const auto& [all, markers] = heard.intervals[i];
+    const std::uint64_t factor = options_.budget > 0 ? govern(all.vote) : 1;
+    if (pace_.adjust(all.tally.busy.most_ns, markers, factor)) progress_.regained = true;
+  }
   facts_.call_frequency = pace_.every();
 }
 
@@ -387,10 +253,11 @@ bool Online<World>::keeps_in_lead(std::uint32_t rank, const Member& member) cons
 template <class World>
 void Online<World>::elect() {
   auto signatures = votes_.map(members_, [&](std::uint32_t, Member& member) {
-    SignatureVector signature = member.interval.signature;
+    const ClosedInterval& interval = undecided(member).interval;
+    SignatureVector signature = interval.signature;
     if (member.differs != 0) signature.tell_apart(member.differs);
     member.rank->marker_log().note_election(options_.cluster, signature);
-    member.stands_alone = stands_alone(member.interval);
+    member.stands_alone = stands_alone(interval);
     if (member.rank->failed()) throw std::bad_alloc();  // it has no signature
     return signature;
   });

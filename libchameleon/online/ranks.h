@@ -3,19 +3,29 @@
 
 /// The ranks that a world has here: its own, or all of them. What happens to one is done to each.
 
+#include <array>
 #include <cstdint>
 #include <utility>
 
 #include "cluster/effort_sums.h"
+#include "online/ballot.h"
 #include "online/rank.h"
 
 namespace chameleon::online {
 
+/// An interval until all ranks' votes have decided about it.
+struct Undecided {
+  ClosedInterval interval;
+  bool at_marker = false;  ///< it ended at a marker, not in MPI_Finalize
+};
+
 /// A rank and what was decided about it.
 struct Member {
   Rank* rank = nullptr;
-  ClosedInterval interval;     ///< the last one
-  IntervalTimes times;         ///< of it
+  /// By the number of the interval.
+  std::array<Undecided, kMostUndecided> undecided;
+  Ballot former, latter;       ///< of the last two intervals
+  IntervalTimes times;         ///< of the last interval
   std::uint64_t previous = 0;  ///< Call-Path signature of the interval before that was recorded
   std::size_t threads = 1;     ///< with streams, at the last marker
   Governor::Spent spent;       ///< at the last marker, where there is a budget
@@ -23,7 +33,7 @@ struct Member {
   std::uint64_t differs = 0;        ///< not 0: it was found to differ from its lead, by doing this
   RankEfforts efforts;              ///< in the present effort window
   bool stands_alone = false;        ///< nobody can represent it since leads were elected
-  bool at_marker = false;           ///< the last interval ended at a marker, not in MPI_Finalize
+  bool over = false;                ///< its last interval was closed, in MPI_Finalize
   bool keeps_history = false;       ///< nor what it did since its last share
 };
 

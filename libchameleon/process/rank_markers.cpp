@@ -58,8 +58,13 @@ void RankMarkers::reached(Stage stage, std::uint64_t marker) {
       voting_.present.ticks += now - voting_.begun;
       voting_.present.idle += waits_.voting - voting_.waited;
       // Later votes of a marker are about whether all ranks are there.
-      if (waits_.voting > voting_.waited && !voting_.decided) report_.count_late_vote();
-      voting_.decided = true;
+      if (!std::exchange(voting_.decided, true)) {
+        ++voting_.votes;
+        if (waits_.voting > voting_.waited) {
+          ++voting_.late;
+          report_.count_late_vote();
+        }
+      }
       return g_tool_gate.set(CollectivePhase::kDecided);
     case Stage::kDone:
       g_tool_gate.set(CollectivePhase::kNothing);
@@ -96,34 +101,44 @@ IntervalTimes RankMarkers::interval_times() {
   interval.effort_calls = times.ns(stream.effort_ticks - std::min(stream.effort_ticks, effort_));
   const std::uint64_t collective = stream.collective_ticks;
   const std::uint64_t elapsed = times.elapsed_ns() - times.ns(times.clock().now() - end);
-  spent_ = {};
-  spent_.compute = interval.compute;
-  spent_.collective =
+  SpentTimes spent;
+  spent.compute = interval.compute;
+  spent.collective =
       std::min(times.ns(collective - std::min(collective, collective_)), interval.communication);
-  spent_.point_to_point = interval.communication - spent_.collective;
+  spent.point_to_point = interval.communication - spent.collective;
   const std::uint64_t others = interval.compute + interval.communication;
-  spent_.tool = elapsed - elapsed_ns_ - std::min(elapsed - elapsed_ns_, others);
+  spent.tool = elapsed - elapsed_ns_ - std::min(elapsed - elapsed_ns_, others);
   collective_ = collective;
   effort_ = stream.effort_ticks;
   elapsed_ns_ = elapsed;
   computed_ = computed;
   called_ = called;
-  voting_.told = voting_.before;
+  // After votes have stopped nobody asks for what was told.
+  told_[std::min(told_count_, kMostUndecided - 1)] = {voting_.before, spent};
+  told_count_ = std::min(told_count_ + 1, kMostUndecided);
   return interval;
 }
 
 void RankMarkers::waited_beyond(std::uint64_t least) {
   const auto held = recorder_.lock();
   TimeAccount& times = recorder_.times();
-  const std::uint64_t voted = times.ns(voting_.told.ticks);
+  const Told told = told_.front();
+  std::move(told_.begin() + 1, told_.end(), told_.begin());
+  told_count_ -= told_count_ == 0 ? 0 : 1;
+  spent_ = told.spent;
+  const std::uint64_t voted = times.ns(told.voting.ticks);
   if (voted <= least) return;
   const double share = static_cast<double>(voted - least) / static_cast<double>(voted);
-  times.waited(static_cast<std::uint64_t>(share * static_cast<double>(voting_.told.ticks)));
-  // The vote was in the interval that has just ended.
+  times.waited(static_cast<std::uint64_t>(share * static_cast<double>(told.voting.ticks)));
   spent_.waiting = std::min(voted - least, spent_.tool);
   spent_.tool -= spent_.waiting;
-  report_.take_state_time(voting_.told.state, voted - least, ns_of(voting_.told.idle));
-  marking().trace.waited({voted - least, 1, times.ns(voting_.told.ahead)});
+  report_.take_state_time(told.voting.state, voted - least, ns_of(told.voting.idle));
+  marking().trace.waited({voted - least, 1, times.ns(told.voting.ahead)});
+}
+
+// A few may be late for the program's start, or for another job on the machine.
+bool RankMarkers::waits_often() const {
+  return voting_.late >= 3 && 100 * voting_.late > voting_.votes;
 }
 
 Stream& RankMarkers::marking() { return marking_stream(recorder_.streams(), recorder_.threaded()); }

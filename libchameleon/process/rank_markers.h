@@ -4,6 +4,8 @@
 /// The process's record of its markers: its votes on the tracer's clock, its intervals' times, and,
 /// in raw records, its elections and effort windows.
 
+#include <array>
+
 #include "model/phase_totals.h"
 #include "online/marker_log.h"
 #include "process/rank_budget.h"
@@ -21,6 +23,7 @@ class RankMarkers final : public MarkerLog {
   IntervalTimes interval_times() override;
   void waited_beyond(std::uint64_t least) override;
   void belongs_to(std::uint32_t phase) override;
+  bool waits_often() const override;
   void note_change() override { report_.count_change(); }
   void note_election(const ClusterOptions& how, const SignatureVector& signature) override;
   void note_efforts(const cluster::EffortOptions& how, std::uint64_t first,
@@ -56,18 +59,26 @@ class RankMarkers final : public MarkerLog {
   };
   struct {
     Voting present, before;   ///< the last marker, and the one before
-    Voting told;              ///< the interval of the last ballot
     std::uint64_t begun = 0;  ///< tick
     double waited = 0;        ///< before
     bool decided = false;     ///< the present marker's first vote is over
+    std::uint64_t votes = 0;  ///< each marker's first
+    std::uint64_t late = 0;   ///< of these, waited for
   } voting_;
+  /// An interval of which the vote is not over.
+  struct Told {
+    Voting voting;     ///< that began it
+    SpentTimes spent;  ///< in it
+  };
+  std::array<Told, kMostUndecided> told_;
+  std::size_t told_count_ = 0;  ///< the first of them are waiting
+  SpentTimes spent_;            ///< in the interval that is being decided about
   world::WaitAccount waits_;
   RankEnergy energy_;
   std::uint64_t interval_end_ = 0;  ///< tick; 0: it is over when someone asks
   std::uint64_t computed_ = 0, called_ = 0, collective_ = 0;  ///< ticks, up to the last marker
   std::uint64_t effort_ = 0;                                  ///< the same
   std::uint64_t elapsed_ns_ = 0;                              ///< up to there
-  SpentTimes spent_;                                          ///< in the interval that it ended
   const void* marker_thread_ = nullptr;                       ///< an address of its own
   bool second_thread_ = false;                                ///< had a marker
 };

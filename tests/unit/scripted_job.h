@@ -44,6 +44,7 @@ class ScriptedLog final : public MarkerLog {
   }
   void waited_beyond(std::uint64_t least) override { beyond.push_back(least); }
   void belongs_to(std::uint32_t phase) override { phases.push_back(phase); }
+  bool waits_often() const override { return often; }
   void note_change() override { ++changes; }
   void note_election(const ClusterOptions&, const SignatureVector&) override { ++elections; }
   void note_efforts(const EffortOptions&, std::uint64_t, const RankEfforts& efforts) override {
@@ -54,6 +55,7 @@ class ScriptedLog final : public MarkerLog {
   std::uint64_t computed = 0, called = 0, voted = 0;  ///< in the next interval
   std::vector<std::uint64_t> beyond;
   std::vector<std::uint32_t> phases;
+  bool often = false;  ///< it waits for votes
   int changes = 0, elections = 0;
   std::size_t noted = 0;  ///< steps of effort windows
 };
@@ -100,6 +102,7 @@ class ScriptedRank final : public Rank {
   }
   ScriptedLog& marker_log() override { return log_; }
   const ScriptedLog& scripted_log() const { return log_; }
+  void wait_often() { log_.often = true; }
   Share take_share(bool keeps) override {
     Share share;
     share.keeps = keeps;

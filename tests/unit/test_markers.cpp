@@ -87,10 +87,15 @@ std::uint64_t interval(Pace& pace, std::uint64_t step_ns) {
   return took;
 }
 
+/// After a vote about an interval that had as many markers as are acted on now.
+bool adjust(Pace& pace, std::uint64_t ns, std::uint64_t factor) {
+  return pace.adjust(ns, pace.every(), factor);
+}
+
 /// Votes until the pace stays.
 int votes_to_settle(Pace& pace, std::uint64_t step_ns) {
   int votes = 1;
-  while (pace.adjust(interval(pace, step_ns), 1)) ++votes;
+  while (adjust(pace, interval(pace, step_ns), 1)) ++votes;
   return votes;
 }
 
@@ -101,7 +106,7 @@ TEST_CASE("a number of markers stays, but for the factor", "[markers]") {
   for (const std::uint64_t factor : {1U, 1U, 2U, 2U, 64U}) {
     const bool changes = pace.every() != 25 * factor;
     interval(pace, 1);
-    CHECK(pace.adjust(1, factor) == changes);
+    CHECK(adjust(pace, 1, factor) == changes);
     CHECK(pace.every() == 25 * factor);
   }
 }
@@ -111,42 +116,58 @@ TEST_CASE("by itself an interval lasts a tenth of a second, and less than eight"
                                       399 * kMs, 5000 * kMs);
   Pace pace(Pace::kAuto);
   CHECK(pace.every() == 1);
-  CHECK_FALSE(pace.adjust(interval(pace, step), 1));  // the start-up is in it
+  CHECK_FALSE(adjust(pace, interval(pace, step), 1));  // the start-up is in it
   CHECK(votes_to_settle(pace, step) <= 7);
   const std::uint64_t took = interval(pace, step);
   CHECK(took >= Pace::kLeastNs);
   CHECK((took < Pace::kTooLong * Pace::kLeastNs || pace.every() == 1));
-  CHECK_FALSE(pace.adjust(took, 1));
+  CHECK_FALSE(adjust(pace, took, 1));
 }
 
 TEST_CASE("a pace follows steps that become longer or shorter, without hurry", "[markers]") {
   Pace pace(Pace::kAuto);
-  pace.adjust(kMs, 1);
-  CHECK(pace.adjust(interval(pace, kMs), 1));
+  adjust(pace, kMs, 1);
+  CHECK(adjust(pace, interval(pace, kMs), 1));
   CHECK(pace.every() == Pace::kFastest);
   votes_to_settle(pace, kMs);
   CHECK(pace.every() == 128);
   // A little longer changes nothing; a long step is made up for at once.
-  CHECK_FALSE(pace.adjust(interval(pace, 3 * kMs), 1));
-  CHECK(pace.adjust(interval(pace, 1000 * kMs), 1));
+  CHECK_FALSE(adjust(pace, interval(pace, 3 * kMs), 1));
+  CHECK(adjust(pace, interval(pace, 1000 * kMs), 1));
   CHECK(pace.every() == 1);
   CHECK(votes_to_settle(pace, 20 * kMs) == 2);
   CHECK(pace.every() == 8);
   // Nothing between markers is still no end of votes.
-  for (int i = 0; i < 20; ++i) pace.adjust(0, 1);
+  for (int i = 0; i < 20; ++i) adjust(pace, 0, 1);
   CHECK(pace.every() == Pace::kMost);
-  CHECK_FALSE(pace.adjust(interval(pace, 0), 1));
+  CHECK_FALSE(adjust(pace, interval(pace, 0), 1));
+}
+
+TEST_CASE("votes that are heard late do not let the pace overshoot", "[markers]") {
+  // What is heard is about an interval that began before the last changes.
+  const std::size_t behind = GENERATE(1U, 2U, 3U);
+  Pace pace(Pace::kAuto);
+  std::vector<std::uint64_t> markers;
+  for (std::size_t vote = 0; vote < 20; ++vote) {
+    markers.push_back(pace.every());
+    interval(pace, 3 * kMs);
+    if (vote < behind) continue;
+    const std::uint64_t heard = markers[vote - behind];
+    pace.adjust(heard * 3 * kMs, heard, 1);
+  }
+  CHECK(pace.every() == 64);
+  CHECK(*std::max_element(markers.begin(), markers.end()) == 64);
 }
 
 TEST_CASE("the budget's factor comes on top of what a pace finds", "[markers]") {
   Pace pace(Pace::kAuto);
-  pace.adjust(kMs, 1);
+  adjust(pace, kMs, 1);
   votes_to_settle(pace, kMs);
-  CHECK(pace.adjust(interval(pace, kMs), 4));
+  CHECK(adjust(pace, interval(pace, kMs), 4));
   CHECK(pace.every() == 512);
-  CHECK_FALSE(pace.adjust(interval(pace, kMs), 4));  // half a second, as it is to be
-  CHECK(pace.adjust(interval(pace, 10 * kMs), 4));
+  CHECK_FALSE(adjust(pace, interval(pace, kMs), 4));  // half a second, as it is to be
+  CHECK(adjust(pace, interval(pace, 10 * kMs), 4));
   CHECK(pace.every() == 4 * 32);
-  CHECK(pace.adjust(interval(pace, 10 * kMs), 8));
+  CHECK(adjust(pace, interval(pace, 10 * kMs), 8));
   CHECK(pace.every() == 8 * 32);
 }

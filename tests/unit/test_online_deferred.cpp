@@ -47,7 +47,8 @@ TEST_CASE("in all fidelities deferred votes come to what waiting votes come to",
   Job waits(script.size, script.fidelity, script.flush_every);
   Job goes(script.size, script.fidelity, script.flush_every);
   goes.options.voting = Voting::kDeferred;
-  std::vector<State> waited, gone;
+  std::vector<State> waited;
+  const std::uint32_t waits_from = script.below(2) == 0 ? script.below(60) : UINT32_MAX;
   std::uint32_t phase = 0;
   const bool apart = script.below(2) == 0;
   const std::uint32_t markers = script.below(60);
@@ -68,13 +69,15 @@ TEST_CASE("in all fidelities deferred votes come to what waiting votes come to",
         if (holds) job->ranks[rank]->hold(3U << 20);
         if (late) job->ranks[rank]->compute(40);
       }
+      if (i == waits_from) job->ranks.back()->wait_often();
       job->online->mark();
     }
     waited.push_back(waits.online->state());
-    gone.push_back(goes.online->state());
+    // Where a rank failed, markers stop at the next one; the interval up to there is not parted.
+    const OnlineFacts facts = goes.online->facts();
+    if (facts.acted > 0) CHECK(goes.online->state() == waited[facts.acted - 1]);
+    if (waits.online->facts().acted == i + 1) CHECK(facts.acted + (facts.doubled > 0 ? 3 : 1) > i);
   }
-  // Where a rank failed, markers stop at the next one; the interval up to there is not parted.
-  for (std::size_t i = 1; i < gone.size(); ++i) CHECK(gone[i] == waited[i - 1]);
   for (Job* job : {&waits, &goes}) {
     work(*job, 9, false);
     job->end();
@@ -91,6 +94,8 @@ TEST_CASE("in all fidelities deferred votes come to what waiting votes come to",
   const OnlineFacts one = waits.online->facts(), other = goes.online->facts();
   CHECK(one.acted == other.acted);
   CHECK(one.clusterings == other.clusterings);
+  CHECK(one.doubled == 0);
+  if (script.fidelity != Fidelity::kExact) CHECK(other.doubled == 0);
   for (std::size_t state = 0; state < 4; ++state)
     CHECK(OnlineFacts(one).count(state) == OnlineFacts(other).count(state));
 }
@@ -107,7 +112,9 @@ TEST_CASE("a rank that ends early, or does not come, loses nothing that was reco
       script.fidelity, script.flush_every);
   job.options.voting = Voting::kDeferred;
   const auto early = script.below(static_cast<std::uint32_t>(script.size));
+  const std::uint32_t waits_from = script.below(2) == 0 ? script.below(markers) : UINT32_MAX;
   for (std::uint32_t i = 0; i < markers; ++i) {
+    if (i == waits_from) job.ranks.back()->wait_often();
     if (!loses && i == last && script.size > 1) job.ranks[early]->end();
     job.step({script.below(6) == 0 ? 1U : 2U, 3});
   }
@@ -152,6 +159,35 @@ TEST_CASE("deferred votes lead to the same states a marker later, and keep all t
   CHECK(one.clusterings == other.clusterings);
   CHECK(one.flushes == other.flushes);
   CHECK(one.count(0) == other.count(0));
+}
+
+TEST_CASE("where ranks wait for votes, a vote is about two intervals") {
+  const int size = GENERATE(1, 3, 8);
+  const std::uint64_t markers = GENERATE(6U, 7U, 40U, 41U, 42U, 43U);
+  Job waits(size), goes(size);
+  goes.options.voting = Voting::kDeferred;
+  for (std::uint64_t i = 0; i < markers; ++i) {
+    if (i == 4) goes.ranks.front()->wait_often();
+    const std::uint64_t path = i < 9 || i % 11 == 4 ? 1 : 2;
+    waits.step({path, 3});
+    goes.step({path, 3});
+  }
+  for (Job* job : {&waits, &goes}) job->end();
+  const OnlineFacts one = waits.online->facts(), other = goes.online->facts();
+  CHECK(other.doubled == 5);
+  CHECK(one.acted == markers);
+  CHECK(other.acted == markers);
+  CHECK(one.clusterings == other.clusterings);
+  for (std::size_t state = 0; state < 4; ++state)
+    CHECK(OnlineFacts(one).count(state) == OnlineFacts(other).count(state));
+  // Phases of intervals, and their times, are those of each.
+  CHECK(waits.ranks.back()->scripted_log().phases == goes.ranks.back()->scripted_log().phases);
+  CHECK(waits.output.trace.series.spans().size() == goes.output.trace.series.spans().size());
+  for (int rank = 0; rank < size; ++rank) {
+    const ScriptedRank& mine = *goes.ranks[static_cast<std::size_t>(rank)];
+    CHECK(same(expand(goes.output.trace, rank), mine.whole()));
+    CHECK(mine.said.empty());
+  }
 }
 
 TEST_CASE("a deferred vote that is lost stops markers at the next one") {

@@ -351,6 +351,8 @@ TEST_CASE("votes add up in any order, and saturate", "[statemachine][vote]") {
       Vote(3, 0, 0, 9, Vote::kMostCosts, 1),
       Vote(0, 0, 0, 0, 1, Vote::kMostCosts, 1),
       Vote(0, 0, 0, 0, 0, 0, Vote::kMostDue),
+      Vote(0, 0, 0, 0, 0, 0, 1, 1),
+      Vote(0, 0, 0, 0, 0, 0, 0, Vote::kMostLate),
   };
   const auto sum = [](Vote a, const Vote& b) {
     combine(a, b);
@@ -367,6 +369,7 @@ TEST_CASE("votes add up in any order, and saturate", "[statemachine][vote]") {
       if (a.markers_within_budget() > 0) CHECK(sum(a, b).markers_within_budget() > 0);
       if (a.finalizing() > 0) CHECK(sum(a, b).finalizing() > 0);
       if (a.due() > 0) CHECK(sum(a, b).due() > 0);
+      if (a.late() > 0) CHECK(sum(a, b).late() > 0);
     }
   }
   const Vote most = sum(votes[3], votes[4]);
@@ -385,7 +388,7 @@ TEST_CASE("a million ranks' votes are counted, one by one", "[statemachine][vote
 }
 
 TEST_CASE("a vote is two 64-bit words on the wire", "[statemachine][vote]") {
-  const Vote vote(0x123456, 0x789abc, 0xde, 42, 1, 2, 6);
+  const Vote vote(0x123456, 0x789abc, 0xde, 42, 1, 2, 2, 1);
   std::uint64_t words[2];
   std::memcpy(words, &vote, sizeof vote);
   CHECK(words[0] == 0x69de789abc123456u);

@@ -148,5 +148,7 @@ ONLINE_FACTS = (
          "whether ranks of one structure sent only those kinds of values in which they differ: on, if they did in some flush, or off"),
     Fact("marker_source", "", "last", "1.6", True,
          "what markers are: program, which sets them, or collective operations that the tracer found; empty: there were none, or not known"),
+    Fact("doubled", "markers", "last", "1.9", False,
+         "acted-on marker from which each vote is about two intervals, since ranks came to markers before votes were over; 0: none"),
 )
 # end of generated
