@@ -38,6 +38,9 @@ namespace chameleon::online {
 /// A flush that all have agreed on, and the last merge, wait this much longer than a vote: a rank
 /// may have much to merge before it takes what comes next.
 inline constexpr double kFlushPatience = 10;
+/// Where the user does not say how often flushes come, a rank asks for one only after so many times
+/// what the last one took: they take it at most 0.5 % of the time.
+inline constexpr double kFlushesApart = 200;
 /// Seconds. Only for ranks that are not in MPI_Finalize yet: the program may compute for as long as
 /// it likes, and MPI_Finalize waits for it without the tool too.
 inline constexpr double kForever = 1e12;
@@ -246,9 +249,11 @@ class Online {
     bool two = false;         ///< votes are about two intervals from now on
     bool first = false;       ///< and the former has been closed
     std::uint64_t closed = 0, decided = 0;  ///< intervals
+    std::uint64_t flushed = 0;              ///< that were closed before the last flush
     std::array<ClosedAt, kMostUndecided> undecided;
     std::uint64_t since_flush = 0;  ///< markers
     std::uint64_t flushed_ns = 0;   ///< when the last flush began
+    std::uint64_t flush_ns = 0;     ///< that it took
     std::uint64_t intervals = 0;    ///< since not all are recorded
     bool due = false;               ///< a flush, at the last marker, whatever had changed
     bool regained = false;  ///< the frequency has just changed: intervals cannot be compared

@@ -136,7 +136,9 @@ void Online<World>::note_interval(const Ballot& all, const Decision& decision) {
 template <class World>
 Decision Online<World>::decide(const Vote& vote) {
   const bool at_once = options_.least_flush_seconds <= 0;
-  progress_.due = (at_once && many_markers()) || vote.due() > 0;
+  // An interval that had been closed before the last flush was in it.
+  const bool flushed = progress_.decided < progress_.flushed;
+  progress_.due = (at_once && many_markers()) || (vote.due() > 0 && !flushed);
   const Decision decision =
       machine_.step(vote, progress_.due, clusters_.phases.recall(vote.phase()));
   ++progress_.since_flush;
@@ -316,6 +318,7 @@ template <class Keeps>
 void Online<World>::merge(const Clustering& clustering, Keeps keeps) {
   progress_.since_flush = 0;
   progress_.flushed_ns = elapsed_ns();
+  progress_.flushed = progress_.closed;
   ++facts_.flushes;  // what is left on SIGTERM from here on comes after this one
   keeper_.flush(present(), clustering, keeper_.take_shares(present(), keeps), time_classes(),
                 said());
@@ -324,6 +327,7 @@ void Online<World>::merge(const Clustering& clustering, Keeps keeps) {
     member.emptied_bytes = member.rank->memory_bytes();
   });
   after_flush();
+  progress_.flush_ns = elapsed_ns() - progress_.flushed_ns;
 }
 
 /// Clusters by all that ranks did since their last share. `elects`: and leads for what follows.

@@ -150,11 +150,13 @@ Vote Online<World>::own_vote(std::uint32_t rank, Member& member) const {
     if (options_.budget > 0) member.spent = member.rank->budget().spent();
     // By the rank's own clock and memory. That one rank finds so is enough: all flush at the same
     // marker.
-    const auto passed = [&, now = member.rank->elapsed_ns()](double seconds) {
-      return now >= progress_.flushed_ns + static_cast<std::uint64_t>(1e9 * seconds);
+    const auto passed = [&, now = member.rank->elapsed_ns()](double ns) {
+      return now >= progress_.flushed_ns + static_cast<std::uint64_t>(ns);
     };
-    const bool due = passed(options_.flush_seconds) || holds_much(member) ||
-                     (many_markers() && passed(options_.least_flush_seconds));
+    const double soonest = std::max(1e9 * options_.least_flush_seconds,
+                                    kFlushesApart * static_cast<double>(progress_.flush_ns));
+    const bool due = passed(1e9 * options_.flush_seconds) || holds_much(member) ||
+                     (many_markers() && passed(soonest));
     const Governor::Cause cause = member.rank->budget().governor().over(member.spent);
     if (intervals_.observer != nullptr)
       intervals_.observer->interval(

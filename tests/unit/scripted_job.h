@@ -104,6 +104,7 @@ class ScriptedRank final : public Rank {
   const ScriptedLog& scripted_log() const { return log_; }
   void wait_often() { log_.often = true; }
   Share take_share(bool keeps) override {
+    compute(flush_seconds_);
     Share share;
     share.keeps = keeps;
     share.events = partial_.size();
@@ -124,6 +125,8 @@ class ScriptedRank final : public Rank {
   std::uint64_t elapsed_ns() override { return elapsed_ns_; }
   std::uint64_t memory_bytes() const override { return 1000 + bytes_; }
   void hold(std::uint64_t bytes) { bytes_ += bytes; }
+  /// So many seconds in each flush.
+  void take_long(std::uint64_t seconds) { flush_seconds_ = seconds; }
   void compute(std::uint64_t seconds) { elapsed_ns_ += seconds * 1'000'000'000; }
   std::int64_t clock_ns() override { return 0; }
   void compared(const ClockSample&) override { ++comparisons_; }
@@ -149,7 +152,7 @@ class ScriptedRank final : public Rank {
   NoBudget budget_;
   Failure failure_ = Failure::kNone;
   bool ends_ = false;
-  std::uint64_t elapsed_ns_ = 0, bytes_ = 0;
+  std::uint64_t elapsed_ns_ = 0, bytes_ = 0, flush_seconds_ = 0;
   std::size_t dropped_ = 0;
   StreamHashes hashes_{};
   ScriptedLog log_;

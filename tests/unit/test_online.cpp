@@ -299,6 +299,24 @@ TEST_CASE("where the last flush is long ago by one rank's clock, all ranks flush
     CHECK(same(expand(job.output.trace, rank), job.ranks[static_cast<std::size_t>(rank)]->whole()));
 }
 
+TEST_CASE("flushes that nobody asked for so often take at most 0.5 % of the time") {
+  Job job(3, Fidelity::kExact, 1);
+  job.options.least_flush_seconds = 1;
+  job.options.flush_seconds = 1e6;
+  for (const auto& rank : job.ranks) rank->take_long(3);
+  const int steps = 2000;
+  int early = 0;  // flushes, before anybody knows what one takes
+  for (int i = 0; i < steps; ++i) {
+    if (i == 10) early = job.output.writes;
+    for (const auto& rank : job.ranks) rank->compute(2);
+    job.step({1, 2});
+  }
+  const double spent = 3.0 * (job.output.writes - early);
+  CHECK(spent / (2 * steps) <= 0.005);
+  CHECK(spent / (2 * steps) > 0.003);
+  job.end();
+}
+
 TEST_CASE("where a rank holds much, all ranks flush") {
   Job job(4);
   job.options.trace_limit = 32 << 20;  // of which a rank may hold 2 MiB

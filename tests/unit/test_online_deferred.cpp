@@ -190,6 +190,23 @@ TEST_CASE("where ranks wait for votes, a vote is about two intervals") {
   }
 }
 
+TEST_CASE("a flush is asked for once, also where votes are about two intervals") {
+  Job goes(2, Fidelity::kExact, 1000);
+  goes.options.voting = Voting::kDeferred;
+  goes.options.flush_seconds = 30;
+  goes.ranks.front()->wait_often();
+  int before = 0;
+  for (int i = 0; i < 400; ++i) {
+    for (const auto& rank : goes.ranks) rank->compute(1);
+    goes.step({1, 3});
+    if (i == 9) before = goes.output.writes;
+  }
+  CHECK(goes.online->facts().doubled > 0);
+  CHECK(goes.output.writes - before <= 390 / 30);
+  CHECK(goes.output.writes - before >= 390 / 35);
+  goes.end();
+}
+
 TEST_CASE("a deferred vote that is lost stops markers at the next one") {
   // The third vote asks whether all ranks are where they are clustered.
   const std::uint32_t lost = GENERATE(0U, 1U, 2U, 3U, 4U, 5U);
