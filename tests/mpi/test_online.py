@@ -323,31 +323,6 @@ def uneven(online):
 
 
 @test
-def unanswered(online):
-    for mode in ("absent", "late"):
-        begin = time.monotonic()
-        what, _, _, outcome = online.exact(4, online.program(mode, 12), lines=2, MARKER_TIMEOUT=1,
-                                           VOTE="blocking" if mode == "late" else "deferred")
-        expect(b"rank 1 did not answer at marker" in outcome.stderr, what, outcome)
-        expect(time.monotonic() - begin < 30, f"{what}: takes too long")
-
-
-@test
-def pipeline(online):
-    """Where ranks run ahead of each other, votes are about two intervals, and decide the same."""
-    program = online.example("wavefront", "--iterations", 400, "--compute", 500)
-    for ranks in (2, 5):
-        found = [online.exact(ranks, program, VOTE=vote)[::2] for vote in ("deferred", "blocking")]
-        (what, facts), (_, blocking) = found
-        expect(1 <= facts["doubled"] <= 350 and "doubled" not in blocking, f"{what}: {facts}")
-        for name in ("acted", "count_at", "count_c", "count_l"):
-            expect(facts[name] == blocking[name], f"{what}: {name} {facts[name]}")
-    for mode in ("fewer", "more"):
-        what, _, facts, outcome = online.exact(8, online.program(mode, 300), lines=2)
-        expect(b"not called equally often" in outcome.stderr and "doubled" in facts, what, outcome)
-
-
-@test
 def second_thread(online):
     what, _, facts, outcome = online.exact(3, online.program("thread", 12), lines=2)
     expect(b"markers from a second thread (3 ranks)" in outcome.stderr, what, outcome)

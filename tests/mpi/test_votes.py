@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Votes at markers that some rank does not come to, or comes to before they are over.
+
+    test_votes.py --tools TOOLS.json --examples FOLDER [--only NAME]"""
+
+import time
+
+from harness import expect
+from online_jobs import run_chosen
+
+TESTS = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+@test
+def unanswered(online):
+    for mode in ("absent", "late"):
+        begin = time.monotonic()
+        what, _, _, outcome = online.exact(4, online.program(mode, 12), lines=2, MARKER_TIMEOUT=1,
+                                           VOTE="blocking" if mode == "late" else "deferred")
+        expect(b"rank 1 did not answer at marker" in outcome.stderr, what, outcome)
+        expect(time.monotonic() - begin < 30, f"{what}: takes too long")
+
+
+@test
+def pipeline(online):
+    """Where ranks run ahead of each other, votes are about two intervals, and decide the same."""
+    program = online.example("wavefront", "--iterations", 400, "--compute", 500)
+    doubled = []
+    for ranks in (2, 5):
+        found = [online.exact(ranks, program, VOTE=vote)[::2] for vote in ("deferred", "blocking")]
+        (what, facts), (_, blocking) = found
+        expect("doubled" not in blocking, f"{what}: blocking votes are about one interval")
+        late = facts["facts"]["ranks"]["late_votes"]["most"]
+        doubled.append("doubled" in facts)
+        # Late ones at the end may be too few among all.
+        expect(doubled[-1] or late < 3 or late <= 0.02 * facts["acted"],
+               f"{what}: a rank waits for {late} votes")
+        for name in ("acted", "count_at", "count_c", "count_l"):
+            expect(facts[name] == blocking[name], f"{what}: {name} {facts[name]}")
+    for mode in ("fewer", "more"):
+        what, _, facts, outcome = online.exact(8, online.program(mode, 300), lines=2)
+        expect(b"not called equally often" in outcome.stderr, what, outcome)
+        doubled.append("doubled" in facts)
+    expect(any(doubled), "no rank had to wait for votes")
+
+
+if __name__ == "__main__":
+    run_chosen("test_votes", __doc__, TESTS)
