@@ -137,7 +137,6 @@ class Online {
   std::uint64_t govern(const Vote& vote);
   void set_pace(const Heard& heard);
 
-  Ballot ballot(std::uint32_t rank, Member& member) const;
   Ballot own_ballot(std::uint32_t rank, Member& member) const;
   Vote own_vote(std::uint32_t rank, Member& member) const;
   bool holds_much(Member& member) const;
@@ -196,10 +195,11 @@ class Online {
   /// What leads hold stands for what others dropped.
   bool represents() const { return machine_.state() == State::kLead && !lossless(); }
   bool keeps_in_lead(std::uint32_t rank, const Member& member) const;
+  /// The interval about which something is being decided.
   const ClosedAt& closed_at() const {
     return progress_.undecided[progress_.decided % kMostUndecided];
   }
-  /// The same of the interval about which something is being decided, on a rank.
+  /// The same on a rank.
   Undecided& undecided(Member& member) const {
     return member.undecided[progress_.decided % kMostUndecided];
   }

@@ -90,8 +90,7 @@ bool Online<World>::all_are_here(double patience, std::uint32_t& missing) {
   return here;
 }
 
-/// Every rank's ballot about the interval that ends.
-/// Who never drops one keeps it now.
+/// Every rank's interval ends, and has a ballot. Who never drops one keeps it now.
 template <class World>
 void Online<World>::close_intervals() {
   const std::size_t interval = progress_.closed % kMostUndecided;
