@@ -385,7 +385,7 @@ void append(Trace& online, Trace partial) {
   online.complete = partial.complete;
   if (partial.online.acted != 0 || !partial.online.clustering.empty())
     online.online = std::move(partial.online);
-  online.series.append(partial.series);
+  online.series.append(std::move(partial.series));
   online.efforts.append(std::move(partial.efforts));
   online.world_size = std::max(online.world_size, partial.world_size);
   join(static_cast<RunFacts&>(online), partial);

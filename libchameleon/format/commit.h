@@ -14,6 +14,8 @@
 #include "base/bytes.h"
 #include "base/result.h"
 
+struct ZSTD_CCtx_s;
+
 namespace chameleon::format::commit {
 
 // header: magic (8), major u16, minor u16, reserved u32
@@ -38,8 +40,9 @@ inline constexpr std::uint64_t kMostRepeatedBytes = 8U << 20;
 inline constexpr std::uint64_t kMostRepeatedNodes = 2048;
 
 Bytes header();
-/// A commit of an encoded trace, compressed if that makes it smaller.
-Bytes frame(const char* mark, std::span<const std::uint8_t> plain);
+/// A commit of an encoded trace, compressed if that makes it smaller: in `context`, or, without
+/// one, in one of its own.
+Bytes frame(const char* mark, std::span<const std::uint8_t> plain, ZSTD_CCtx_s* context = nullptr);
 /// `count` more of the delta before.
 Bytes repeat_frame(std::uint64_t count);
 

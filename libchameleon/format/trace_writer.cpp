@@ -63,12 +63,15 @@ Bytes framed(const char* mark, std::uint32_t flags, std::uint64_t plain_size,
 
 }  // namespace
 
-Bytes frame(const char* mark, std::span<const std::uint8_t> plain) {
+Bytes frame(const char* mark, std::span<const std::uint8_t> plain, ZSTD_CCtx_s* context) {
   Bytes packed(ZSTD_compressBound(plain.size()));
   // Ranks may wait while rank 0 writes a delta, and the last file has none.
   const int level = std::memcmp(mark, kWhole, 4) == 0 ? 9 : 3;
   const std::size_t size =
-      ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), level);
+      context == nullptr
+          ? ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), level)
+          : ZSTD_compressCCtx(context, packed.data(), packed.size(), plain.data(), plain.size(),
+                              level);
   if (ZSTD_isError(size) != 0 || size >= plain.size()) return framed(mark, 0, plain.size(), plain);
   return framed(mark, kCompressed, plain.size(), std::span(packed).first(size));
 }
@@ -83,6 +86,8 @@ using commit::system_error;
 namespace {
 
 constexpr std::uint64_t kLeastCompaction = 64U << 10;
+/// A larger context of zstd is not kept for the next delta.
+constexpr std::size_t kMostContext = std::size_t{1} << 20;
 
 Bytes whole_file(const Trace& trace) {
   Bytes bytes = commit::header();
@@ -139,6 +144,9 @@ Status replace_trace_file(const std::string& path, const Trace& trace) {
 
 struct TraceWriter::State {
   using Clock = std::chrono::steady_clock;
+  struct Free {
+    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  };
 
   std::string path;
   File file;
@@ -157,6 +165,8 @@ struct TraceWriter::State {
   Bytes last;             ///< the last delta, plain
   Bytes last_words;       ///< a commit for when there is no memory
   bool behind = false;    ///< something is missing in the file
+  /// For deltas: the pages of a new one for each would take longer than the compression.
+  std::unique_ptr<ZSTD_CCtx, Free> context{ZSTD_createCCtx()};
 
   void start(File opened, std::uint64_t bytes) {
     file = std::move(opened);
@@ -213,7 +223,9 @@ struct TraceWriter::State {
     const bool spent =
         !repeat && !last.empty() && plain == last && Clock::now() - tried >= sync_every;
     const bool costly = cost.add(partial) > JoinCost::kMost;
-    const Bytes next = repeat ? commit::repeat_frame(1) : commit::frame(commit::kDelta, plain);
+    const Bytes next =
+        repeat ? commit::repeat_frame(1) : commit::frame(commit::kDelta, plain, context.get());
+    if (context && ZSTD_sizeof_CCtx(context.get()) > kMostContext) context.reset();
     if (spent || costly || size - whole_size + next.size() > compact_at) {
       if (rewrite(online)) return Unit{};
       compact_at = 2 * std::max(compact_at, size - whole_size);  // no room for two files

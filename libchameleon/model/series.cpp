@@ -50,10 +50,13 @@ void Series::add(const SeriesSpan& span) {
 
 void Series::push(const SeriesSpan& span) {
   width_ = std::max(width_, span.intervals);
-  if (!spans_.empty() && spans_.back().intervals + span.intervals <= width_)
+  if (!spans_.empty() && spans_.back().intervals + span.intervals <= width_) {
     join(spans_.back(), span);
-  else
+  } else {
+    // Spans are large: one move to where all of them have room, instead of one at each doubling.
+    if (spans_.size() == kFew) spans_.reserve(kMost + 1);
     spans_.push_back(span);
+  }
   while (spans_.size() > kMost) {
     width_ *= 2;
     std::size_t kept = 0;
@@ -67,7 +70,8 @@ void Series::push(const SeriesSpan& span) {
   }
 }
 
-void Series::append(const Series& later) {
+void Series::append(Series later) {
+  if (spans_.empty() && width_ == 1) return void(*this = std::move(later));
   for (const SeriesSpan& span : later.spans_) add(span);
 }
 

@@ -65,7 +65,7 @@ class Series {
   /// kMostMarker, comes from a damaged file and is left out. Spans follow each other: a gap before
   /// this one is closed.
   void add(const SeriesSpan& span);
-  void append(const Series& later);
+  void append(Series later);
 
   const std::vector<SeriesSpan>& spans() const { return spans_; }
   bool empty() const { return spans_.empty(); }
@@ -73,6 +73,8 @@ class Series {
   bool operator==(const Series&) const = default;
 
  private:
+  static constexpr std::size_t kFew = 64;
+
   void push(const SeriesSpan& span);
 
   std::vector<SeriesSpan> spans_;

@@ -39,8 +39,8 @@ namespace chameleon::online {
 /// may have much to merge before it takes what comes next.
 inline constexpr double kFlushPatience = 10;
 /// Where the user does not say how often flushes come, a rank asks for one only after so many times
-/// what the last one took: they take it at most 0.5 % of the time.
-inline constexpr double kFlushesApart = 200;
+/// what the last one took: they take it at most 0.1 % of the time.
+inline constexpr double kFlushesApart = 1000;
 /// Seconds. Only for ranks that are not in MPI_Finalize yet: the program may compute for as long as
 /// it likes, and MPI_Finalize waits for it without the tool too.
 inline constexpr double kForever = 1e12;
