@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A preload for an untraced program whose markers do the least that a vote without waiting takes:
+// A preload for an untraced program whose markers do little more than a vote without waiting takes:
 // each completes the non-blocking reduction that the one before began, and begins the next, of as
 // many bytes as a ballot. For bench/markers.
 

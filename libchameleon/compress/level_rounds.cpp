@@ -10,11 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "compress/rotate.h"
 #include "compress/round_alignment.h"
 #include "compress/rounds.h"
 
 namespace chameleon::compress {
 namespace {
+
+constexpr std::uint64_t kMostWrittenOut = 2 * kMostInRound;  ///< calls of a loop
 
 using Ends = std::pair<std::uint64_t, std::uint64_t>;  ///< first and last symbol of a body
 
@@ -155,6 +158,27 @@ class Rounds {
 
   bool empty() const { return shapes_.empty(); }
 
+  /// Writes out small loops that end within a round: steps of one round each were seen first, and
+  /// folded such that a round goes on in the next iteration. Whether there were any.
+  bool write_out(std::vector<Node>& nodes, const RankList& ranks) {
+    bool any = false;
+    for (std::size_t i = 0; i < nodes.size() && --budget_ > 0;) {
+      if (!may_write_out(nodes[i]) || !ends_within_round(nodes[i].body)) {
+        ++i;
+        continue;
+      }
+      const Shape shape = nodes[i].shape;
+      std::vector<Node> out = written_out(std::move(nodes[i]), ranks);
+      const bool whole = !out.front().is_loop() || !(out.front().shape == shape);
+      any = any || whole || out.size() > 1;
+      const std::size_t next = i + (whole ? 0 : 1);
+      const auto place = nodes.erase(nodes.begin() + static_cast<std::ptrdiff_t>(i));
+      nodes.insert(place, std::make_move_iterator(out.begin()), std::make_move_iterator(out.end()));
+      i = next;
+    }
+    return any;
+  }
+
   /// Learns the shapes of rounds that came once, which have no loop.
   void learn_bare(std::span<const Node> nodes) {
     for (std::size_t i = 0; i < nodes.size() && --budget_ > 0; ++i) {
@@ -219,6 +243,35 @@ class Rounds {
     const auto call = trace_.calls.find(first.call);
     return !first.is_loop() && !first.params.empty() && call != trace_.calls.end() &&
            may_fail(call->second) && has_ends_of_round(loop.body) && of_all_ranks(loop.body);
+  }
+
+  /// A loop that all ranks visited once, of few calls in all.
+  static bool may_write_out(const Node& node) {
+    if (!node.is_loop() || node.optional || node.iterations.grouped() || !of_all_ranks({&node, 1}))
+      return false;
+    const ValueSequence& counts = node.iterations.values();
+    return counts.size() == 1 && counts.front() > 0 &&
+           static_cast<std::uint64_t>(counts.front()) <= kMostWrittenOut / node.shape.length;
+  }
+
+  /// Whether a round begins in `nodes`, each loop taken once, behind the end of the last one.
+  bool ends_within_round(std::span<const Node> nodes) const {
+    std::vector<std::uint64_t> symbols;
+    symbols_of(nodes, symbols);
+    return std::any_of(shapes_.begin(), shapes_.end(), [&](const auto& kind) {
+      const auto first = std::find(symbols.rbegin(), symbols.rend(), kind.first.first);
+      const auto last = std::find(symbols.rbegin(), symbols.rend(), kind.first.second);
+      return last != symbols.rend() && first < last;
+    });
+  }
+
+  static void symbols_of(std::span<const Node> nodes, std::vector<std::uint64_t>& symbols) {
+    for (const Node& node : nodes) {
+      if (node.is_loop())
+        symbols_of(node.body, symbols);
+      else
+        symbols.push_back(node.symbol());
+    }
   }
 
   /// How many nodes at the front are one round; 0: they are none.
@@ -286,17 +339,19 @@ std::vector<Node> level_rounds(Trace& online, Trace& partial, std::size_t reach,
   rounds.learn(partial.nodes);
   rounds.learn(std::span(online.nodes).subspan(old));
   if (rounds.empty()) return {};
-  rounds.learn_bare(partial.nodes);
-  rounds.learn_bare(std::span(online.nodes).subspan(old));
   const auto first = online.nodes.begin() + static_cast<std::ptrdiff_t>(old);
   std::vector<Node> latest(std::make_move_iterator(first),
                            std::make_move_iterator(online.nodes.end()));
   online.nodes.resize(old);
+  const bool out = rounds.write_out(latest, online.ranks);
+  rounds.write_out(partial.nodes, partial.ranks);
+  rounds.learn_bare(partial.nodes);
+  rounds.learn_bare(latest);
   rounds.wrap(latest);
   rounds.wrap(partial.nodes);
   rounds.find(latest, online.ranks);
   rounds.find(partial.nodes, partial.ranks);
-  if (rounds.level()) {
+  if (rounds.level() || out) {
     reshape(latest);
     reshape(partial.nodes);
     return latest;

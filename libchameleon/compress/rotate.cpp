@@ -2,10 +2,12 @@
 #include "compress/rotate.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "compress/join_lists.h"
+#include "compress/rounds.h"
 
 namespace chameleon::compress {
 namespace {
@@ -90,6 +92,27 @@ bool has_last(const Node& node, const RankList& enclosing, const RankList& ranks
 
 void rotate_values(Node& bare, Node& inner, const RankList& ranks) {
   rotate_values(bare, inner, ranks, {{ranks, 1}});
+}
+
+std::vector<Node> written_out(Node loop, const RankList& ranks) {
+  std::vector<std::vector<Node>> iterations;
+  std::int64_t left = loop.iterations.values().front();
+  for (; left > 1 && std::all_of(loop.body.begin(), loop.body.end(),
+                                 [&](const Node& node) { return has_last(node, ranks, ranks); });
+       --left) {
+    std::vector<Node>& last = iterations.emplace_back(hollow(loop.body));
+    for (std::size_t i = 0; i < last.size(); ++i) rotate_values(last[i], loop.body[i], ranks);
+  }
+  std::vector<Node> out;
+  if (left == 1) {
+    out = std::move(loop.body);
+  } else {
+    loop.iterations = Param(ValueSequence(left, 1));
+    out.push_back(std::move(loop));
+  }
+  for (auto last = iterations.rbegin(); last != iterations.rend(); ++last)
+    std::move(last->begin(), last->end(), std::back_inserter(out));
+  return out;
 }
 
 bool has_first(const Node& loop) {

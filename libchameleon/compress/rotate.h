@@ -8,6 +8,8 @@
 ///
 /// A loop within may be cut: in p^j ((p)^k q)^n, the first visit of the inner loop has k + j.
 ///
+/// A loop that was visited once may be written out: (p)^3 as p p p.
+///
 /// Cost: O(values of the last p), kMostRotated at most on a rank, for each group of ranks that
 /// differ; of counts, O(segments).
 
@@ -26,6 +28,10 @@ bool has_last(const Node& node, const RankList& enclosing, const RankList& ranks
 /// `inner` was executed after `bare`, which has the same structure, by the same ranks: now `bare`
 /// is the last execution, and all before are in `inner`. Requires `has_last` of both.
 void rotate_values(Node& bare, Node& inner, const RankList& ranks);
+
+/// The iterations of a loop that `ranks` visited once, one after the other. Those before one that
+/// cannot be taken off (`has_last`) stay a loop.
+std::vector<Node> written_out(Node loop, const RankList& ranks);
 
 /// Whether the first visit of a loop can have more iterations: it has one, which is not of some
 /// ranks only.

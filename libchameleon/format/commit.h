@@ -40,9 +40,12 @@ inline constexpr std::uint64_t kMostRepeatedBytes = 8U << 20;
 inline constexpr std::uint64_t kMostRepeatedNodes = 2048;
 
 Bytes header();
+/// Levels of zstd: ranks may wait while rank 0 writes during the run.
+inline constexpr int kQuick = 3, kSmall = 9;
 /// A commit of an encoded trace, compressed if that makes it smaller: in `context`, or, without
 /// one, in one of its own.
-Bytes frame(const char* mark, std::span<const std::uint8_t> plain, ZSTD_CCtx_s* context = nullptr);
+Bytes frame(const char* mark, std::span<const std::uint8_t> plain, int level = kSmall,
+            ZSTD_CCtx_s* context = nullptr);
 /// `count` more of the delta before.
 Bytes repeat_frame(std::uint64_t count);
 

@@ -63,10 +63,9 @@ Bytes framed(const char* mark, std::uint32_t flags, std::uint64_t plain_size,
 
 }  // namespace
 
-Bytes frame(const char* mark, std::span<const std::uint8_t> plain, ZSTD_CCtx_s* context) {
+Bytes frame(const char* mark, std::span<const std::uint8_t> plain, int level,
+            ZSTD_CCtx_s* context) {
   Bytes packed(ZSTD_compressBound(plain.size()));
-  // Ranks may wait while rank 0 writes a delta, and the last file has none.
-  const int level = std::memcmp(mark, kWhole, 4) == 0 ? 9 : 3;
   const std::size_t size =
       context == nullptr
           ? ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), level)
@@ -91,7 +90,8 @@ constexpr std::size_t kMostContext = std::size_t{1} << 20;
 
 Bytes whole_file(const Trace& trace) {
   Bytes bytes = commit::header();
-  const Bytes first = commit::frame(commit::kWhole, encode_trace(trace));
+  const Bytes first = commit::frame(commit::kWhole, encode_trace(trace),
+                                    trace.complete ? commit::kSmall : commit::kQuick);
   bytes.insert(bytes.end(), first.begin(), first.end());
   return bytes;
 }
@@ -223,8 +223,8 @@ struct TraceWriter::State {
     const bool spent =
         !repeat && !last.empty() && plain == last && Clock::now() - tried >= sync_every;
     const bool costly = cost.add(partial) > JoinCost::kMost;
-    const Bytes next =
-        repeat ? commit::repeat_frame(1) : commit::frame(commit::kDelta, plain, context.get());
+    const Bytes next = repeat ? commit::repeat_frame(1)
+                              : commit::frame(commit::kDelta, plain, commit::kQuick, context.get());
     if (context && ZSTD_sizeof_CCtx(context.get()) > kMostContext) context.reset();
     if (spent || costly || size - whole_size + next.size() > compact_at) {
       if (rewrite(online)) return Unit{};
@@ -276,7 +276,7 @@ Status TraceWriter::append(const Trace& partial, const Trace& online) {
 }
 
 void TraceWriter::keep_last_words(const Trace& delta) {
-  state_->last_words = commit::frame(commit::kDelta, encode_trace(delta));
+  state_->last_words = commit::frame(commit::kDelta, encode_trace(delta), commit::kQuick);
 }
 
 void TraceWriter::say_last_words() noexcept {

@@ -11,6 +11,7 @@
 #include "cluster/effort_sums.h"
 #include "cluster/options.h"
 #include "signature/signature.h"
+#include "statemachine/state_machine.h"
 
 namespace chameleon::online {
 
@@ -50,6 +51,8 @@ class MarkerLog {
   /// were those that voting takes by itself. What the rank spent there beyond that it waited for
   /// slower ranks.
   virtual void waited_beyond(std::uint64_t least) = 0;
+  /// What the marker has taken so far led to `state`; what follows leads to another decision.
+  virtual void led_to(State state) = 0;
   /// The same interval is of this phase, by its number in the series.
   virtual void belongs_to(std::uint32_t phase) = 0;
   /// Whether the rank has waited for more than 1 % of the votes.

@@ -2,10 +2,11 @@
 #pragma once
 
 /// The online trace in the making: what happens at acted-on markers and in MPI_Finalize. One vote
-/// of 144 bytes at each; then, as the state graph says, clustering, election of leads, joining or
-/// dropping the interval, and flushes that rank 0 appends to the file (dissertation section 5.1,
-/// Algorithms 6 to 8; docs/design/marker.md). A rank that does not hear from the others in time
-/// gives markers up: the application goes on and the trace stays complete.
+/// of 144 bytes at each, or of twice as many at every second; then, as the state graph says,
+/// clustering, election of leads, joining or dropping the interval, and flushes that rank 0 appends
+/// to the file (dissertation section 5.1, Algorithms 6 to 8; docs/design/marker.md). A rank that
+/// does not hear from the others in time gives markers up: the application goes on and the trace
+/// stays complete.
 ///
 /// Nobody has to wait for a vote (`Voting::kDeferred`): its result is collected at the next marker
 /// and acted on there, for the interval that the vote was about. The states are those of waiting
@@ -39,7 +40,8 @@ namespace chameleon::online {
 /// may have much to merge before it takes what comes next.
 inline constexpr double kFlushPatience = 10;
 /// Where the user does not say how often flushes come, a rank asks for one only after so many times
-/// what the last one took: they take it at most 0.1 % of the time.
+/// what the last one took: they take it at most 0.1 % of the time, but for those that are due by
+/// the clock.
 inline constexpr double kFlushesApart = 1000;
 /// Seconds. Only for ranks that are not in MPI_Finalize yet: the program may compute for as long as
 /// it likes, and MPI_Finalize waits for it without the tool too.
@@ -106,9 +108,17 @@ class Online {
     struct Interval {
       Ballot all;
       std::uint64_t markers = 1;
+
+      std::uint64_t marker_ns() const { return all.tally.busy.most_ns / std::max(markers, 1UL); }
     };
     std::array<Interval, 2> intervals;
     std::size_t count = 0;
+
+    /// That with the longest time between markers.
+    const Interval& longest() const {
+      const bool second = count == 2 && intervals[1].marker_ns() > intervals[0].marker_ns();
+      return intervals[second ? 1 : 0];
+    }
   };
 
   /// Where ranks are when all are in MPI_Finalize.

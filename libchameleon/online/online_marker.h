@@ -75,10 +75,7 @@ bool Online<World>::conclude(const std::optional<Ballot>& all, double patience,
     return false;
   }
   note_interval(*all, decision);
-  if (all->vote.late() > 0 && !progress_.two) {
-    progress_.two = true;
-    facts_.doubled = machine_.acted();
-  }
+  if (all->vote.late() > 0) progress_.two = true;
   if (measures) {  // before a flush, which has the window
     note_failure(intervals_.effort.close(votes_, members_, machine_.acted()));
     heed(votes_);
@@ -201,10 +198,10 @@ void Online<World>::take(Action action, std::uint64_t phase) {
 /// How many markers the next interval has. All ranks have heard the same of the last one.
 template <class World>
 void Online<World>::set_pace(const Heard& heard) {
-  for (std::size_t i = 0; i < heard.count; ++i) {
-    const auto& [all, markers] = heard.intervals[i];
-    const std::uint64_t factor = options_.budget > 0 ? govern(all.vote) : 1;
-    if (pace_.adjust(all.tally.busy.most_ns, markers, factor)) progress_.regained = true;
+  if (heard.count > 0) {
+    const typename Heard::Interval& one = heard.longest();
+    const std::uint64_t factor = options_.budget > 0 ? govern(one.all.vote) : 1;
+    if (pace_.adjust(one.all.tally.busy.most_ns, one.markers, factor)) progress_.regained = true;
   }
   facts_.call_frequency = pace_.every();
 }

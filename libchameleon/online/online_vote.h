@@ -25,6 +25,7 @@ bool Online<World>::vote(double patience, bool last) {
   if (deferred()) heard = settle(patience);
   if (machine_.stopped()) return false;
   if (deferred()) reached(Stage::kDone);
+  if (two && !last && facts_.doubled == 0) facts_.doubled = machine_.acted() + 1;
   cast(two);
   if (!deferred()) heard = settle(patience);
   set_pace(heard);
@@ -72,6 +73,10 @@ typename Online<World>::Heard Online<World>::settle(double patience) {
     if (!conclude(each, patience, missing)) break;
     heard.intervals[heard.count++] = {*each, closed_at().markers};
     ++progress_.decided;
+    if (i + 1 == cast) continue;
+    votes_.map(members_, [&](std::uint32_t, Member& member) {
+      if (!member.rank->ends()) member.rank->marker_log().led_to(machine_.state());
+    });
   }
   return heard;
 }

@@ -46,6 +46,7 @@ void RankMarkers::reached(Stage stage, std::uint64_t marker) {
   const std::uint64_t now = recorder_.times().clock().now();
   switch (stage) {
     case Stage::kMarker:
+      marker_begun_ = now;
       end_interval();
       voting_.decided = false;
       energy_.enter();
@@ -136,12 +137,22 @@ void RankMarkers::waited_beyond(std::uint64_t least) {
   marking().trace.waited({voted - least, 1, times.ns(told.voting.ahead)});
 }
 
-// A few may be late for the program's start, or for another job on the machine.
+// One or two may be late for the program's start, or for another job on the machine.
 bool RankMarkers::waits_often() const {
   return voting_.late >= 3 && 100 * voting_.late > voting_.votes;
 }
 
 Stream& RankMarkers::marking() { return marking_stream(recorder_.streams(), recorder_.threaded()); }
+
+void RankMarkers::led_to(State state) {
+  guarded([&] {
+    const auto held = recorder_.lock();
+    TimeAccount& times = recorder_.times();
+    before_ = {times.ns(times.clock().now() - marker_begun_), ns_of(waits_.voting + waits_.working),
+               state};
+    report_.add_state_time(state, before_.ns, before_.idle_ns);
+  });
+}
 
 void RankMarkers::belongs_to(std::uint32_t phase) {
   guarded([&] { report_.add_phase_time(phase, spent_); });
@@ -179,8 +190,11 @@ void RankMarkers::spent(std::uint64_t begin, State state) {
     // Computation goes on as if there had been no marker.
     if (!recorder_.threaded() || Streams::own() != nullptr) stream.last_exit += spent;
     const world::WaitAccount waited = std::exchange(waits_, {});
-    report_.add_state_time(state, times.ns(spent), ns_of(waited.voting + waited.working));
-    voting_.present.state = state;
+    const std::uint64_t ns = times.ns(spent), idle = ns_of(waited.voting + waited.working);
+    const auto before = std::exchange(before_, {});
+    report_.add_state_time(state, ns - std::min(ns, before.ns),
+                           idle - std::min(idle, before.idle_ns));
+    voting_.present.state = before.state.value_or(state);
     budget_.watch_memory();
   });
 }

@@ -5,6 +5,7 @@
 /// in raw records, its elections and effort windows.
 
 #include <array>
+#include <optional>
 
 #include "model/phase_totals.h"
 #include "online/marker_log.h"
@@ -22,6 +23,7 @@ class RankMarkers final : public MarkerLog {
   void reached(Stage stage, std::uint64_t marker) override;
   IntervalTimes interval_times() override;
   void waited_beyond(std::uint64_t least) override;
+  void led_to(State state) override;
   void belongs_to(std::uint32_t phase) override;
   bool waits_often() const override;
   void note_change() override { report_.count_change(); }
@@ -33,7 +35,7 @@ class RankMarkers final : public MarkerLog {
   /// Whether this is the thread whose markers are acted on: the first that has one.
   bool takes_markers();
   /// The time since `begin` was the tool's, neither computation nor communication, at a marker
-  /// that led to `state`.
+  /// that led to `state`, but for what led to others before.
   void spent(std::uint64_t begin, State state);
   /// The same in MPI_Finalize, which took the tool this many ticks.
   void spent_at_end(std::uint64_t ticks);
@@ -72,7 +74,13 @@ class RankMarkers final : public MarkerLog {
   };
   std::array<Told, kMostUndecided> told_;
   std::size_t told_count_ = 0;  ///< the first of them are waiting
-  SpentTimes spent_;            ///< in the interval that is being decided about
+  /// Time at a marker up to the first of its two decisions.
+  struct {
+    std::uint64_t ns = 0, idle_ns = 0;
+    std::optional<State> state;  ///< to which that led
+  } before_;
+  std::uint64_t marker_begun_ = 0;  ///< tick
+  SpentTimes spent_;                ///< in the interval that is being decided about
   world::WaitAccount waits_;
   RankEnergy energy_;
   std::uint64_t interval_end_ = 0;  ///< tick; 0: it is over when someone asks

@@ -36,7 +36,7 @@ class ToolGate {
   void set(CollectivePhase what) { phase_.store(what, std::memory_order_release); }
   /// Closes the gate and waits until no thread is inside, for one or two seconds at most. It also
   /// waits for collective work: shortly for a vote, because another rank may arrive late; 0.4 s for
-  /// the marker after a deferred vote; a second for a decision; five seconds for the last merge.
+  /// a marker after a deferred vote; a second for a decision; five seconds for the last merge.
   bool close();
 
  private:

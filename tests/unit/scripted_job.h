@@ -43,6 +43,7 @@ class ScriptedLog final : public MarkerLog {
     return {computed, called, std::exchange(voted, std::uint64_t{0})};
   }
   void waited_beyond(std::uint64_t least) override { beyond.push_back(least); }
+  void led_to(State state) override { led.push_back(state); }
   void belongs_to(std::uint32_t phase) override { phases.push_back(phase); }
   bool waits_often() const override { return often; }
   void note_change() override { ++changes; }
@@ -55,7 +56,8 @@ class ScriptedLog final : public MarkerLog {
   std::uint64_t computed = 0, called = 0, voted = 0;  ///< in the next interval
   std::vector<std::uint64_t> beyond;
   std::vector<std::uint32_t> phases;
-  bool often = false;  ///< it waits for votes
+  std::vector<State> led;  ///< to which the first decisions of markers led
+  bool often = false;      ///< it waits for votes
   int changes = 0, elections = 0;
   std::size_t noted = 0;  ///< steps of effort windows
 };

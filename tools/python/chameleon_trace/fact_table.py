@@ -149,6 +149,6 @@ ONLINE_FACTS = (
     Fact("marker_source", "", "last", "1.6", True,
          "what markers are: program, which sets them, or collective operations that the tracer found; empty: there were none, or not known"),
     Fact("doubled", "markers", "last", "1.9", False,
-         "acted-on marker from which each vote is about two intervals, since ranks came to markers before votes were over; 0: none"),
+         "acted-on marker that ends the first of the intervals about which two at a time ranks voted, because they came to markers before votes were over; 0: none"),
 )
 # end of generated
