@@ -3,7 +3,6 @@
 // these operators are the library's own and never the application's. Elsewhere it knows nothing.
 #include "base/memory.h"
 
-#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
@@ -14,31 +13,26 @@ namespace {
 constexpr std::size_t kHeader = alignof(std::max_align_t);
 static_assert(kHeader >= sizeof(std::size_t));
 
-std::atomic<std::uint64_t> g_now{0}, g_most{0};
-
 [[maybe_unused]] void* allocate(std::size_t size) {
   if (size > SIZE_MAX - kHeader) return nullptr;
+  if (!count_allocated(size)) return nullptr;
   auto* block = static_cast<unsigned char*>(std::malloc(size + kHeader));
-  if (block == nullptr) return nullptr;
+  if (block == nullptr) {
+    count_released(size);
+    return nullptr;
+  }
   *reinterpret_cast<std::size_t*>(block) = size;
-  const std::uint64_t now = g_now.fetch_add(size, std::memory_order_relaxed) + size;
-  // Of two threads at once the smaller may stay: a figure for people and a limit, no more.
-  if (now > g_most.load(std::memory_order_relaxed)) g_most.store(now, std::memory_order_relaxed);
   return block + kHeader;
 }
 
 [[maybe_unused]] void release(void* pointer) noexcept {
   if (pointer == nullptr) return;
   unsigned char* block = static_cast<unsigned char*>(pointer) - kHeader;
-  g_now.fetch_sub(*reinterpret_cast<std::size_t*>(block), std::memory_order_relaxed);
+  count_released(*reinterpret_cast<std::size_t*>(block));
   std::free(block);
 }
 
 }  // namespace
-
-MemoryUse memory_use() {
-  return {g_now.load(std::memory_order_relaxed), g_most.load(std::memory_order_relaxed)};
-}
 
 }  // namespace chameleon::inline base
 

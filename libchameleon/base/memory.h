@@ -18,4 +18,22 @@ struct MemoryUse {
 };
 MemoryUse memory_use();
 
+/// How much may be allocated while a rank takes in another one's trace; set once, at the start.
+void allow_for_merging(std::uint64_t bytes);
+
+/// While one of these lives, and there is one at a time, `new` in its thread throws std::bad_alloc
+/// beyond that.
+class MergeBound {
+ public:
+  MergeBound();
+  ~MergeBound();
+  MergeBound(const MergeBound&) = delete;
+  MergeBound& operator=(const MergeBound&) = delete;
+};
+
+/// For memory.cpp: counts `size` bytes more; false, and nothing is counted, if they are beyond a
+/// bound.
+bool count_allocated(std::uint64_t size);
+void count_released(std::uint64_t size);
+
 }  // namespace chameleon::inline base

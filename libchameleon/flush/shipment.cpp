@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "flush/shipment.h"
 
+#include <optional>
 #include <set>
 
+#include "base/attempt.h"
+#include "base/memory.h"
 #include "compress/merge.h"
 #include "flush/node_params.h"
 #include "flush/ruled.h"
@@ -143,6 +146,19 @@ void Shipment::encode(ByteWriter& writer) const {
   });
 }
 
+/// A trace for which there is no memory is left out, and its ranks are missing: rank 0, and any
+/// other node of the tree, has what it holds itself and no more than a bound for all others. Of
+/// less than kLeastBounded bytes, encoded, it takes little memory in any case.
+template <class Take>
+static Failure within_memory(std::size_t bytes, Take take) {
+  constexpr std::size_t kLeastBounded = std::size_t{16} << 10;
+  return attempt([&] {
+    std::optional<MergeBound> bound;
+    if (bytes >= kLeastBounded) bound.emplace();
+    take();
+  });
+}
+
 bool Shipment::decode(ByteReader& reader, Shipment& value) {
   const std::uint8_t how = reader.u8();
   value.values_only = (how & 1) != 0;
@@ -152,8 +168,10 @@ bool Shipment::decode(ByteReader& reader, Shipment& value) {
     value.received.assign(rest.begin(), rest.end());
     return reader.ok();
   }
-  auto trace = decode_trace(rest);
-  if (!trace) return false;
+  Result<Trace> trace = Trace();
+  const Failure failure = within_memory(rest.size(), [&] { trace = decode_trace(rest); });
+  if (failure == Failure::kMemory) return value = Shipment(), reader.ok();
+  if (failure != Failure::kNone || !trace) return false;
   value.trace = std::move(*trace);
   return reader.ok();
 }
@@ -194,8 +212,14 @@ bool unpack(const Trace& mine, Shipment& theirs) {
 }  // namespace
 
 void join_shipments(Shipment& mine, Shipment&& theirs) {
-  if (!theirs.received.empty() && !unpack(mine.trace, theirs)) return;
-  merge_inexact(mine.inexact, theirs.inexact);  // goes on with the values of both
+  bool good = true;
+  if (!theirs.received.empty()) {
+    const Failure failure =
+        within_memory(theirs.received.size(), [&] { good = unpack(mine.trace, theirs); });
+    good = good && failure == Failure::kNone;
+  }
+  if (!good || theirs.trace.ranks.empty()) return;  // left out
+  merge_inexact(mine.inexact, theirs.inexact);      // goes on with the values of both
   merge(mine.trace, std::move(theirs.trace));
 }
 

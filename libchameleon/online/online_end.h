@@ -63,6 +63,12 @@ void Online<World>::finish() {
           static_cast<long>(patience()));
   }
   if (!keeper_.write_last(said())) say_fault(1);
+  if (root_ != nullptr && keeper_.missing() > 0 && !progress_.said_fault && !progress_.gave_up &&
+      !last_.failed())
+    root_->say(
+        "there was no memory to merge what %llu of %u ranks did (CHAMELEON_MEMORY): the trace "
+        "declares that their events are missing",
+        static_cast<unsigned long long>(keeper_.missing()), votes_.size());
 }
 
 /// Without markers the whole run is the one interval: chapters 3 and 4 cluster it here. Chameleon's

@@ -132,6 +132,8 @@ class TraceKeeper {
 
   /// Events of any rank may be missing.
   void lose() { missing_unknown_ = true; }
+  /// Ranks whose events did not arrive in some flush, as far as rank 0 knows.
+  std::uint64_t missing() const { return missing_.size(); }
 
   /// A rank that is here.
   Rank& rank(std::uint32_t rank) {

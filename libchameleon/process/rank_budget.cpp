@@ -13,6 +13,8 @@ namespace {
 
 /// What a rank may hold in any case, in bytes.
 constexpr std::uint64_t kLeastValues = std::uint64_t{1} << 20;
+/// A rank that takes in others' traces may use so many times what it may record, or this.
+constexpr std::uint64_t kMergingShare = 4, kLeastForMerging = std::uint64_t{64} << 20;
 
 }  // namespace
 
@@ -23,7 +25,9 @@ RankBudget::RankBudget(Recorder& recorder, RankReport& report, const Settings& s
       settings_(settings),
       rank_(rank),
       governor_(settings.budget, settings.timing == Timing::kHistogram),
-      most_values_(std::max(kLeastValues, settings.trace_limit / static_cast<unsigned>(size))) {}
+      most_values_(std::max(kLeastValues, settings.trace_limit / static_cast<unsigned>(size))) {
+  allow_for_merging(std::max(kLeastForMerging, kMergingShare * settings.memory));
+}
 
 Governor::Spent RankBudget::spent() {
   const TimeSpent now = recorder_.times().spent(recorder_.streams());

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <iterator>
 #include <map>
 
 #include "signature/rule_operations.h"
@@ -12,24 +13,20 @@ using Kind = RuleOperation;
 
 namespace {
 
+/// The loosest level is 0; of signs that begin alike the longer one comes first.
 struct Binary {
+  std::size_t level;
   std::string_view sign;
   Kind kind;
 };
-
-/// By precedence, from the loosest; of signs that begin alike the longer one first.
 constexpr std::size_t kLevels = 10;
-const std::vector<Binary> kBinary[kLevels] = {
-    {{"||", Kind::kOr}},
-    {{"&&", Kind::kAnd}},
-    {{"|", Kind::kBitOr}},
-    {{"^", Kind::kBitXor}},
-    {{"&", Kind::kBitAnd}},
-    {{"==", Kind::kEqual}, {"!=", Kind::kUnequal}},
-    {{"<=", Kind::kLessEqual}, {">=", Kind::kMoreEqual}, {"<", Kind::kLess}, {">", Kind::kMore}},
-    {{"<<", Kind::kLeft}, {">>", Kind::kRight}},
-    {{"+", Kind::kAdd}, {"-", Kind::kSubtract}},
-    {{"*", Kind::kMultiply}, {"/", Kind::kDivide}, {"%", Kind::kRemainder}},
+constexpr Binary kBinary[] = {
+    {0, "||", Kind::kOr},      {1, "&&", Kind::kAnd},       {2, "|", Kind::kBitOr},
+    {3, "^", Kind::kBitXor},   {4, "&", Kind::kBitAnd},     {5, "==", Kind::kEqual},
+    {5, "!=", Kind::kUnequal}, {6, "<=", Kind::kLessEqual}, {6, ">=", Kind::kMoreEqual},
+    {6, "<", Kind::kLess},     {6, ">", Kind::kMore},       {7, "<<", Kind::kLeft},
+    {7, ">>", Kind::kRight},   {8, "+", Kind::kAdd},        {8, "-", Kind::kSubtract},
+    {9, "*", Kind::kMultiply}, {9, "/", Kind::kDivide},     {9, "%", Kind::kRemainder},
 };
 
 struct Function {
@@ -119,9 +116,10 @@ class RuleParser {
     if (of == kLevels) return unary();
     std::uint32_t left = level(of + 1);
     while (error_.empty()) {
-      const auto found = std::find_if(kBinary[of].begin(), kBinary[of].end(),
-                                      [&](const Binary& one) { return operates(one.sign); });
-      if (found == kBinary[of].end()) break;
+      const auto found =
+          std::find_if(std::begin(kBinary), std::end(kBinary),
+                       [&](const Binary& one) { return one.level == of && operates(one.sign); });
+      if (found == std::end(kBinary)) break;
       take(found->sign);
       left = add({found->kind, 0, left, level(of + 1), 0});
     }

@@ -15,6 +15,7 @@
 //            address space beside what it has
 //   poll     the shift is completed by MPI_Test, unsuccessfully at first for as often as it happens
 //   disorder  no markers, and a sum over all ranks from one of eight places, as it happens
+//   apart    the same of each rank alone, from another place on each
 //   root     rank 0 receives from each rank and answers, in place of the shift
 //   last     no markers, and rank 1 never calls MPI_Finalize
 //   report   rank 0 prints the time of a step and the size of the trace before MPI_Finalize
@@ -98,17 +99,19 @@ void shift_noise(const Program& run, int step, int next, int previous) {
 }
 
 template <int Place>
-[[gnu::noinline]] void sum_at(int value) {
+[[gnu::noinline]] void sum_at(int value, MPI_Comm comm) {
   int sum = 0;
   value += Place;
-  MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, comm);
 }
 
-/// A sum over all ranks, at a place of the step's.
+/// A sum over all ranks, at a place of the step's, or of the step's and the rank's of it alone.
 void sum(const Program& run, int step) {
-  constexpr void (*kPlaces[])(int) = {sum_at<0>, sum_at<1>, sum_at<2>, sum_at<3>,
-                                      sum_at<4>, sum_at<5>, sum_at<6>, sum_at<7>};
-  kPlaces[noise(0, step, 1) % 8](run.rank);
+  const bool apart = run.mode == "apart";
+  constexpr void (*kPlaces[])(int, MPI_Comm) = {sum_at<0>, sum_at<1>, sum_at<2>, sum_at<3>,
+                                                sum_at<4>, sum_at<5>, sum_at<6>, sum_at<7>};
+  kPlaces[noise(apart ? run.rank : 0, step, 1) % 8](run.rank,
+                                                    apart ? MPI_COMM_SELF : MPI_COMM_WORLD);
 }
 
 void shift(const Program& run, int step) {
@@ -117,7 +120,7 @@ void shift(const Program& run, int step) {
   const int previous = (run.rank + run.ranks - 1) % run.ranks;
   if (run.mode == "noise") return shift_noise(run, step, next, previous);
   if (run.mode == "poll") return poll(run, next, previous);
-  if (run.mode == "disorder") return sum(run, step);
+  if (run.mode == "disorder" || run.mode == "apart") return sum(run, step);
   int out = run.rank + step;
   int in = -1;
   const int tag = run.mode == "vary" || run.mode == "limit" ? step * 7919 % 32749 : 0;
@@ -127,7 +130,7 @@ void shift(const Program& run, int step) {
 }
 
 void end_of_step(const Program& run, int step) {
-  if (run.mode == "vary" || run.mode == "last" || run.mode == "disorder" ||
+  if (run.mode == "vary" || run.mode == "last" || run.mode == "disorder" || run.mode == "apart" ||
       (run.mode == "limit" && step % 100 != 99) || (run.mode == "absent" && run.odd()))
     return;
   if (run.mode == "fewer" && run.odd() && step == run.steps - 1) return;
