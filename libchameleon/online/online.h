@@ -81,6 +81,8 @@ class Online {
   /// From now on; null: nobody sees them.
   void observe(IntervalObserver* observer) { intervals_.observer = observer; }
 
+  /// On rank 0, before the process is ended: a fault there that no vote has told yet.
+  void say_last_fault() { say_fault(root_ != nullptr && root_->failed() ? 1 : 0); }
   OnlineFacts facts() const;
   State state() const { return machine_.state(); }
 

@@ -66,8 +66,8 @@ void Online<World>::finish() {
   if (root_ != nullptr && keeper_.missing() > 0 && !progress_.said_fault && !progress_.gave_up &&
       !last_.failed())
     root_->say(
-        "there was no memory to merge what %llu of %u ranks did (CHAMELEON_MEMORY): the trace "
-        "declares that their events are missing",
+        "what %llu of %u ranks did could not be merged for lack of memory (see CHAMELEON_MEMORY): "
+        "the trace declares that their events are missing",
         static_cast<unsigned long long>(keeper_.missing()), votes_.size());
 }
 

@@ -132,8 +132,8 @@ class TraceKeeper {
 
   /// Events of any rank may be missing.
   void lose() { missing_unknown_ = true; }
-  /// Ranks whose events did not arrive in some flush, as far as rank 0 knows.
-  std::uint64_t missing() const { return missing_.size(); }
+  /// Ranks of which something did not arrive, as far as rank 0 knows.
+  std::uint64_t missing() const { return missing_.size() + silent_.minus(missing_).size(); }
 
   /// A rank that is here.
   Rank& rank(std::uint32_t rank) {
@@ -202,7 +202,7 @@ class TraceKeeper {
   }
 
   void accept_facts(Trace all) {
-    const RankList silent = everyone().minus(all.whole_ranks());
+    silent_ = everyone().minus(all.whole_ranks());
     online_.facts = std::move(all.facts);
     online_.totals = std::move(all.totals);
     online_.totals.limit(online_.times);
@@ -216,7 +216,7 @@ class TraceKeeper {
       if (!ranks.empty()) online_.declarations.push_back({what, ranks});
     };
     declare(kLostFlushDeclaration, missing_unknown_ ? everyone() : missing_);
-    declare(kLostWordsDeclaration, silent);
+    declare(kLostWordsDeclaration, silent_);
   }
 
   Members<World>& members_;
@@ -232,6 +232,7 @@ class TraceKeeper {
   bool whole_ = true;             ///< nothing failed in the middle of a change to it
   RankList missing_;              ///< ranks whose events did not arrive in some flush
   bool missing_unknown_ = false;  ///< it may be more than those
+  RankList silent_;               ///< ranks of which no facts arrived
   bool said_limit_ = false;
 };
 

@@ -26,7 +26,7 @@ BEGIN = 1600    # allocations up to the end of MPI_Init, about
 MOST_FAILURES = 10
 PATIENCE = 30    # s, for a job of less than one: far below any time-out of markers
 SUMMARY = re.compile(rb"^chameleon: \d+ calls of \d+ ranks?; .*$")
-FAULT = re.compile(rb"^chameleon: (the tracer failed on \d+ of \d+ ranks|"
+FAULT = re.compile(rb"^chameleon: (the tracer failed on \d+ of \d+ ranks|what \d+ of \d+ ranks did|"
                    rb"no memory for the tracer on rank \d+).*$")
 
 # Of a job that is ended: where its ranks left what the file does not have yet.
