@@ -20,9 +20,9 @@ def test(function):
 
 def killed(online, number):
     """A job of which a rank, or everything, is killed at some moment; and what is left."""
-    program = online.random.choice([online.example("stencil2d", "--iterations", 100000),
-                                    online.example("multigrid", "--iterations", 100000),
-                                    online.example("phases", "--iterations", 100000,
+    program = online.random.choice([online.example("stencil2d", "--iterations", 1000000),
+                                    online.example("multigrid", "--iterations", 1000000),
+                                    online.example("phases", "--iterations", 1000000,
                                                    "--pattern", "AAAABBBA")])
     ranks = online.random.choice((2, 3, 4))
     whole = online.random.random() < 0.3
