@@ -53,8 +53,9 @@ void Series::push(const SeriesSpan& span) {
   if (!spans_.empty() && spans_.back().intervals + span.intervals <= width_) {
     join(spans_.back(), span);
   } else {
-    // Spans are large: one move to where all of them have room, instead of one at each doubling.
-    if (spans_.size() == kFew) spans_.reserve(kMost + 1);
+    // Spans are large: fewer moves than one at each doubling.
+    if (spans_.size() >= kFew && spans_.size() == spans_.capacity())
+      spans_.reserve(std::min(4 * spans_.size(), kMost + 1));
     spans_.push_back(span);
   }
   while (spans_.size() > kMost) {

@@ -26,7 +26,8 @@ RankBudget::RankBudget(Recorder& recorder, RankReport& report, const Settings& s
       rank_(rank),
       governor_(settings.budget, settings.timing == Timing::kHistogram),
       most_values_(std::max(kLeastValues, settings.trace_limit / static_cast<unsigned>(size))) {
-  allow_for_merging(std::max(kLeastForMerging, kMergingShare * settings.memory));
+  const std::uint64_t memory = std::min(settings.memory, UINT64_MAX / kMergingShare);
+  allow_for_merging(std::max(kLeastForMerging, kMergingShare * memory));
 }
 
 Governor::Spent RankBudget::spent() {
