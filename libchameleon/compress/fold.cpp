@@ -2,6 +2,7 @@
 #include "compress/fold.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compress/rounds.h"
 
@@ -17,6 +18,9 @@ constexpr int kMostOfSymbol = 16, kMostOfWindow = 4;
 
 /// The loop that ends `loop`, or null.
 Node* loop_at_end(Node& loop) { return loop.body.back().is_loop() ? &loop.body.back() : nullptr; }
+
+/// Events that are folded again once a set of calls is known.
+constexpr std::uint64_t kMostAgain = 4096;
 
 const RankList kSameRanks;
 
@@ -37,12 +41,14 @@ void Folder::push(const Event& event) {
     prediction_.expect(*absorbed_into_);
     if (predicted()) return;
   }
+  if (event.role == CallRole::kCollective) join_set(symbol);
   push_node(node_of(event, last_symbol_, prediction_.keeps_times()));
   last_symbol_ = symbol;
 }
 
 void Folder::fold_in(Node node) {
   fold_tail(first_symbol(node));
+  if (first_role(node) == CallRole::kCollective) join_set(first_symbol(node));
   push_node(std::move(node));
 }
 
@@ -52,13 +58,75 @@ void Folder::push_node(Node node) {
   nodes_.push_back(std::move(node));
 }
 
+/// Before the collective `after`: calls of a known set become its loop. If the set is known since
+/// now, the latest events are folded again.
+void Folder::join_set(std::uint64_t after) {
+  if (prediction_.keeps_times() || nodes_.empty()) return;
+  // The calls are at the end of the list, or of the body of a loop that ends it.
+  std::span<const Node> list(nodes_);
+  std::size_t count = CallSets::run_at_end(list);
+  while (count == 0 && list.back().is_loop()) {
+    list = list.back().body;
+    count = CallSets::run_at_end(list);
+  }
+  const bool in_loop = list.data() != nodes_.data();
+  std::size_t first = nodes_.size() - (in_loop ? 1 : count);
+  if (count == 0) return;
+  if (sets_.learn(list.last(count), after, events_)) {
+    std::uint64_t events = executions(std::span(nodes_).subspan(first));
+    while (first > 0 && events <= kMostAgain) events += executions({&nodes_[--first], 1});
+    if (events > kMostAgain) ++first;
+    const std::vector<Node> again = take_from(first);
+    events_ -= executions(again);
+    std::vector<std::int64_t> values;
+    Replay(again).once([&](const Node& node, auto& cursors) {
+      values.clear();
+      for (ValueSequence::Cursor& cursor : cursors) values.push_back(cursor.next());
+      push({node.call, node.path, 0, 0, values, 0, node.role});
+      return true;
+    });
+    if (prediction_.active()) fold_in(prediction_.leave());
+    fold_tail(after);
+    join_set(after);
+    return;
+  }
+  const CallSets::Part part = in_loop ? CallSets::Part{} : sets_.find(list.last(count), after);
+  if (part.set == nullptr) return;
+  std::vector<Node> nodes = take_from(first + part.first);
+  const std::size_t size = part.end - part.first;
+  push_node(CallSets::join(std::span(nodes).first(size), *part.set));
+  nodes.erase(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(size));
+  fold_in(std::move(nodes));
+}
+
+Shape folded_alone(std::span<const Node* const> events) {
+  Folder folder(true);  // which knows no sets
+  constexpr std::int64_t kReturned[] = {0};
+  for (const Node* event : events)
+    folder.push({event->call, event->path, 0, 0, kReturned, 0, event->role});
+  return shape_of(folder.take());
+}
+
+/// Takes the nodes from `first` on off the list.
+std::vector<Node> Folder::take_from(std::size_t first) {
+  const auto begin = nodes_.begin() + static_cast<std::ptrdiff_t>(first);
+  std::vector<Node> taken(std::make_move_iterator(begin), std::make_move_iterator(nodes_.end()));
+  nodes_.resize(first);
+  prefix_.resize(first + 1);
+  index_.cut(static_cast<std::uint32_t>(first + 1));
+  while (!waits_.empty() && waits_.back().end > first) waits_.pop_back();
+  absorbed_into_ = nullptr;
+  return taken;
+}
+
 /// Folds what the list ends with, before what begins with `next` follows.
 void Folder::fold_tail(std::uint64_t next) {
   absorbed_into_ = nullptr;
   fold_ready(next);
   for (std::size_t i = 0; i < waits_.size(); ++i) {
     const Wait& wait = waits_[i];
-    if (next == 0 || next == wait.first || nodes_.size() - wait.end > 2 * wait.longest) {
+    if (next == 0 || may_begin_with(nodes_[wait.at], next) ||
+        nodes_.size() - wait.end > 2 * wait.longest) {
       close_wait(i);
       fold_ready(next);
       return;
@@ -84,8 +152,7 @@ bool Folder::must_wait(std::size_t at) {
   if (closing_ || next_ == 0 || !comes_later_in(tail, next_)) return false;
   waited_ = true;
   if (waits_.empty() || waits_.back().end < nodes_.size())
-    waits_.push_back(
-        {at, nodes_.size(), first_symbol(tail[0]), prefix_.back().length - prefix_[at].length});
+    waits_.push_back({at, nodes_.size(), prefix_.back().length - prefix_[at].length});
   return true;
 }
 
@@ -93,10 +160,7 @@ bool Folder::must_wait(std::size_t at) {
 void Folder::close_wait(std::size_t i) {
   const Wait wait = waits_[i];
   waits_.resize(i);
-  const auto end = nodes_.begin() + static_cast<std::ptrdiff_t>(wait.end);
-  std::vector<Node> later(std::make_move_iterator(end), std::make_move_iterator(nodes_.end()));
-  nodes_.resize(wait.end);
-  prefix_.resize(wait.end + 1);
+  std::vector<Node> later = take_from(wait.end);
   next_ = 0;
   try_position(wait.at);
   while (!waits_.empty() && nodes_.size() <= waits_.back().end) waits_.pop_back();
@@ -115,6 +179,7 @@ void Folder::append(std::vector<Node> nodes, std::uint64_t events) {
 }
 
 bool Folder::try_fold() {
+  if (is_call_set(nodes_.back())) return false;  // a collective follows
   const auto try_key = [&](std::uint64_t key, int most) {
     return index_.find(key, most, [&](std::size_t position) {
       return position < nodes_.size() && try_position(position);
@@ -259,6 +324,12 @@ std::span<const Node> Folder::nodes() {
 std::vector<Node> Folder::take() {
   if (prediction_.active()) fold_in(prediction_.leave());
   fold_tail(0);
+  const std::span<const Node> run = std::span(nodes_).last(CallSets::run_at_end(nodes_));
+  if (const CallSets::Part part = sets_.find(run, 0); part.set != nullptr) {
+    const auto first = nodes_.end() - static_cast<std::ptrdiff_t>(run.size() - part.first);
+    *first = CallSets::join(run.subspan(part.first, part.end - part.first), *part.set);
+    nodes_.erase(first + 1, first + static_cast<std::ptrdiff_t>(part.end - part.first));
+  }
   close_loops(nodes_);
   std::vector<Node> nodes = std::move(nodes_);
   nodes_.clear();

@@ -30,6 +30,7 @@
 #include <span>
 #include <vector>
 
+#include "compress/call_sets.h"
 #include "compress/prediction.h"
 #include "compress/tail_index.h"
 #include "model/event.h"
@@ -79,7 +80,6 @@ class Folder {
   /// A tail that repeats what is before it, and may be in the middle of its last iteration yet.
   struct Wait {
     std::size_t at, end;    ///< nodes
-    std::uint64_t first;    ///< symbol with which the next iteration would begin
     std::uint64_t longest;  ///< symbols of the tail
   };
   void fold_in(Node node);
@@ -91,6 +91,8 @@ class Folder {
   void fold_ready(std::uint64_t next);
   bool must_wait(std::size_t at);
   void close_wait(std::size_t i);
+  void join_set(std::uint64_t after);
+  std::vector<Node> take_from(std::size_t first);
   bool try_fold();
   bool try_position(std::size_t at);
   bool absorb(Node& before, std::size_t at, const Shape& tail);
@@ -117,6 +119,7 @@ class Folder {
   Node* absorbed_into_ = nullptr;
 
   Prediction prediction_;
+  CallSets sets_;
 };
 
 }  // namespace chameleon::compress

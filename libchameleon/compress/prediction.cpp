@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "compress/call_sets.h"
+
 namespace chameleon::compress {
 namespace {
 
@@ -15,14 +17,29 @@ bool has_symbol(std::span<const Node> nodes, std::uint64_t symbol) {
   });
 }
 
-/// How many loops a node is and holds.
-std::uint32_t loops_in(const Node& node) {
-  std::uint32_t count = node.is_loop() ? 1 : 0;
-  for (const Node& inner : node.body) count += loops_in(inner);
-  return count;
+/// Whether what follows each set of calls in the loop is something else, and in the same body.
+bool can_predict(const Node& loop) {
+  for (std::size_t i = 0; i < loop.body.size(); ++i) {
+    const Node& node = loop.body[i];
+    if (is_call_set(node)) {
+      if (i + 1 == loop.body.size()) return false;
+      const Node* next = &loop.body[i + 1];
+      for (; next->is_loop(); next = &next->body.front())
+        if (next->optional || is_call_set(*next)) return false;
+    } else if (node.is_loop() && !can_predict(node)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace
+
+bool may_begin_with(const Node& node, std::uint64_t symbol) {
+  if (!is_call_set(node))
+    return node.is_loop() ? may_begin_with(node.body.front(), symbol) : node.symbol() == symbol;
+  return has_symbol(node.body, symbol);
+}
 
 Node node_of(const Event& event, std::uint64_t predecessor, bool with_times) {
   Node node;
@@ -43,15 +60,16 @@ Node node_of(const Event& event, std::uint64_t predecessor, bool with_times) {
 }
 
 bool comes_later_in(std::span<const Node> nodes, std::uint64_t symbol) {
-  return first_symbol(nodes[0]) != symbol && has_symbol(nodes, symbol);
+  return !may_begin_with(nodes[0], symbol) && has_symbol(nodes, symbol);
 }
 
 void Prediction::expect(Node& loop) {
   active_ = false;
-  if (loop.shape.hash == too_long_) return;
+  if (loop.shape.hash == too_long_ || !can_predict(loop)) return;
   plan_.places.clear();
   plan_.steps.clear();
   plan_.loops.clear();
+  plan_.entered.clear();
   plan_.skipped.clear();
   again_.events.clear();
   whole_.repeats = whole_.has_values = false;
@@ -63,46 +81,115 @@ void Prediction::expect(Node& loop) {
 
 // Appends the places of a loop. The steps from a place are made before the next place is.
 void Prediction::Plan::add(Node& loop) {
-  const auto begin = static_cast<std::uint32_t>(loops.size());
-  const auto first = static_cast<std::uint32_t>(places.size());
+  const std::size_t begin = loops.size();
+  const std::size_t first = places.size();
   loops.push_back(&loop);
   for (std::size_t i = 0; i < loop.body.size(); ++i) {
     Node& node = loop.body[i];
-    if (node.is_loop()) {
+    if (is_call_set(node)) {
+      add_set(node, loop.body[i + 1]);
+    } else if (node.is_loop()) {
       if (node.optional && i > 0) skip(std::span(loop.body).subspan(i));
       add(node);
-      continue;
+    } else {
+      if (!places.empty()) step_to(places.size(), places.back().end_begun, loops.size());
+      add_place(node);
     }
-    const auto begun = static_cast<std::uint32_t>(loops.size());
-    if (!places.empty()) {
-      Place& before = places.back();
-      steps.push_back({static_cast<std::uint32_t>(places.size()), before.end_begun, begun});
-      before.end_step = static_cast<std::uint32_t>(steps.size());
-    }
-    Place& place = places.emplace_back();
-    place.leaf = &node;
-    place.symbol = node.symbol();
-    place.first_step = static_cast<std::uint32_t>(steps.size());
-    place.end_begun = begun;
   }
-  steps.push_back({first, begin + 1, places[first].end_begun, &loop});
+  const std::size_t begun = places[first].end_begun;
+  if (begun >= begin + 3 && is_call_set(*loops[begun - 2]))
+    step_into_set(first, begin + 1, begun - 1, &loop);
+  else
+    step_to(first, begin + 1, begun, &loop);
+}
+
+void Prediction::Plan::add_place(Node& event) {
+  Place& place = places.emplace_back();
+  place.leaf = &event;
+  place.symbol = event.symbol();
+  place.first_step = place.end_step = static_cast<std::uint32_t>(steps.size());
+  place.end_begun = static_cast<std::uint32_t>(loops.size());
+}
+
+/// A step from the last place, on which the loops [first_loop, end_loop) are entered.
+void Prediction::Plan::step_to(std::size_t place, std::size_t first_loop, std::size_t end_loop,
+                               Node* again) {
+  Step& step = begin_step(place, again);
+  entered.insert(entered.end(), loops.begin() + static_cast<std::ptrdiff_t>(first_loop),
+                 loops.begin() + static_cast<std::ptrdiff_t>(end_loop));
+  step.end_entered = static_cast<std::uint32_t>(entered.size());
+}
+
+Prediction::Step& Prediction::Plan::begin_step(std::size_t place, Node* again) {
+  Step& step = steps.emplace_back();
+  step.to = static_cast<std::uint32_t>(place);
+  step.again = again;
+  step.first_entered = step.end_entered = static_cast<std::uint32_t>(entered.size());
+  step.first_skipped = step.end_skipped = static_cast<std::uint32_t>(skipped.size());
+  places.back().end_step = static_cast<std::uint32_t>(steps.size());
+  return step;
+}
+
+void Prediction::Plan::enter(Step& step, Node& loop) {
+  entered.push_back(&loop);
+  step.end_entered = static_cast<std::uint32_t>(entered.size());
+}
+
+void Prediction::Plan::skip_calls(Step& step, Node& set, std::size_t from, std::size_t to) {
+  for (; from < to; ++from) skipped.push_back(&set.body[from]);
+  step.end_skipped = static_cast<std::uint32_t>(skipped.size());
 }
 
 /// Ways from the last place past the optional loops with which `rest` begins.
 void Prediction::Plan::skip(std::span<Node> rest) {
   const auto first = static_cast<std::uint32_t>(skipped.size());
-  auto place = static_cast<std::uint32_t>(places.size());
-  auto loop = static_cast<std::uint32_t>(loops.size());
+  std::size_t place = places.size();
   for (std::size_t i = 0; i + 1 < rest.size() && rest[i].optional; ++i) {
     skipped.push_back(&rest[i]);
-    place += static_cast<std::uint32_t>(rest[i].shape.length);
-    loop += loops_in(rest[i]);
-    std::uint32_t begun = loop;
-    for (const Node* next = &rest[i + 1]; next->is_loop(); next = &next->body.front()) ++begun;
-    steps.push_back(
-        {place, loop, begun, nullptr, first, static_cast<std::uint32_t>(skipped.size())});
+    place += rest[i].shape.length;
+    Step& step = begin_step(place, nullptr);
+    step.first_skipped = first;
+    for (Node* next = &rest[i + 1]; next->is_loop(); next = &next->body.front()) enter(step, *next);
   }
-  places.back().end_step = static_cast<std::uint32_t>(steps.size());
+}
+
+/// Steps from the last place to each call of the set whose calls have the places from `first` on.
+/// The set is the last of the loops [first_loop, end_loop), which are entered.
+void Prediction::Plan::step_into_set(std::size_t first, std::size_t first_loop,
+                                     std::size_t end_loop, Node* again) {
+  Node& set = *loops[end_loop - 1];
+  for (std::size_t i = 0; i < set.body.size(); ++i) {
+    step_to(first + i, first_loop, end_loop, again);
+    enter(steps.back(), set.body[i]);
+    skip_calls(steps.back(), set, 0, i);
+  }
+}
+
+/// Appends the places of a set: after each of its calls comes any, or `next`.
+void Prediction::Plan::add_set(Node& set, Node& next) {
+  const std::size_t first = places.size();
+  const std::size_t count = set.body.size();
+  loops.push_back(&set);
+  if (!places.empty()) step_into_set(first, places.back().end_begun, loops.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    Node& call = set.body[i];
+    loops.push_back(&call);
+    add_place(call.body.front());
+    for (std::size_t to = 0; to < count; ++to) {
+      if (to == i) {
+        begin_step(first + to, &call);
+        continue;
+      }
+      Step& step = begin_step(first + to, to < i ? &set : nullptr);
+      skip_calls(step, set, i + 1, to < i ? count : to);
+      if (to < i) skip_calls(step, set, 0, to);
+      enter(step, set.body[to]);
+    }
+    if (i + 1 == count) break;
+    Step& step = begin_step(first + count, nullptr);
+    skip_calls(step, set, i + 1, count);
+    for (Node* inner = &next; inner->is_loop(); inner = &inner->body.front()) enter(step, *inner);
+  }
 }
 
 // Values that are known to be those of the time before are only counted.

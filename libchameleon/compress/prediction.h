@@ -23,6 +23,9 @@ namespace chameleon::compress {
 /// A node of one event, with its times or without.
 Node node_of(const Event& event, std::uint64_t predecessor, bool with_times);
 
+/// Whether the first event of the node may have the symbol.
+bool may_begin_with(const Node& node, std::uint64_t symbol);
+
 /// Whether `symbol` occurs in the text of the nodes, each loop taken once, and not first.
 bool comes_later_in(std::span<const Node> nodes, std::uint64_t symbol);
 
@@ -108,7 +111,7 @@ class Prediction {
   /// more.
   struct Step {
     std::uint32_t to = 0;
-    std::uint32_t first_entered = 0, end_entered = 0;  ///< of `Plan::loops`, entered on the way
+    std::uint32_t first_entered = 0, end_entered = 0;  ///< of `Plan::entered`, on the way
     Node* again = nullptr;                             ///< the loop that iterates, or null
     std::uint32_t first_skipped = 0, end_skipped = 0;  ///< of `Plan::skipped`, passed over
   };
@@ -127,6 +130,7 @@ class Prediction {
     std::vector<Place> places;   ///< in order
     std::vector<Step> steps;     ///< of each place together, innermost loops first
     std::vector<Node*> loops;    ///< by their first place, outermost first
+    std::vector<Node*> entered;  ///< loops, outermost first, for each step
     std::vector<Node*> skipped;  ///< optional loops, in order, for each way past them
 
     Node& loop() const { return *loops.front(); }
@@ -135,6 +139,15 @@ class Prediction {
     Place& place(const Pending& event) { return places[step(event).to]; }
     void add(Node& loop);
     void skip(std::span<Node> rest);
+    void add_set(Node& set, Node& next);
+    void add_place(Node& event);
+    Step& begin_step(std::size_t place, Node* again);
+    void step_to(std::size_t place, std::size_t first_loop, std::size_t end_loop,
+                 Node* again = nullptr);
+    void step_into_set(std::size_t first, std::size_t first_loop, std::size_t end_loop,
+                       Node* again = nullptr);
+    void enter(Step& step, Node& loop);
+    void skip_calls(Step& step, Node& set, std::size_t from, std::size_t to);
   };
 
   void commit();
@@ -162,7 +175,7 @@ class Prediction {
     for (std::uint32_t i = step.first_skipped; i < step.end_skipped; ++i)
       skip_visit(*plan_.skipped[i]);
     for (std::uint32_t loop = step.first_entered; loop < step.end_entered; ++loop)
-      begin_visit(*plan_.loops[loop]);
+      begin_visit(*plan_.entered[loop]);
     return plan_.places[step.to];
   }
   static void settle(Place& place);

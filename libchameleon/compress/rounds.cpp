@@ -22,10 +22,6 @@ void count(std::span<const Node> nodes, std::uint64_t first, std::uint64_t last,
   }
 }
 
-CallRole first_role(const Node& node) {
-  return node.is_loop() ? first_role(node.body.front()) : node.role;
-}
-
 bool has_collective(const Node& node) {
   return node.role == CallRole::kCollective ||
          std::any_of(node.body.begin(), node.body.end(), has_collective);
@@ -131,6 +127,10 @@ class Leveller {
 };
 
 }  // namespace
+
+CallRole first_role(const Node& node) {
+  return node.is_loop() ? first_role(node.body.front()) : node.role;
+}
 
 bool has_ends_of_round(std::span<const Node> run) {
   if (run.size() > kMostInRound) return false;

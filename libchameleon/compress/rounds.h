@@ -22,6 +22,9 @@ namespace chameleon::compress {
 
 inline constexpr std::size_t kMostInRound = 48;  ///< symbols of a round, each loop taken once
 
+/// The role of the first call that a node executes.
+CallRole first_role(const Node& node);
+
 /// Whether the nodes may be a round.
 bool may_be_round(std::span<const Node> run);
 

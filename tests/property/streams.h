@@ -151,8 +151,8 @@ inline Stream noise(std::uint64_t seed, int length, int sites) {
 /// some or for all of them, and as whole iterations where it can take them.
 enum class Feed { kSomeKnown, kKnown, kAhead };
 
-inline Trace fold_stream(const Stream& stream, int rank, int size, Feed feed) {
-  Folder folder;
+/// What the folder's rank did next, as a trace of its own.
+inline Trace fold_on(Folder& folder, const Stream& stream, int rank, int size, Feed feed) {
   std::map<std::tuple<std::uint16_t, std::uint64_t, std::vector<std::int64_t>>, std::uint64_t>
       known;
   std::vector<std::vector<std::int64_t>> values;
@@ -195,6 +195,11 @@ inline Trace fold_stream(const Stream& stream, int rank, int size, Feed feed) {
                           {"count", call == kPollCall ? "flag" : "count", FieldKind::kPlain},
                           {"dest", "dest", FieldKind::kEndPoint}}};
   return trace;
+}
+
+inline Trace fold_stream(const Stream& stream, int rank, int size, Feed feed) {
+  Folder folder;
+  return fold_on(folder, stream, rank, size, feed);
 }
 
 inline Trace fold_stream(const Stream& stream, int rank, int size) {
