@@ -103,7 +103,7 @@ class CallSets {
   /// `events`. Whether there is a set now that was not known, or has more calls.
   bool learn(std::span<const Node> run, std::uint64_t after, std::uint64_t events);
 
-  /// What of a run, which `after` follows (0: nothing does yet), is of a known set.
+  /// The part of a run, which `after` follows (0: nothing does yet), that is of a known set.
   Part find(std::span<const Node> run, std::uint64_t after) const;
 
   /// The loop of the set, for nodes that were executed once.

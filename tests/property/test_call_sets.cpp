@@ -17,7 +17,8 @@ namespace {
 
 /// A program that does something else for each message, in the order in which messages come:
 /// receives, then for each message a wait and one of `kinds` answers, and a sum. In some steps
-/// messages are missing if it is `sparse`, but not all. The markers are before the sum if they are `within`.
+/// messages are missing if it is `sparse`, but not all. The markers are before the sum if they are
+/// `within`.
 class Dispatcher {
  public:
   struct Options {
