@@ -21,7 +21,7 @@
 namespace chameleon::format {
 
 inline constexpr std::uint16_t kFormatMajor = 1;
-inline constexpr std::uint16_t kFormatMinor = 9;
+inline constexpr std::uint16_t kFormatMinor = 10;
 
 /// The properties of a file, in addition to the trace in it.
 struct FileFacts {

@@ -25,8 +25,12 @@ void collect(const std::vector<Node>& nodes, Symbols& symbols) {
 
 class NodeWriter {
  public:
-  NodeWriter(ByteWriter& out, const Trace& trace)
-      : out_(out), size_(trace.world_size), calls_(trace.calls), paths_(places(trace.paths)) {
+  NodeWriter(ByteWriter& out, const Trace& trace, bool small = false)
+      : out_(out),
+        small_(small),
+        size_(trace.world_size),
+        calls_(trace.calls),
+        paths_(places(trace.paths)) {
     collect(trace.nodes, symbols_);
     for (const auto& [symbol, identity] : symbols_)
       symbol_places_.emplace(symbol, symbol_places_.size() + 1);
@@ -136,7 +140,7 @@ class NodeWriter {
   void param(const Param& value, const Place* place = nullptr) {
     if (!value.grouped()) {
       out_.u8(static_cast<std::uint8_t>(static_cast<int>(value.form()) << 2));
-      value.values().encode(out_, place);
+      write(value.values(), place);
       return;
     }
     if (table(value, place)) return;
@@ -145,7 +149,7 @@ class NodeWriter {
     for (const ParamGroup& group : value.groups()) {
       group.ranks.encode(out_);
       out_.u8(static_cast<std::uint8_t>(group.form));
-      group.values.encode(out_, place);
+      write(group.values, place);
     }
   }
 
@@ -176,11 +180,19 @@ class NodeWriter {
     out_.u8(static_cast<std::uint8_t>(2 | (static_cast<int>(first.form) << 2)));
     out_.varint(first.values.size());
     ranks.encode(out_);
-    values.encode(out_, place);
+    write(values, place);
     return true;
   }
 
+  void write(const ValueSequence& values, const Place* place) {
+    if (small_)
+      values.encode_small(out_, place);
+    else
+      values.encode(out_, place);
+  }
+
   ByteWriter& out_;
+  const bool small_;  ///< values may be coded
   const std::uint32_t size_;
   const std::map<std::uint16_t, CallDescription>& calls_;
   std::map<std::uint64_t, std::uint64_t> paths_;
@@ -394,7 +406,7 @@ CallFields write_nodes(ByteWriter& out, const Trace& trace) {
   for (;;) {
     const std::size_t known = by_hash.size();
     ByteWriter nodes;
-    NodeWriter writer(nodes, trace);
+    NodeWriter writer(nodes, trace, trace.complete);  // others are written while ranks wait
     writer.name_arrays(trace, by_hash);
     writer.symbols();
     writer.list(trace.nodes);

@@ -110,7 +110,11 @@ class ValueSequence {
   /// values that are names, their places in a list instead, and no progressions.
   void encode(ByteWriter& writer,
               const std::function<std::int64_t(std::int64_t)>* place = nullptr) const;
-  /// Reads what `encode` wrote, places in `names` if that was given. False (and a failed reader)
+  /// The same, or coded (coded_values.h) where that is likely smaller once the bytes are
+  /// compressed. Slower: up to 0.5 us a value.
+  void encode_small(ByteWriter& writer,
+                    const std::function<std::int64_t(std::int64_t)>* place = nullptr) const;
+  /// Reads what these wrote, places in `names` if that was given. False (and a failed reader)
   /// on what it cannot have written, nesting past 64, or more than 2^48 values in all.
   static bool decode(ByteReader& reader, ValueSequence& sequence,
                      const std::vector<std::int64_t>* names = nullptr);

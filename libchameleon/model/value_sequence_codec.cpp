@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <string>
 #include <utility>
 
+#include "model/coded_values.h"
 #include "model/value_terms.h"
 
 namespace chameleon::inline model {
@@ -13,7 +16,7 @@ using namespace value_terms;
 
 // --- Encoding ----------------------------------------------------------------
 // varint 2 * size + general; a constant's value follows, or the number of
-// groups and the groups: varint 4 * n + kind, then by kind.
+// groups and the groups: varint 4 * n + kind, then by kind. 1: coded values.
 
 namespace {
 
@@ -122,7 +125,69 @@ bool is_uniform(const std::vector<Term>& terms, std::int64_t value) {
   });
 }
 
+constexpr std::uint64_t kCoded = 1;      ///< no values, and general: otherwise not written
+constexpr std::size_t kLeastCoded = 48;  ///< bytes of terms
+
+/// About how many bytes a compressor makes of these, by their frequencies.
+double compressed_size(const Bytes& bytes) {
+  std::array<std::size_t, 256> counts{};
+  for (const std::uint8_t byte : bytes) ++counts[byte];
+  double bits = 0;
+  for (const std::size_t count : counts)
+    if (count != 0)
+      bits -= static_cast<double>(count) *
+              std::log2(static_cast<double>(count) / static_cast<double>(bytes.size()));
+  return bits / 8;
+}
+
+void write(const CodedValues& coded, std::uint64_t count, TermWriter values, ByteWriter& writer) {
+  writer.varint(kCoded);
+  writer.varint(count);
+  writer.varint(coded.distinct.size());
+  for (const std::int64_t value : coded.distinct) values.value(value);
+  writer.varint(coded.period);
+  writer.varint(coded.bytes.size());
+  writer.raw(coded.bytes);
+}
+
+/// Nothing, and a failed reader, if they cannot have been written.
+std::vector<std::int64_t> read_coded(ByteReader& reader, TermReader& in) {
+  CodedValues coded;
+  const std::uint64_t count = reader.varint();
+  const std::uint64_t distinct = reader.count();
+  if (distinct < 2 || distinct > CodedValues::kMostDistinct) reader.fail();
+  for (std::uint64_t left = distinct; left > 0 && reader.ok(); --left)
+    coded.distinct.push_back(in.value());
+  coded.period = reader.varint();
+  const std::span<const std::uint8_t> bytes = reader.raw(reader.varint());
+  coded.bytes.assign(bytes.begin(), bytes.end());
+  if (count < 2 || count > CodedValues::kMost || count > CodedValues::most_in(bytes.size()) ||
+      coded.period > CodedValues::kMostDistinct)
+    reader.fail();
+  return reader.ok() ? coded.decode(count) : std::vector<std::int64_t>();
+}
+
 }  // namespace
+
+void ValueSequence::encode_small(ByteWriter& writer,
+                                 const std::function<std::int64_t(std::int64_t)>* place) const {
+  if (!general_ || count_ > CodedValues::kMost) return encode(writer, place);
+  ByteWriter terms;
+  encode(terms, place);
+  const std::size_t size = terms.bytes().size();
+  std::optional<CodedValues> coded;
+  if (size >= kLeastCoded && count_ <= CodedValues::most_in(size)) {
+    std::vector<std::int64_t> values;
+    for (Cursor cursor(*this); !cursor.done();) values.push_back(cursor.next());
+    coded = CodedValues::encode(values);
+  }
+  ByteWriter bytes;
+  if (coded && count_ <= CodedValues::most_in(coded->bytes.size()))
+    write(*coded, count_, TermWriter(bytes, place), bytes);
+  const bool smaller = !bytes.bytes().empty() &&
+                       static_cast<double>(bytes.bytes().size()) < compressed_size(terms.bytes());
+  writer.raw(smaller ? bytes.bytes() : terms.bytes());
+}
 
 void ValueSequence::encode(ByteWriter& writer,
                            const std::function<std::int64_t(std::int64_t)>* place) const {
@@ -148,6 +213,10 @@ bool ValueSequence::decode(ByteReader& reader, ValueSequence& sequence,
     return false;
   };
   if (!reader.ok() || count > kMaxDecoded) return refuse();
+  if (head == kCoded) {
+    for (const std::int64_t value : read_coded(reader, in)) sequence.append(value);
+    return reader.ok();
+  }
   if ((head & 1) == 0) {
     if (count != 0) sequence.value_ = in.value();
     if (reader.ok()) sequence.count_ = count;

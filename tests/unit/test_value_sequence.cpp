@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <random>
 #include <vector>
 
+#include "model/coded_values.h"
 #include "model/end_point.h"
 #include "model/value_sequence.h"
 
@@ -331,5 +333,75 @@ TEST_CASE("a rank and a special partner at the end keep their readings") {
       for (std::size_t i = 0; i < length; ++i)
         CHECK(cursor.next() == ProjectEndPoint{form}(partners[i], 0).first);
     }
+  }
+}
+
+TEST_CASE("values in a random order are coded, and read back", "[value_sequence]") {
+  std::mt19937_64 random(std::random_device{}());
+  const auto seed = random();
+  random.seed(seed);
+  INFO("seed " << seed);
+  for (int round = 0; round < 300; ++round) {
+    const std::size_t distinct = 2 + random() % 20;
+    Values different, values;
+    for (std::size_t i = 0; i < distinct; ++i)
+      different.push_back(static_cast<std::int64_t>(random() >> (random() % 64)));
+    const bool blocks = random() % 2 == 0;
+    for (std::size_t left = random() % 200; left > 0; --left) {
+      if (blocks) std::shuffle(different.begin(), different.end(), random);
+      for (std::size_t i = 0; i < distinct; ++i)
+        values.push_back(different[blocks ? i : random() % distinct]);
+    }
+    const ValueSequence sequence = sequence_of(values);
+    ByteWriter writer;
+    sequence.encode_small(writer);
+    ByteReader reader(writer.bytes());
+    ValueSequence read;
+    REQUIRE(ValueSequence::decode(reader, read));
+    REQUIRE(reader.at_end());
+    REQUIRE(values_of(read) == values);
+    REQUIRE(read.hash() == sequence.hash());
+    if (const auto coded = chameleon::CodedValues::encode(values); values.size() > 1)
+      REQUIRE(coded->decode(values.size()) == values);
+  }
+}
+
+TEST_CASE("permutations take little more than their entropy", "[value_sequence]") {
+  std::mt19937_64 random(2026);
+  Values block{0, 1, 2, 3, 4, 5}, values;
+  for (int i = 0; i < 2000; ++i) {
+    std::shuffle(block.begin(), block.end(), random);
+    values.insert(values.end(), block.begin(), block.end());
+  }
+  ByteWriter writer;
+  sequence_of(values).encode_small(writer);
+  const double entropy = 2000 * std::log2(720.0) / 8;
+  CHECK(static_cast<double>(writer.bytes().size()) < 1.04 * entropy);
+}
+
+TEST_CASE("coded values of any bytes are values, or refused", "[value_sequence]") {
+  std::mt19937_64 random(std::random_device{}());
+  const auto seed = random();
+  random.seed(seed);
+  INFO("seed " << seed);
+  Values block{7, -3, 1000000, 2}, values;
+  for (int i = 0; i < 100; ++i) {
+    std::shuffle(block.begin(), block.end(), random);
+    values.insert(values.end(), block.begin(), block.end());
+  }
+  ByteWriter writer;
+  sequence_of(values).encode_small(writer);
+  REQUIRE(writer.bytes().front() == 1);
+  for (int round = 0; round < 2000; ++round) {
+    Bytes bytes = writer.bytes();
+    for (std::uint64_t left = 1 + random() % 3; left > 0; --left)
+      bytes[random() % bytes.size()] = static_cast<std::uint8_t>(random());
+    if (random() % 4 == 0) bytes.resize(random() % bytes.size());
+    ByteReader reader(bytes);
+    ValueSequence read;
+    if (!ValueSequence::decode(reader, read))
+      CHECK_FALSE(reader.ok());
+    else if (bytes.front() == 1)
+      CHECK(read.size() <= chameleon::CodedValues::most_in(bytes.size()));
   }
 }

@@ -4,6 +4,7 @@
 import math
 from itertools import chain, repeat
 
+from .coded_values import decode_coded
 from .errors import corrupt
 from .wire import wrap
 
@@ -12,6 +13,7 @@ MOST_DEPTH = 64
 LEAST, MOST = -(1 << 63), (1 << 63) - 1
 
 SINGLES, RUN, STRIDED, LOOP = range(4)
+CODED = 1  # in place of a number of values
 
 
 def _wrapped(start, stride, count):
@@ -55,6 +57,9 @@ class ValueSequence:
     def decode(cls, reader, names=None):
         """With `names`, values are places in that list, and in no progression."""
         head = reader.varint()
+        if head == CODED:
+            values = decode_coded(reader, lambda: _value(reader, names))
+            return cls(len(values), [(SINGLES, len(values), values, len(values))])
         count = head >> 1
         if count > MOST_VALUES:
             raise corrupt("a sequence has too many values")
