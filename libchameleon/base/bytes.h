@@ -55,6 +55,7 @@ class ByteWriter {
 class ByteReader {
  public:
   static constexpr std::uint64_t kMostExpanded = std::uint64_t{1} << 25;
+  static constexpr std::uint64_t kMostCoded = std::uint64_t{1} << 22;
 
   explicit ByteReader(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
 
@@ -114,6 +115,12 @@ class ByteReader {
     if (expanded_ > kMostExpanded) fail();
     return ok_;
   }
+  /// The same for steps of decoding.
+  bool decode(std::uint64_t steps) {
+    decoded_ += steps;
+    if (decoded_ > kMostCoded) fail();
+    return ok_;
+  }
   /// Marks the input as bad; every later read gives 0.
   std::uint8_t fail() {
     ok_ = false;
@@ -128,7 +135,7 @@ class ByteReader {
  private:
   std::span<const std::uint8_t> bytes_;
   std::size_t position_ = 0;
-  std::uint64_t expanded_ = 0;
+  std::uint64_t expanded_ = 0, decoded_ = 0;
   bool ok_ = true;
 };
 

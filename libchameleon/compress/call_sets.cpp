@@ -14,11 +14,15 @@ namespace {
 /// Whether a list of calls in any order may hold the node.
 bool may_hold(const Node& node) {
   return node.shape.length <= CallSets::kMostInRun && node.role != CallRole::kCollective &&
-         !node.optional &&
+         !node.optional && !has_inexact({&node, 1}) &&
          (is_call_set(node) || std::all_of(node.body.begin(), node.body.end(), may_hold));
 }
 
-/// The events in nodes that were executed, of each symbol one, ascending.
+bool same_call(const Node& a, const Node& b) {
+  return a.call == b.call && a.path == b.path && a.params.size() == b.params.size();
+}
+
+/// The different events in nodes that were executed, ascending by symbol.
 std::vector<const Node*> calls_in(std::span<const Node> nodes) {
   std::vector<const Node*> calls;
   const auto add = [&](const auto& self, std::span<const Node> list) -> void {
@@ -31,7 +35,7 @@ std::vector<const Node*> calls_in(std::span<const Node> nodes) {
   };
   add(add, nodes);
   const auto before = [](const Node* a, const Node* b) { return a->symbol() < b->symbol(); };
-  const auto same = [](const Node* a, const Node* b) { return a->symbol() == b->symbol(); };
+  const auto same = [](const Node* a, const Node* b) { return same_call(*a, *b); };
   std::sort(calls.begin(), calls.end(), before);
   calls.erase(std::unique(calls.begin(), calls.end(), same), calls.end());
   return calls;
@@ -103,6 +107,12 @@ void Replay::add(std::span<const Node> nodes) {
   }
 }
 
+bool has_inexact(std::span<const Node> nodes) {
+  return std::any_of(nodes.begin(), nodes.end(), [](const Node& node) {
+    return !node.inexact.empty() || has_inexact(node.body);
+  });
+}
+
 std::uint64_t executions(std::span<const Node> nodes) {
   std::uint64_t count = 0;
   for (const Node& node : nodes)
@@ -130,7 +140,7 @@ std::size_t CallSets::run_at_end(std::span<const Node> nodes) {
   return count;
 }
 
-bool CallSets::learn(std::span<const Node> run, std::uint64_t after, std::uint64_t events) {
+bool CallSets::learn(std::span<const Node> run, std::uint64_t after) {
   for (Set& set : sets_) {
     if (set.after != after) continue;
     const std::size_t size = set.calls.size();
@@ -141,7 +151,6 @@ bool CallSets::learn(std::span<const Node> run, std::uint64_t after, std::uint64
   if (run.size() < 2 || sets_.size() == kMostSets) return false;
   std::vector<const Node*> text;
   Run now;
-  now.events = events;
   std::uint64_t same = after;
   const bool whole = Replay(run).once([&](const Node& event, const auto&) {
     text.push_back(&event);
@@ -156,10 +165,7 @@ bool CallSets::learn(std::span<const Node> run, std::uint64_t after, std::uint64
     changes_.clear();
   }
   auto& [last, before] = seen_[same];
-  // In turn, but not after as many events as the time before: that is no loop of both.
-  const bool uneven = events - last.events != last.events - before.events;
-  const bool changes =
-      before.shape != 0 && now.shape != last.shape && (uneven || now.shape != before.shape);
+  const bool changes = before.shape != 0 && now.shape != last.shape && now.shape != before.shape;
   before = std::exchange(last, std::move(now));
   if (!changes || ++changes_[after] < 2) return false;
   // What is alike at the beginning and at the end of both orders is in none of the set.
@@ -183,9 +189,8 @@ void CallSets::add(const Node& call, Set& set) {
 }
 
 const Node* CallSets::Set::find(const Node& call) const {
-  const auto at = std::find_if(calls.begin(), calls.end(), [&](const Node& one) {
-    return one.symbol() == call.symbol() && one.params.size() == call.params.size();
-  });
+  const auto at = std::find_if(calls.begin(), calls.end(),
+                               [&](const Node& one) { return same_call(one, call); });
   return at != calls.end() ? &*at : nullptr;
 }
 

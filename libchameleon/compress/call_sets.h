@@ -9,8 +9,7 @@
 /// calls' symbols: all ranks and intervals have the same.
 ///
 /// A set is known when the same calls, each as often, came for the second time in another order
-/// than both times before: orders that alternate are a loop of two steps. (Two orders also make a
-/// set if they come several times in a row, one more often than the other.) From then on its calls
+/// than both times before: orders that alternate are a loop of two steps. From then on its calls
 /// become such a loop when the collective follows, also where some of them are missing. Calls that
 /// are before all these, or after them, in each order are not of the set. Further calls that come
 /// among them later are added.
@@ -76,6 +75,9 @@ class Replay {
 /// How many events the nodes of one rank executed.
 std::uint64_t executions(std::span<const Node> nodes);
 
+/// Whether values of the nodes, or of nodes in them, are not exact.
+bool has_inexact(std::span<const Node> nodes);
+
 /// The shape of events folded alone (fold.cpp).
 Shape folded_alone(std::span<const Node* const> events);
 
@@ -99,9 +101,9 @@ class CallSets {
   /// How many nodes at the end of `nodes` have no collective among them: a run.
   static std::size_t run_at_end(std::span<const Node> nodes);
 
-  /// Looks at a run that came before the collective `after`, which is the rank's event number
-  /// `events`. Whether there is a set now that was not known, or has more calls.
-  bool learn(std::span<const Node> run, std::uint64_t after, std::uint64_t events);
+  /// Looks at a run that came before the collective `after`. Whether there is a set now that was
+  /// not known, or has more calls.
+  bool learn(std::span<const Node> run, std::uint64_t after);
 
   /// The part of a run, which `after` follows (0: nothing does yet), that is of a known set.
   Part find(std::span<const Node> run, std::uint64_t after) const;
@@ -115,7 +117,6 @@ class CallSets {
 
   struct Run {
     std::uint64_t shape = 0;             ///< folded alone; 0: none
-    std::uint64_t events = 0;            ///< that came before it ended
     std::vector<std::uint64_t> symbols;  ///< in order
   };
 

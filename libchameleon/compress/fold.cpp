@@ -62,41 +62,48 @@ void Folder::push_node(Node node) {
 /// now, the latest events are folded again.
 void Folder::join_set(std::uint64_t after) {
   if (prediction_.keeps_times() || nodes_.empty()) return;
-  // The calls are at the end of the list, or of the body of a loop that ends it.
-  std::span<const Node> list(nodes_);
-  std::size_t count = CallSets::run_at_end(list);
-  while (count == 0 && list.back().is_loop()) {
-    list = list.back().body;
-    count = CallSets::run_at_end(list);
+  if (!again_) {
+    // The calls are at the end of the list, or of the body of a loop that ends it.
+    std::span<const Node> list(nodes_);
+    std::size_t count = CallSets::run_at_end(list);
+    while (count == 0 && list.back().is_loop()) {
+      list = list.back().body;
+      count = CallSets::run_at_end(list);
+    }
+    if (count != 0 && sets_.learn(list.last(count), after)) {
+      fold_again();
+      fold_tail(after);
+    }
   }
-  const bool in_loop = list.data() != nodes_.data();
-  std::size_t first = nodes_.size() - (in_loop ? 1 : count);
-  if (count == 0) return;
-  if (sets_.learn(list.last(count), after, events_)) {
-    std::uint64_t events = executions(std::span(nodes_).subspan(first));
-    while (first > 0 && events <= kMostAgain) events += executions({&nodes_[--first], 1});
-    if (events > kMostAgain) ++first;
-    const std::vector<Node> again = take_from(first);
-    events_ -= executions(again);
-    std::vector<std::int64_t> values;
-    Replay(again).once([&](const Node& node, auto& cursors) {
-      values.clear();
-      for (ValueSequence::Cursor& cursor : cursors) values.push_back(cursor.next());
-      push({node.call, node.path, 0, 0, values, 0, node.role});
-      return true;
-    });
-    if (prediction_.active()) fold_in(prediction_.leave());
-    fold_tail(after);
-    join_set(after);
-    return;
-  }
-  const CallSets::Part part = in_loop ? CallSets::Part{} : sets_.find(list.last(count), after);
+  const std::size_t count = CallSets::run_at_end(nodes_);
+  const CallSets::Part part = sets_.find(std::span(nodes_).last(count), after);
   if (part.set == nullptr) return;
-  std::vector<Node> nodes = take_from(first + part.first);
+  std::vector<Node> nodes = take_from(nodes_.size() - count + part.first);
   const std::size_t size = part.end - part.first;
   push_node(CallSets::join(std::span(nodes).first(size), *part.set));
   nodes.erase(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(size));
   fold_in(std::move(nodes));
+}
+
+/// Folds the latest events once more, but for those of which not all is known.
+void Folder::fold_again() {
+  std::size_t first = nodes_.size();
+  for (std::uint64_t events = 0; first > 0 && !has_inexact({&nodes_[first - 1], 1}); --first) {
+    events += executions({&nodes_[first - 1], 1});
+    if (events > kMostAgain) break;
+  }
+  const std::vector<Node> nodes = take_from(first);
+  events_ -= executions(nodes);
+  again_ = true;
+  std::vector<std::int64_t> values;
+  Replay(nodes).once([&](const Node& node, auto& cursors) {
+    values.clear();
+    for (ValueSequence::Cursor& cursor : cursors) values.push_back(cursor.next());
+    push({node.call, node.path, 0, 0, values, 0, node.role});
+    return true;
+  });
+  again_ = false;
+  if (prediction_.active()) fold_in(prediction_.leave());
 }
 
 Shape folded_alone(std::span<const Node* const> events) {
@@ -201,7 +208,7 @@ bool Folder::try_position(std::size_t at) {
 
 bool Folder::absorb(Node& before, std::size_t at, const Shape& tail) {
   const std::span<Node> rest = std::span(nodes_).subspan(at);
-  for (Node* loop = &before; loop != nullptr; loop = loop_at_end(*loop)) {
+  for (Node* loop = &before; loop != nullptr && loop->current != 0; loop = loop_at_end(*loop)) {
     if (!(loop->shape == tail)) continue;
     if (must_wait(at)) return true;
     if (rest.size() == 1 && rest[0].is_loop() && alignable(loop->body, rest[0].body)) {
@@ -276,7 +283,8 @@ bool Folder::fold_round(std::size_t at) {
 
 bool Folder::absorb_round(std::size_t at) {
   std::vector<Node*> around;
-  for (Node* loop = &nodes_[at - 1]; loop != nullptr; loop = loop_at_end(*loop)) {
+  for (Node* loop = &nodes_[at - 1]; loop != nullptr && loop->current != 0;
+       loop = loop_at_end(*loop)) {
     around.push_back(loop);
     if (!join_round(loop->body, std::span(nodes_).subspan(at))) continue;
     ++loop->current;
@@ -336,6 +344,7 @@ std::vector<Node> Folder::take() {
   prefix_.assign(1, Shape{});
   index_.clear();
   waits_.clear();
+  absorbed_into_ = nullptr;
   events_ = 0;
   return nodes;
 }

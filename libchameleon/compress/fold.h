@@ -92,6 +92,7 @@ class Folder {
   bool must_wait(std::size_t at);
   void close_wait(std::size_t i);
   void join_set(std::uint64_t after);
+  void fold_again();
   std::vector<Node> take_from(std::size_t first);
   bool try_fold();
   bool try_position(std::size_t at);
@@ -120,6 +121,7 @@ class Folder {
 
   Prediction prediction_;
   CallSets sets_;
+  bool again_ = false;  ///< folding events once more
 };
 
 }  // namespace chameleon::compress

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "format/rank_formula.h"
+#include "model/coded_values.h"
 
 namespace chameleon::format {
 namespace {
@@ -186,13 +187,14 @@ class NodeWriter {
 
   void write(const ValueSequence& values, const Place* place) {
     if (small_)
-      values.encode_small(out_, place);
+      values.encode_small(out_, coded_left_, place);
     else
       values.encode(out_, place);
   }
 
   ByteWriter& out_;
   const bool small_;  ///< values may be coded
+  std::uint64_t coded_left_ = CodedValues::kMostWork;
   const std::uint32_t size_;
   const std::map<std::uint16_t, CallDescription>& calls_;
   std::map<std::uint64_t, std::uint64_t> paths_;

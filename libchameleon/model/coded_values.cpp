@@ -167,6 +167,7 @@ std::optional<CodedValues> CodedValues::encode(std::span<const std::int64_t> val
     sequence.push_back(at->second);
   }
   const std::size_t distinct = coded.distinct.size();
+  if (distinct < 2) return std::nullopt;
   coded.bytes = encoded(sequence, distinct, 0);
   Bytes by_position = encoded(sequence, distinct, distinct);
   if (by_position.size() < coded.bytes.size()) {

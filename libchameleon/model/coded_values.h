@@ -24,6 +24,8 @@ namespace chameleon::inline model {
 struct CodedValues {
   static constexpr std::uint64_t kMost = 1U << 16;  ///< values
   static constexpr std::uint64_t kMostDistinct = 64;
+  /// The sum of values times different values, of all that a reader or writer of a section codes.
+  static constexpr std::uint64_t kMostWork = ByteReader::kMostCoded;
   /// The most values that a reader accepts in a string of bytes.
   static constexpr std::uint64_t most_in(std::uint64_t bytes) { return 64 + 16 * bytes; }
 
@@ -31,7 +33,8 @@ struct CodedValues {
   std::uint64_t period = 0;  ///< on whose positions probabilities depend; 0: on the place before
   Bytes bytes;
 
-  /// Codes values, of which there are 2 to kMost; nothing if too many are distinct.
+  /// Codes values, of which there are 2 to kMost; nothing if fewer than 2 or too many
+  /// are distinct.
   static std::optional<CodedValues> encode(std::span<const std::int64_t> values);
   /// The `count` values; any bytes give some.
   std::vector<std::int64_t> decode(std::uint64_t count) const;

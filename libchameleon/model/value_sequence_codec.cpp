@@ -162,21 +162,21 @@ std::vector<std::int64_t> read_coded(ByteReader& reader, TermReader& in) {
   const std::span<const std::uint8_t> bytes = reader.raw(reader.varint());
   coded.bytes.assign(bytes.begin(), bytes.end());
   if (count < 2 || count > CodedValues::kMost || count > CodedValues::most_in(bytes.size()) ||
-      coded.period > CodedValues::kMostDistinct)
+      coded.period > CodedValues::kMostDistinct || !reader.decode(count * distinct))
     reader.fail();
   return reader.ok() ? coded.decode(count) : std::vector<std::int64_t>();
 }
 
 }  // namespace
 
-void ValueSequence::encode_small(ByteWriter& writer,
+void ValueSequence::encode_small(ByteWriter& writer, std::uint64_t& left,
                                  const std::function<std::int64_t(std::int64_t)>* place) const {
   if (!general_ || count_ > CodedValues::kMost) return encode(writer, place);
   ByteWriter terms;
   encode(terms, place);
   const std::size_t size = terms.bytes().size();
   std::optional<CodedValues> coded;
-  if (size >= kLeastCoded && count_ <= CodedValues::most_in(size)) {
+  if (size >= kLeastCoded && 2 * count_ <= left && count_ <= CodedValues::most_in(size)) {
     std::vector<std::int64_t> values;
     for (Cursor cursor(*this); !cursor.done();) values.push_back(cursor.next());
     coded = CodedValues::encode(values);
@@ -184,8 +184,10 @@ void ValueSequence::encode_small(ByteWriter& writer,
   ByteWriter bytes;
   if (coded && count_ <= CodedValues::most_in(coded->bytes.size()))
     write(*coded, count_, TermWriter(bytes, place), bytes);
-  const bool smaller = !bytes.bytes().empty() &&
+  const std::uint64_t work = coded ? count_ * coded->distinct.size() : 0;
+  const bool smaller = !bytes.bytes().empty() && work <= left &&
                        static_cast<double>(bytes.bytes().size()) < compressed_size(terms.bytes());
+  if (smaller) left -= work;
   writer.raw(smaller ? bytes.bytes() : terms.bytes());
 }
 

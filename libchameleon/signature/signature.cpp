@@ -131,9 +131,10 @@ namespace {
 
 void add_events(std::span<const Node> nodes, std::uint64_t& sequence, std::uint64_t& signature) {
   for (const Node& node : nodes) {
+    const bool executed = node.params.empty() || !node.params[0].values().empty();
     if (node.is_loop())
       add_events(node.body, sequence, signature);
-    else
+    else if (executed)
       signature ^= (sequence++ % 10 + 1) * node.path;
   }
 }

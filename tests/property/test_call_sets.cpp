@@ -159,9 +159,39 @@ TEST_CASE("ranks with other orders of the same calls have one node each", "[call
   }
 }
 
+TEST_CASE("sets that are cut anywhere, taken and appended again are exact", "[call sets]") {
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    const std::uint64_t seed = base_seed() + i;
+    INFO("CHAMELEON_TEST_SEED=" << seed);
+    const Dispatcher::Options options{2 + static_cast<int>(seed % 5), seed % 3 == 0};
+    Dispatcher program(seed, 0, options);
+    const Stream stream = program.run(40);
+    std::mt19937_64 random(seed);
+    Folder folder(false), other(false);
+    std::vector<std::size_t> cuts;
+    for (std::size_t at = 0; at < stream.size(); at += 1 + random() % 60) cuts.push_back(at);
+    Trace online;
+    for (std::size_t part = 0; part < cuts.size(); ++part) {
+      const std::size_t end = part + 1 < cuts.size() ? cuts[part + 1] : stream.size();
+      const Stream events(stream.begin() + static_cast<std::ptrdiff_t>(cuts[part]),
+                          stream.begin() + static_cast<std::ptrdiff_t>(end));
+      // As a rank that bounds its values, or joins intervals: what was taken goes on.
+      Trace trace = fold_on(random() % 2 == 0 ? folder : other, events, 0, 1, Feed::kKnown);
+      folder.append(std::move(trace.nodes), random() % 2 == 0 ? events.size() : 0);
+      if (random() % 4 != 0 && part + 1 < cuts.size()) continue;
+      trace.nodes = folder.take();
+      compress::append(online, std::move(trace));
+    }
+    INFO(text_of(online.nodes));
+    REQUIRE(same(expand(online, 0), stream));
+  }
+}
+
 TEST_CASE("orders in turn are steps of a loop, and no set", "[call sets]") {
   Stream stream;
+  std::vector<std::size_t> ends;
   for (int step = 0; step < 60; ++step) {
+    if (step % 6 == 0) ends.push_back(stream.size());
     for (int i = 0; i < 4; ++i)
       stream.push_back({3, static_cast<std::uint64_t>(step % 2 == 0 ? i : 3 - i), {0, 0, 0}});
     stream.push_back({kCollectiveCall, 9, {0, 0, 0}});
@@ -170,6 +200,12 @@ TEST_CASE("orders in turn are steps of a loop, and no set", "[call sets]") {
   const Trace trace = fold_on(folder, stream, 0, 1, Feed::kAhead);
   REQUIRE(same(expand(trace, 0), stream));
   CHECK(count_nodes(trace.nodes) == 11);
+  for (const std::size_t every : {1, 2, 3}) {
+    const Trace online = joined(parts_of(stream, ends, every, 0, 1));
+    REQUIRE(same(expand(online, 0), stream));
+    INFO(every << ": " << text_of(online.nodes));
+    CHECK(count_nodes(online.nodes) == 11);
+  }
 }
 
 TEST_CASE("programs whose calls have one order fold to their text as without sets", "[call sets]") {

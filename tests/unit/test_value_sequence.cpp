@@ -354,14 +354,15 @@ TEST_CASE("values in a random order are coded, and read back", "[value_sequence]
     }
     const ValueSequence sequence = sequence_of(values);
     ByteWriter writer;
-    sequence.encode_small(writer);
+    std::uint64_t left = chameleon::CodedValues::kMostWork;
+    sequence.encode_small(writer, left);
     ByteReader reader(writer.bytes());
     ValueSequence read;
     REQUIRE(ValueSequence::decode(reader, read));
     REQUIRE(reader.at_end());
     REQUIRE(values_of(read) == values);
     REQUIRE(read.hash() == sequence.hash());
-    if (const auto coded = chameleon::CodedValues::encode(values); values.size() > 1)
+    if (const auto coded = chameleon::CodedValues::encode(values); coded)
       REQUIRE(coded->decode(values.size()) == values);
   }
 }
@@ -374,7 +375,8 @@ TEST_CASE("permutations take little more than their entropy", "[value_sequence]"
     values.insert(values.end(), block.begin(), block.end());
   }
   ByteWriter writer;
-  sequence_of(values).encode_small(writer);
+  std::uint64_t work = chameleon::CodedValues::kMostWork;
+  sequence_of(values).encode_small(writer, work);
   const double entropy = 2000 * std::log2(720.0) / 8;
   CHECK(static_cast<double>(writer.bytes().size()) < 1.04 * entropy);
 }
@@ -390,7 +392,8 @@ TEST_CASE("coded values of any bytes are values, or refused", "[value_sequence]"
     values.insert(values.end(), block.begin(), block.end());
   }
   ByteWriter writer;
-  sequence_of(values).encode_small(writer);
+  std::uint64_t work = chameleon::CodedValues::kMostWork;
+  sequence_of(values).encode_small(writer, work);
   REQUIRE(writer.bytes().front() == 1);
   for (int round = 0; round < 2000; ++round) {
     Bytes bytes = writer.bytes();
@@ -403,5 +406,32 @@ TEST_CASE("coded values of any bytes are values, or refused", "[value_sequence]"
       CHECK_FALSE(reader.ok());
     else if (bytes.front() == 1)
       CHECK(read.size() <= chameleon::CodedValues::most_in(bytes.size()));
+  }
+}
+
+TEST_CASE("more coded values than a section may have are refused, and not written",
+          "[value_sequence]") {
+  Values block, values;
+  std::mt19937_64 random(7);
+  for (std::int64_t i = 0; i < 60; ++i) block.push_back(i);
+  for (int i = 0; i < 1000; ++i) {
+    std::shuffle(block.begin(), block.end(), random);
+    values.insert(values.end(), block.begin(), block.end());
+  }
+  const ValueSequence sequence = sequence_of(values);
+  ByteWriter writer;
+  std::uint64_t left = 3 * chameleon::CodedValues::kMostWork;
+  for (int i = 0; i < 2; ++i) sequence.encode_small(writer, left);
+  ByteReader reader(writer.bytes());
+  ValueSequence read;
+  REQUIRE(ValueSequence::decode(reader, read));
+  CHECK_FALSE(ValueSequence::decode(reader, read));
+  left = chameleon::CodedValues::kMostWork;
+  ByteWriter kept;
+  for (int i = 0; i < 2; ++i) sequence.encode_small(kept, left);
+  ByteReader again(kept.bytes());
+  for (int i = 0; i < 2; ++i) {
+    REQUIRE(ValueSequence::decode(again, read));
+    CHECK(values_of(read) == values);
   }
 }

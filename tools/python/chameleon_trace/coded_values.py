@@ -5,6 +5,7 @@ from .errors import corrupt
 
 MOST = 1 << 16
 MOST_DISTINCT = 64
+MOST_WORK = 1 << 22  # in a section
 ONE, LEAST, SLOWEST, NARROW = 1 << 16, 64, 30, 1 << 24
 
 
@@ -50,6 +51,9 @@ def decode_coded(reader, value):
     data = bytes(reader.raw(reader.varint()))
     if not 2 <= count <= min(MOST, 64 + 16 * len(data)) or period > MOST_DISTINCT:
         raise corrupt("coded values are more than they can be")
+    reader.decoded += count * distinct
+    if reader.decoded > MOST_WORK:
+        raise corrupt("a section has too many coded values")
     bits = _Bits(data)
     models = [[[ONE // 2, 0] for _ in range(distinct)] for _ in range(period or distinct)]
     values, place = [], 0

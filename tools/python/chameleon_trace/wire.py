@@ -7,12 +7,13 @@ from .errors import corrupt
 class Reader:
     """Reads forward from `at` to `end`; past that it raises."""
 
-    __slots__ = ("data", "at", "end")
+    __slots__ = ("data", "at", "end", "decoded")
 
     def __init__(self, data, at=0, end=None):
         self.data = data
         self.at = at
         self.end = len(data) if end is None else end
+        self.decoded = 0  # steps of decoding coded values
 
     def left(self):
         return self.end - self.at
