@@ -111,7 +111,8 @@ class ValueSequence {
   void encode(ByteWriter& writer,
               const std::function<std::int64_t(std::int64_t)>* place = nullptr) const;
   /// The same, or coded (coded_values.h) where that is likely smaller once the bytes are
-  /// compressed, as long as there is `left` of CodedValues::kMostWork. Slower: up to 0.5 us a value.
+  /// compressed, as long as there is `left` of CodedValues::kMostWork. Slower: up to 0.5 us a
+  /// value.
   void encode_small(ByteWriter& writer, std::uint64_t& left,
                     const std::function<std::int64_t(std::int64_t)>* place = nullptr) const;
   /// Reads what these wrote, places in `names` if that was given. False (and a failed reader)
