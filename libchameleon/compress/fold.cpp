@@ -213,6 +213,7 @@ bool Folder::absorb(Node& before, std::size_t at, const Shape& tail) {
     if (must_wait(at)) return true;
     if (rest.size() == 1 && rest[0].is_loop() && alignable(loop->body, rest[0].body)) {
       const std::uint64_t more = rest[0].current;
+      merge_inexact(loop->inexact, rest[0].inexact);
       append_execution(loop->body, rest[0].body, kSameRanks);
       loop->current += more;
     } else if (alignable(loop->body, rest)) {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "compress/append.h"
+#include "compress/call_sets.h"
 #include "compress/merge.h"
 #include "format/codec.h"
 #include "format/file.h"
@@ -184,6 +185,25 @@ TEST_CASE("sets that are cut anywhere, taken and appended again are exact", "[ca
     }
     INFO(text_of(online.nodes));
     REQUIRE(same(expand(online, 0), stream));
+  }
+}
+
+TEST_CASE("what is not exact stays marked when a set becomes known", "[call sets]") {
+  for (std::uint64_t i = 0; i < 50; ++i) {
+    const std::uint64_t seed = base_seed() + i;
+    INFO("CHAMELEON_TEST_SEED=" << seed);
+    Dispatcher program(seed, 0, Dispatcher::Options());
+    const Stream stream = program.run(60);
+    const auto first = stream.begin() + static_cast<std::ptrdiff_t>(program.ends()[2]);
+    Folder folder(false);
+    std::vector<Node> nodes =
+        fold_on(folder, Stream(stream.begin(), first), 0, 1, Feed::kKnown).nodes;
+    nodes[nodes.size() > 1 ? 1 : 0].inexact.push_back({RankList::single(0), kInexactCount});
+    folder.append(std::move(nodes), program.ends()[2]);
+    const Trace trace = fold_on(folder, Stream(first, stream.end()), 0, 1, Feed::kKnown);
+    REQUIRE(same(expand(trace, 0), stream));
+    INFO(text_of(trace.nodes));
+    CHECK(compress::has_inexact(trace.nodes));
   }
 }
 
