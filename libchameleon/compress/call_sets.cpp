@@ -154,28 +154,29 @@ bool CallSets::learn(std::span<const Node> run, std::uint64_t after) {
   std::uint64_t same = after;
   const bool whole = Replay(run).once([&](const Node& event, const auto&) {
     text.push_back(&event);
-    now.symbols.push_back(event.symbol());
+    now.push_back({event.symbol(), event.role});
     same += mix(event.symbol());
     return text.size() < kMostInRun;
   });
   if (!whole) return false;
-  now.shape = folded_alone(text).hash;
   if (seen_.size() >= kMostSeen && seen_.count(same) == 0) {
     seen_.clear();
     changes_.clear();
   }
   auto& [last, before] = seen_[same];
-  const bool changes = before.shape != 0 && now.shape != last.shape && now.shape != before.shape;
+  const auto differs = [&](const Run& other) {
+    return now != other && !(folded_alone(now) == folded_alone(other));
+  };
+  const bool changes = !before.empty() && now != last && differs(before) && differs(last);
   before = std::exchange(last, std::move(now));
   if (!changes || ++changes_[after] < 2) return false;
   // What is alike at the beginning and at the end of both orders is in none of the set.
-  const auto [from, unused] = std::mismatch(last.symbols.begin(), last.symbols.end(),
-                                            before.symbols.begin(), before.symbols.end());
-  const auto [to, also_unused] = std::mismatch(last.symbols.rbegin(), last.symbols.rend(),
-                                               before.symbols.rbegin(), before.symbols.rend());
+  const auto [from, unused] = std::mismatch(last.begin(), last.end(), before.begin(), before.end());
+  const auto [to, also_unused] =
+      std::mismatch(last.rbegin(), last.rend(), before.rbegin(), before.rend());
   Set& set = sets_.emplace_back(Set{after, {}});
   for (auto at = from; at < to.base(); ++at)
-    add(*text[static_cast<std::size_t>(at - last.symbols.begin())], set);
+    add(*text[static_cast<std::size_t>(at - last.begin())], set);
   return true;
 }
 

@@ -78,8 +78,15 @@ std::uint64_t executions(std::span<const Node> nodes);
 /// Whether values of the nodes, or of nodes in them, are not exact.
 bool has_inexact(std::span<const Node> nodes);
 
-/// The shape of events folded alone (fold.cpp).
-Shape folded_alone(std::span<const Node* const> events);
+/// A call of a run.
+struct CallInRun {
+  std::uint64_t symbol;
+  CallRole role;
+  bool operator==(const CallInRun&) const = default;
+};
+
+/// The shape of calls folded alone (fold.cpp).
+Shape folded_alone(std::span<const CallInRun> calls);
 
 class CallSets {
  public:
@@ -115,10 +122,7 @@ class CallSets {
   static constexpr std::size_t kMostSets = 16;
   static constexpr std::size_t kMostSeen = 64;
 
-  struct Run {
-    std::uint64_t shape = 0;             ///< folded alone; 0: none
-    std::vector<std::uint64_t> symbols;  ///< in order
-  };
+  using Run = std::vector<CallInRun>;
 
   static std::pair<std::size_t, std::size_t> part_of(std::span<const Node> run, const Set& set);
   static void add(const Node& call, Set& set);

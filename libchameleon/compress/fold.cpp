@@ -106,11 +106,10 @@ void Folder::fold_again() {
   if (prediction_.active()) fold_in(prediction_.leave());
 }
 
-Shape folded_alone(std::span<const Node* const> events) {
+Shape folded_alone(std::span<const CallInRun> calls) {
   Folder folder(true);  // which knows no sets
   constexpr std::int64_t kReturned[] = {0};
-  for (const Node* event : events)
-    folder.push({event->call, event->path, 0, 0, kReturned, 0, event->role});
+  for (const CallInRun& call : calls) folder.push({0, call.symbol, 0, 0, kReturned, 0, call.role});
   return shape_of(folder.take());
 }
 

@@ -117,7 +117,7 @@ class Places {
     for (std::size_t i = 0; i < distinct; ++i) recent_.push_back(static_cast<std::uint8_t>(i));
   }
 
-  /// Codes the next value by bit(bool or nothing, model): see below.
+  /// The next value. bit(value at a place, model of that bit) codes whether it is further behind.
   template <class Bit>
   std::uint8_t next(Bit bit) {
     const std::size_t last = recent_.size() - 1;
