@@ -2,6 +2,7 @@
 #include "analysis/verify_events.h"
 
 #include <cstdio>
+#include <optional>
 
 #include "analysis/verify_text.h"
 #include "mpi/event_layout.h"
@@ -36,13 +37,17 @@ Inexactness kind_of(Column column) {
   }
 }
 
-/// Where the record's end-points are counted.
-CommPlace recorded_place(const RawEvent& raw, const RawModel& model, const CallInfo* info) {
+/// Of calls that name no communicator.
+constexpr CommPlace kNoPlace{0, 1};
+
+/// Where the record's end-points are counted; nothing for a call that names no communicator.
+std::optional<CommPlace> recorded_place(const RawEvent& raw, const RawModel& model,
+                                        const CallInfo* info) {
   if (info != nullptr)
     for (const ParamInfo& param : params(*info))
       if (param.kind == Kind::kComm && param.direction == Direction::kIn)
         return model.place(raw.number(param.name, INT64_MIN));
-  return {0, 1};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -171,15 +176,14 @@ void Comparison::extra(const SeenEvent& seen, std::uint64_t number) {
 }
 
 bool Comparison::end_point_matches(std::int64_t rank, const EndPoint& end, CommPlace place,
-                                   CommPlace recorded, Kind kind) const {
-  const Partner partner = resolve(end, place.or_else(recorded));
+                                   std::optional<CommPlace> recorded) const {
+  const Partner partner = resolve(end, place.or_else(recorded.value_or(kNoPlace)));
   if (rank == model_.proc_null) return partner.is(SpecialRank::kProcNull);
   if (rank == model_.any_source) return partner.is(SpecialRank::kAnySource);
   if (rank == model_.root) return partner.is(SpecialRank::kRoot);
-  // A partner outside the communicator is an error of the program; a mere rank
-  // may be one of another communicator (the remote leader) and must be known.
-  if (rank < 0 || (rank >= recorded.size && kind != Kind::kRank))
-    return partner.is(SpecialRank::kUndefined);
+  // A partner outside the communicator is an error of the program. How many ranks a window has is
+  // not known: theirs are recorded as they are.
+  if (rank < 0 || (recorded && rank >= recorded->size)) return partner.is(SpecialRank::kUndefined);
   return partner.special == 0 && partner.rank == rank;
 }
 
@@ -223,9 +227,9 @@ void Comparison::value(const RawEvent& raw, const RawValue& token, const Param& 
     text = number_text(stored);
   } else if (field.stored == FieldKind::kEndPoint) {
     const EndPoint end = seen.view.end_point(at);
-    const CommPlace recorded = recorded_place(raw, model_, plan.info);
-    matched = end_point_matches(raw.scalar(token), end, seen.place, recorded, param.kind);
-    if (!matched) text = end_point_text(end, seen.place.or_else(recorded));
+    const std::optional<CommPlace> recorded = recorded_place(raw, model_, plan.info);
+    matched = end_point_matches(raw.scalar(token), end, seen.place, recorded);
+    if (!matched) text = end_point_text(end, seen.place.or_else(recorded.value_or(kNoPlace)));
   } else if (is_object(param.kind)) {
     const bool made = param.direction == Direction::kOut && plan.info != nullptr &&
                       (has(*plan.info, Attribute::kCreates) || param.kind == Kind::kRequest);

@@ -8,6 +8,7 @@
 /// tag, bytes), which the trace holds only as far as the posted receive does
 /// not tell them. What a call does not read (`?`) is not compared.
 
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
@@ -72,7 +73,7 @@ class Comparison {
   bool array_matches(const RawEvent& raw, const RawValue& token, const Param& param,
                      std::span<const std::int64_t> stored);
   bool end_point_matches(std::int64_t rank, const EndPoint& end, CommPlace place,
-                         CommPlace recorded, Kind kind) const;
+                         std::optional<CommPlace> recorded) const;
   std::span<const std::int64_t> array(const SeenEvent& seen, int field) const;
   std::int64_t id_of(const SeenEvent* seen, std::string_view field, std::size_t i) const;
 

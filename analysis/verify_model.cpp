@@ -15,6 +15,10 @@ bool ends_with(std::string_view text, std::string_view end) {
   return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
+bool names_nothing(std::string_view name) {
+  return ends_with(name, "_NULL") || name == "MPI_KEYVAL_INVALID";
+}
+
 }  // namespace
 
 Kind kind_of_name(std::string_view name) {
@@ -46,7 +50,7 @@ RawModel::RawModel(const Trace& trace, const RawReader& reader, std::uint32_t ra
 bool RawModel::is_null(Kind kind, std::int64_t handle) const {
   const auto& known = predefined_[static_cast<std::size_t>(kind)];
   const auto found = known.find(handle);
-  return found != known.end() && ends_with(found->second.front(), "_NULL");
+  return found != known.end() && names_nothing(found->second.front());
 }
 
 bool RawModel::has_ended(std::int64_t id) const {
@@ -56,7 +60,7 @@ bool RawModel::has_ended(std::int64_t id) const {
 
 bool RawModel::predefined_matches(Kind kind, const Names& names, std::int64_t handle,
                                   std::int64_t id) {
-  if (ends_with(names.front(), "_NULL")) return id == -1;
+  if (names_nothing(names.front())) return id == -1;
   if (names.front() == "MPI_COMM_WORLD") return id == 0;
   if (names.front() == "MPI_COMM_SELF") return id == 1;
   const auto listed = trace_.predefined.find(kind_name(kind));
@@ -81,7 +85,12 @@ bool RawModel::matches(Kind kind, std::int64_t handle, std::int64_t id) {
   // A thread may be on its way out of a call on a request that another one has completed.
   const auto gone = known.gone.find(id);
   const bool late = kind == Kind::kRequest && gone != known.gone.end() && gone->second == handle;
-  if (found == known.ids.end() || found->second.empty()) return late || create(kind, handle, id);
+  if (found == known.ids.end() || found->second.empty()) {
+    if (late) return true;
+    if (!create(kind, handle, id)) return false;
+    known.taken_up.insert(id);
+    return true;
+  }
   auto& ids = found->second;
   if (std::find(ids.begin(), ids.end(), id) != ids.end()) return true;
   const auto open = std::find(ids.begin(), ids.end(), kUnknownId);
@@ -97,6 +106,7 @@ bool RawModel::create(Kind kind, std::int64_t handle, std::int64_t id) {
   if (const auto found = fixed.find(handle); found != fixed.end())
     return id == kUnknownId || predefined_matches(kind, found->second, handle, id);
   Objects& known = objects(kind);
+  if (known.taken_up.erase(id) > 0) release(kind, known.handle_of[id], id);
   if (id != kUnknownId && (id < 0 || !known.handle_of.try_emplace(id, handle).second)) {
     known.ids[handle].push_back(kUnknownId);
     return false;
@@ -115,7 +125,9 @@ void RawModel::release(Kind kind, std::int64_t handle, std::int64_t id) {
   known.handle_of.erase(*at);
   if (kind == Kind::kRequest) known.gone[*at] = handle;
   ids.erase(at);
-  if (ids.empty()) known.ids.erase(found);
+  if (!ids.empty()) return;
+  known.ids.erase(found);
+  if (kind == Kind::kComm) places_.erase(handle);
 }
 
 CommPlace RawModel::place(std::int64_t comm) const {

@@ -74,6 +74,8 @@ class RawModel {
     std::unordered_map<std::int64_t, std::vector<std::int64_t>> ids;  ///< by handle
     std::unordered_map<std::int64_t, std::int64_t> handle_of;         ///< by live id
     std::unordered_map<std::int64_t, std::int64_t> gone;  ///< last handle of ids that were released
+    /// Ids of handles that no call made: until one makes an object with this id.
+    std::unordered_set<std::int64_t> taken_up;
   };
   /// Names of predefined objects; an MPI may give one handle several.
   using Names = std::vector<std::string>;

@@ -67,9 +67,9 @@ void Comparison::compare_status(const RawStatus& got, const RawRequest* posted,
     same.bytes = same.bytes && (said == -1 || said == got.bytes);
     return;
   }
-  same.source = same.source && (has_source ? end_point_matches(got.source, seen.source, seen.place,
-                                                               posted->comm, Kind::kSource)
-                                           : got.source == posted->source);
+  same.source = same.source &&
+                (has_source ? end_point_matches(got.source, seen.source, seen.place, posted->comm)
+                            : got.source == posted->source);
   same.tag = same.tag && got.tag == (has_tag ? seen.tag : posted->tag);
   const std::int64_t wanted = nobody ? 0 : posted->bytes;  // from nobody comes nothing
   const bool as_posted = !probes && (wanted == -1 || got.bytes == wanted);

@@ -10,16 +10,16 @@ function(chameleon_runtime)
   cmake_parse_arguments(runtime "SIMULATED" "NAME;MPI;TABLE;SHARDS" "" ${ARGN})
   set(record
     record/arguments.cpp record/call_use.cpp record/tool_gate.cpp record/event_table.cpp
-    record/event_uses.cpp record/given_rules.cpp record/interval_signer.cpp record/objects.cpp record/options.cpp
+    record/event_uses.cpp record/folded_intervals.cpp record/given_rules.cpp record/interval_signer.cpp record/objects.cpp record/options.cpp
     record/outlier_log.cpp record/pair_log.cpp record/pair_tallies.cpp record/receive_effects.cpp record/receive_use.cpp
     record/rank_trace.cpp record/raw.cpp record/raw_file.cpp record/recorder.cpp
     record/share.cpp record/site_effort.cpp record/slots.cpp record/stack_room.cpp record/stream_book.cpp
     record/streams.cpp record/thread_number.cpp record/time_account.cpp
     mpi/error_number.cpp mpi/handles.cpp mpi/event_layout.cpp)
-  set(online online/clock_fit.cpp online/governor.cpp online/rank.cpp world/mpi_world.cpp)
+  set(online online/clock_fit.cpp online/governor.cpp online/rank.cpp online/root_trace.cpp world/mpi_world.cpp)
   set(process
     process/energy_meter.cpp process/fault.cpp process/found_markers.cpp process/instruction_counter.cpp
-    process/lifecycle.cpp process/rank_budget.cpp process/rank_energy.cpp process/rank_report.cpp
+    process/lifecycle.cpp process/rank_budget.cpp process/rank_energy.cpp process/rank_pieces.cpp process/rank_report.cpp
     process/settings.cpp process/termination.cpp process/trace_file.cpp process/rank_markers.cpp process/traced_rank.cpp
     process/tracer.cpp
     base/memory.cpp)

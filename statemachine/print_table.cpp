@@ -19,16 +19,28 @@ const char* word(When when) {
   return when == When::kAny ? "any" : when == When::kYes ? "yes" : "no";
 }
 
+const char* word(Strays strays) {
+  switch (strays) {
+    case Strays::kAny: return "any";
+    case Strays::kNone: return "none";
+    case Strays::kFew: return "few";
+    case Strays::kMany: return "many";
+  }
+  return "?";
+}
+
 std::string markdown_table() {
   std::string text =
-      "| finalize | stopped | halt | first | changed | recluster | flush due | seen | known | "
-      "action | state | recluster then |\n|" +
-      std::string(" --- | --- | --- |") +
+      "| finalize | stopped | halt | first | changed | astray | recluster | flush due | seen | "
+      "known | action | state | recluster then |\n|" +
+      std::string(" --- | --- | --- | --- |") +
       " --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
   for (const TableRow& row : kStateTable) {
-    for (const When when : {row.finalize, row.stopped, row.halt, row.first, row.changed,
-                            row.recluster, row.flush_due, row.seen, row.known})
-      text += std::string("| ") + word(when) + ' ';
+    for (const char* const cell :
+         {word(row.finalize), word(row.stopped), word(row.halt), word(row.first), word(row.changed),
+          word(row.astray), word(row.recluster), word(row.flush_due), word(row.seen),
+          word(row.known)})
+      text += std::string("| ") + cell + ' ';
     const char* then = row.then == Recluster::kStays   ? "as it was"
                        : row.then == Recluster::kClear ? "no"
                                                        : "yes";

@@ -27,18 +27,21 @@ const char* action_name(Action action) {
     case Action::kTakeAndFlush: return "take clusters and flush";
     case Action::kSwitch: return "switch clusters";
     case Action::kSwitchAndFlush: return "switch clusters and flush";
+    case Action::kStandAlone: return "stand alone";
+    case Action::kStandAloneAndFlush: return "stand alone and flush";
     case Action::kFinish: return "finish";
     case Action::kStop: return "stop";
   }
   return "?";
 }
 
-Decision StateMachine::step(const Vote& sum, bool flush_due, Recall phase) {
+Decision StateMachine::step(const Vote& sum, bool flush_due, Recall phase, Astray astray) {
   if (state_ == State::kFinalize) return {State::kFinalize, Action::kStop};
   const Cell cell{.stopped = stopped_,
                   .halt = sum.halts(),
                   .first = acted_ == 0,
                   .changed = sum.changed() > 0,
+                  .astray = astray,
                   .recluster = recluster_,
                   .flush_due = flush_due,
                   .seen = phase != Recall::kNew,

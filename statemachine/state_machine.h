@@ -35,19 +35,25 @@ const char* state_name(State state);
 const char* action_name(Action action);
 
 /// Tells whether the action adds to the online trace at every fidelity, so that no flush is due
-/// after it. kTake and kSwitch do only where leads represent others.
+/// after it. kTake, kSwitch and kStandAlone do only where leads represent others.
 constexpr bool merges(Action action) {
   return action == Action::kClusterAndElect || action == Action::kFlushAndKeep ||
          action == Action::kJoinAndFlush || action == Action::kFlushHistory ||
          action == Action::kFlushAndElect || action == Action::kTakeAndFlush ||
-         action == Action::kSwitchAndFlush || action == Action::kFinish;
+         action == Action::kSwitchAndFlush || action == Action::kStandAloneAndFlush ||
+         action == Action::kFinish;
 }
 
 class StateMachine {
  public:
-  /// Decides about an acted-on marker from the votes of all ranks, and the dictionary's entry for
-  /// the phase that they name.
-  Decision step(const Vote& sum, bool flush_due, Recall phase = Recall::kNew);
+  /// Decides about an acted-on marker from the votes of all ranks, the dictionary's entry for the
+  /// phase that they name, and how many ranks stray.
+  Decision step(const Vote& sum, bool flush_due, Recall phase, Astray astray);
+
+  /// As published: whoever changes concerns all ranks.
+  Decision step(const Vote& sum, bool flush_due, Recall phase = Recall::kNew) {
+    return step(sum, flush_due, phase, sum.changed() > 0 ? Astray::kMany : Astray::kNone);
+  }
 
   /// Decides about MPI_Finalize, where there is no vote. A second time it does nothing new.
   Decision finalize();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "random_partners.h"
 
 namespace chameleon::tools {
 namespace {
@@ -252,6 +253,15 @@ void bucketsort(RankCalls calls, Step step) {
   if (rank > 0) calls.wait(7, 0);
 }
 
+/// Four partners by chance, the same in each step.
+void irregular(RankCalls calls, Step) {
+  for (std::uint32_t round = 0; round < 4; ++round) {
+    const RandomPartners partners(calls.place().ranks, round);
+    calls.exchange(2, partners.to(calls.place().rank), partners.from(calls.place().rank),
+                   {.count = 64, .tag = static_cast<int>(round)});
+  }
+}
+
 /// Points of a line, every second of which each coarser level keeps where it is.
 struct Level {
   std::int64_t begin, end;   // of the rank's points
@@ -457,6 +467,7 @@ constexpr Behaviour kBehaviours[] = {
     {"transpose", "sums over rows, and the transposed place", begin, transpose},
     {"spectral", "all to all in rows and columns", begin_spectral, spectral},
     {"bucketsort", "all to all and a chain", begin, bucketsort, true},
+    {"irregular", "four neighbours by chance, in no example", begin, irregular},
     {"multigrid", "two neighbours at each level", begin, multigrid},
     {"ocean", "updates from four neighbours, and a solver", begin_ocean, ocean, true},
     {"hydro", "26 neighbours", begin, hydro},

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <iostream>
 #include <memory>
@@ -25,6 +26,7 @@
 #include "recorded_events.h"
 #include "signature/call_rules.h"
 #include "simulate_capek.h"
+#include "simulate_rows.h"
 #include "world/virtual_world.h"
 
 namespace chameleon::tools {
@@ -46,20 +48,6 @@ struct Options {
 struct Part {
   bool start = false;
   std::uint32_t first = 0, steps = 0;
-};
-
-struct Row {
-  std::uint32_t ranks = 0;
-  Traffic vote, clustering, merging;
-  double vote_seconds = 0;  ///< of work on the critical path
-  double clustering_seconds = 0;
-  double merging_seconds = 0;
-  std::size_t call_paths = 0, leads = 0;
-  std::size_t largest = 0;  ///< most leads of a main cluster
-  SignatureFormat format = 0;
-  std::uint64_t trace_bytes = 0;
-  bool filtered = false;  ///< kinds of values stayed at home
-  double seconds = 0;     ///< of this process
 };
 
 class Simulation {
@@ -116,14 +104,23 @@ class Simulation {
     // leads, and of others as the fidelity says.
     Trace online = frame_;
     const FlushOptions all(Fidelity::kExact, flushing_.filter);
-    append(online, merged(world, Clustering(), all, {.start = true, .steps = 1}));
-    append(online, merged(world, clusters, flushing_, {.first = 1, .steps = options_.iterations}));
+    const auto flush = [&](const Clustering& by, FlushOptions how, const Part& part) {
+      Trace partial = merged(world, by, how, part);
+      world.attempt([&] { append(online, std::move(partial)); });
+    };
+    flush(Clustering(), all, {.start = true, .steps = 1});
+    flush(clusters, flushing_, {.first = 1, .steps = options_.iterations});
     row.merging = world.traffic();
     row.merging_seconds = world.critical_seconds();
+    world.reset_traffic();
     describe(online, clusters);
     canonicalize(online);
     row.filtered = filtered_;
     row.trace_bytes = encode_trace(online).size();
+    const std::uint32_t ranks = world.size();
+    row.end = simulate_end(world, online, [&](std::uint32_t rank, const auto& visit) {
+      for_each({rank, ranks}, {.start = true, .steps = options_.iterations + 1}, visit);
+    });
     last_ = std::move(online);
   }
 
@@ -212,16 +209,38 @@ class Simulation {
             signature.add(value.parameter, given);
         });
     std::uint64_t whole = symbol;
-    const auto& fields = frame_.calls.at(event.call).fields;
-    for (std::size_t i = 0; i < event.values.size(); ++i) {
-      std::int64_t value = event.values[i];
-      if (fields[i].stored == FieldKind::kEndPoint) {
-        const auto partner = analysis::readings({EndPointForm::kBoth, value}, nullptr);
-        value = fields[i].kind == "root" ? partner.absolute : partner.relative;
-      }
-      whole = combine(whole, static_cast<std::uint64_t>(value));
-    }
+    for (std::size_t i = 0; i < event.values.size(); ++i)
+      whole = combine(whole, compared(event, i));
     signature.add(Parameter::kSequence, static_cast<std::int64_t>(whole));
+  }
+
+  /// A value as ranks compare it: partners by their distances, roots by their ranks.
+  std::uint64_t compared(const RecordedEvents::Kept& event, std::size_t i) const {
+    const Field& field = frame_.calls.at(event.call).fields[i];
+    std::int64_t value = event.values[i];
+    if (field.stored == FieldKind::kEndPoint) {
+      const auto partner = analysis::readings({EndPointForm::kBoth, value}, nullptr);
+      value = field.kind == "root" ? partner.absolute : partner.relative;
+    }
+    return static_cast<std::uint64_t>(value);
+  }
+
+  /// What a rank keeps of events that it drops, with fidelity `checked`.
+  flush::StreamHashes hashes_of(Place place, const Part& part) const {
+    flush::StreamHashes hashes{};
+    const auto add = [&](std::uint32_t kind, std::uint64_t value) {
+      std::uint64_t& hash = hashes[static_cast<std::size_t>(std::countr_zero(kind))];
+      hash = combine(hash, value);
+    };
+    for_each(place, part, [&](const RecordedEvents& events) {
+      for (const RecordedEvents::Kept& event : events.events) {
+        add(kInexactEvents, Node::event_symbol(event.call, event.path));
+        const auto& fields = frame_.calls.at(event.call).fields;
+        for (std::size_t i = 0; i < event.values.size(); ++i)
+          add(inexactness_of(fields[i]), compared(event, i));
+      }
+    });
+    return hashes;
   }
 
   /// Of calls that have rules, as the rank begins its first step.
@@ -253,7 +272,7 @@ class Simulation {
     scratch.trace = frame_;
     const std::vector<std::uint32_t> leads = clusters.leads();
     const bool leads_only = flushing.fidelity != Fidelity::kExact && !leads.empty();
-    auto classes = world.generate([&](std::uint32_t rank) {
+    auto classes = world.late([&](std::uint32_t rank) {
       std::vector<ShareClass> mine;
       if (leads_only && !std::binary_search(leads.begin(), leads.end(), rank)) return mine;
       scratch.trace.arrays = frame_.arrays;
@@ -261,9 +280,13 @@ class Simulation {
       mine.push_back(classify(rank, scratch));
       return mine;
     });
-    auto none = world.generate([](std::uint32_t) { return std::vector<Comparison>(); });
+    auto comparisons = world.late([&](std::uint32_t rank) {
+      if (flushing.fidelity != Fidelity::kChecked) return std::vector<Comparison>();
+      const bool keeps = std::binary_search(leads.begin(), leads.end(), rank);
+      return flush::comparison_of(rank, hashes_of({rank, ranks}, part), keeps, clusters);
+    });
     auto trace = flush::flush(
-        world, std::move(classes), std::move(none), clusters, flushing,
+        world, std::move(classes), std::move(comparisons), clusters, flushing,
         [&](std::uint32_t rank, const FlushPlan::Entry& entry) {
           Share mine;
           mine.trace = frame_;
@@ -324,45 +347,6 @@ class Simulation {
   Trace last_;
 };
 
-void print_row(const Row& row, bool merged) {
-  const auto bytes = [](std::uint64_t number) { return bytes_text(static_cast<double>(number)); };
-  const Traffic& clustering = row.clustering;
-  std::printf("%8u  %6.3f s %9llu %8s %5u %8s   ", row.ranks, row.clustering_seconds,
-              static_cast<unsigned long long>(clustering.messages), bytes(clustering.bytes).c_str(),
-              clustering.depth, bytes(clustering.largest).c_str());
-  if (merged)
-    std::printf("%6.3f s %9llu %8s %5u", row.merging_seconds,
-                static_cast<unsigned long long>(row.merging.messages),
-                bytes(row.merging.bytes).c_str(), row.merging.depth);
-  else
-    std::printf("%8s %9s %8s %5s", "-", "-", "-", "-");
-  std::printf("   %5zu %5zu %10s  %6.1f s\n", row.call_paths, row.leads,
-              merged ? bytes(row.trace_bytes).c_str() : "-", row.seconds);
-  std::fflush(stdout);
-}
-
-nlohmann::ordered_json json_row(const Row& row, bool merged) {
-  const auto traffic = [](const Traffic& t, double seconds) {
-    return nlohmann::ordered_json{{"critical_seconds", seconds},
-                                  {"messages", t.messages},
-                                  {"bytes", t.bytes},
-                                  {"largest_message", t.largest},
-                                  {"depth", t.depth}};
-  };
-  nlohmann::ordered_json json = {{"ranks", row.ranks},
-                                 {"vote", traffic(row.vote, row.vote_seconds)},
-                                 {"clustering", traffic(row.clustering, row.clustering_seconds)}};
-  if (merged) json["merging"] = traffic(row.merging, row.merging_seconds);
-  json["call_paths"] = row.call_paths;
-  json["most_sub_clusters"] = row.largest;
-  json["leads"] = row.leads;
-  json["format"] = signature::format_text(row.format);
-  if (merged) json["filtered"] = row.filtered;
-  if (merged) json["trace_bytes"] = row.trace_bytes;
-  json["seconds"] = row.seconds;
-  return json;
-}
-
 int run_simulate(const Options& options) {
   const Behaviour* behaviour = find_behaviour(options.behaviour);
   if (behaviour == nullptr) {
@@ -374,7 +358,9 @@ int run_simulate(const Options& options) {
   }
   const Result<ClusterOptions> clustering = cluster_options(options.axes);
   if (!clustering) return fail("simulate", clustering.error().message, kExitUsage);
-  const Fidelity fidelity = options.fidelity == "lead" ? Fidelity::kLead : Fidelity::kExact;
+  const Fidelity fidelity = options.fidelity == "lead"      ? Fidelity::kLead
+                            : options.fidelity == "checked" ? Fidelity::kChecked
+                                                            : Fidelity::kExact;
   FlushOptions flushing(fidelity);
   if (!flush::filter_of(options.filter, flushing.filter))
     return fail("simulate", "--filter takes auto, on or off, not '" + options.filter + "'",
@@ -393,14 +379,12 @@ int run_simulate(const Options& options) {
   document["algorithm"] = cluster::algorithm_name(*clustering);
   document["options"] = cluster::options_text(*clustering);
   document["rows"] = nlohmann::ordered_json::array();
-  if (!options.json)
+  if (!options.json) {
     std::cout << behaviour->name << ": " << behaviour->shape << "; "
               << cluster::algorithm_name(*clustering) << ", K = " << cluster::k_text(clustering->k)
-              << ", " << options.fidelity << "\n"
-              << "          clustering                                      merging            "
-                 "              Call-\n"
-              << "   ranks  critical  messages    bytes depth  largest   critical  messages    "
-                 "bytes depth   Paths leads      trace    took\n";
+              << ", " << options.fidelity << "\n";
+    print_heads();
+  }
   for (std::uint64_t ranks = options.from; ranks <= options.to; ranks *= 2) {
     const Row row = simulation.run(static_cast<std::uint32_t>(ranks));
     if (options.json)
@@ -472,8 +456,8 @@ void add_simulate_command(CLI::App& app, int& status) {
   add_cluster_axes(*verb, options->axes);
   verb->add_option("--filter", options->filter,
                    "Whether ranks send only kinds of values that differ: auto, on, off");
-  verb->add_option("--fidelity", options->fidelity, "exact or lead")
-      ->check(CLI::IsMember({"exact", "lead"}))
+  verb->add_option("--fidelity", options->fidelity, "exact, checked or lead")
+      ->check(CLI::IsMember({"exact", "checked", "lead"}))
       ->capture_default_str();
   verb->add_flag("!--no-merge", options->merge, "Vote and cluster only");
   verb->add_option("-o,--output", options->output, "Write the largest job's trace");

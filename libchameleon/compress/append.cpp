@@ -31,12 +31,71 @@ bool last_visit_goes_round(const Node& loop, const RankList& loop_ranks, const R
   return good;
 }
 
+/// What a search asks of each node, beside one another: nodes are large and far apart. Of the last
+/// nodes of a list, in which all changes are made through it.
+class Outlines {
+ public:
+  struct Outline {
+    std::uint64_t end;  ///< last symbol
+    Shape shape;
+    bool loop;
+    bool whole;  ///< its ranks are those of the trace
+  };
+
+  explicit Outlines(std::vector<Node>& nodes) : nodes_(nodes) {}
+
+  /// From here on there are outlines, at least.
+  void reach(std::size_t oldest) {
+    constexpr std::size_t kMostKept = 8192;
+    if (oldest < base_) {
+      std::vector<Outline> more;
+      for (std::size_t i = oldest; i < base_; ++i) more.push_back(of(nodes_[i]));
+      outlines_.insert(outlines_.begin(), more.begin(), more.end());
+    } else if (outlines_.size() > kMostKept && oldest - base_ > kMostKept / 2) {
+      outlines_.erase(outlines_.begin(), at(oldest));
+    } else {
+      return;
+    }
+    base_ = oldest;
+  }
+
+  const Outline& operator[](std::size_t i) const { return outlines_[i - base_]; }
+
+  void push_back(Node node) {
+    if (outlines_.empty()) base_ = nodes_.size();
+    outlines_.push_back(of(node));
+    nodes_.push_back(std::move(node));
+  }
+  void insert(std::size_t i, Node node) {
+    outlines_.insert(at(i), of(node));
+    nodes_.insert(nodes_.begin() + static_cast<std::ptrdiff_t>(i), std::move(node));
+  }
+  void renew(std::size_t i) { *at(i) = of(nodes_[i]); }  ///< after a change
+  void erase(std::size_t i) {
+    outlines_.erase(at(i));
+    nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+
+ private:
+  static Outline of(const Node& node) {
+    return {end_symbol(node), node.shape, node.is_loop(), node.ranks.empty()};
+  }
+  std::vector<Outline>::iterator at(std::size_t i) {
+    return outlines_.begin() + static_cast<std::ptrdiff_t>(i - base_);
+  }
+
+  std::vector<Node>& nodes_;
+  std::size_t base_ = 0;  ///< of which the first outline is
+  std::vector<Outline> outlines_;
+};
+
 /// Folds top-level nodes as they come.
 class Appender {
  public:
   Appender(Trace& trace, std::size_t incoming)
       : trace_(trace),
         nodes_(trace.nodes),
+        outlines_(trace.nodes),
         all_(trace.ranks),
         reach_(kAppendReach + (incoming <= kMostSought ? 2 * incoming : 0)),
         budget_(static_cast<std::int64_t>(1024 * (incoming + kAppendReach))) {}
@@ -47,7 +106,7 @@ class Appender {
 
   void push(Node node) {
     if (node.ranks == all_) node.ranks = RankList();
-    nodes_.push_back(std::move(node));
+    outlines_.push_back(std::move(node));
     std::size_t at = nodes_.size() - 1;
     while (budget_ > 0 && (try_fold(at) || take_first_part(at))) {
     }
@@ -63,7 +122,8 @@ class Appender {
   bool try_fold(std::size_t& at) {
     const RankList own = ranks_at(at);
     const std::size_t oldest = at - std::min(at, reach_);
-    const std::uint64_t end = end_symbol(nodes_[at]);
+    outlines_.reach(oldest);
+    const std::uint64_t end = outlines_[at].end;
     std::vector<RankList> candidates{own};
     const auto consider = [&](const RankList& ranks) {
       for (const RankList& seen : candidates)
@@ -72,12 +132,11 @@ class Appender {
     };
     bool any = false;
     for (std::size_t i = at; i-- > oldest && candidates.size() < 4;) {
-      if (!nodes_[i].is_loop() && any) continue;
-      if (end_symbol(nodes_[i]) != end) continue;
+      if (outlines_[i].end != end || (any && !outlines_[i].loop)) continue;
       any = true;
       // A loop of more ranks, of which this node is the last of an iteration.
       const RankList& theirs = ranks_at(i);
-      if (nodes_[i].is_loop() && own.minus(theirs).empty()) consider(theirs);
+      if (outlines_[i].loop && own.minus(theirs).empty()) consider(theirs);
     }
     if (!any) return false;
     consider(all_);
@@ -89,21 +148,24 @@ class Appender {
   /// The same for the nodes with a rank in `ranks`, which are `picked_`.
   bool fold_tail(const RankList& ranks, std::size_t oldest, std::size_t& at) {
     picked_.clear();
-    prefix_.assign(1, Shape{});
+    const bool every = ranks == all_;
     for (std::size_t i = oldest; i < nodes_.size(); ++i)
-      if (ranks_at(i).intersects(ranks)) {
-        picked_.push_back(i);
-        prefix_.push_back(prefix_.back().then(nodes_[i].shape));
-      }
-    const std::uint64_t end = end_symbol(nodes_[picked_.back()]);
+      if (every || outlines_[i].whole || nodes_[i].ranks.intersects(ranks)) picked_.push_back(i);
+    const std::uint64_t end = outlines_[picked_.back()].end;
+    prefix_.clear();
+    tail_shape_ = Shape{};
+    square_ = picked_.size() - 1;
     for (std::size_t tail = picked_.size() - 1; tail > 0 && budget_ > 0; --tail) {
       --budget_;
+      tail_shape_ = outlines_[picked_[tail]].shape.then(tail_shape_);
       const std::size_t before = picked_[tail - 1];
-      if (end_symbol(nodes_[before]) != end) continue;
-      if ((nodes_[before].is_loop() && absorb(before, tail, ranks)) ||
+      if (outlines_[before].end != end) continue;
+      if (prefix_.empty()) add_up_shapes();
+      if ((outlines_[before].loop && absorb(before, tail, ranks)) ||
           (tail + 1 == picked_.size() && nodes_[picked_[tail]].is_loop() &&
            (take_first_iteration(tail, ranks) || go_on_rotated(tail, ranks))) ||
           fold_square(tail, ranks)) {
+        outlines_.renew(folded_);
         at = folded_;
         return true;
       }
@@ -111,18 +173,23 @@ class Appender {
     return false;
   }
 
+  /// Of the first picked nodes, any number of them.
+  void add_up_shapes() {
+    prefix_.resize(picked_.size() + 1);
+    for (std::size_t i = 0; i < picked_.size(); ++i)
+      prefix_[i + 1] = prefix_[i].then(outlines_[picked_[i]].shape);
+  }
+
   NodeList tail_from(std::size_t from, std::size_t to) const {
     return {nodes_.data(), to - from, picked_.data() + from};
   }
 
-  Shape shape_between(std::size_t from, std::size_t to) const {
-    const Shape& first = prefix_[from];
-    const Shape& last = prefix_[to];
-    Shape shape{0, last.length - first.length, 1};
-    for (std::uint64_t base = Shape::kBase, n = shape.length; n != 0; n >>= 1, base *= base)
-      if ((n & 1) != 0) shape.power *= base;
-    shape.hash = last.hash - first.hash * shape.power;
-    return shape;
+  /// Whether the picked nodes [from, to) have this shape.
+  bool have_shape(std::size_t from, std::size_t to, const Shape& shape) const {
+    const Shape& before = prefix_[from];
+    const Shape& all = prefix_[to];
+    return all.length - before.length == shape.length &&
+           all.hash - before.hash * shape.power == shape.hash;
   }
 
   /// Where the nodes before `to` that have `length` symbols begin, or `to`.
@@ -144,19 +211,16 @@ class Appender {
       set_ranks(node, own, ranks);
       taken.push_back(std::move(node));
     }
-    for (std::size_t i = to; i-- > from;)
-      nodes_.erase(nodes_.begin() + static_cast<std::ptrdiff_t>(picked_[i]));
+    for (std::size_t i = to; i-- > from;) outlines_.erase(picked_[i]);
     return taken;
   }
 
   /// The tail becomes iterations of the loop at `before`, or of one that ends it.
   bool absorb(std::size_t before, std::size_t tail, const RankList& ranks) {
-    const std::size_t end = picked_.size();
-    const Shape shape = shape_between(tail, end);
     Node* loop = &nodes_[before];
     RankList loop_ranks = ranks_at(before);
     while (loop != nullptr && loop->is_loop()) {
-      if (loop_ranks == ranks && loop->shape == shape && go_on(*loop, tail, ranks)) {
+      if (loop_ranks == ranks && loop->shape == tail_shape_ && go_on(*loop, tail, ranks)) {
         folded_ = before;
         return true;
       }
@@ -199,7 +263,7 @@ class Appender {
     const Param one(ValueSequence(1, 1));
     if (!(ranks_at(picked_[tail]) == ranks)) return false;
     const std::size_t start = start_of(tail, loop.shape.length);
-    if (start == tail || !(shape_between(start, tail) == loop.shape)) return false;
+    if (start == tail || !have_shape(start, tail, loop.shape)) return false;
     if (!loop.iterations.can_extend_last(one, ranks, ranks) ||
         !Joinable(budget_, trace_).lists(tail_from(start, tail), all_, loop.body, ranks))
       return false;
@@ -270,22 +334,27 @@ class Appender {
                             std::make_move_iterator(later.body.end()));
     later.body.erase(middle, later.body.end());
     level_lists(bare, ranks, inner, ranks);
-    for (std::size_t i = 0; i < bare.size(); ++i) rotate_values(bare[i], inner[i], ranks);
+    for (std::size_t i = 0; i < bare.size(); ++i) {
+      rotate_values(bare[i], inner[i], ranks);
+      merge_inexact(bare[i].inexact, later.inexact);  // its values are of the loop's last iteration
+    }
     later.body.insert(later.body.begin(), std::make_move_iterator(inner.begin()),
                       std::make_move_iterator(inner.end()));
     Node& first = nodes_[picked_[from - 1]];
     merge_inexact(first.inexact, later.inexact);
     join_lists(first.body, ranks, later.body, ranks);
     first.iterations.extend_last(later.iterations, ranks, ranks);
+    outlines_.renew(picked_[from - 1]);
     for (Node& node : bare) {
       set_ranks(node, ranks, all_);
-      nodes_.push_back(std::move(node));
+      outlines_.push_back(std::move(node));
     }
     folded_ = nodes_.size() - 1;
   }
 
   /// The nodes before the one at `at` go round a loop with which it begins: p^j ((p)^k q)^n.
   bool take_first_part(std::size_t& at) {
+    if (!nodes_[at].is_loop()) return false;
     const RankList ranks = ranks_at(at);
     std::size_t before = at;
     while (before > 0 && at - before < reach_ && !ranks_at(before - 1).intersects(ranks)) --before;
@@ -330,15 +399,20 @@ class Appender {
     loop.body = std::move(taken);
     extend_first(loop, more);
     folded_ = at - count;
+    outlines_.renew(folded_);
     return true;
   }
 
   /// The tail and the equal nodes before it become a loop of two.
   bool fold_square(std::size_t tail, const RankList& ranks) {
     const std::size_t end = picked_.size();
-    const Shape shape = shape_between(tail, end);
-    const std::size_t start = start_of(tail, shape.length);
-    if (start == tail || !(shape_between(start, tail) == shape)) return false;
+    const Shape& shape = tail_shape_;
+    if (prefix_[tail].length < shape.length) return false;
+    // The longer the tail, the earlier what equals it begins.
+    const std::uint64_t wanted = prefix_[tail].length - shape.length;
+    while (prefix_[square_].length > wanted) --square_;
+    const std::size_t start = square_;
+    if (!have_shape(start, tail, shape)) return false;
     RankList members;
     for (std::size_t i = start; i < tail; ++i) members.merge(ranks_at(picked_[i]));
     if (!members.minus(ranks).empty()) return false;
@@ -359,18 +433,21 @@ class Appender {
 
   void put(std::size_t place, Node node, const RankList& ranks) {
     set_ranks(node, ranks, all_);
-    nodes_.insert(nodes_.begin() + static_cast<std::ptrdiff_t>(place), std::move(node));
+    outlines_.insert(place, std::move(node));
     folded_ = place;
   }
 
   const Trace& trace_;
   std::vector<Node>& nodes_;
+  Outlines outlines_;
   const RankList& all_;
   const std::size_t reach_;
   std::int64_t budget_;
   std::size_t folded_ = 0;
   std::vector<std::size_t> picked_;
-  std::vector<Shape> prefix_;
+  std::vector<Shape> prefix_;  ///< of the picked ones
+  Shape tail_shape_;           ///< of those from the tail that is tried on
+  std::size_t square_ = 0;     ///< where nodes before that tail begin that may equal it
 };
 
 void name_ranks(std::vector<Node>& nodes, const RankList& ranks) {

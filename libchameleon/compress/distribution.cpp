@@ -84,11 +84,6 @@ bool is_amount(const Field& field) {
          std::find(kAmounts.begin(), kAmounts.end(), field.kind) != kAmounts.end();
 }
 
-Inexactness kind_of(const Field& field) {
-  if (field.kind == "count" || field.kind == "bytes") return kInexactCount;
-  return field.kind == "tag" ? kInexactTag : kInexactOther;
-}
-
 /// A parameter with sequences that may become distributions.
 struct Candidate {
   Node* node = nullptr;
@@ -131,6 +126,8 @@ class Limiter {
  public:
   explicit Limiter(Trace& trace) : trace_(trace) { collect(trace.nodes, trace.ranks); }
 
+  std::size_t bytes() const { return bytes_; }
+
   std::size_t limit(std::size_t most_bytes) {
     if (bytes_ <= most_bytes) return 0;
     std::stable_sort(candidates_.begin(), candidates_.end(),
@@ -167,7 +164,7 @@ class Limiter {
       param.for_each_group(ranks, [&](const RankList&, EndPointForm, const ValueSequence& values) {
         has_long = has_long || is_long(values);
       });
-      if (has_long) candidates_.push_back({&node, &param, &ranks, kind_of(call.fields[i]), bytes});
+      if (has_long) candidates_.push_back({&node, &param, &ranks, inexactness_of(call.fields[i]), bytes});
     }
   }
 
@@ -196,5 +193,7 @@ ValueSequence distribution(const ValueSequence& values) {
 std::size_t limit_values(Trace& trace, std::size_t most_bytes) {
   return Limiter(trace).limit(most_bytes);
 }
+
+std::size_t value_bytes(Trace& trace) { return Limiter(trace).bytes(); }
 
 }  // namespace chameleon::compress

@@ -25,5 +25,7 @@ ValueSequence distribution(const ValueSequence& values);
 /// Makes distributions of parameters' values, the longest first, until those that can be take at
 /// most half of `most_bytes`, if they take more than all of it. Gives how many parameters changed.
 std::size_t limit_values(Trace& trace, std::size_t most_bytes);
+/// The memory of the values that it bounds.
+std::size_t value_bytes(Trace& trace);
 
 }  // namespace chameleon::compress

@@ -117,6 +117,7 @@ class BodyLeveller {
       const std::size_t group = elements.group(i);
       std::vector<Node>& list = group == kBare ? loop.body : loop.body[group].body;
       to.push_back(std::move(list[static_cast<std::size_t>(&elements[i] - list.data())]));
+      if (group != kBare) merge_inexact(to.back().inexact, loop.body[group].inexact);
     }
   }
 

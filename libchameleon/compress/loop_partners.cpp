@@ -18,6 +18,22 @@ void add_symbols(std::span<const Node> nodes, std::vector<std::uint64_t>& symbol
   }
 }
 
+/// How often one of the ranks executed `node`, at most.
+std::uint64_t calls_here(const Node& node) {
+  std::uint64_t most = 0;
+  if (node.params.empty()) return most;
+  node.params[0].for_each_group({}, [&](const RankList&, EndPointForm, const ValueSequence& all) {
+    most = std::max(most, all.size());
+  });
+  return most;
+}
+
+std::uint64_t calls_of(std::span<const Node> nodes) {
+  std::uint64_t calls = 0;
+  for (const Node& node : nodes) calls += node.is_loop() ? calls_of(node.body) : calls_here(node);
+  return calls;
+}
+
 /// A loop of a list, and the calls in its body.
 struct GapLoop {
   std::size_t place;
@@ -55,7 +71,11 @@ std::uint64_t shared(const std::vector<std::uint64_t>& a, const std::vector<std:
 class Pairing {
  public:
   Pairing(std::span<const Node> a, std::span<const Node> b, bool top)
-      : a_(loops_of(a)), b_(loops_of(b)), top_(top) {}
+      : a_(loops_of(a)),
+        b_(loops_of(b)),
+        calls_a_(top ? calls_of(a) : 0),
+        calls_b_(top ? calls_of(b) : 0),
+        top_(top) {}
 
   std::vector<std::pair<std::size_t, std::size_t>> best() {
     return a_.size() * b_.size() > kMostPairs ? next_ones() : in_order();
@@ -67,7 +87,15 @@ class Pairing {
     if (!equally_often(a, b)) return 0;
     const std::uint64_t common = shared(a.symbols, b.symbols);
     if (common > 0) return 2 * common;
-    return top_ && is_only(a, a_) && is_only(b, b_) ? 1 : 0;
+    return top_ && is_time_loop(a, a_, calls_a_) && is_time_loop(b, b_, calls_b_) ? 1 : 0;
+  }
+
+  /// Whether ranks spend their calls in `one`, which no other loop of `all` can be taken for. What
+  /// ran equally often by chance is not that: which of two such loops meet would depend on the
+  /// order in which ranks are joined.
+  static bool is_time_loop(const GapLoop& one, const std::vector<GapLoop>& all,
+                           std::uint64_t calls) {
+    return is_only(one, all) && 4 * calls_of(one.loop->body) > 3 * calls;
   }
 
   static bool is_only(const GapLoop& one, const std::vector<GapLoop>& all) {
@@ -113,6 +141,7 @@ class Pairing {
   }
 
   const std::vector<GapLoop> a_, b_;
+  const std::uint64_t calls_a_, calls_b_;  ///< of the two lists, at the top only
   const bool top_;
 };
 

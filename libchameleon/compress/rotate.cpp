@@ -103,6 +103,7 @@ std::vector<Node> written_out(Node loop, const RankList& ranks) {
     std::vector<Node>& last = iterations.emplace_back(hollow(loop.body));
     for (std::size_t i = 0; i < last.size(); ++i) rotate_values(last[i], loop.body[i], ranks);
   }
+  const std::vector<Inexact> inexact = loop.inexact;
   std::vector<Node> out;
   if (left == 1) {
     out = std::move(loop.body);
@@ -112,6 +113,7 @@ std::vector<Node> written_out(Node loop, const RankList& ranks) {
   }
   for (auto last = iterations.rbegin(); last != iterations.rend(); ++last)
     std::move(last->begin(), last->end(), std::back_inserter(out));
+  for (Node& node : out) merge_inexact(node.inexact, inexact);
   return out;
 }
 

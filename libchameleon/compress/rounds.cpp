@@ -114,7 +114,9 @@ class Leveller {
     if (!node.optional) return std::move(node);
     std::size_t first = element;
     while (first > 0 && places_[first - 1] == places_[element]) --first;
-    return std::move(node.body[element - first]);
+    Node taken = std::move(node.body[element - first]);
+    merge_inexact(taken.inexact, node.inexact);
+    return taken;
   }
 
   std::vector<Node>& body_;

@@ -48,7 +48,7 @@ std::uint32_t limited_kinds(const std::vector<Node>& nodes) {
 Shipment prepare(const FlushPlan::Entry& entry, Share& share) {
   Shipment shipment;
   shipment.trace = std::move(share.trace);
-  if (shipment.trace.ranks.size() <= 1) shipment.trace.ranks = entry.ranks;
+  if (of_first_stream(shipment.trace)) shipment.trace.ranks = entry.ranks;
   shipment.values_only = true;
   shipment.kinds = entry.kinds;
   if (entry.by_rules && share.rules != nullptr)
@@ -131,17 +131,18 @@ void Shipment::encode(ByteWriter& writer) const {
   if (!values_only) return writer.raw(encode_trace(trace));
   trace.ranks.encode(writer);
   const std::set<std::uint64_t> at_home = arrays_at_home(trace, kinds);
-  std::vector<const std::vector<std::int64_t>*> sent;
+  std::vector<std::int64_t> sent;
   for (const auto& [id, array] : trace.arrays)
-    if (at_home.count(id) == 0) sent.push_back(&array);
+    if (at_home.count(id) == 0) sent.push_back(static_cast<std::int64_t>(id));
   writer.varint(sent.size());
-  for (const std::vector<std::int64_t>* array : sent) {
+  for (const std::int64_t id : sent) {
     ValueSequence values;
-    for (const std::int64_t element : *array) values.append(element);
+    for (const std::int64_t element : trace.arrays.at(static_cast<std::uint64_t>(id)))
+      values.append(element);
     values.encode(writer);
   }
   encode_inexact(writer, inexact);
-  write_values(writer, trace, [this](const Node& node, std::size_t param) {
+  write_values(writer, trace, sent, [this](const Node& node, std::size_t param) {
     return travels(trace, node, param, kinds);
   });
 }
@@ -190,13 +191,13 @@ bool unpack(const Trace& mine, Shipment& theirs) {
   ByteReader reader(theirs.received);
   Trace& trace = theirs.trace;
   if (!RankList::decode(reader, trace.ranks)) return false;
-  const std::uint64_t arrays = reader.count(1);
-  for (std::uint64_t i = 0; i < arrays && reader.ok(); ++i) {
+  std::vector<std::int64_t> arrays;
+  for (std::uint64_t left = reader.count(1); left != 0 && reader.ok(); --left) {
     ValueSequence values;
     if (!ValueSequence::decode(reader, values)) return false;
     std::vector<std::int64_t> array;
     for (ValueSequence::Cursor cursor(values); !cursor.done();) array.push_back(cursor.next());
-    trace.intern(std::move(array));
+    arrays.push_back(static_cast<std::int64_t>(trace.intern(std::move(array))));
   }
   trace.world_size = mine.world_size;  // tables may follow from it by a formula
   trace.calls = mine.calls;
@@ -204,7 +205,7 @@ bool unpack(const Trace& mine, Shipment& theirs) {
   if (!decode_inexact(reader, theirs.inexact)) return false;
   clear_inexact(trace.nodes);
   declare(trace, theirs.inexact);
-  return read_values(reader, trace, [&](const Node& node, std::size_t param) {
+  return read_values(reader, trace, arrays, [&](const Node& node, std::size_t param) {
     return travels(trace, node, param, theirs.kinds);
   });
 }
@@ -212,6 +213,10 @@ bool unpack(const Trace& mine, Shipment& theirs) {
 }  // namespace
 
 void join_shipments(Shipment& mine, Shipment&& theirs) {
+  if (mine.trace.ranks.empty()) {  // values alone belong to a trace that was lost
+    if (!theirs.values_only) mine = std::move(theirs);
+    return;
+  }
   bool good = true;
   if (!theirs.received.empty()) {
     const Failure failure =

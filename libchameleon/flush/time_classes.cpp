@@ -138,23 +138,49 @@ std::vector<TimeVector> candidates_of(const std::vector<StreamAccounts>& streams
   return candidates;
 }
 
-void TimeVector::encode(ByteWriter& writer) const {
-  write_ns(writer, total_ns);
-  writer.varint(parts.size());
-  for (const Part& part : parts) {
-    writer.u64(part.place);
-    write_ns(writer, part.compute_ns);
-    write_ns(writer, part.communication_ns);
+void join_vectors(TimeVectors& mine, TimeVectors&& theirs, std::uint32_t most) {
+  for (TimeVector& one : theirs.all) mine.all.push_back(std::move(one));
+  select_vectors(mine.all, most);
+}
+
+void TimeVectors::encode(ByteWriter& writer) const {
+  std::map<std::uint64_t, std::uint64_t> places;  // with their numbers
+  for (const TimeVector& one : all)
+    for (const TimeVector::Part& part : one.parts) places.emplace(part.place, 0);
+  writer.varint(places.size());
+  for (std::uint64_t number = 0; auto& [place, numbered] : places) {
+    writer.u64(place);
+    numbered = ++number;
+  }
+  writer.varint(all.size());
+  for (const TimeVector& one : all) {
+    write_ns(writer, one.total_ns);
+    writer.varint(one.parts.size());
+    std::uint64_t before = 0;
+    for (const TimeVector::Part& part : one.parts) {
+      const std::uint64_t number = places[part.place];
+      writer.varint(number - std::exchange(before, number));
+      write_ns(writer, part.compute_ns);
+      write_ns(writer, part.communication_ns);
+    }
   }
 }
 
-bool TimeVector::decode(ByteReader& reader, TimeVector& value) {
-  value.total_ns = read_ns(reader);
-  value.parts.resize(reader.count(10));
-  for (Part& part : value.parts) {
-    part.place = reader.u64();
-    part.compute_ns = read_ns(reader);
-    part.communication_ns = read_ns(reader);
+bool TimeVectors::decode(ByteReader& reader, TimeVectors& value) {
+  std::vector<std::uint64_t> places(reader.count(8));
+  for (std::uint64_t& place : places) place = reader.u64();
+  value.all.resize(reader.count(2));
+  for (TimeVector& one : value.all) {
+    one.total_ns = read_ns(reader);
+    one.parts.resize(reader.count(3));
+    std::uint64_t number = 0;
+    for (TimeVector::Part& part : one.parts) {
+      number += reader.varint();
+      if (number == 0 || number > places.size()) return false;
+      part.place = places[number - 1];
+      part.compute_ns = read_ns(reader);
+      part.communication_ns = read_ns(reader);
+    }
   }
   return reader.ok();
 }
@@ -200,6 +226,16 @@ ClassSums ClassSums::of(const std::vector<StreamAccounts>& streams,
     sums.add(one, nearest);
   }
   return sums;
+}
+
+std::uint32_t ClassSums::first_class() const {
+  std::uint32_t first = 0;
+  const auto lowest = [&](std::uint32_t of) {
+    return streams_[of].empty() ? UINT32_MAX : streams_[of].first();
+  };
+  for (std::uint32_t i = 1; i < streams_.size(); ++i)
+    if (lowest(i) < lowest(first)) first = i;
+  return first;
 }
 
 void ClassSums::join(ClassSums&& other) {
@@ -290,26 +326,61 @@ void read_waits(ByteReader& reader, MarkerWaits& waits) {
 
 }  // namespace
 
+namespace {
+
+/// Means of the streams to which a place matters: none, all like that of the account (which has
+/// then been joined to no other), or the least and the most.
+enum Means : std::uint8_t { kNobodys, kOwn, kRange };
+
+void write_means(ByteWriter& writer, const Histogram& times, double least, double most) {
+  const Means means = least > most                             ? kNobodys
+                      : least == most && least == times.mean() ? kOwn
+                                                               : kRange;
+  writer.u8(means);
+  if (means != kRange) return;
+  write_ns(writer, least);
+  write_ns(writer, most);
+}
+
+void read_means(ByteReader& reader, const Histogram& times, double& least, double& most) {
+  switch (reader.u8()) {
+    case kNobodys: return;
+    case kOwn: least = most = times.mean(); return;
+    case kRange:
+      least = read_ns(reader);
+      most = read_ns(reader);
+      return;
+    default: reader.fail();
+  }
+}
+
+}  // namespace
+
 void ClassSums::encode(ByteWriter& writer) const {
   writer.varint(streams_.size());
   for (const RankList& streams : streams_) streams.encode(writer);
+  // Most symbols follow another event, and precede one.
+  std::map<std::uint64_t, std::uint64_t> symbols;
+  for (const auto& [place, classes] : places_) {
+    symbols.emplace(place.symbol, 0);
+    symbols.emplace(place.predecessor, 0);
+  }
+  writer.varint(symbols.size());
+  for (std::uint64_t number = 0; auto& [symbol, numbered] : symbols) {
+    writer.u64(symbol);
+    numbered = number++;
+  }
   writer.varint(places_.size());
   for (const auto& [place, classes] : places_) {
-    writer.u64(place.symbol);
-    writer.u64(place.predecessor);
+    writer.varint(symbols[place.symbol]);
+    writer.varint(symbols[place.predecessor]);
     writer.varint(classes.size());
     for (const auto& [time_class, sum] : classes) {
       writer.varint(time_class);
       sum.times.compute.encode(writer);
       sum.times.communication.encode(writer);
-      for (const auto& [least, most] :
-           {std::pair(sum.least_compute, sum.most_compute),
-            std::pair(sum.least_communication, sum.most_communication)}) {
-        writer.u8(least <= most ? 1 : 0);
-        if (least > most) continue;
-        write_ns(writer, least);
-        write_ns(writer, most);
-      }
+      write_means(writer, sum.times.compute, sum.least_compute, sum.most_compute);
+      write_means(writer, sum.times.communication, sum.least_communication, sum.most_communication);
     }
   }
   write_waits(writer, waits_);
@@ -320,24 +391,21 @@ bool ClassSums::decode(ByteReader& reader, ClassSums& value) {
   value.streams_.resize(reader.count(1));
   for (RankList& streams : value.streams_)
     if (!RankList::decode(reader, streams)) return false;
-  const std::uint64_t places = reader.count(17);
+  std::vector<std::uint64_t> symbols(reader.count(8));
+  for (std::uint64_t& symbol : symbols) symbol = reader.u64();
+  const std::uint64_t places = reader.count(3);
   for (std::uint64_t i = 0; i < places && reader.ok(); ++i) {
-    Place place{reader.u64(), 0};
-    place.predecessor = reader.u64();
-    auto& classes = value.places_[place];
+    const std::uint64_t symbol = reader.varint(), predecessor = reader.varint();
+    if (symbol >= symbols.size() || predecessor >= symbols.size()) return false;
+    auto& classes = value.places_[{symbols[symbol], symbols[predecessor]}];
     const std::uint64_t count = reader.count(5);
     for (std::uint64_t j = 0; j < count && reader.ok(); ++j) {
       ClassSum& sum = classes[static_cast<std::uint32_t>(reader.varint())];
       if (!Histogram::decode(reader, sum.times.compute) ||
           !Histogram::decode(reader, sum.times.communication))
         return false;
-      for (const auto& [least, most] :
-           {std::pair(&sum.least_compute, &sum.most_compute),
-            std::pair(&sum.least_communication, &sum.most_communication)}) {
-        if (reader.u8() == 0) continue;
-        *least = read_ns(reader);
-        *most = read_ns(reader);
-      }
+      read_means(reader, sum.times.compute, sum.least_compute, sum.most_compute);
+      read_means(reader, sum.times.communication, sum.least_communication, sum.most_communication);
     }
   }
   read_waits(reader, value.waits_);

@@ -51,11 +51,16 @@ struct TimeVector {
   };
   double total_ns = 0;
   std::vector<Part> parts;  ///< by place
-
-  void encode(ByteWriter& writer) const;
-  static bool decode(ByteReader& reader, TimeVector& value);
 };
 TimeVector vector_of(const Accounts& accounts);
+
+/// Vectors on their way: many have the same places, which are sent once.
+struct TimeVectors {
+  std::vector<TimeVector> all;
+
+  void encode(ByteWriter& writer) const;
+  static bool decode(ByteReader& reader, TimeVectors& value);
+};
 
 /// How far streams are from each other, of such as these. O(vectors x places) to make, O(places) to
 /// use.
@@ -73,6 +78,8 @@ class TimeDistance {
 
 /// Leaves at most `most`, in the order they have.
 void select_vectors(std::vector<TimeVector>& vectors, std::uint32_t most);
+/// The same of both.
+void join_vectors(TimeVectors& mine, TimeVectors&& theirs, std::uint32_t most);
 
 /// The times of classes at a place, on the way up.
 struct ClassSum {
@@ -86,6 +93,8 @@ class ClassSums {
   static ClassSums of(const std::vector<StreamAccounts>& streams,
                       const std::vector<TimeVector>& classes);
   void join(ClassSums&& other);
+  /// Where these are a rank's: the class of its first stream.
+  std::uint32_t first_class() const;
   /// Classes in order of their first streams; places that take hardly any time for all of them.
   TimeTable table() &&;
 
@@ -110,22 +119,24 @@ template <class World>
 std::vector<TimeVector> agreed_classes(
     World& world, const std::vector<std::uint32_t>& members,
     typename World::template PerRank<std::vector<TimeVector>> vectors, std::uint32_t most) {
-  auto all = world.reduce(members, std::move(vectors),
-                          [&](std::vector<TimeVector>& mine, std::vector<TimeVector>&& theirs) {
-                            for (TimeVector& one : theirs) mine.push_back(std::move(one));
-                            select_vectors(mine, most);
-                          });
-  return world.broadcast(std::move(all));
+  auto sent = world.map(vectors, [](std::uint32_t, std::vector<TimeVector>& mine) {
+    return TimeVectors{std::move(mine)};
+  });
+  auto all = world.reduce(members, std::move(sent), [&](TimeVectors& mine, TimeVectors&& theirs) {
+    join_vectors(mine, std::move(theirs), most);
+  });
+  return world.broadcast(std::move(all)).all;
 }
 
 /// The table at rank 0, and nothing elsewhere; nothing either if rank 0 or more than a few ranks
 /// cannot take part. `ready`: this rank can. A rank that cannot, for lack of memory, sends nothing
 /// and forwards nothing, since MPI itself may need memory for it: the table is without it.
-/// Collective.
-template <class World>
+/// `learn(rank, class)` gets the number, among the classes that all ranks know, of the class that a
+/// rank's first stream is in. Collective.
+template <class World, class Learn>
 std::optional<TimeTable> gather_times(
     World& world, typename World::template PerRank<std::vector<StreamAccounts>> accounts,
-    std::uint32_t most, bool ready = true) {
+    std::uint32_t most, bool ready, Learn learn) {
   auto vectors = world.map(accounts, [&](std::uint32_t, std::vector<StreamAccounts>& mine) {
     return candidates_of(mine, most);
   });
@@ -145,6 +156,8 @@ std::optional<TimeTable> gather_times(
   auto sums = world.map(accounts, [&](std::uint32_t, std::vector<StreamAccounts>& mine) {
     return ClassSums::of(mine, classes);
   });
+  world.map(sums,
+            [&](std::uint32_t rank, const ClassSums& mine) { learn(rank, mine.first_class()); });
   auto whole = world.reduce(members, std::move(sums), [](ClassSums& mine, ClassSums&& theirs) {
     mine.join(std::move(theirs));
   });
@@ -152,6 +165,14 @@ std::optional<TimeTable> gather_times(
   std::optional<TimeTable> table;
   world.attempt([&] { table = std::move(*whole).table(); });
   return table;
+}
+
+/// The overload for those who need not learn.
+template <class World>
+std::optional<TimeTable> gather_times(
+    World& world, typename World::template PerRank<std::vector<StreamAccounts>> accounts,
+    std::uint32_t most, bool ready = true) {
+  return gather_times(world, std::move(accounts), most, ready, [](std::uint32_t, std::uint32_t) {});
 }
 
 }  // namespace chameleon::flush

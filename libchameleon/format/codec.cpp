@@ -277,7 +277,9 @@ void read_online(ByteReader& in, OnlineFacts& online) {
 
 }  // namespace
 
-Bytes encode_trace(const Trace& trace) {
+Bytes encode_trace(const Trace& trace) { return encode_trace(trace, PackedFacts(trace.facts)); }
+
+Bytes encode_trace(const Trace& trace, const PackedFacts& of_ranks) {
   ByteWriter out, nodes;
   const CallFields by_hash = write_nodes(nodes, trace);
   section(out, kRun, [&](ByteWriter& w) { write_run(w, trace); });
@@ -295,7 +297,7 @@ Bytes encode_trace(const Trace& trace) {
       }
     }
   });
-  section(out, kFacts, [&](ByteWriter& w) { write_facts(w, trace); });
+  section(out, kFacts, [&](ByteWriter& w) { write_facts(w, trace, of_ranks); });
   section(out, kOnline, [&](ByteWriter& w) { write_online(w, trace.online); });
   if (!trace.series.empty())
     section(out, kSeries, [&](ByteWriter& w) { write_series(w, trace.series); });

@@ -7,12 +7,15 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "format/packed_facts.h"
 #include "model/trace.h"
 
 namespace chameleon::format {
 
 /// A trace as bytes between ranks: one commit's payload, uncompressed.
 Bytes encode_trace(const Trace& trace);
+/// The same with these facts of ranks in place of those in the trace.
+Bytes encode_trace(const Trace& trace, const PackedFacts& of_ranks);
 Result<Trace> decode_trace(std::span<const std::uint8_t> bytes);
 
 }  // namespace chameleon::format

@@ -7,14 +7,23 @@ namespace {
 void write_block(ByteWriter& out, std::span<const std::int64_t> numbers, std::uint64_t& base) {
   const auto [least, most] = std::minmax_element(numbers.begin(), numbers.end());
   const auto low = static_cast<std::uint64_t>(*least);
-  const int width = std::bit_width(static_cast<std::uint64_t>(*most) - low);
+  int width = std::bit_width(static_cast<std::uint64_t>(*most) - low), shift = 0;
+  if (width > 0) {
+    std::uint64_t any = 0;
+    for (const std::int64_t number : numbers) any |= static_cast<std::uint64_t>(number) - low;
+    // Worth its byte.
+    if (static_cast<std::size_t>(std::countr_zero(any)) * numbers.size() > 8)
+      shift = std::countr_zero(any);
+  }
+  width -= shift;
   out.svarint(static_cast<std::int64_t>(low - base));
-  out.u8(static_cast<std::uint8_t>(width));
+  out.u8(static_cast<std::uint8_t>(width + (shift > 0 ? kShifted : 0)));
+  if (shift > 0) out.u8(static_cast<std::uint8_t>(shift));
   base = low;
   unsigned held = 0;  // bits of a byte that is not full yet
   int have = 0;
   for (const std::int64_t number : numbers) {
-    std::uint64_t offset = static_cast<std::uint64_t>(number) - low;
+    std::uint64_t offset = (static_cast<std::uint64_t>(number) - low) >> shift;
     for (int left = width; left > 0;) {
       const int taken = std::min(8 - have, left);
       held |= static_cast<unsigned>(offset & ((1U << taken) - 1)) << have;
@@ -33,14 +42,21 @@ void write_block(ByteWriter& out, std::span<const std::int64_t> numbers, std::ui
 }  // namespace
 
 Encoded encode(std::span<const std::int64_t> numbers) {
-  ValueSequence sequence;
-  for (const std::int64_t number : numbers) sequence.append(number);
-  ByteWriter regular;
-  sequence.encode(regular);
   ByteWriter packed;
   std::uint64_t base = 0;
   for (std::size_t i = 0; i < numbers.size(); i += kBlock)
     write_block(packed, numbers.subspan(i, std::min(kBlock, numbers.size() - i)), base);
+  // A sequence that takes far more memory than the other form has bytes is none.
+  constexpr std::size_t kLook = 4096, kTimes = 16;
+  ValueSequence sequence;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    sequence.append(numbers[i]);
+    if (i % kLook == kLook - 1 &&
+        sequence.memory_bytes() > kTimes * (packed.bytes().size() + kLook))
+      return {true, packed.take()};
+  }
+  ByteWriter regular;
+  sequence.encode(regular);
   if (packed.bytes().size() < regular.bytes().size()) return {true, packed.take()};
   return {false, regular.take()};
 }

@@ -3,7 +3,8 @@
 
 /// One number for each of many ranks, as bytes. Equal and regular numbers are a value sequence, a
 /// few bytes however many; numbers that are merely near each other are packed: blocks of 32, each
-/// as wide as the largest distance from its least number needs. The file says which it is.
+/// as wide as the largest distance from its least number needs, in units of the power of two that
+/// all distances are multiples of. The file says which it is.
 
 #include <algorithm>
 #include <array>
@@ -17,6 +18,8 @@
 namespace chameleon::format::column {
 
 inline constexpr std::size_t kBlock = 32;
+/// Added to the width of a block whose distances are multiples of a power of two, which follows.
+inline constexpr unsigned kShifted = 128;
 
 struct Encoded {
   bool packed = false;
@@ -34,9 +37,10 @@ bool read_packed(ByteReader& in, std::uint64_t count, F f) {
   std::uint64_t base = 0;
   for (; count != 0 && in.ok(); count -= std::min<std::uint64_t>(count, kBlock)) {
     base += static_cast<std::uint64_t>(in.svarint());
-    const unsigned width = in.u8();
+    const unsigned head = in.u8(), width = head % kShifted;
+    const unsigned shift = head >= kShifted ? in.u8() : 0;
     const std::uint64_t here = std::min<std::uint64_t>(count, kBlock);
-    if (width > 64) in.fail();
+    if (width + shift > 64 || (head >= kShifted && width == 0)) in.fail();
     const std::span<const std::uint8_t> bits = in.raw((here * width + 7) / 8);
     if (!in.ok()) return false;
     for (std::uint64_t i = 0; i < here; ++i) {
@@ -47,7 +51,7 @@ bool read_packed(ByteReader& in, std::uint64_t count, F f) {
         offset |= part << (bit - i * width);
         bit += taken;
       }
-      f(static_cast<std::int64_t>(base + offset));
+      f(static_cast<std::int64_t>(base + (offset << shift)));
     }
   }
   return in.ok();

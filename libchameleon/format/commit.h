@@ -43,9 +43,13 @@ Bytes header();
 /// Levels of zstd: ranks may wait while rank 0 writes during the run.
 inline constexpr int kQuick = 3, kSmall = 9;
 /// A commit of an encoded trace, compressed if that makes it smaller: in `context`, or, without
-/// one, in one of its own.
+/// one, in one of its own; behind the bytes that come `before` it.
 Bytes frame(const char* mark, std::span<const std::uint8_t> plain, int level = kSmall,
-            ZSTD_CCtx_s* context = nullptr);
+            ZSTD_CCtx_s* context = nullptr, Bytes before = {});
+/// Whether this is one commit, as it was written.
+bool is_intact(std::span<const std::uint8_t> frame);
+/// Makes a commit one of another kind.
+void set_mark(Bytes& frame, const char* mark);
 /// `count` more of the delta before.
 Bytes repeat_frame(std::uint64_t count);
 

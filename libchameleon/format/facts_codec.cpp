@@ -30,32 +30,21 @@ static_assert(known_to_format(kRankFacts) && known_to_format(kRunFacts) &&
 /// Columns, one after the other: of each a head, and its values for all ranks.
 class ColumnWriter {
  public:
-  void add(const Fact& fact, std::uint64_t number, const std::vector<std::int64_t>& values) {
-    if (all_zero(values)) return;
-    add_column(number, {fact.name, fact.unit, static_cast<std::uint8_t>(fact.join)}, values, {});
+  void add(const Fact& fact, std::uint64_t number, const column::Encoded& values,
+           const std::vector<std::string>& texts) {
+    add_column(fact.since_minor() < kSelfDescribing ? number : 0,
+               {fact.name, fact.unit, static_cast<std::uint8_t>(fact.join)}, values, texts);
   }
-  void add(const Fact& fact, std::uint64_t number, const std::vector<std::string>& values) {
-    if (std::all_of(values.begin(), values.end(), [](const auto& v) { return v.empty(); })) return;
-    std::map<std::string, std::int64_t> places;
-    std::vector<std::string> texts;
-    std::vector<std::int64_t> numbers;
-    for (const std::string& value : values) {
-      const auto [place, added] = places.emplace(value, static_cast<std::int64_t>(texts.size()));
-      if (added) texts.push_back(value);
-      numbers.push_back(place->second);
-    }
-    add_column(number, {fact.name, fact.unit, static_cast<std::uint8_t>(fact.join)}, numbers,
-               texts);
-  }
-  void add(const CarriedFact& fact, const Trace& trace) {
+  void add(const CarriedFact& fact, const RankList& ranks) {
     std::vector<std::string> texts = fact.texts;
     const auto absent = static_cast<std::int64_t>(fact.is_text ? texts.size() : 0);
     std::vector<std::int64_t> values;
     ValueSequence::Cursor cursor(fact.values);
-    for (const auto& [rank, facts] : trace.facts)
+    ranks.for_each([&](std::uint32_t rank) {
       values.push_back(fact.ranks.contains(rank) ? cursor.next() : absent);
+    });
     if (fact.is_text && fact.values.size() < values.size()) texts.emplace_back();
-    add_column(0, {fact.name, fact.unit, fact.join}, values, texts);
+    add_column(0, {fact.name, fact.unit, fact.join}, column::encode(values), texts);
   }
   void write(ByteWriter& out) {
     out.varint(count_);
@@ -68,13 +57,8 @@ class ColumnWriter {
     std::uint8_t join;
   };
 
-  static bool all_zero(const std::vector<std::int64_t>& values) {
-    return std::all_of(values.begin(), values.end(), [](std::int64_t value) { return value == 0; });
-  }
-
   void add_column(std::uint64_t number, const Description& described,
-                  const std::vector<std::int64_t>& values, const std::vector<std::string>& texts) {
-    const column::Encoded encoded = column::encode(values);
+                  const column::Encoded& encoded, const std::vector<std::string>& texts) {
     columns_.varint(4 * number + (encoded.packed ? kPacked : 0U) + (texts.empty() ? 0U : kText));
     if (number == 0) {
       columns_.text(described.name);
@@ -287,26 +271,13 @@ void read_later_fact(ByteReader& in, Trace& trace) {
 
 }  // namespace
 
-void write_facts(ByteWriter& out, const Trace& trace) {
-  RankList ranks;
-  for (const auto& [rank, facts] : trace.facts) ranks.insert(rank);
-  ranks.encode(out);
+void write_facts(ByteWriter& out, const Trace& trace, const PackedFacts& of_ranks) {
+  of_ranks.ranks().encode(out);
   ColumnWriter columns;
-  std::uint64_t number = 0;
-  for_each_rank_fact([&]<class T>(const Fact& fact, T RankFacts::*member) {
-    ++number;
-    std::vector<std::conditional_t<std::is_same_v<T, std::string>, std::string, std::int64_t>>
-        values;
-    values.reserve(trace.facts.size());
-    for (const auto& [rank, facts] : trace.facts)
-      if constexpr (std::is_same_v<T, std::string>)
-        values.push_back(facts.*member);
-      else
-        values.push_back(static_cast<std::int64_t>(facts.*member));
-    columns.add(fact, fact.since_minor() < kSelfDescribing ? number : 0, values);
-  });
+  of_ranks.for_each([&](const Fact& fact, std::uint64_t number, const auto& values,
+                        const auto& texts) { columns.add(fact, number, values, texts); });
   for (const CarriedFact& fact : trace.carried)
-    if (!fact.of_run) columns.add(fact, trace);
+    if (!fact.of_run) columns.add(fact, of_ranks.ranks());
   columns.write(out);
   write_later_facts(out, trace);
 }

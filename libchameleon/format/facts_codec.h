@@ -8,11 +8,13 @@
 /// with.
 
 #include "base/bytes.h"
+#include "format/packed_facts.h"
 #include "model/trace.h"
 
 namespace chameleon::format {
 
-void write_facts(ByteWriter& out, const Trace& trace);
+/// Those of ranks as they are packed, whatever the trace has.
+void write_facts(ByteWriter& out, const Trace& trace, const PackedFacts& of_ranks);
 void read_facts(ByteReader& in, Trace& trace);
 
 /// The columns of a section before 1.4: the facts that came with version 1.`minor`.

@@ -10,12 +10,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "format/packed_facts.h"
 #include "model/trace.h"
 
 namespace chameleon::format {
@@ -43,14 +45,21 @@ Result<Trace> parse_trace(std::span<const std::uint8_t> bytes, const std::string
 Status create_trace_file(const std::string& path, const Trace& trace);
 /// Writes a new file beside `path`, syncs, and renames over it.
 Status replace_trace_file(const std::string& path, const Trace& trace);
+/// The same of a trace that is longer than memory: `first`, then commits of deltas as `next_delta`
+/// gives them, until it gives nothing, then `last` as another delta.
+Status replace_trace_file(const std::string& path, const Trace& first,
+                          const std::function<Bytes()>& next_delta, const Trace& last);
+/// Such a commit.
+Bytes delta_commit(const Trace& delta);
 
 /// Keeps a file equal to a trace that grows. A step costs its delta, or 40 bytes if it
 /// equals the one before; when the deltas outgrow what they are appended to (and 64 KiB) the
-/// file is written anew beside and renamed over. So the file stays within twice its compact
-/// size and 64 KiB, and all writing within a small multiple of the deltas. It is synced at
-/// most every `sync_every`, and always when complete. A failure (a full disk) leaves the
-/// last good state, is reported once, and is repaired by a new file as soon as that
-/// succeeds.
+/// file is written anew beside and renamed over. A trace that is longer than memory is let go of
+/// part by part: rewriting then copies these parts, and is no more than their joined deltas. So the
+/// file stays within twice its compact size and 64 KiB, and all writing within a small multiple of
+/// the deltas. It is synced at most every `sync_every`, and always when complete. A failure (a full
+/// disk) leaves the last good state, is reported once, and is repaired by a new file as soon as
+/// that succeeds.
 class TraceWriter {
  public:
   /// Creates `path` with `first`, durably; fails if it exists (errno EEXIST).
@@ -63,9 +72,19 @@ class TraceWriter {
 
   /// Writes what came next: `online` is all of it, after append(online, partial).
   Status append(const Trace& partial, const Trace& online);
+  /// The same in two steps, between which `partial` can be moved to `online`.
+  void stage(const Trace& partial);
+  Status write(const Trace& online);
   /// Replaces the file's content by `whole`, durably. If it fails, the last good
-  /// state stays.
+  /// state stays. Not after `let_go`.
   Status finish(const Trace& whole);
+  /// The same with these facts of ranks in place of those in the trace.
+  Status finish(const Trace& whole, const PackedFacts& of_ranks);
+
+  /// For a trace that is longer than memory: what was written stays in the file as it is, and the
+  /// `online` of all that follows is only what comes from here on. False, and nothing changes, if
+  /// the file lacks something, or would take too long to read.
+  bool let_go(const Trace& online);
 
   /// Puts a commit aside for when there is no memory to make one.
   void keep_last_words(const Trace& delta);

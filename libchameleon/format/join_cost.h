@@ -23,6 +23,7 @@ class JoinCost {
 
   /// Adds up what joining a delta so often takes; gives all steps so far.
   std::uint64_t add(const Trace& delta, std::uint64_t times = 1);
+  std::uint64_t steps() const { return steps_; }
 
  private:
   /// Intervals in the trace that deltas are joined to, at most, and its times.

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "format/rank_formula.h"
+#include "format/value_parts.h"
 #include "model/coded_values.h"
 
 namespace chameleon::format {
@@ -39,9 +40,8 @@ class NodeWriter {
 
   /// Fields of arrays are written as places in the table, but for those of `by_hash`; to these a
   /// field is added that has another array.
-  void name_arrays(const Trace& trace, CallFields& by_hash) {
-    for (const auto& [id, array] : trace.arrays)
-      arrays_.emplace(static_cast<std::int64_t>(id), arrays_.size());
+  void name_arrays(const std::vector<std::int64_t>& ids, CallFields& by_hash) {
+    for (const std::int64_t id : ids) arrays_.emplace(id, arrays_.size());
     by_hash_ = &by_hash;
   }
 
@@ -64,7 +64,7 @@ class NodeWriter {
       if (!node.ranks.empty()) node.ranks.encode(out_);
       if (node.is_loop() && written(node, 0)) param(node.iterations);
       for (std::size_t i = 0; i < node.params.size(); ++i)
-        if (written(node, i)) param(node.params[i]);
+        if (written(node, i)) field(node, i);
       times(node);
       values(node.body, written);
     }
@@ -98,13 +98,15 @@ class NodeWriter {
     }
     out_.varint(symbol_places_.at(node.symbol()) - 1);
     out_.varint(node.params.size());
-    for (std::size_t i = 0; i < node.params.size(); ++i) {
-      const std::pair field(node.call, i);
-      found_all_ = true;
-      param(node.params[i], is_by_place(field) ? &place_ : nullptr);
-      if (!found_all_) by_hash_->insert(field);
-    }
+    for (std::size_t i = 0; i < node.params.size(); ++i) field(node, i);
     times(node);
+  }
+
+  void field(const Node& node, std::size_t i) {
+    const std::pair of(node.call, i);
+    found_all_ = true;
+    param(node.params[i], is_by_place(of) ? &place_ : nullptr);
+    if (!found_all_) by_hash_->insert(of);
   }
 
   bool is_by_place(const std::pair<std::uint16_t, std::size_t>& field) const {
@@ -137,7 +139,7 @@ class NodeWriter {
 
   // 0: one group. 1: groups. 2: every rank of its own with one value, written as
   // a rank set and the values in rank order, which compress as a sequence. 3: the same, where a
-  // formula gives the values.
+  // formula gives the values. 1 with a form: the parts of ValueParts.
   void param(const Param& value, const Place* place = nullptr) {
     if (!value.grouped()) {
       out_.u8(static_cast<std::uint8_t>(static_cast<int>(value.form()) << 2));
@@ -145,6 +147,10 @@ class NodeWriter {
       return;
     }
     if (table(value, place)) return;
+    if (const auto split = ValueParts::of(value.groups())) {
+      out_.u8(static_cast<std::uint8_t>(1 | ((static_cast<int>(split->form) + 1) << 2)));
+      return split->encode(out_, [&](const ValueSequence& values) { write(values, place); });
+    }
     out_.u8(1);
     out_.varint(value.groups().size());
     for (const ParamGroup& group : value.groups()) {
@@ -247,7 +253,7 @@ class NodeReader {
       if (in_.u8() != 0) ranks(node.ranks);
       if (node.is_loop() && written(node, 0)) param(node.iterations = Param());
       for (std::size_t i = 0; i < node.params.size(); ++i)
-        if (written(node, i)) param(node.params[i] = Param());
+        if (written(node, i)) param(node.params[i] = Param(), arrays_of({node.call, i}));
       node.times.clear();
       times(node);
       values(node.body, written);
@@ -287,9 +293,14 @@ class NodeReader {
     if (call == calls_.end() || params != call->second.fields.size()) in_.fail();
     if (in_.ok()) node.params.reserve(std::min(params, kMostReserved));
     for (std::uint64_t i = 0; i < params && in_.ok(); ++i)
-      param(node.params.emplace_back(),
-            order_.by_place.contains({node.call, i}) ? &order_.arrays : nullptr);
+      param(node.params.emplace_back(), arrays_of({node.call, i}));
     times(node);
+  }
+
+  /// The table whose places a field has instead of hashes, or null.
+  const std::vector<std::int64_t>* arrays_of(
+      const std::pair<std::uint16_t, std::size_t>& field) const {
+    return order_.by_place.contains(field) ? &order_.arrays : nullptr;
   }
 
   void times(Node& node) {
@@ -340,6 +351,10 @@ class NodeReader {
     if (layout == 0) {
       result.set_form(form(flags >> 2));
       if (!ValueSequence::decode(in_, result.values(), names)) in_.fail();
+    } else if (layout == 1 && flags != 1) {
+      ValueParts parts;
+      parts.form = form((flags >> 2) - 1U);
+      if (ValueParts::decode(in_, most_ranks_, names, parts)) result.set_groups(parts.groups());
     } else if (layout == 1) {
       std::vector<ParamGroup> groups(in_.count(3));
       for (ParamGroup& group : groups) {
@@ -405,11 +420,13 @@ std::vector<std::uint64_t> node_symbols(const std::vector<Node>& nodes) {
 
 CallFields write_nodes(ByteWriter& out, const Trace& trace) {
   CallFields by_hash;
+  std::vector<std::int64_t> arrays;
+  for (const auto& [id, array] : trace.arrays) arrays.push_back(static_cast<std::int64_t>(id));
   for (;;) {
     const std::size_t known = by_hash.size();
     ByteWriter nodes;
     NodeWriter writer(nodes, trace, trace.complete);  // others are written while ranks wait
-    writer.name_arrays(trace, by_hash);
+    writer.name_arrays(arrays, by_hash);
     writer.symbols();
     writer.list(trace.nodes);
     if (by_hash.size() != known) continue;
@@ -424,13 +441,36 @@ void read_nodes(ByteReader& in, const TableOrder& order, Trace& trace) {
   trace.nodes = reader.list(0);
 }
 
-void write_values(ByteWriter& out, const Trace& trace, const WrittenParam& written) {
-  NodeWriter(out, trace).values(trace.nodes, written);
+void write_values(ByteWriter& out, const Trace& trace, const std::vector<std::int64_t>& arrays,
+                  const WrittenParam& written) {
+  CallFields by_hash;
+  for (;;) {
+    const std::size_t known = by_hash.size();
+    ByteWriter values;
+    NodeWriter writer(values, trace);
+    writer.name_arrays(arrays, by_hash);
+    writer.values(trace.nodes, written);
+    if (by_hash.size() != known) continue;
+    out.varint(by_hash.size());
+    for (const auto& [call, field] : by_hash) {
+      out.varint(call);
+      out.varint(field);
+    }
+    return out.raw(values.bytes());
+  }
 }
 
-bool read_values(ByteReader& in, Trace& trace, const WrittenParam& written) {
-  const TableOrder none;
-  NodeReader reader(in, none, trace);
+bool read_values(ByteReader& in, Trace& trace, const std::vector<std::int64_t>& arrays,
+                 const WrittenParam& written) {
+  TableOrder order{{}, arrays, {}};
+  for (const auto& [id, call] : trace.calls)
+    for (std::size_t i = 0; i < call.fields.size(); ++i)
+      if (call.fields[i].stored == FieldKind::kArray) order.by_place.insert({id, i});
+  for (std::uint64_t left = in.count(2); left != 0 && in.ok(); --left) {
+    const auto call = static_cast<std::uint16_t>(in.varint());
+    order.by_place.erase({call, in.varint()});
+  }
+  NodeReader reader(in, order, trace);
   reader.symbols_of(trace.nodes);
   reader.values(trace.nodes, written);
   return in.ok();

@@ -53,10 +53,13 @@ void read_nodes(ByteReader& in, const TableOrder& order, Trace& trace);
 
 /// Whether a parameter of a node is written. A loop has one parameter, its iterations.
 using WrittenParam = std::function<bool(const Node&, std::size_t)>;
-/// Parameters, iteration counts, rank sets and times of the nodes, in order.
-void write_values(ByteWriter& out, const Trace& trace, const WrittenParam& written);
+/// Parameters, iteration counts, rank sets and times of the nodes, in order. `arrays` are the
+/// content hashes of those that the receiver has, in an order that it knows.
+void write_values(ByteWriter& out, const Trace& trace, const std::vector<std::int64_t>& arrays,
+                  const WrittenParam& written);
 /// Puts what `write_values` wrote of a trace of the same structure into `trace`,
 /// a copy of the receiver's own, which keeps what was not written.
-bool read_values(ByteReader& in, Trace& trace, const WrittenParam& written);
+bool read_values(ByteReader& in, Trace& trace, const std::vector<std::int64_t>& arrays,
+                 const WrittenParam& written);
 
 }  // namespace chameleon::format

@@ -61,7 +61,7 @@ struct RankFormula {
 };
 
 /// The formula that gives exactly these values, by stream, in a job of `size` ranks, if there is
-/// one and at least four values. O(divisors of size), and O(values) for those that fit.
+/// one and at least four values. O(square root of size), and O(values) for those that fit.
 inline std::optional<RankFormula> find_formula(const std::map<std::uint32_t, std::int64_t>& values,
                                                EndPointForm form, std::uint32_t size) {
   if (values.size() < 4 || size == 0) return std::nullopt;
@@ -77,11 +77,20 @@ inline std::optional<RankFormula> find_formula(const std::map<std::uint32_t, std
     const RankFormula formula{RankFormula::Kind::kXor, rank ^ static_cast<std::uint32_t>(first), 1};
     if (formula.a != 0 && fits(formula)) return formula;
   }
-  for (std::uint32_t group = 1; group <= 2; ++group)
-    for (std::uint32_t a = 2; size % group == 0 && a < size / group; ++a)
-      if (size / group % a == 0)
-        if (const RankFormula formula{RankFormula::Kind::kTranspose, a, group}; fits(formula))
-          return formula;
+  for (std::uint32_t group = 1; group <= 2; ++group) {
+    if (size % group != 0) continue;
+    const std::uint32_t ranks = size / group;
+    const auto fits_with = [&](std::uint32_t a) {
+      return fits({RankFormula::Kind::kTranspose, a, group});
+    };
+    std::uint32_t a = 2;  // divisors up to the square root, then the others, ascending
+    for (; a <= ranks / a; ++a)
+      if (ranks % a == 0 && fits_with(a))
+        return RankFormula{RankFormula::Kind::kTranspose, a, group};
+    for (--a; a >= 2; --a)
+      if (ranks % a == 0 && ranks / a != a && fits_with(ranks / a))
+        return RankFormula{RankFormula::Kind::kTranspose, ranks / a, group};
+  }
   return std::nullopt;
 }
 

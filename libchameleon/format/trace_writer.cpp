@@ -5,6 +5,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 
 #include "base/hash.h"
@@ -45,37 +46,64 @@ Bytes header() {
 
 namespace {
 
-Bytes framed(const char* mark, std::uint32_t flags, std::uint64_t plain_size,
-             std::span<const std::uint8_t> stored) {
-  Bytes bytes(kFrameSize);
+/// Writes the frame of `stored` into the `kFrameSize` bytes before it.
+void fill_frame(const char* mark, std::uint32_t flags, std::uint64_t plain_size,
+                std::span<std::uint8_t> framed) {
+  std::uint8_t* const at = framed.data();
+  const std::span<const std::uint8_t> stored = framed.subspan(kFrameSize);
   const std::uint64_t stored_size = stored.size();
   const std::uint64_t checksum = hash_bytes(stored.data(), stored.size());
-  std::memcpy(bytes.data(), mark, 4);
-  std::memcpy(bytes.data() + 4, &flags, 4);
-  std::memcpy(bytes.data() + 8, &stored_size, 8);
-  std::memcpy(bytes.data() + 16, &plain_size, 8);
-  std::memcpy(bytes.data() + 24, &checksum, 8);
-  const std::uint64_t own = hash_bytes(bytes.data(), 32);
-  std::memcpy(bytes.data() + 32, &own, 8);
-  bytes.insert(bytes.end(), stored.begin(), stored.end());
-  return bytes;
+  std::memcpy(at, mark, 4);
+  std::memcpy(at + 4, &flags, 4);
+  std::memcpy(at + 8, &stored_size, 8);
+  std::memcpy(at + 16, &plain_size, 8);
+  std::memcpy(at + 24, &checksum, 8);
+  const std::uint64_t own = hash_bytes(at, 32);
+  std::memcpy(at + 32, &own, 8);
 }
 
 }  // namespace
 
-Bytes frame(const char* mark, std::span<const std::uint8_t> plain, int level,
-            ZSTD_CCtx_s* context) {
-  Bytes packed(ZSTD_compressBound(plain.size()));
+Bytes frame(const char* mark, std::span<const std::uint8_t> plain, int level, ZSTD_CCtx_s* context,
+            Bytes before) {
+  const std::size_t at = before.size(), data = at + kFrameSize;
+  Bytes& bytes = before;
+  bytes.resize(data + ZSTD_compressBound(plain.size()));
+  std::uint8_t* const to = bytes.data() + data;
+  const std::size_t room = bytes.size() - data;
   const std::size_t size =
-      context == nullptr
-          ? ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), level)
-          : ZSTD_compressCCtx(context, packed.data(), packed.size(), plain.data(), plain.size(),
-                              level);
-  if (ZSTD_isError(size) != 0 || size >= plain.size()) return framed(mark, 0, plain.size(), plain);
-  return framed(mark, kCompressed, plain.size(), std::span(packed).first(size));
+      context == nullptr ? ZSTD_compress(to, room, plain.data(), plain.size(), level)
+                         : ZSTD_compressCCtx(context, to, room, plain.data(), plain.size(), level);
+  const bool smaller = ZSTD_isError(size) == 0 && size < plain.size();
+  if (!smaller) std::memcpy(to, plain.data(), plain.size());
+  bytes.resize(data + (smaller ? size : plain.size()));
+  fill_frame(mark, smaller ? kCompressed : 0, plain.size(), std::span(bytes).subspan(at));
+  return before;
 }
 
-Bytes repeat_frame(std::uint64_t count) { return framed(kRepeat, 0, count, {}); }
+bool is_intact(std::span<const std::uint8_t> frame) {
+  if (frame.size() < kFrameSize) return false;
+  const auto load = [&](std::size_t at) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, frame.data() + at, sizeof value);
+    return value;
+  };
+  const auto stored = frame.subspan(kFrameSize);
+  return load(32) == hash_bytes(frame.data(), 32) && load(8) == stored.size() &&
+         load(24) == hash_bytes(stored.data(), stored.size());
+}
+
+void set_mark(Bytes& frame, const char* mark) {
+  std::memcpy(frame.data(), mark, 4);
+  const std::uint64_t own = hash_bytes(frame.data(), 32);
+  std::memcpy(frame.data() + 32, &own, 8);
+}
+
+Bytes repeat_frame(std::uint64_t count) {
+  Bytes bytes(kFrameSize);
+  fill_frame(kRepeat, 0, count, bytes);
+  return bytes;
+}
 
 }  // namespace commit
 
@@ -88,22 +116,27 @@ constexpr std::uint64_t kLeastCompaction = 64U << 10;
 /// A larger context of zstd is not kept for the next delta.
 constexpr std::size_t kMostContext = std::size_t{1} << 20;
 
-Bytes whole_file(const Trace& trace) {
-  Bytes bytes = commit::header();
-  const Bytes first = commit::frame(commit::kWhole, encode_trace(trace),
-                                    trace.complete ? commit::kSmall : commit::kQuick);
-  bytes.insert(bytes.end(), first.begin(), first.end());
-  return bytes;
+Bytes whole_file(const Trace& trace, const PackedFacts& of_ranks) {
+  return commit::frame(commit::kWhole, encode_trace(trace, of_ranks),
+                       trace.complete ? commit::kSmall : commit::kQuick, nullptr, commit::header());
 }
+Bytes whole_file(const Trace& trace) { return whole_file(trace, PackedFacts(trace.facts)); }
 
-/// A new file, on disk; a failed one is removed.
-Result<File> create_file(const std::string& path, std::span<const std::uint8_t> bytes) {
-  File file(path, O_WRONLY | O_CREAT | O_EXCL);
+/// A new file, on disk, with what `write(file)` writes; a failed one is removed, also where `write`
+/// has no memory.
+template <class Write>
+Result<File> create_file(const std::string& path, Write write) {
+  File file(path, O_RDWR | O_CREAT | O_EXCL);
   if (file.fd() < 0) return system_error(path, "cannot create the trace");
-  if (file.write(bytes) && ::fsync(file.fd()) == 0) return file;
-  const Error error = system_error(path, "cannot write the trace");
-  ::unlink(path.c_str());
-  return error;
+  try {
+    if (write(file) && ::fsync(file.fd()) == 0) return file;
+    const Error error = system_error(path, "cannot write the trace");
+    ::unlink(path.c_str());
+    return error;
+  } catch (...) {
+    ::unlink(path.c_str());
+    throw;
+  }
 }
 
 /// The folder's entry too: else a crash may bring the old file back, or none.
@@ -114,10 +147,11 @@ void sync_folder(const std::string& path) {
   if (folder.fd() >= 0) ::fsync(folder.fd());
 }
 
-Result<File> replace_file(const std::string& path, std::span<const std::uint8_t> bytes) {
+template <class Write>
+Result<File> replace_file(const std::string& path, Write write) {
   const std::string fresh = path + ".new";
   ::unlink(fresh.c_str());
-  Result<File> file = create_file(fresh, bytes);
+  Result<File> file = create_file(fresh, write);
   if (!file) return file;
   if (::rename(fresh.c_str(), path.c_str()) == 0) {
     sync_folder(path);
@@ -128,18 +162,50 @@ Result<File> replace_file(const std::string& path, std::span<const std::uint8_t>
   return error;
 }
 
-}  // namespace
+auto writes(const Bytes& bytes) {
+  return [&](const File& file) { return file.write(bytes); };
+}
 
-Status create_trace_file(const std::string& path, const Trace& trace) {
-  const Result<File> file = create_file(path, whole_file(trace));
+/// The first bytes of a file, to another one.
+bool copy_bytes(const File& from, const File& to, std::uint64_t count) {
+  Bytes piece(std::min<std::uint64_t>(count, 1U << 20));
+  for (std::uint64_t at = 0; at < count;) {
+    const std::size_t wanted = std::min<std::uint64_t>(count - at, piece.size());
+    const ssize_t got = ::pread(from.fd(), piece.data(), wanted, static_cast<off_t>(at));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0 || !to.write(std::span(piece).first(static_cast<std::size_t>(got)))) return false;
+    at += static_cast<std::uint64_t>(got);
+  }
+  return true;
+}
+
+Status status_of(const Result<File>& file) {
   if (!file) return file.error();
   return Unit{};
 }
 
+}  // namespace
+
+Status create_trace_file(const std::string& path, const Trace& trace) {
+  return status_of(create_file(path, writes(whole_file(trace))));
+}
+
 Status replace_trace_file(const std::string& path, const Trace& trace) {
-  const Result<File> file = replace_file(path, whole_file(trace));
-  if (!file) return file.error();
-  return Unit{};
+  return status_of(replace_file(path, writes(whole_file(trace))));
+}
+
+Status replace_trace_file(const std::string& path, const Trace& first,
+                          const std::function<Bytes()>& next_delta, const Trace& last) {
+  return status_of(replace_file(path, [&](const File& file) {
+    if (!file.write(whole_file(first))) return false;
+    for (Bytes delta = next_delta(); !delta.empty(); delta = next_delta())
+      if (!file.write(delta)) return false;
+    return file.write(delta_commit(last));
+  }));
+}
+
+Bytes delta_commit(const Trace& delta) {
+  return commit::frame(commit::kDelta, encode_trace(delta), commit::kQuick);
 }
 
 struct TraceWriter::State {
@@ -157,14 +223,23 @@ struct TraceWriter::State {
   std::uint64_t whole_size = 0;  ///< of that, up to the end of the whole trace
   std::uint64_t compact_at = 0;  ///< bytes of deltas at which a rewrite is due
   std::uint64_t written = 0;
-  std::uint64_t repeats = 0;  ///< since the whole trace
-  std::uint64_t repeated_bytes = 0;
-  std::uint64_t repeated_nodes = 0;
+  /// Deltas since the whole trace that are the one before once more.
+  struct Repeats {
+    std::uint64_t count = 0, bytes = 0, nodes = 0;
+  };
+  Repeats repeats;
+  std::uint64_t kept = 0;  ///< bytes that a rewrite copies: the online trace is what follows them
+  JoinCost kept_cost;      ///< of the deltas in them
+  Repeats kept_repeats;
   JoinCost cost;          ///< of the deltas since the whole trace
   std::size_t nodes = 0;  ///< of the online trace after the last commit
   Bytes last;             ///< the last delta, plain
-  Bytes last_words;       ///< a commit for when there is no memory
-  bool behind = false;    ///< something is missing in the file
+  struct {
+    Bytes plain;
+    bool complete = false, costly = false;
+  } staged;             ///< the next delta
+  Bytes last_words;     ///< a commit for when there is no memory
+  bool behind = false;  ///< something is missing in the file
   /// For deltas: the pages of a new one for each would take longer than the compression.
   std::unique_ptr<ZSTD_CCtx, Free> context{ZSTD_createCCtx()};
 
@@ -173,28 +248,48 @@ struct TraceWriter::State {
     size = whole_size = bytes;
     compact_at = std::max(kLeastCompaction, bytes);
     written += bytes;
-    repeats = repeated_bytes = repeated_nodes = 0;
+    repeats = kept_repeats;
     last.clear();
     behind = false;
     synced = Clock::now();
     tried = {};
   }
 
-  Status rewrite(const Trace& whole) {
-    const Bytes bytes = whole_file(whole);
-    Result<File> fresh = replace_file(path, bytes);
+  Status rewrite(const Trace& online) { return rewrite(online, PackedFacts(online.facts)); }
+  Status rewrite(const Trace& online, const PackedFacts& of_ranks) {
+    const Bytes bytes = kept == 0 ? whole_file(online, of_ranks) : delta_commit(online);
+    Result<File> fresh = replace_file(
+        path, [&](const File& to) { return copy_bytes(file, to, kept) && to.write(bytes); });
     if (!fresh) {
       tried = Clock::now();
       return fresh.error();
     }
-    start(std::move(*fresh), bytes.size());
-    cost = JoinCost(whole);
+    start(std::move(*fresh), kept + bytes.size());
+    cost = kept == 0 ? JoinCost(online) : kept_cost;
+    if (kept != 0) cost.add(online);
     return Unit{};
+  }
+
+  /// Half of what a reader may take to join is left for what comes.
+  bool let_go(const Trace& online) {
+    if (behind) return false;
+    const std::uint64_t before = kept_cost.steps();
+    if (cost.steps() - std::min(before, cost.steps()) > JoinCost::kMost / 64 && !rewrite(online))
+      return false;
+    if (cost.steps() > JoinCost::kMost / 2) return false;
+    kept = whole_size = size;
+    compact_at = std::max(kLeastCompaction, size);
+    kept_cost = cost;
+    kept_repeats = repeats;
+    nodes = 0;
+    last.clear();
+    return true;
   }
 
   /// The file lacks something: only a whole trace mends it. The failure was told.
   Status mend(const Trace& online) {
-    if (Clock::now() - tried >= sync_every || online.complete) static_cast<void>(rewrite(online));
+    if (online.complete) return rewrite(online);
+    if (Clock::now() - tried >= sync_every) static_cast<void>(rewrite(online));
     return Unit{};
   }
 
@@ -208,25 +303,33 @@ struct TraceWriter::State {
   }
 
   bool may_repeat(const Bytes& plain, std::size_t grown) const {
-    return !last.empty() && plain == last && repeats < commit::kMostRepeats &&
-           repeated_bytes + plain.size() <= commit::kMostRepeatedBytes &&
-           repeated_nodes + grown <= commit::kMostRepeatedNodes;
+    return !last.empty() && plain == last && repeats.count < commit::kMostRepeats &&
+           repeats.bytes + plain.size() <= commit::kMostRepeatedBytes &&
+           repeats.nodes + grown <= commit::kMostRepeatedNodes;
   }
 
-  Status add(const Trace& partial, const Trace& online) {
+  void stage(const Trace& partial) {
+    staged = {};
+    if (behind) return;
+    staged.plain = encode_trace(partial);
+    staged.complete = partial.complete;
+    staged.costly = cost.add(partial) > JoinCost::kMost;
+  }
+
+  Status add(const Trace& online) {
     if (behind) return mend(online);
-    Bytes plain = encode_trace(partial);
+    Bytes plain = std::move(staged.plain);
     const std::size_t grown = online.nodes.size() - std::min(nodes, online.nodes.size());
     nodes = online.nodes.size();
     const bool repeat = may_repeat(plain, grown);
-    // A delta that equals the last but may not be repeated any more: start over.
-    const bool spent =
-        !repeat && !last.empty() && plain == last && Clock::now() - tried >= sync_every;
-    const bool costly = cost.add(partial) > JoinCost::kMost;
+    // A delta that equals the last but may not be repeated any more: start over, where that takes
+    // all repeats back.
+    const bool spent = kept == 0 && !repeat && !last.empty() && plain == last &&
+                       Clock::now() - tried >= sync_every;
     const Bytes next = repeat ? commit::repeat_frame(1)
                               : commit::frame(commit::kDelta, plain, commit::kQuick, context.get());
     if (context && ZSTD_sizeof_CCtx(context.get()) > kMostContext) context.reset();
-    if (spent || costly || size - whole_size + next.size() > compact_at) {
+    if (spent || staged.costly || size - whole_size + next.size() > compact_at) {
       if (rewrite(online)) return Unit{};
       compact_at = 2 * std::max(compact_at, size - whole_size);  // no room for two files
     }
@@ -234,13 +337,13 @@ struct TraceWriter::State {
     size += next.size();
     written += next.size();
     if (repeat) {
-      ++repeats;
-      repeated_bytes += plain.size();
-      repeated_nodes += grown;
+      ++repeats.count;
+      repeats.bytes += plain.size();
+      repeats.nodes += grown;
     } else {
       last = std::move(plain);
     }
-    if (partial.complete || Clock::now() - synced >= sync_every) {
+    if (staged.complete || Clock::now() - synced >= sync_every) {
       if (::fsync(file.fd()) != 0) return fail("cannot sync the trace");
       synced = Clock::now();
     }
@@ -256,7 +359,7 @@ TraceWriter::~TraceWriter() = default;
 Result<TraceWriter> TraceWriter::create(const std::string& path, const Trace& first,
                                         std::chrono::milliseconds sync_every) {
   const Bytes bytes = whole_file(first);
-  Result<File> file = create_file(path, bytes);
+  Result<File> file = create_file(path, writes(bytes));
   if (!file) return file.error();
   auto state = std::make_unique<State>();
   state->path = path;
@@ -267,13 +370,29 @@ Result<TraceWriter> TraceWriter::create(const std::string& path, const Trace& fi
 }
 
 Status TraceWriter::append(const Trace& partial, const Trace& online) {
+  stage(partial);
+  return write(online);
+}
+
+void TraceWriter::stage(const Trace& partial) {
   try {
-    return state_->add(partial, online);
+    state_->stage(partial);
   } catch (...) {
     state_->behind = true;
     throw;
   }
 }
+
+Status TraceWriter::write(const Trace& online) {
+  try {
+    return state_->add(online);
+  } catch (...) {
+    state_->behind = true;
+    throw;
+  }
+}
+
+bool TraceWriter::let_go(const Trace& online) { return state_->let_go(online); }
 
 void TraceWriter::keep_last_words(const Trace& delta) {
   state_->last_words = commit::frame(commit::kDelta, encode_trace(delta), commit::kQuick);
@@ -286,6 +405,9 @@ void TraceWriter::say_last_words() noexcept {
 }
 
 Status TraceWriter::finish(const Trace& whole) { return state_->rewrite(whole); }
+Status TraceWriter::finish(const Trace& whole, const PackedFacts& of_ranks) {
+  return state_->rewrite(whole, of_ranks);
+}
 
 const std::string& TraceWriter::path() const { return state_->path; }
 std::uint64_t TraceWriter::bytes() const { return state_->size; }

@@ -108,12 +108,14 @@ template <CallId C, class... P>
   tracer->mark(MarkerCall::of_all(seen));
 }
 
-/// Behind such a call.
+/// Behind such a call. One that failed for its arguments may have been called by this rank alone.
 template <CallId C, class... P>
-[[gnu::always_inline]] inline void see(void* site, P... p) {
+[[gnu::always_inline]] inline void see(void* site, int code, P... p) {
+  if constexpr (C == CallId::kBarrier)
+    if (took_place(*find_call(C), error_number(code))) mark_barrier(p...);
   if constexpr (kSeenByAll<C>)
     if (g_sees_collectives.load(std::memory_order_relaxed)) [[unlikely]]
-      see_collective<C>(site, p...);
+      if (took_place(*find_call(C), error_number(code))) see_collective<C>(site, p...);
 }
 
 [[gnu::noinline]] inline void name_comm(MPI_Comm comm, const char* name) {
@@ -174,8 +176,8 @@ template <CallId C, class... P>
   } catch (...) {
     fault_caught();
   }
-  if constexpr (C == CallId::kBarrier) mark_barrier(std::get<0>(event.args()));
-  if constexpr (kSeenByAll<C>) std::apply([&](P... q) { see<C, P...>(site, q...); }, event.args());
+  if constexpr (kSeenByAll<C>)
+    std::apply([&](P... q) { see<C, P...>(site, code, q...); }, event.args());
   return code;
 }
 
@@ -240,7 +242,8 @@ template <CallId C, class... P>
   }
   if constexpr (C == CallId::kCommSetName)
     name_comm(std::get<0>(event.args()), std::get<1>(event.args()));
-  if constexpr (kSeenByAll<C>) std::apply([&](P... q) { see<C, P...>(site, q...); }, event.args());
+  if constexpr (kSeenByAll<C>)
+    std::apply([&](P... q) { see<C, P...>(site, code, q...); }, event.args());
   return code;
 }
 
@@ -266,9 +269,8 @@ template <CallId C, auto kPmpi, class R, class... P>
     }
     if constexpr (has(*find_call(C), Attribute::kAbort)) abandon_tracer();
     const R code = kPmpi(p...);
-    if constexpr (C == CallId::kBarrier) mark_barrier(p...);
     if constexpr (C == CallId::kCommSetName) name_comm(p...);
-    see<C>(site, p...);
+    if constexpr (kSeenByAll<C>) see<C>(site, code, p...);
     return code;
   } else {
     return kPmpi(p...);

@@ -341,12 +341,21 @@ bool Param::share_reading(const Param& other) {
   return false;
 }
 
+static void sort_by_rank(std::vector<ParamGroup>& groups) {
+  const auto before = [](const ParamGroup& a, const ParamGroup& b) {
+    return a.ranks.first() < b.ranks.first();
+  };
+  if (!std::is_sorted(groups.begin(), groups.end(), before))
+    std::sort(groups.begin(), groups.end(), before);
+}
+
 void Param::merge(Param&& other, const RankList& mine, const RankList& theirs, FieldKind kind) {
   if (!groups_ && !other.groups_ && form_ == other.form_ && values_ == other.values_) return;
   if (!groups_ && !other.groups_ && kind == FieldKind::kEndPoint && share_reading(other)) return;
   std::vector<ParamGroup> groups = take_groups(mine);
   GroupIndex index(groups, kind);
   for (ParamGroup& group : other.take_groups(theirs)) index.absorb(std::move(group));
+  sort_by_rank(groups);
   set_groups(std::move(groups));
 }
 
@@ -366,9 +375,7 @@ void Param::canonicalize(bool prefer_relative) {
     }
     index.absorb(std::move(group));
   }
-  std::sort(merged.begin(), merged.end(), [](const ParamGroup& a, const ParamGroup& b) {
-    return a.ranks.first() < b.ranks.first();
-  });
+  sort_by_rank(merged);
   set_groups(std::move(merged));
 }
 

@@ -2,7 +2,9 @@
 #include "model/phase_totals.h"
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 namespace chameleon::inline model {
@@ -49,28 +51,73 @@ void PhaseTotals::supersede(PhaseTotals other) {
 
 void PhaseTotals::limit(const TimeTable& times) {
   if (entries_.size() <= kMostByRank) return;
-  std::map<std::uint32_t, std::vector<const Entry*>> classes;
-  for (const Entry& entry : entries_)
-    classes[times.class_of(entry.ranks.first())].push_back(&entry);
-  PhaseTotals joined;
-  for (const auto& [of, members] : classes) {
-    RankList ranks;
-    std::map<std::uint32_t, std::array<double, kSpentTimes.size()>> sums;
-    for (const Entry* member : members) {
-      ranks.merge(member->ranks);
-      for (const auto& [phase, spent] : member->phases)
-        for (std::size_t i = 0; i < kSpentTimes.size(); ++i)
-          sums[phase][i] += static_cast<double>(member->ranks.size()) *
-                            static_cast<double>(spent.*kSpentTimes[i]);
-    }
-    ByPhase means;
-    for (const auto& [phase, sum] : sums)
-      for (std::size_t i = 0; i < kSpentTimes.size(); ++i)
-        means[phase].*kSpentTimes[i] =
-            static_cast<std::uint64_t>(sum[i] / static_cast<double>(ranks.size()) + 0.5);
-    joined.add(std::move(ranks), std::move(means));
+  TotalsByClass classes;
+  for (const Entry& entry : entries_) classes.add(times.class_of(entry.ranks.first()), entry);
+  *this = classes.means();
+}
+
+void TotalsByClass::add(std::uint32_t time_class, const PhaseTotals::Entry& entry) {
+  OfClass& sum = sums_[time_class];
+  const auto ranks = static_cast<double>(entry.ranks.size());
+  for (const auto& [phase, spent] : entry.phases) {
+    Sums& all = sum.phases[phase];
+    for (std::size_t i = 0; i < all.size(); ++i)
+      all[i] += static_cast<double>(spent.*kSpentTimes[i]) * ranks;
   }
-  *this = std::move(joined);
+  sum.ranks.merge(entry.ranks);
+}
+
+void TotalsByClass::join(const TotalsByClass& other) {
+  for (const auto& [time_class, theirs] : other.sums_) {
+    OfClass& sum = sums_[time_class];
+    for (const auto& [phase, spent] : theirs.phases) {
+      Sums& all = sum.phases[phase];
+      for (std::size_t i = 0; i < all.size(); ++i) all[i] += spent[i];
+    }
+    sum.ranks.merge(theirs.ranks);
+  }
+}
+
+PhaseTotals TotalsByClass::means() const {
+  constexpr double kMost = 9e18;  // fits
+  PhaseTotals totals;
+  for (const auto& [time_class, sum] : sums_) {
+    PhaseTotals::ByPhase means;
+    const double ranks = std::max(static_cast<double>(sum.ranks.size()), 1.0);
+    for (const auto& [phase, spent] : sum.phases)
+      for (std::size_t i = 0; i < spent.size(); ++i)
+        means[phase].*kSpentTimes[i] =
+            static_cast<std::uint64_t>(std::min(spent[i] / ranks + 0.5, kMost));
+    totals.add(sum.ranks, std::move(means));
+  }
+  return totals;
+}
+
+void TotalsByClass::encode(ByteWriter& writer) const {
+  writer.varint(sums_.size());
+  for (const auto& [time_class, sum] : sums_) {
+    writer.varint(time_class);
+    sum.ranks.encode(writer);
+    writer.varint(sum.phases.size());
+    for (const auto& [phase, spent] : sum.phases) {
+      writer.varint(phase);
+      for (const double ns : spent) writer.u64(std::bit_cast<std::uint64_t>(ns));
+    }
+  }
+}
+
+bool TotalsByClass::decode(ByteReader& reader, TotalsByClass& value) {
+  constexpr std::size_t kLeastBytes = 1 + sizeof(Sums);
+  for (std::uint64_t classes = reader.count(3); classes != 0 && reader.ok(); --classes) {
+    OfClass& sum = value.sums_[static_cast<std::uint32_t>(reader.varint())];
+    if (!RankList::decode(reader, sum.ranks)) return false;
+    for (std::uint64_t phases = reader.count(kLeastBytes); phases != 0 && reader.ok(); --phases)
+      for (double& ns : sum.phases[static_cast<std::uint32_t>(reader.varint())]) {
+        ns = std::bit_cast<double>(reader.u64());
+        if (!(ns >= 0 && ns <= std::numeric_limits<double>::max())) return false;
+      }
+  }
+  return reader.ok();
 }
 
 }  // namespace chameleon::inline model

@@ -14,6 +14,7 @@
 #include <map>
 #include <vector>
 
+#include "base/bytes.h"
 #include "model/rank_list.h"
 #include "model/time_table.h"
 
@@ -65,6 +66,28 @@ class PhaseTotals {
 
  private:
   std::vector<Entry> entries_;
+};
+
+/// Totals added up by classes of times. Memory and bytes: those of a class's rank list, and 40 for
+/// each of its phases. A sum of more ns than 2^53 is as exact as a double is.
+class TotalsByClass {
+ public:
+  bool empty() const { return sums_.empty(); }
+  void add(std::uint32_t time_class, const PhaseTotals::Entry& entry);
+  void join(const TotalsByClass& other);
+  /// An entry for each class.
+  PhaseTotals means() const;
+
+  void encode(ByteWriter& writer) const;
+  static bool decode(ByteReader& reader, TotalsByClass& value);
+
+ private:
+  using Sums = std::array<double, kSpentTimes.size()>;  ///< of all ranks together
+  struct OfClass {
+    RankList ranks;
+    std::map<std::uint32_t, Sums> phases;
+  };
+  std::map<std::uint32_t, OfClass> sums_;
 };
 
 }  // namespace chameleon::inline model

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "model/view.h"
 
 namespace chameleon::inline model {
 FieldKind Trace::field_kind(std::uint16_t call, std::size_t field) const {
@@ -54,7 +55,37 @@ std::uint64_t Trace::intern(std::vector<std::int64_t> array) {
   return id;
 }
 
+namespace {
+
+/// Of ranks that execute these nodes so many times each.
+std::uint64_t events_of(const std::vector<Node>& nodes, const RankList& ranks,
+                        std::uint64_t times) {
+  std::uint64_t events = 0;
+  for (const Node& node : nodes)
+    if (!node.is_loop())
+      events += times * (node.ranks.empty() ? ranks : ranks.intersection(node.ranks)).size();
+  return events;
+}
+
+/// Of the loops among them, on all of their ranks.
+std::uint64_t events_in_loops(const std::vector<Node>& nodes, const RankList& all) {
+  std::uint64_t events = 0;
+  for (const Node& node : nodes) {
+    if (!node.is_loop()) continue;
+    const RankList& ranks = node.ranks.empty() ? all : node.ranks;
+    node.iterations.for_each_group(
+        ranks, [&](const RankList& of, EndPointForm, const ValueSequence& counts) {
+          events += events_of(node.body, of, sum_iterations(counts).total);
+        });
+    events += events_in_loops(node.body, ranks);
+  }
+  return events;
+}
+
+}  // namespace
+
 std::uint64_t Trace::event_count() const {
+  if (facts.empty()) return events_of(nodes, ranks, 1) + events_in_loops(nodes, ranks);
   std::uint64_t events = 0;
   for (const auto& [rank, fact] : facts) events += fact.events;
   return events;

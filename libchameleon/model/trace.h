@@ -34,6 +34,14 @@ struct Field {
   bool operator==(const Field&) const = default;
 };
 
+/// The kind of inexactness that values of the field have.
+inline Inexactness inexactness_of(const Field& field) {
+  if (field.kind == "count" || field.kind == "bytes") return kInexactCount;
+  if (field.kind == "tag") return kInexactTag;
+  if (field.kind == "source") return kInexactSource;
+  return field.kind == "dest" ? kInexactDest : kInexactOther;
+}
+
 /// The field is a duration: of kind `ns`, or of kind `time`, which is a code (time_code.h) and
 /// occurs in traces of formats before 1.9.
 inline bool is_time(const Field& field) { return field.kind == "ns" || field.kind == "time"; }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What travels at an acted-on marker: the vote, and beside it what the interval took, for the
-/// series. The waiting in it is that at the marker before, which was not over when that one's
-/// ballots were cast.
+/// What travels at an acted-on marker: the vote, and beside it who strays, and what the interval
+/// took, for the series. The waiting in it is that at the marker before, which was not over when
+/// that one's ballots were cast.
 
 #include <type_traits>
 
 #include "model/series.h"
+#include "online/stray_ranks.h"
 #include "statemachine/vote.h"
 
 namespace chameleon::online {
@@ -15,10 +16,12 @@ namespace chameleon::online {
 struct Ballot {
   Vote vote;
   IntervalTally tally;
+  StrayRanks strays = {};
 
   friend void combine(Ballot& mine, const Ballot& theirs) {
     combine(mine.vote, theirs.vote);
     mine.tally.add(theirs.tally);
+    combine(mine.strays, theirs.strays);
   }
 };
 
@@ -32,7 +35,7 @@ struct TwoBallots {
   }
 };
 
-static_assert(std::is_trivially_copyable_v<Ballot> && sizeof(Ballot) == 144);
-static_assert(std::is_trivially_copyable_v<TwoBallots> && sizeof(TwoBallots) == 288);
+static_assert(std::is_trivially_copyable_v<Ballot> && sizeof(Ballot) == 152);
+static_assert(std::is_trivially_copyable_v<TwoBallots> && sizeof(TwoBallots) == 304);
 
 }  // namespace chameleon::online

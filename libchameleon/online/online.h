@@ -2,7 +2,7 @@
 #pragma once
 
 /// The online trace in the making: what happens at acted-on markers and in MPI_Finalize. One vote
-/// of 144 bytes at each, or of twice as many at every second; then, as the state graph says,
+/// of 152 bytes at each, or of twice as many at every second; then, as the state graph says,
 /// clustering, election of leads, joining or dropping the interval, and flushes that rank 0 appends
 /// to the file (dissertation section 5.1, Algorithms 6 to 8; docs/design/marker.md). A rank that
 /// does not hear from the others in time gives markers up: the application goes on and the trace
@@ -14,7 +14,8 @@
 /// Where it never is, and ranks come to markers before votes are over, each vote is about two
 /// intervals, and its result has two to arrive in.
 ///
-/// Clusters are kept by phase: one that returns has its leads without a clustering.
+/// Clusters are kept by phase: one that returns has its leads without a clustering. Few ranks that
+/// stray from it stand alone, and leads go on tracing for the others.
 ///
 /// Written for a world: in a job each process has its own rank, in a test one process has all.
 /// Every public method is collective, but for `progress`.
@@ -92,6 +93,8 @@ class Online {
   static constexpr unsigned kManyRounds = 10, kFewRounds = 2;
   /// Bytes that a rank may hold in any case.
   static constexpr std::uint64_t kLeastHeld = std::uint64_t{1} << 20;
+  /// Flushes for ranks that stray, before one that is due.
+  static constexpr unsigned kMostEarly = 8;
   /// Clusters of which the trace says what tells them apart.
   static constexpr std::size_t kMostSplits = 1024;
   /// Numbers of the votes at the end, in their world.
@@ -125,10 +128,11 @@ class Online {
 
   /// Where ranks are when all are in MPI_Finalize.
   struct Ends {
-    std::uint64_t most_acted = 0;  ///< markers, of any rank
-    bool aside = false;            ///< some rank holds what others dropped
-    bool apart = false;            ///< ranks differ in how many markers they acted on
-    bool failed = false;           ///< some rank, in what it did with others
+    std::uint64_t most_acted = 0;   ///< markers, of any rank
+    std::uint32_t carried_out = 0;  ///< see `Progress`
+    bool aside = false;             ///< some rank holds what others dropped
+    bool apart = false;             ///< ranks differ in how many decisions they carried out
+    bool failed = false;            ///< some rank, in what it did with others
   };
   static_assert(sizeof(Ends) == 16);
 
@@ -144,11 +148,13 @@ class Online {
   bool all_are_here(double patience, std::uint32_t& missing);
   bool conclude(const std::optional<Ballot>& all, double patience, std::uint32_t missing);
   void close_intervals();
-  Decision decide(const Vote& vote);
-  void perform(Action action, std::uint64_t phase = Phases::kNone);
+  Decision decide(const Ballot& all);
+  Astray astray(const Ballot& all) const;
+  void perform(Action action, const Ballot& all = Ballot());
   std::uint64_t govern(const Vote& vote);
   void set_pace(const Heard& heard);
 
+  void note_strays(std::uint32_t rank, Member& member, unsigned back);
   Ballot own_ballot(std::uint32_t rank, Member& member) const;
   Vote own_vote(std::uint32_t rank, Member& member) const;
   bool holds_much(Member& member) const;
@@ -161,6 +167,10 @@ class Online {
   void drop();
   void elect();
   void take(Action action, std::uint64_t phase);
+  void settle_at(std::uint32_t rank, Member& member);
+  void settled();
+  void stand_alone(const StrayRanks& strays);
+  void flush_due();
   void flush_represented();
   Clustering cluster(World& world, typename World::template PerRank<SignatureVector> signatures);
   Clustering cluster_histories(bool elects);
@@ -207,6 +217,10 @@ class Online {
   /// What leads hold stands for what others dropped.
   bool represents() const { return machine_.state() == State::kLead && !lossless(); }
   bool keeps_in_lead(std::uint32_t rank, const Member& member) const;
+  /// What these ranks dropped so far is to be flushed before they keep what they do.
+  bool flushes_for(const StrayRanks& strays) const {
+    return !lossless() && strays.begins() && progress_.since_flush > 1;  // else C left nothing
+  }
   /// The interval about which something is being decided.
   const ClosedAt& closed_at() const {
     return progress_.undecided[progress_.decided % kMostUndecided];
@@ -262,12 +276,17 @@ class Online {
     bool first = false;       ///< and the former has been closed
     std::uint64_t closed = 0, decided = 0;  ///< intervals
     std::uint64_t flushed = 0;              ///< that were closed before the last flush
+    /// Decisions after which markers went on. A rank that hears a vote others have given up does
+    /// nothing about it if what it asks for needs them.
+    std::uint32_t carried_out = 0;
     std::array<ClosedAt, kMostUndecided> undecided;
     std::uint64_t since_flush = 0;  ///< markers
     std::uint64_t flushed_ns = 0;   ///< when the last flush began
     std::uint64_t flush_ns = 0;     ///< that it took
+    unsigned early = 0;             ///< flushes for ranks that stray, since one that was due
     std::uint64_t intervals = 0;    ///< since not all are recorded
     bool due = false;               ///< a flush, at the last marker, whatever had changed
+    bool settled = false;   ///< the current clusters are newer than the ballots of the last vote
     bool regained = false;  ///< the frequency has just changed: intervals cannot be compared
     bool gave_up = false;
     bool finalizing = false;  ///< in `finish`

@@ -15,13 +15,13 @@ void Online<World>::meet() {
   if (!options_.clustering || machine_.stopped() || !vote(kForever, true)) close_intervals();
   if (deferred()) settle(kForever);
   const auto add = [](Ends& mine, Ends&& theirs) {
-    mine.apart = mine.apart || theirs.apart || mine.most_acted != theirs.most_acted;
+    mine.apart = mine.apart || theirs.apart || mine.carried_out != theirs.carried_out;
     mine.aside = mine.aside || theirs.aside;
     mine.failed = mine.failed || theirs.failed;
     mine.most_acted = std::max(mine.most_acted, theirs.most_acted);
   };
   const bool failed = votes_.failed() || votes_.failure() != Failure::kNone || progress_.gave_up;
-  const Ends own{machine_.acted(), aside_ || represents(), false, failed};
+  const Ends own{machine_.acted(), progress_.carried_out, aside_ || represents(), false, failed};
   const auto ends = last_.generate([&](std::uint32_t) { return own; });
   std::uint32_t missing = 0;
   ends_ = world::vote<Ends>(last_, ends, add, kEnds, kForever, missing).value_or(own);
@@ -89,8 +89,8 @@ void Online<World>::merge_runs() {
 }
 
 /// What leads held for others is merged under the clusters in which they held it. If some rank
-/// heard a vote that others gave up, nobody can say who stands for whom in the interval before it:
-/// then what ranks have is their own, and what others dropped is declared.
+/// acted on a vote that others gave up, nobody can say who stands for whom in the interval before
+/// it: then what ranks have is their own, and what others dropped is declared.
 template <class World>
 void Online<World>::flush_aside() {
   ++facts_.flushes;

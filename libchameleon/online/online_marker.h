@@ -6,9 +6,17 @@
 #include <new>
 #include <utility>
 
+#include "base/hash.h"
 #include "online/online.h"
 
 namespace chameleon::online {
+
+/// A rank's part of the phase: the ranks of a phase may not change places, since its clusters are
+/// of ranks, and one with further threads stands alone. What was left out is no phase.
+inline std::uint64_t phase_hash(std::uint32_t rank, const ClosedInterval& interval) {
+  if (interval.left_out) return 0;
+  return combine(combine(interval.signature.call_path, rank), interval.threads);
+}
 
 /// A rank that nobody can represent in intervals like this one.
 inline bool stands_alone(const ClosedInterval& interval) {
@@ -65,11 +73,12 @@ bool Online<World>::conclude(const std::optional<Ballot>& all, double patience,
     give_up(missing);
     return false;
   }
-  const Decision decision = decide(all->vote);
+  const Decision decision = decide(*all);
   const bool measures =
       decision.action != Action::kStop && intervals_.effort.closes(machine_.acted());
-  if (deferred() && (measures || is_collective(decision.action)) &&
-      !all_are_here(patience, missing)) {
+  const bool waits = is_collective(decision.action) ||
+                     (decision.action == Action::kStandAlone && flushes_for(all->strays));
+  if (deferred() && (measures || waits) && !all_are_here(patience, missing)) {
     set_aside(represented);
     give_up(missing);
     return false;
@@ -80,8 +89,10 @@ bool Online<World>::conclude(const std::optional<Ballot>& all, double patience,
     note_failure(intervals_.effort.close(votes_, members_, machine_.acted()));
     heed(votes_);
   }
-  perform(decision.action, all->vote.phase());
-  return decision.action != Action::kStop;
+  perform(decision.action, *all);
+  if (decision.action == Action::kStop) return false;
+  ++progress_.carried_out;
+  return true;
 }
 
 /// Before markers stop, if leads represent others: what they hold for others must not mix with what
@@ -131,13 +142,14 @@ void Online<World>::note_interval(const Ballot& all, const Decision& decision) {
 }
 
 template <class World>
-Decision Online<World>::decide(const Vote& vote) {
+Decision Online<World>::decide(const Ballot& all) {
+  const Vote& vote = all.vote;
   const bool at_once = options_.least_flush_seconds <= 0;
   // An interval that had been closed before the last flush was in it.
   const bool flushed = progress_.decided < progress_.flushed;
   progress_.due = (at_once && many_markers()) || (vote.due() > 0 && !flushed);
   const Decision decision =
-      machine_.step(vote, progress_.due, clusters_.phases.recall(vote.phase()));
+      machine_.step(vote, progress_.due, clusters_.phases.recall(vote.phase()), astray(all));
   ++progress_.since_flush;
   note(decision, vote);
   say_fault(vote.faults());
@@ -146,8 +158,23 @@ Decision Online<World>::decide(const Vote& vote) {
   return decision;
 }
 
+/// Without clusters, or where they are so new that the ballots do not know of them, who strays is
+/// who has changed.
 template <class World>
-void Online<World>::perform(Action action, std::uint64_t phase) {
+Astray Online<World>::astray(const Ballot& all) const {
+  const auto few = static_cast<std::uint32_t>(options_.few * votes_.size());
+  const std::uint32_t changed = all.vote.changed();
+  if (few == 0) return changed > 0 ? Astray::kMany : Astray::kNone;  // as published
+  const bool since_marker = machine_.recluster() || progress_.settled;
+  const std::uint32_t strays = since_marker ? changed : all.strays.count();
+  // Who has changed may change back, and strays then from clusters made now, beside as many others.
+  const std::uint32_t most = machine_.recluster() ? few / 2 : few;
+  return strays == 0 ? Astray::kNone : strays <= most ? Astray::kFew : Astray::kMany;
+}
+
+template <class World>
+void Online<World>::perform(Action action, const Ballot& all) {
+  const std::uint64_t phase = all.vote.phase();
   switch (action) {
     case Action::kRemember:
     case Action::kKeep:
@@ -157,14 +184,18 @@ void Online<World>::perform(Action action, std::uint64_t phase) {
     case Action::kFlushAndElect: flush_represented(); [[fallthrough]];
     case Action::kClusterAndElect:
       join();
-      flush_history();
+      if (!lossless() || progress_.due) flush_history();
       elect();
       return clusters_.phases.keep(phase, clusters_.current);
     case Action::kFlushAndKeep:
-      if (progress_.since_flush > 1) flush();  // else C left nothing
-      return join();
+      flush_represented();
+      join();
+      if (lossless() && progress_.due) flush_history();
+      return;
     case Action::kJoin: return drop();
-    case Action::kJoinAndFlush: drop(); return flush();
+    case Action::kJoinAndFlush: drop(); return flush_due();
+    case Action::kStandAlone: return stand_alone(all.strays);
+    case Action::kStandAloneAndFlush: stand_alone(all.strays); return flush_due();
     case Action::kTake:
     case Action::kSwitch: return take(action, phase);
     case Action::kTakeAndFlush:
@@ -188,11 +219,54 @@ void Online<World>::take(Action action, std::uint64_t phase) {
   else if (!lossless())
     flush_history();
   clusters_.current = std::move(taken);
-  votes_.map(members_, [&](std::uint32_t, Member& member) {
-    member.stands_alone = stands_alone(undecided(member).interval);
-  });
+  votes_.map(members_, [&](std::uint32_t rank, Member& member) { settle_at(rank, member); });
+  settled();
   drop();
   progress_.since_flush = std::max<std::uint64_t>(progress_.since_flush, 1);  // leads hold it
+}
+
+/// The current clusters are those of a rank's interval that ended.
+template <class World>
+void Online<World>::settle_at(std::uint32_t rank, Member& member) {
+  const ClosedInterval& interval = undecided(member).interval;
+  member.settled = phase_hash(rank, interval);
+  member.stands_alone = stands_alone(interval);
+  member.keeps_own = false;
+}
+
+template <class World>
+void Online<World>::settled() {
+  progress_.settled = true;
+  progress_.early = 0;
+}
+
+/// Who strays keeps the interval, and so do the ranks of a lead that strays. What they dropped is
+/// flushed first, since in a flush a rank is either represented or not. They go on keeping theirs
+/// until a flush is due: nobody has to wait where they stray once more. After some such flushes all
+/// ranks do so.
+template <class World>
+void Online<World>::stand_alone(const StrayRanks& strays) {
+  if (flushes_for(strays)) {
+    flush();
+    progress_.since_flush = 1;  // leads hold the interval
+    ++progress_.early;
+  }
+  if (!lossless())
+    votes_.map(members_, [&](std::uint32_t rank, Member& member) {
+      const SubCluster* mine = clusters_.current->find(rank);
+      member.keeps_own = member.keeps_own || undecided(member).astray ||
+                         progress_.early >= kMostEarly ||
+                         (mine != nullptr && strays.may_have(mine->lead));
+    });
+  drop();
+}
+
+/// From here on leads trace for all ranks of their clusters again that do not stray.
+template <class World>
+void Online<World>::flush_due() {
+  flush();
+  progress_.early = 0;
+  votes_.map(members_, [](std::uint32_t, Member& member) { member.keeps_own = false; });
 }
 
 /// How many markers the next interval has. All ranks have heard the same of the last one.
@@ -244,23 +318,23 @@ void Online<World>::drop() {
 
 template <class World>
 bool Online<World>::keeps_in_lead(std::uint32_t rank, const Member& member) const {
-  if (lossless() || member.stands_alone) return true;
+  if (lossless() || member.stands_alone || member.keeps_own) return true;
   const SubCluster* mine = clusters_.current->find(rank);
   return mine == nullptr || mine->lead == rank;
 }
 
 template <class World>
 void Online<World>::elect() {
-  auto signatures = votes_.map(members_, [&](std::uint32_t, Member& member) {
-    const ClosedInterval& interval = undecided(member).interval;
-    SignatureVector signature = interval.signature;
+  auto signatures = votes_.map(members_, [&](std::uint32_t rank, Member& member) {
+    SignatureVector signature = undecided(member).interval.signature;
     if (member.differs != 0) signature.tell_apart(member.differs);
     member.rank->marker_log().note_election(options_.cluster, signature);
-    member.stands_alone = stands_alone(interval);
+    settle_at(rank, member);
     if (member.rank->failed()) throw std::bad_alloc();  // it has no signature
     return signature;
   });
   clusters_.current = clusters_.room.hold(cluster(votes_, std::move(signatures)));
+  settled();
   heed(votes_);
   ++facts_.clusterings;
   note_clusters();

@@ -39,6 +39,10 @@ void Online<World>::cast(bool two) {
   if (two && !std::exchange(progress_.first, false)) close_intervals();
   close_intervals();
   if (!deferred()) reached(Stage::kVote);
+  votes_.map(members_, [&](std::uint32_t rank, Member& member) {
+    for (unsigned back = two ? 2 : 1; back > 0; --back) note_strays(rank, member, back);
+  });
+  progress_.settled = false;
   progress_.bytes = votes_.traffic().bytes;
   const auto add = [](auto& mine, auto&& theirs) { combine(mine, theirs); };
   if (two)
@@ -51,6 +55,24 @@ void Online<World>::cast(bool two) {
     votes_.cast(votes_.map(members_, [](std::uint32_t, Member& member) { return member.latter; }),
                 add, progress_.votes++);
   progress_.cast = two ? 2 : 1;
+}
+
+/// Whether a rank strays in an interval that is the last or the last but one. Of two, clusters may
+/// be made anew by the former: see `astray`.
+template <class World>
+void Online<World>::note_strays(std::uint32_t rank, Member& member, unsigned back) {
+  Undecided& one = member.undecided[(progress_.closed - back) % kMostUndecided];
+  StrayRanks& strays = (back == 2 ? member.former : member.latter).strays;
+  const std::uint64_t phase = phase_hash(rank, one.interval);
+  if (one.regained && !one.interval.left_out) member.settled = phase;
+  one.astray =
+      one.at_marker && !one.interval.left_out && !machine_.recluster() && phase != member.settled;
+  if (!one.astray) return;
+  strays = StrayRanks::one();
+  const SubCluster* mine = lossless() ? nullptr : clusters_.current->find(rank);
+  const bool leads = mine != nullptr && mine->lead == rank && mine->ranks.size() > 1;
+  if (leads) strays.lead(rank);
+  if (leads ? !member.keeps_own : !keeps_in_lead(rank, member)) strays.begin();
 }
 
 /// What all ranks said in the vote that was cast last, and what follows from it, one interval after
@@ -121,13 +143,6 @@ Ballot Online<World>::own_ballot(std::uint32_t rank, Member& member) const {
   return {own_vote(rank, member), tally};
 }
 
-/// A rank's part of the phase: the ranks of a phase may not change places, since its clusters are
-/// of ranks, and one with further threads stands alone. What was left out is no phase.
-inline std::uint64_t phase_hash(std::uint32_t rank, const ClosedInterval& interval) {
-  if (interval.left_out) return 0;
-  return combine(combine(interval.signature.call_path, rank), interval.threads);
-}
-
 template <class World>
 Vote Online<World>::own_vote(std::uint32_t rank, Member& member) const {
   const bool ends = member.rank->ends();
@@ -135,6 +150,7 @@ Vote Online<World>::own_vote(std::uint32_t rank, Member& member) const {
   if (std::exchange(member.over, ends)) return vote;
   Undecided& last = member.undecided[progress_.closed % kMostUndecided];
   last.at_marker = !ends;
+  last.regained = false;
   guarded(*member.rank, [&] {
     // Leads are elected by it only where a phase has none, which may not be known yet; at the end
     // histories are compared.
@@ -148,8 +164,9 @@ Vote Online<World>::own_vote(std::uint32_t rank, Member& member) const {
                    interval.signature.call_path != member.previous;
     if (interval.left_out) changed = machine_.recluster();
     // Leads were elected when the rank had no such thread.
-    if (std::exchange(member.threads, interval.threads) != interval.threads)
-      changed = changed || machine_.acted() != 0;
+    const bool new_threads = std::exchange(member.threads, interval.threads) != interval.threads;
+    changed = changed || (new_threads && machine_.acted() != 0);
+    last.regained = progress_.regained && !new_threads;
     if (changed) member.rank->marker_log().note_change();
     if (options_.budget > 0) member.spent = member.rank->budget().spent();
     // By the rank's own clock and memory. That one rank finds so is enough: all flush at the same

@@ -23,6 +23,8 @@ struct OnlineOptions {
   Voting voting = Voting::kBlocking;
   ClusterOptions cluster;  ///< algorithm, K, seed, distance, format
   Fidelity fidelity = Fidelity::kExact;
+  /// Share of the ranks that may stray while leads go on tracing for the others; 0: none.
+  double few = 0.25;
   Filter filter = Filter::kAuto;     ///< whether kinds of values in which nobody differs are sent
   bool follows_rules = false;        ///< leads' values do
   std::uint64_t call_frequency = 1;  ///< every n-th marker is acted on
@@ -34,6 +36,8 @@ struct OnlineOptions {
   double marker_timeout = 60;       ///< seconds
   /// Bytes of values of parameters that rank 0 keeps; beyond them they become distributions.
   std::uint64_t trace_limit = 64ULL << 20;
+  /// Bytes of the trace that rank 0 keeps in memory; beyond them the file alone has it.
+  std::uint64_t online_limit = UINT64_MAX;
   EffortOptions effort;
   double budget = 0;  ///< the tool's share of the run time; 0: as it comes
 };

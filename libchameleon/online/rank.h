@@ -9,6 +9,7 @@
 
 #include "base/attempt.h"
 #include "flush/flush.h"
+#include "flush/rank_reports.h"
 #include "online/clock_fit.h"
 #include "online/governor.h"
 #include "online/marker_log.h"
@@ -132,9 +133,17 @@ class Output {
 
   /// The job's trace before any event.
   virtual Trace empty_trace() const = 0;
-  /// `online` is all that there is, after append(online, partial).
-  virtual void write(const Trace& partial, const Trace& online) = 0;
-  virtual void write_last(const Trace& whole) = 0;
+  /// Prepares to write what came next, before it is joined to the trace.
+  virtual void stage(const Trace& partial) = 0;
+  /// Writes it. `online` is all that there is since `let_go`, after append(online, partial).
+  virtual void write(const Trace& online) = 0;
+  /// Everything so far stays in the file and nowhere else, unless that cannot be: false.
+  virtual bool let_go(const Trace& online) = 0;
+  /// `whole` is without the facts of ranks.
+  virtual void write_last(const Trace& whole, const PackedFacts& of_ranks) = 0;
+  /// The same after `let_go`, as `stage` and `write`; `of_ranks` are the facts of the whole.
+  virtual void write_last_part(const Trace& partial, const Trace& online,
+                               const PackedFacts& of_ranks) = 0;
   /// Puts aside what `write_last_words` writes, which declares something for these ranks.
   virtual void keep_last_words(const RankList& ranks) = 0;
   /// Where `write_last` cannot be: what the file lacks is declared in it. No allocation.

@@ -17,6 +17,8 @@ namespace chameleon::online {
 struct Undecided {
   ClosedInterval interval;
   bool at_marker = false;  ///< it ended at a marker, not in MPI_Finalize
+  bool regained = false;   ///< not to be compared: the frequency of markers had changed
+  bool astray = false;     ///< its Call-Path is not that by which the rank was clustered
 };
 
 /// A rank and what was decided about it.
@@ -27,12 +29,15 @@ struct Member {
   Ballot former, latter;       ///< of the last two intervals
   IntervalTimes times;         ///< of the last interval
   std::uint64_t previous = 0;  ///< Call-Path signature of the interval before that was recorded
+  std::uint64_t settled = 0;   ///< its part of the phase for which the current clusters were made
   std::size_t threads = 1;     ///< with streams, at the last marker
   Governor::Spent spent;       ///< at the last marker, where there is a budget
   std::uint64_t emptied_bytes = 0;  ///< of memory, after the last flush
   std::uint64_t differs = 0;        ///< not 0: it was found to differ from its lead, by doing this
+  std::uint32_t time_class = 0;     ///< of its first stream, when times were last gathered
   RankEfforts efforts;              ///< in the present effort window
   bool stands_alone = false;        ///< nobody can represent it since leads were elected
+  bool keeps_own = false;           ///< it, or its lead, strayed since a flush that was due
   bool over = false;                ///< its last interval was closed, in MPI_Finalize
   bool keeps_history = false;       ///< nor what it did since its last share
 };

@@ -9,12 +9,13 @@
 #include <utility>
 
 #include "cluster/by_signatures.h"
-#include "compress/append.h"
 #include "compress/distribution.h"
 #include "compress/merge.h"
+#include "flush/rank_reports.h"
+#include "flush/share_pieces.h"
 #include "flush/time_classes.h"
-#include "model/online_facts.h"
 #include "online/ranks.h"
+#include "online/root_trace.h"
 
 namespace chameleon::online {
 
@@ -26,7 +27,7 @@ class TraceKeeper {
               Output* output, Rank* root)
       : members_(members), options_(options), size_(size), output_(output), root_(root) {
     if (output_ == nullptr) return;
-    online_ = output_->empty_trace();
+    trace_.emplace(options, *output, *root);
     output_->keep_last_words(everyone());
   }
 
@@ -44,77 +45,68 @@ class TraceKeeper {
   }
 
   /// Merges shares under these clusters into the online trace, with times of at most so many
-  /// classes. `say(part, false)` adds what the file says of markers. Collective.
+  /// classes; large ones in several rounds, a piece of each rank in each. `say(part, false)` adds
+  /// what the file says of markers. Collective.
   template <class Say>
   void flush(World& world, const Clustering& clustering, Shares shares, std::uint32_t classes,
              Say say) {
-    auto merged = merged_shares(world, clustering, shares);
-    auto times = gathered_times(world, shares, classes);
-    lost_ = lost_ || world.failed();
-    if (output_ == nullptr) return;
-    const bool done = guarded(*root_, [&] {
-      if (!arrived(merged)) return;
-      say(*merged, false);
-      merged->complete = false;
-      if (times) merged->times = std::move(*times);
-      if (!missing_.empty()) merged->declarations.push_back({kLostFlushDeclaration, missing_});
-      const Trace partial = *merged;
-      append_whole(std::move(*merged));
-      output_->write(partial, online_);
-    });
-    missing_unknown_ = missing_unknown_ || !done;
+    bool more = false;
+    do {
+      Shares pieces = next_pieces(world, shares, more);
+      auto merged = merged_shares(world, clustering, pieces, more);
+      std::optional<TimeTable> times;
+      if (!more) times = gathered_times(world, shares, classes);
+      lost_ = lost_ || world.failed();
+      take_in(std::move(merged), std::move(times), true, [&](Trace& part) {
+        if (!more) say(part, false);  // before that a flush is not over
+        part.complete = false;
+        if (!missing_.empty()) part.declarations.push_back({kLostFlushDeclaration, missing_});
+      });
+    } while (more && !world.failed());
   }
 
-  /// The one merge of a job without markers. Collective.
+  /// The merge of a job without markers, in one round mostly. Collective.
   void merge_everything(World& world) {
     auto shares = world.map(
         members_, [](std::uint32_t, Member& member) { return member.rank->take_share(true); });
-    auto times = gathered_times(world, shares, options_.time_classes);
-    auto shipments = world.map(shares, [&](std::uint32_t rank, Share& share) {
-      this->rank(rank).complete_share(share);
-      Shipment mine;
-      mine.trace = std::move(share.trace);
-      return mine;
-    });
-    auto merged = world.reduce(std::move(shipments), [&](Shipment& mine, Shipment&& theirs) {
-      join_shipments(mine, std::move(theirs));
-      limit_values(mine.trace, options_.trace_limit);
-    });
-    if (output_ == nullptr) return;
-    const bool done = guarded(*root_, [&] {
+    bool more = false, several = false;
+    do {
+      auto pieces = next_pieces(world, shares, more);
+      more = world.absent(true, more).more;
+      several = several || more;
+      std::optional<TimeTable> times;
+      if (!more) times = gathered_times(world, shares, options_.time_classes);
+      auto shipments = world.map(pieces, [&](std::uint32_t rank, Share& share) {
+        this->rank(rank).complete_share(share);
+        Shipment mine;
+        mine.trace = std::move(share.trace);
+        return mine;
+      });
+      auto merged = world.reduce(std::move(shipments), [&](Shipment& mine, Shipment&& theirs) {
+        join_shipments(mine, std::move(theirs));
+        limit_values(mine.trace, options_.trace_limit);
+      });
       std::optional<Trace> trace;
       if (merged) trace = std::move(merged->trace);
-      if (!arrived(trace)) return;
-      drop_ranks(*trace);
-      if (times) trace->times = std::move(*times);
-      append_whole(std::move(*trace));
-    });
-    missing_unknown_ = missing_unknown_ || !done;
+      take_in(std::move(trace), std::move(times), several, [](Trace& part) { drop_ranks(part); });
+    } while (more && !world.failed());
   }
 
   /// What every rank says of itself, and what it declares. Collective.
   void collect_facts(World& world) {
-    auto shipments = world.map(members_, [&](std::uint32_t, Member& member) {
-      Shipment mine;
-      mine.trace = member.rank->own_facts(lost_);
-      return mine;
-    });
-    auto all = world.reduce(std::move(shipments), join_shipments);
+    auto all = flush::gather_reports(
+        world, [&](std::uint32_t rank) { return this->rank(rank).own_facts(lost_); },
+        [&](std::uint32_t rank) { return member(rank).time_class; });
     if (output_ == nullptr) return;
-    if (!guarded(*root_, [&] { accept_facts(all ? std::move(all->trace) : Trace()); }))
-      whole_ = false;
+    silenced_ = !guarded(*root_, [&] { accept(all ? std::move(*all) : RankReports()); });
   }
 
   /// Completes the trace at rank 0; false if the file only says what is missing.
   template <class Say>
   bool write_last(Say say) {
     if (output_ == nullptr) return true;
-    const bool written = whole_ && guarded(*root_, [&] {
-                           say(online_, true);
-                           online_.complete = true;
-                           canonicalize(online_);
-                           output_->write_last(online_);
-                         });
+    const bool written =
+        trace_->whole() && !silenced_ && guarded(*root_, [&] { trace_->write_last(say); });
     if (!written) output_->write_last_words();
     return written;
   }
@@ -122,8 +114,8 @@ class TraceKeeper {
   /// Tells whether ranks differed from their leads in the last flush that did not in those before
   /// of which this was asked. The same on all ranks.
   bool found_differing() {
-    const bool found = !differing_.minus(differed_).empty();
-    differed_.merge(differing_);
+    const bool found = !differing_.now.minus(differing_.before).empty();
+    differing_.before.merge(differing_.now);
     return found;
   }
 
@@ -136,15 +128,40 @@ class TraceKeeper {
   std::uint64_t missing() const { return missing_.size() + silent_.minus(missing_).size(); }
 
   /// A rank that is here.
-  Rank& rank(std::uint32_t rank) {
-    if constexpr (requires { members_.size(); })
-      return *members_[rank].rank;
-    else
-      return *members_.value.rank;
-  }
+  Rank& rank(std::uint32_t rank) { return *member(rank).rank; }
 
  private:
-  std::optional<Trace> merged_shares(World& world, const Clustering& clustering, Shares& shares) {
+  Member& member(std::uint32_t rank) {
+    if constexpr (requires { members_.size(); })
+      return members_[rank];
+    else
+      return members_.value;
+  }
+
+  /// The next piece of each share; `more`: one that is here has another one.
+  Shares next_pieces(World& world, Shares& shares, bool& more) {
+    auto pieces = world.map(shares, [](std::uint32_t, Share& share) { return take_piece(share); });
+    more = false;
+    world.map(shares, [&](std::uint32_t, Share& share) { more = more || has_more(share); });
+    return pieces;
+  }
+
+  /// At rank 0.
+  template <class Finish>
+  void take_in(std::optional<Trace> merged, std::optional<TimeTable> times, bool writes,
+               Finish finish) {
+    if (output_ == nullptr) return;
+    const bool done = guarded(*root_, [&] {
+      if (!arrived(merged)) return;
+      finish(*merged);
+      if (times) merged->times = std::move(*times);
+      trace_->take_in(std::move(*merged), writes);
+    });
+    missing_unknown_ = missing_unknown_ || !done;
+  }
+
+  std::optional<Trace> merged_shares(World& world, const Clustering& clustering, Shares& shares,
+                                     bool& more) {
     return flush::flush(
         world, shares, clustering,
         FlushOptions(options_.fidelity, options_.filter, options_.follows_rules),
@@ -152,16 +169,17 @@ class TraceKeeper {
         [&](const FlushPlan& plan) {
           filtered_ = filtered_ || plan.filtered;
           note_differing(world, plan, shares);
-        });
+        },
+        &more);
   }
 
   /// Ranks that were found to differ from their leads are told apart at the next election.
   void note_differing(World& world, const FlushPlan& plan, Shares& shares) {
     if (options_.fidelity != Fidelity::kChecked || options_.cluster.further == 0) return;
-    differing_ = plan.differing();
-    if (differing_.empty()) return;
+    differing_.now = plan.differing();
+    if (differing_.now.empty()) return;
     world.map(members_, [&](std::uint32_t rank, Member& member) {
-      if (!differing_.contains(rank)) return;
+      if (!differing_.now.contains(rank)) return;
       member.differs = 1;
       for (const std::uint64_t hash : share_of(shares, rank).hashes)
         member.differs = combine(member.differs, hash);
@@ -176,7 +194,9 @@ class TraceKeeper {
               [&](std::uint32_t rank, Share&) { ready = ready || !this->rank(rank).failed(); });
     auto accounts =
         world.map(shares, [](std::uint32_t, Share& share) { return std::move(share.accounts); });
-    return gather_times(world, std::move(accounts), classes, ready);
+    return gather_times(
+        world, std::move(accounts), classes, ready,
+        [&](std::uint32_t rank, std::uint32_t of) { member(rank).time_class = of; });
   }
 
   /// Whose events are in a merged trace, in which all ranks should be. Whether there is one that
@@ -187,36 +207,14 @@ class TraceKeeper {
       return false;
     }
     missing_.merge(everyone().minus(merged->whole_ranks()));
-    return whole_;
+    return trace_->whole();
   }
 
-  void append_whole(Trace merged) {
-    whole_ = false;
-    append(online_, std::move(merged));
-    if (limit_values(online_, options_.trace_limit) > 0 && !std::exchange(said_limit_, true))
-      root_->say(
-          "values differ at each step and take more than CHAMELEON_TRACE_LIMIT=%lluM: those that "
-          "take most become distributions, which the trace declares",
-          static_cast<unsigned long long>(options_.trace_limit >> 20));
-    whole_ = true;
-  }
-
-  void accept_facts(Trace all) {
-    silent_ = everyone().minus(all.whole_ranks());
-    online_.facts = std::move(all.facts);
-    online_.totals = std::move(all.totals);
-    online_.totals.limit(online_.times);
-    online_.outliers = std::move(all.outliers);
-    online_.pair_accounts = std::move(all.pair_accounts);
-    online_.threads = std::max(online_.threads, all.threads);
-    online_.declarations = std::move(all.declarations);
-    const auto declare = [&](const char* what, const RankList& ranks) {
-      for (Declaration& one : online_.declarations)
-        if (one.what == what) return one.ranks.merge(ranks);
-      if (!ranks.empty()) online_.declarations.push_back({what, ranks});
-    };
-    declare(kLostFlushDeclaration, missing_unknown_ ? everyone() : missing_);
-    declare(kLostWordsDeclaration, silent_);
+  void accept(RankReports reports) {
+    silent_ = everyone().minus(reports.rest.whole_ranks());
+    trace_->accept(std::move(reports));
+    trace_->declare(kLostFlushDeclaration, missing_unknown_ ? everyone() : missing_);
+    trace_->declare(kLostWordsDeclaration, silent_);
   }
 
   Members<World>& members_;
@@ -224,16 +222,17 @@ class TraceKeeper {
   std::uint32_t size_;
   Output* output_;
   Rank* root_;
-  RankList differing_, differed_;  ///< see `found_differing`
-  bool lost_ = false;              ///< a flush was given up
-  bool filtered_ = false;          ///< see `filtered`
+  struct Differing {
+    RankList now, before;
+  } differing_;            ///< see `found_differing`
+  bool lost_ = false;      ///< a flush was given up
+  bool filtered_ = false;  ///< see `filtered`
   // Of rank 0:
-  Trace online_;
-  bool whole_ = true;             ///< nothing failed in the middle of a change to it
+  std::optional<RootTrace> trace_;
+  bool silenced_ = false;         ///< it lacks what ranks say of themselves
   RankList missing_;              ///< ranks whose events did not arrive in some flush
   bool missing_unknown_ = false;  ///< it may be more than those
   RankList silent_;               ///< ranks of which no facts arrived
-  bool said_limit_ = false;
 };
 
 }  // namespace chameleon::online

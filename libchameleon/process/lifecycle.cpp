@@ -292,22 +292,22 @@ Trace new_trace(int size, const record::RecordOptions& options) {
 }
 
 /// One line: where the trace is, what it holds, and what tracing took of a rank's run.
-void summarize(const Trace& trace, std::uint64_t bytes, const std::string& path) {
-  double run = 0, tool = 0, waiting = 0;  // s, summed over ranks
-  for (const auto& [rank, fact] : trace.facts) {
-    run += 1e-9 * static_cast<double>(fact.run_ns);
-    tool += 1e-9 * static_cast<double>(fact.tool_ns);
-    waiting += 1e-9 * static_cast<double>(fact.waiting_ns);
-  }
-  const double ranks = std::max<double>(static_cast<double>(trace.facts.size()), 1);
+void summarize(const Trace& trace, const format::PackedFacts& of_ranks, std::uint64_t bytes,
+               const std::string& path) {
+  const auto seconds = [&](std::uint64_t RankFacts::*fact) {  // summed over ranks
+    return 1e-9 * of_ranks.sum(fact);
+  };
+  const double run = seconds(&RankFacts::run_ns), tool = seconds(&RankFacts::tool_ns),
+               waiting = seconds(&RankFacts::waiting_ns);
+  const double ranks = std::max<double>(static_cast<double>(of_ranks.ranks().size()), 1);
   char markers[80] = "";
   if (trace.online.markers > 0)
     std::snprintf(markers, sizeof markers, "; %llu markers, waiting there %.3g s",
                   static_cast<unsigned long long>(trace.online.markers), waiting / ranks);
   char line[512];
   std::snprintf(line, sizeof line,
-                "%llu calls of %u rank%s; tool %.3g s of %.3g s (%.2g %%)%s; %llu bytes in %s",
-                static_cast<unsigned long long>(trace.event_count()), trace.world_size,
+                "%.0f calls of %u rank%s; tool %.3g s of %.3g s (%.2g %%)%s; %llu bytes in %s",
+                of_ranks.sum(&RankFacts::events), trace.world_size,
                 trace.world_size == 1 ? "" : "s", tool / ranks, run / ranks,
                 run > 0 ? 100 * tool / run : 0, markers, static_cast<unsigned long long>(bytes),
                 path.c_str());

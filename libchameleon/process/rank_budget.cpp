@@ -16,6 +16,10 @@ constexpr std::uint64_t kLeastValues = std::uint64_t{1} << 20;
 /// A rank that takes in others' traces may use so many times what it may record, or this.
 constexpr std::uint64_t kMergingShare = 4, kLeastForMerging = std::uint64_t{64} << 20;
 
+std::uint64_t most_for_merging(std::uint64_t memory) {
+  return std::max(kLeastForMerging, kMergingShare * std::min(memory, UINT64_MAX / kMergingShare));
+}
+
 }  // namespace
 
 RankBudget::RankBudget(Recorder& recorder, RankReport& report, const Settings& settings, int rank,
@@ -26,8 +30,7 @@ RankBudget::RankBudget(Recorder& recorder, RankReport& report, const Settings& s
       rank_(rank),
       governor_(settings.budget, settings.timing == Timing::kHistogram),
       most_values_(std::max(kLeastValues, settings.trace_limit / static_cast<unsigned>(size))) {
-  const std::uint64_t memory = std::min(settings.memory, UINT64_MAX / kMergingShare);
-  allow_for_merging(std::max(kLeastForMerging, kMergingShare * memory));
+  allow_for_merging(most_for_merging(settings.memory));
 }
 
 Governor::Spent RankBudget::spent() {
@@ -64,24 +67,32 @@ std::size_t RankBudget::watch_values(bool limited) {
   if (without_values_ == 0) without_values_ = bytes;
   if (std::exchange(bounding_, false) && bytes > most_values_ / 2)
     without_values_ = std::max(without_values_, bytes - most_values_ / 2);
-  if (limited && !std::exchange(said_values_, true))
-    say("rank " + std::to_string(rank_) +
-        ": values differ at each step and take more than its share of CHAMELEON_TRACE_LIMIT: those "
-        "that take most become distributions, which the trace declares");
+  if (limited) say_values();
   bounding_ = bytes >= without_values_ + most_values_;
   return bounding_ ? most_values_ : 0;
 }
 
+void RankBudget::say_values() {
+  if (!std::exchange(said_values_, true))
+    say("rank " + std::to_string(rank_) +
+        ": values differ at each step and take more than its share of CHAMELEON_TRACE_LIMIT: those "
+        "that take most become distributions, which the trace declares");
+}
+
 void RankBudget::watch_memory() {
   const std::uint64_t bytes = memory_use().now;
-  if (bytes <= settings_.memory || recorder_.pauses(Pause::kMemory)) return;
+  const bool merges = merges_.load(std::memory_order_relaxed);
+  const std::uint64_t most = merges ? most_for_merging(settings_.memory) : settings_.memory;
+  if (bytes <= most || recorder_.pauses(Pause::kMemory)) return;
   recorder_.pause(Pause::kMemory, true);
   const auto mebibytes = [](std::uint64_t size) { return std::to_string(size >> 20) + " MiB"; };
   report_.declare("CHAMELEON_MEMORY=" + mebibytes(settings_.memory) + " was used up, " + place() +
-                  ": later calls are missing");
+                  ": later calls are missing" +
+                  (unstored_ ? "; no more could be stored (CHAMELEON_SPILL)" : ""));
   say("rank " + std::to_string(rank_) + ": the trace needs " + mebibytes(bytes) +
       " of memory, more than CHAMELEON_MEMORY=" + mebibytes(settings_.memory) +
-      ": recording stops here; what was recorded stays");
+      ": recording stops here; what was recorded stays" +
+      (unstored_.value_or("").empty() ? "" : " (" + *unstored_ + ")"));
 }
 
 std::string RankBudget::place() const {

@@ -6,6 +6,7 @@
 /// ends become distributions, and CHAMELEON_MEMORY, beyond which it records nothing more.
 
 #include <atomic>
+#include <optional>
 #include <string>
 
 #include "online/rank.h"
@@ -25,8 +26,16 @@ class RankBudget final : public Budget {
   /// A full log was folded; `limited`: and values became distributions. How many bytes values may
   /// take when one is folded next, before more of them do; 0: any.
   std::size_t spilled(bool limited);
+  /// Bytes that values of parameters may take of what no flush has taken yet.
+  std::uint64_t most_values() const { return most_values_; }
+  /// Values became distributions; said once.
+  void say_values();
+  /// Nothing more can be stored elsewhere, for this reason; empty: it was said.
+  void note_unstored(const std::string& reason) { unstored_ = reason; }
   /// Stops recording when the tool has more memory than it may: said once, declared.
   void watch_memory();
+  /// Whether a thread of this rank merges traces now, which may take more than what is recorded.
+  void set_merging(bool merges) { merges_.store(merges, std::memory_order_relaxed); }
   /// A marker is acted on: where the run is, for people.
   void set_marker(std::uint64_t marker) { marker_.store(marker, std::memory_order_relaxed); }
 
@@ -42,7 +51,9 @@ class RankBudget final : public Budget {
   Governor governor_;
   std::uint64_t most_values_;         ///< bytes, of what no flush has taken yet
   std::uint64_t without_values_ = 0;  ///< bytes of memory, of something else
+  std::optional<std::string> unstored_;
   bool bounding_ = false, said_values_ = false;
+  std::atomic<bool> merges_{false};
   std::atomic<std::uint64_t> marker_{0};  ///< the last that was acted on
 };
 

@@ -134,7 +134,7 @@ void RankMarkers::waited_beyond(std::uint64_t least) {
   spent_.waiting = std::min(voted - least, spent_.tool);
   spent_.tool -= spent_.waiting;
   report_.take_state_time(told.voting.state, voted - least, ns_of(told.voting.idle));
-  marking().trace.waited({voted - least, 1, times.ns(told.voting.ahead)});
+  marking().trace.book().waited({voted - least, 1, times.ns(told.voting.ahead)});
 }
 
 // One or two may be late for the program's start, or for another job on the machine.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "format/packed_facts.h"
 #include "model/trace.h"
 #include "record/options.h"
 
@@ -27,6 +28,7 @@ Trace new_trace(int size);
 Trace new_trace(int size, const record::RecordOptions& options);
 
 /// The run's summary line, of the trace just written.
-void summarize(const Trace& trace, std::uint64_t bytes, const std::string& path);
+void summarize(const Trace& trace, const format::PackedFacts& of_ranks, std::uint64_t bytes,
+               const std::string& path);
 
 }  // namespace chameleon::process

@@ -190,14 +190,21 @@ auto seconds_of(double Settings::*field) {
 }
 
 /// A share above 0 and below 1, as such or in percent.
-bool set_budget(Settings& settings, const std::string& value) {
-  double share = 0;
-  const char* end = value.data() + value.size();
-  auto [rest, error] = std::from_chars(value.data(), end, share);
-  if (rest != end && *rest == '%') share /= 100, ++rest;
-  if (error != std::errc() || rest != end || !(share > 0) || share >= 1) return false;
-  settings.budget = share;
-  return true;
+auto share_of(double Settings::*field) {
+  return [field](Settings& settings, const std::string& value) {
+    double share = 0;
+    const char* end = value.data() + value.size();
+    auto [rest, error] = std::from_chars(value.data(), end, share);
+    if (rest != end && *rest == '%') share /= 100, ++rest;
+    if (error != std::errc() || rest != end || !(share > 0) || share >= 1) return false;
+    settings.*field = share;
+    return true;
+  };
+}
+
+bool set_few(Settings& settings, const std::string& value) {
+  if (value == "0") return settings.few = 0, true;
+  return share_of(&Settings::few)(settings, value);
 }
 
 const std::map<std::string, Variable>& variables() {
@@ -227,6 +234,13 @@ const std::map<std::string, Variable>& variables() {
        {"counter or monotonic",
         word(&Settings::counter, {{"counter", true}, {"monotonic", false}})}},
       {"MEMORY", {"a size of at least 64K, such as 512M", size_of(&Settings::memory)}},
+      {"SPILL",
+       {"a folder, or off",
+        [](Settings& s, const std::string& v) {
+          s.spills = v != "off";
+          s.spill = s.spills ? v : "";
+          return !v.empty();
+        }}},
       {"RAW",
        {"a directory",
         [](Settings& s, const std::string& v) {
@@ -284,7 +298,8 @@ const std::map<std::string, Variable>& variables() {
                                                           {"auto", markers::Markers::kAuto},
                                                           {"off", markers::Markers::kOff}})}},
       {"FLUSH_EVERY", {"a number of markers from 1 on", set_flush_every}},
-      {"BUDGET", {"a share of the run time such as 1%", set_budget}},
+      {"BUDGET", {"a share of the run time such as 1%", share_of(&Settings::budget)}},
+      {"FEW", {"0, or a share of the ranks such as 25%", set_few}},
       {"MARKER_TIMEOUT", {"seconds above 0", seconds_of(&Settings::marker_timeout)}},
       {"VOTE",
        {"deferred or blocking", word(&Settings::voting, {{"deferred", Voting::kDeferred},
@@ -388,6 +403,7 @@ Result<Settings> parse_settings(const char* const* environment) {
   settings.reads_by_xor = settings.cluster.equality == cluster::Equality::kXor;
   settings.keeps_times = settings.timing != Timing::kNone;
   settings.hashes = settings.fidelity == Fidelity::kChecked;
+  if (settings.spills) settings.online_limit = settings.memory / 4;
   return settings;
 }
 

@@ -30,6 +30,8 @@ struct Settings : RecordOptions, OnlineOptions {
   std::string output;            ///< empty: PROGRAM.JOBID.cham
   /// Bytes of the tool's own, beyond which it stops recording.
   std::uint64_t memory = 512ULL << 20;
+  bool spills = true;  ///< what takes much of that goes to files
+  std::string spill;   ///< a folder for those of ranks; empty: that of the trace
   world::Waiting waiting = world::Waiting::kYield;  ///< of a rank that waits in the tool
   bool energy = false;  ///< instructions are counted, and the energy of nodes is read
   int verbose = 0;

@@ -9,14 +9,17 @@ namespace chameleon::process {
 
 Trace TraceFile::empty_trace() const { return new_trace(size_, settings_); }
 
-void TraceFile::write(const Trace& partial, const Trace& online) {
-  report(writer_->append(partial, online));
+void TraceFile::write_last(const Trace& whole, const PackedFacts& of_ranks) {
+  const Status written = writer_->finish(whole, of_ranks);
+  report(written);
+  if (written) summarize(whole, of_ranks, writer_->bytes(), writer_->path());
 }
 
-void TraceFile::write_last(const Trace& whole) {
-  const Status written = writer_->finish(whole);
+void TraceFile::write_last_part(const Trace& partial, const Trace& online,
+                                const PackedFacts& of_ranks) {
+  const Status written = writer_->append(partial, online);
   report(written);
-  if (written) summarize(whole, writer_->bytes(), writer_->path());
+  if (written) summarize(partial, of_ranks, writer_->bytes(), writer_->path());
 }
 
 void TraceFile::keep_last_words(const RankList& ranks) {

@@ -18,8 +18,12 @@ class TraceFile final : public Output {
       : writer_(std::move(writer)), settings_(settings), size_(size) {}
 
   Trace empty_trace() const override;
-  void write(const Trace& partial, const Trace& online) override;
-  void write_last(const Trace& whole) override;
+  void stage(const Trace& partial) override { writer_->stage(partial); }
+  void write(const Trace& online) override { report(writer_->write(online)); }
+  bool let_go(const Trace& online) override { return writer_->let_go(online); }
+  void write_last(const Trace& whole, const PackedFacts& of_ranks) override;
+  void write_last_part(const Trace& partial, const Trace& online,
+                       const PackedFacts& of_ranks) override;
   void keep_last_words(const RankList& ranks) override;
   void write_last_words() noexcept override { writer_->say_last_words(); }
 

@@ -42,6 +42,7 @@ Share TracedRank::take_share(bool keeps) {
   give_back_space();
   const auto held = recorder_.lock();
   Share share = recorder_.take_share(keeps);
+  pieces_.take(share);
   if (recorder_.streams().any(&RankTrace::broken))
     throw std::bad_alloc();  // an earlier failure lost some of it
   return share;

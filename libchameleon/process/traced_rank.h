@@ -10,14 +10,19 @@
 #include "base/memory.h"
 #include "online/rank.h"
 #include "process/rank_markers.h"
+#include "process/rank_pieces.h"
 #include "world/message_packer.h"
 
 namespace chameleon::process {
 
 class TracedRank final : public Rank {
  public:
-  TracedRank(Recorder& recorder, RankReport& report, RankBudget& budget)
-      : recorder_(recorder), report_(report), budget_(budget), markers_(recorder, report, budget) {}
+  TracedRank(Recorder& recorder, RankReport& report, RankBudget& budget, RankPieces& pieces)
+      : recorder_(recorder),
+        report_(report),
+        budget_(budget),
+        pieces_(pieces),
+        markers_(recorder, report, budget) {}
 
   bool ends() const override { return recorder_.times().ended() != 0; }
   ClosedInterval close_interval(bool elects) override;
@@ -32,7 +37,7 @@ class TracedRank final : public Rank {
   std::int64_t clock_ns() override;
   void compared(const ClockSample& sample) override;
   Budget& budget() override { return budget_; }
-  std::uint64_t memory_bytes() const override { return memory_use().now; }
+  std::uint64_t memory_bytes() const override { return memory_use().now + pieces_.memory_bytes(); }
   void forget_messages() override { packer_->forget(); }
   void merged() override;
   bool failed() const override;
@@ -52,6 +57,7 @@ class TracedRank final : public Rank {
   Recorder& recorder_;
   RankReport& report_;
   RankBudget& budget_;
+  RankPieces& pieces_;
   RankMarkers markers_;
   ClockFit clock_fit_;
   std::shared_ptr<MessagePacker> packer_ = std::make_shared<MessagePacker>();

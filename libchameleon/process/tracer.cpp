@@ -3,18 +3,20 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "compress/append.h"
 #include "compress/merge.h"
+#include "flush/share_pieces.h"
 #include "process/say.h"
 
 namespace chameleon::process {
 
 std::atomic<Tracer*> g_tracer{nullptr};
 std::atomic<bool> g_sees_collectives{false};
-CHAMELEON_PER_THREAD int t_depth = 0;
 
 namespace {
 
@@ -40,7 +42,8 @@ Tracer::Tracer(Settings settings, int rank, int size, MPI_Comm votes, MPI_Comm l
       recorder_(settings_, rank, size, [this](bool limited) { return budget_.spilled(limited); }),
       report_(recorder_, settings_, rank, size),
       budget_(recorder_, report_, settings_, rank, size),
-      traced_(recorder_, report_, budget_),
+      pieces_(recorder_, budget_, settings_, path_, rank, size),
+      traced_(recorder_, report_, budget_, pieces_),
       file_(writer ? std::make_unique<TraceFile>(std::move(writer), settings_, size) : nullptr),
       online_(settings_, world_on(votes), world_on(last), {&traced_}, file_.get()),
       found_(settings_.markers, world_on(last), settings_.marker_timeout, recorder_.times()) {
@@ -148,7 +151,10 @@ void Tracer::see_collective(const MarkerCall& call) {
 void Tracer::mark() {
   if (!traced_.marker_log().takes_markers()) return;
   const std::uint64_t begin = recorder_.times().clock().now();
-  if (!online_.mark()) return;
+  budget_.set_merging(true);
+  const bool acted = online_.mark();
+  budget_.set_merging(false);
+  if (!acted) return;
   reserve_space();
   if (online_.progress()) progress_beside();
   g_tool_gate.set(online_.vote_open() ? CollectivePhase::kCast : CollectivePhase::kNothing);
@@ -199,26 +205,42 @@ void Tracer::leave_partial(const std::string& why, bool everyone) {
   end_interval(recorder_, true);  // an interval that was closed for a vote without an answer
   close_interval(recorder_, true);
   end_interval(recorder_, true);
-  Trace trace = new_trace(size_, settings_);
   Share share = recorder_.take_share(true);
+  pieces_.take(share);
   complete_share(share);
-  Share* const aside = online_.aside(static_cast<std::uint32_t>(rank_));
+  std::vector<Share*> shares{&share};
+  if (Share* aside = online_.aside(static_cast<std::uint32_t>(rank_)); aside && aside->keeps) {
+    complete_share(*aside);
+    shares.insert(shares.begin(), aside);
+  }
   Trace facts = traced_.own_facts(false);
   facts.declarations.push_back({why + " on rank " + std::to_string(rank_),
                                 RankList::single(static_cast<std::uint32_t>(rank_))});
-  trace.online = online_.facts();
-  if (aside != nullptr && aside->keeps) {
-    complete_share(*aside);
-    append(trace, std::move(aside->trace));
-  }
-  append(trace, std::move(share.trace));
-  trace.times = TimeTable::of(share.accounts);
-  trace.facts = std::move(facts.facts);
-  trace.declarations = std::move(facts.declarations);
-  trace.complete = false;
-  canonicalize(trace);
+  Trace first = new_trace(size_, settings_);
+  first.online = online_.facts();
+  first.complete = false;
+  Trace last = first;
+  const bool in_files =
+      std::any_of(shares.begin(), shares.end(), [](const Share* one) { return !!one->stored; });
+  for (Share* one : shares)
+    if (!in_files || one == &share) append(last, std::exchange(one->trace, Trace()));
+  last.times = TimeTable::of(share.accounts);
+  last.facts = std::move(facts.facts);
+  last.declarations = std::move(facts.declarations);
+  canonicalize(last);
   const std::string path = path_ + ".rank" + std::to_string(rank_);
-  const Status written = replace_trace_file(path, trace);
+  ShareDeltas deltas(shares);
+  const auto next = [&] {
+    Bytes delta = deltas.next();
+    if (deltas.lost()) {  // what comes behind it would follow the wrong events
+      last.nodes.clear();
+      last.declarations.push_back(
+          {kLostFlushDeclaration, RankList::single(static_cast<std::uint32_t>(rank_))});
+    }
+    return delta;
+  };
+  const Status written =
+      in_files ? replace_trace_file(path, first, next, last) : replace_trace_file(path, last);
   if (!written) return say(written.error().message);
   if (!everyone)
     say(why + " on rank " + std::to_string(rank_) + ": its trace is in " + path);

@@ -78,6 +78,7 @@ class Tracer {
   Recorder recorder_;
   RankReport report_;
   RankBudget budget_;
+  RankPieces pieces_;
   TracedRank traced_;
   std::unique_ptr<TraceFile> file_;  ///< rank 0
   Online<MpiWorld> online_;
@@ -91,9 +92,6 @@ extern std::atomic<Tracer*> g_tracer;
 
 /// Whether the tracer wants to see blocking collectives of all ranks, to find markers.
 extern std::atomic<bool> g_sees_collectives;
-
-/// Above 0 inside a traced call: calls that MPI makes of itself pass through.
-extern CHAMELEON_PER_THREAD int t_depth CHAMELEON_FAST_TLS;
 
 /// Begins tracing, after MPI_Init succeeded; says why on rank 0 if it cannot. `prepare` is called
 /// before the clock starts.

@@ -47,7 +47,8 @@ struct CommShape {
   std::int32_t size = 1;   ///< of the remote group, if there is one
   std::int32_t local = 1;  ///< of the caller's group
   bool inter = false;
-  bool all = false;  ///< has the ranks of MPI_COMM_WORLD, in any order, and no others
+  bool all = false;   ///< has the ranks of MPI_COMM_WORLD, in any order, and no others
+  bool valid = true;  ///< else there is no such communicator, and MPI refuses calls on it
 };
 
 inline bool has_all_ranks(MPI_Comm comm, int size) {
@@ -60,9 +61,9 @@ inline bool has_all_ranks(MPI_Comm comm, int size) {
 
 inline CommShape query_comm(MPI_Comm comm) {
   CommShape shape;
-  if (comm == MPI_COMM_NULL) return shape;
   int inter = 0;
-  PMPI_Comm_test_inter(comm, &inter);
+  shape.valid = comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS;
+  if (!shape.valid) return shape;
   PMPI_Comm_rank(comm, &shape.self);
   PMPI_Comm_size(comm, &shape.local);
   shape.inter = inter != 0;
@@ -71,6 +72,9 @@ inline CommShape query_comm(MPI_Comm comm) {
   shape.all = !shape.inter && has_all_ranks(comm, shape.local);
   return shape;
 }
+
+/// The same of a communicator that may not be one: no error handler of the program is called.
+CommShape query_unknown_comm(MPI_Comm comm);
 
 /// Neighbours a topology communicator names: first in, second out; third: dimensions.
 inline std::tuple<std::int64_t, std::int64_t, std::int64_t> query_topology(MPI_Comm comm) {
@@ -141,6 +145,10 @@ std::int64_t array_length(const Args& args, const CommShape& comm) {
   constexpr Length length = params(call)[I].length;
   constexpr int comm_at = first_of(call, Kind::kComm);
   using Rule = Length::Rule;
+  constexpr bool of_comm = length.rule == Rule::kCommSize || length.rule == Rule::kCommLocal ||
+                           length.rule == Rule::kInDegree || length.rule == Rule::kOutDegree ||
+                           length.rule == Rule::kCommDimensions;
+  if (of_comm && !comm.valid) return 0;
   if constexpr (length.rule == Rule::kConstant) {
     return length.constant;
   } else if constexpr (length.rule == Rule::kCommSize) {
@@ -158,8 +166,8 @@ std::int64_t array_length(const Args& args, const CommShape& comm) {
   } else if constexpr (length.rule == Rule::kCommDimensions) {
     return std::get<2>(query_topology(std::get<comm_at>(args)));
   } else if constexpr (length.rule == Rule::kSumOfParam || length.rule == Rule::kLastOfParam) {
-    const std::int64_t count = array_length<C, length.param>(args, comm);
     const auto* values = std::get<length.param>(args);
+    const std::int64_t count = values == nullptr ? 0 : array_length<C, length.param>(args, comm);
     std::int64_t total = 0;
     for (std::int64_t i = 0; i < count; ++i)
       total = static_cast<std::int64_t>(values[i]) + (length.rule == Rule::kSumOfParam ? total : 0);
@@ -169,13 +177,15 @@ std::int64_t array_length(const Args& args, const CommShape& comm) {
   }
 }
 
-/// Whether parameters that only the root gives are significant here.
+/// Whether parameters that only the root gives are significant here. Without a communicator nobody
+/// is the root.
 template <CallId C, class Args>
 bool at_root(const Args& args, const CommShape& comm) {
   constexpr int root_at = first_of(*find_call(C), Kind::kRoot);
   if constexpr (root_at < 0) {
     return true;
   } else {
+    if (!comm.valid) return false;
     const std::int64_t root = scalar<C, root_at>(args);
     return comm.inter ? root == kRootOfIntercommunicator : root == comm.self;
   }

@@ -9,7 +9,11 @@ const CommShape& Objects::comm_shape(MPI_Comm comm) {
   const std::uint64_t handle = handle_bits(comm);
   if (cached_shape_ != nullptr && cached_comm_ == handle) return *cached_shape_;
   auto found = comms_.find(handle);
-  if (found == comms_.end()) found = comms_.emplace(handle, query_comm(comm)).first;
+  if (found == comms_.end()) {
+    const CommShape shape = query_unknown_comm(comm);
+    if (!shape.valid) return no_comm_ = shape;  // the handle may come to stand for one
+    found = comms_.emplace(handle, shape).first;
+  }
   cached_comm_ = handle;
   cached_shape_ = &found->second;  // unordered_map keeps elements in place
   return found->second;
@@ -60,6 +64,21 @@ std::span<const std::int64_t> Objects::array(std::int64_t id) const {
   const auto found = arrays_.find(static_cast<std::uint64_t>(id));
   if (found == arrays_.end()) return {};
   return found->second;
+}
+
+const std::vector<std::int64_t>* Objects::find_array(std::uint64_t id) const {
+  for (const auto* arrays : {&arrays_, &sealed_arrays_, &closed_arrays_})
+    if (const auto found = arrays->find(id); found != arrays->end()) return &found->second;
+  return nullptr;
+}
+
+void Objects::keep_arrays(const std::set<std::uint64_t>& ids) {
+  std::erase_if(arrays_, [&](const auto& array) { return !ids.contains(array.first); });
+  recent_arrays_ = {};
+}
+
+void Objects::keep_closed_arrays(const std::set<std::uint64_t>& ids) {
+  std::erase_if(closed_arrays_, [&](const auto& array) { return !ids.contains(array.first); });
 }
 
 void Objects::seal_arrays(bool others) {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -59,11 +60,22 @@ class Objects {
   }
   /// The elements of an array that the present interval has; none if it has no such array.
   std::span<const std::int64_t> array(std::int64_t id) const;
+  /// One of any interval since the last flush, or null.
+  const std::vector<std::int64_t>* find_array(std::uint64_t id) const;
+  /// How many there are: of the present interval, and of those before the one that was closed.
+  struct ArrayCounts {
+    std::size_t present = 0, before = 0;
+  };
+  ArrayCounts array_counts() const { return {arrays_.size(), closed_arrays_.size()}; }
+  /// Of those of the present interval, these are needed.
+  void keep_arrays(const std::set<std::uint64_t>& ids);
   /// Arrays up to here belong to the interval that was closed; if there are other threads, and they
   /// may be in the midst of an interval, to the next one too.
   void seal_arrays(bool others);
   /// Those of the closed interval are needed by the next flush.
   void close_arrays() { closed_arrays_.merge(sealed_arrays_); }
+  /// Of those before the present interval and one that was closed, these are needed.
+  void keep_closed_arrays(const std::set<std::uint64_t>& ids);
   /// Those needed; what is not taken is forgotten.
   std::map<std::uint64_t, std::vector<std::int64_t>> take_arrays(bool keeps);
 
@@ -77,6 +89,7 @@ class Objects {
   std::unordered_map<std::uint64_t, CommShape> comms_;
   std::uint64_t cached_comm_ = 0;
   const CommShape* cached_shape_ = nullptr;
+  CommShape no_comm_;
   MPI_Datatype cached_type_ = MPI_DATATYPE_NULL;
   std::int64_t cached_bytes_ = 0;
   /// Of the present interval, of one that was closed, and of those before it.

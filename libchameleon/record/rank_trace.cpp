@@ -17,15 +17,11 @@ void SignedHistory::append(const SignedInterval& interval) {
 }
 
 RankTrace::RankTrace(const RecordOptions& options, std::uint64_t buffer)
-    : options_(options),
-      log_(buffer),
-      paths_(options),
-      signer_(options),
-      book_(options),
-      open_(false),
-      partial_(false) {}
+    : options_(options), log_(buffer), paths_(options), signer_(options), book_(options) {}
 
-void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
+void RankTrace::fold_log(Folder& folder, double ns_per_tick, PieceOf of) {
+  /// Events after which memory is looked at, of those that may take some.
+  constexpr std::size_t kLooks = 64;
   book_.add(log_, ns_per_tick);
   std::vector<std::int64_t> with_more;
   const auto ns = [&](std::uint64_t ticks) {
@@ -74,23 +70,25 @@ void RankTrace::fold_log(Folder& folder, double ns_per_tick) {
     }
     folder.push(event);
     ++at;
+    if (++pushed_ % kLooks == 0) folded_.make_room(folder, of);
   }
   log_.clear();
 }
 
 /// What is in the log of the interval goes to *open*.
 void RankTrace::fold_open(double ns_per_tick) {
-  if (!spilled_) open_.set_last_symbol(closed_ ? interval_.last_symbol : partial_.last_symbol());
+  if (!spilled_)
+    folded_.open.set_last_symbol(closed_ ? interval_.last_symbol : folded_.partial.last_symbol());
   spilled_ = true;
-  fold_log(open_, ns_per_tick);
+  fold_log(folded_.open, ns_per_tick, PieceOf::kOpen);
 }
 
 /// What is in the log of the closed interval makes room. There is nothing in *open* yet.
 void RankTrace::fold_closed(double ns_per_tick) {
-  open_.set_last_symbol(partial_.last_symbol());
-  open_.append(std::exchange(folded_, {}), 0);
-  fold_log(open_, ns_per_tick);
-  folded_ = open_.take();
+  folded_.open.set_last_symbol(folded_.partial.last_symbol());
+  folded_.open.append(std::exchange(folded_.closed, {}), 0);
+  fold_log(folded_.open, ns_per_tick, PieceOf::kClosed);
+  folded_.closed = folded_.open.take();
 }
 
 bool RankTrace::spill(double ns_per_tick, const ValueBound* bound) {
@@ -107,10 +105,10 @@ bool RankTrace::spill(double ns_per_tick, const ValueBound* bound) {
 
 bool RankTrace::limit_open(const ValueBound& bound) {
   Trace open = bound.schema;
-  const std::uint64_t events = open_.event_count();
-  open.nodes = open_.take();
+  const std::uint64_t events = folded_.open.event_count();
+  open.nodes = folded_.open.take();
   const bool changed = compress::limit_values(open, bound.most) > 0;
-  open_.append(std::move(open.nodes), events);
+  folded_.open.append(std::move(open.nodes), events);
   return changed;
 }
 
@@ -119,7 +117,7 @@ void RankTrace::sign_loops(double ns_per_tick) {
   ParameterTotal& loops = interval_.totals[Parameter::kLoop];
   if (loops.count != 0) return;
   if (!spilled_) fold_open(ns_per_tick);
-  loops = loop_total(open_.nodes());
+  loops = loop_total(folded_.open.nodes());
   signer_.know_loops(loops);
 }
 
@@ -136,8 +134,8 @@ SignatureVector RankTrace::close_interval(double ns_per_tick, bool clusters) {
   interval_ = signer_.close(log_, !spilled_, ns_per_tick);
   if (clusters && signer_.signs(Parameter::kLoop)) sign_loops(ns_per_tick);
   log_.seal();
-  if (std::exchange(spilled_, false)) folded_ = open_.take();
-  if (folds) interval_.totals.call_path = xor_signature(folded_);
+  if (std::exchange(spilled_, false)) folded_.closed = folded_.open.take();
+  if (folds) interval_.totals.call_path = xor_signature(folded_.closed);
   all_events_ += interval_.events;
   closed_ = true;
   return interval_.totals.signature();
@@ -153,9 +151,9 @@ void RankTrace::close_books() {
 bool RankTrace::join(double ns_per_tick) {
   if (!closed_ || broken_) return false;
   const Change change(broken_);
-  if (!folded_.empty()) partial_.append(std::exchange(folded_, {}), 0);
+  if (!folded_.closed.empty()) folded_.partial.append(std::exchange(folded_.closed, {}), 0);
   close_books();
-  if (log_.sealed()) fold_log(partial_, ns_per_tick);
+  if (log_.sealed()) fold_log(folded_.partial, ns_per_tick, PieceOf::kJoined);
   book_.end_interval();
   history_.events += interval_.events;
   return true;
@@ -170,8 +168,8 @@ bool RankTrace::drop(double ns_per_tick) {
   }
   book_.end_interval();
   close_books();
-  folded_.clear();
-  partial_.set_last_symbol(interval_.last_symbol);
+  folded_.closed.clear();
+  folded_.partial.set_last_symbol(interval_.last_symbol);
   return true;
 }
 
@@ -179,12 +177,13 @@ std::vector<Node> RankTrace::take() {
   history_ = {};
   if (broken_) return {};
   const Change change(broken_);
-  return partial_.take();
+  return folded_.partial.take();
 }
 
 SignatureVector RankTrace::history() {
   IntervalTotals totals = history_.totals;
-  if (signer_.signs(Parameter::kLoop)) totals[Parameter::kLoop] = loop_total(partial_.nodes());
+  if (signer_.signs(Parameter::kLoop))
+    totals[Parameter::kLoop] = loop_total(folded_.partial.nodes());
   return totals.signature();
 }
 

@@ -3,7 +3,8 @@
 
 /// What a rank holds of one thread's events between flushes: the log of the present
 /// interval, what a full log was folded into (*open*), and the folded trace of
-/// the closed intervals since the last flush (*partial*). Beside them, updated
+/// the closed intervals since the last flush (*partial*). What takes much memory of these goes to a
+/// store, the oldest first. Beside them, updated
 /// as intervals close whether their events are kept or dropped: the interval's
 /// signature, hashes of all that happened since the flush, how many events, and their times.
 /// Unsuccessful polls are counted, and no events (unless all are asked for): their times are those
@@ -15,6 +16,7 @@
 
 #include "compress/fold.h"
 #include "model/trace.h"
+#include "record/folded_intervals.h"
 #include "record/interval_log.h"
 #include "record/interval_signer.h"
 #include "record/options.h"
@@ -82,10 +84,9 @@ class RankTrace {
   bool interval_creates() const { return interval_.creates; }
   bool history_creates() const { return history_.creates; }
   /// Times of the run so far: of what was joined, dropped or spilled.
+  StreamBook& book() { return book_; }
   const StreamBook& book() const { return book_; }
-  PairLog& pairs() { return book_.pairs(); }
-  /// The thread waited at the marker that began the interval that was closed, or is being.
-  void waited(const MarkerWait& wait) { book_.waited(wait); }
+  FoldedIntervals& folded() { return folded_; }
   /// Something failed in the middle of a change: what happened since `take` is lost.
   bool broken() const { return broken_; }
 
@@ -108,7 +109,7 @@ class RankTrace {
   bool limit_open(const ValueBound& bound);
   void sign_loops(double ns_per_tick);
   void close_books();
-  void fold_log(Folder& folder, double ns_per_tick);
+  void fold_log(Folder& folder, double ns_per_tick, PieceOf of);
 
   const RecordOptions& options_;
   IntervalLog log_;
@@ -119,10 +120,10 @@ class RankTrace {
   std::uint64_t all_events_ = 0;
   IntervalLog::TakenOut polls_;  ///< with times that belong to the next event
   StreamBook book_;
-  Folder open_, partial_;
-  std::vector<Node> folded_;  ///< of the closed interval: what is no longer in the log
-  bool spilled_ = false;      ///< part of the present interval is in `open_`
-  bool closed_ = false;       ///< an interval is
+  FoldedIntervals folded_;
+  std::size_t pushed_ = 0;  ///< events that were folded one at a time
+  bool spilled_ = false;    ///< part of the present interval is folded
+  bool closed_ = false;     ///< an interval is
   bool broken_ = false;
 };
 

@@ -7,7 +7,7 @@ namespace chameleon::record {
 namespace {
 
 std::string status_text(const MPI_Status* status, bool may_be_cancelled) {
-  if (status == MPI_STATUS_IGNORE) return "(?)";
+  if (status == MPI_STATUS_IGNORE || status == nullptr) return "(?)";
   int cancelled = 0;
   if (may_be_cancelled) PMPI_Test_cancelled(status, &cancelled);
   return "(" + std::to_string(status->MPI_SOURCE) + "," + std::to_string(status->MPI_TAG) + "," +

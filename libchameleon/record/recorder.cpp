@@ -7,12 +7,20 @@
 
 #include <cstring>
 #include <exception>
+#include <set>
 
+#include "compress/pieces.h"
 #include "mpi/event_layout.h"
 #include "record/stack_room.h"
 
 namespace chameleon::record {
+
+CHAMELEON_PER_THREAD int t_depth = 0;
+
 namespace {
+
+/// Fewer arrays stay.
+constexpr std::size_t kManyArrays = 1024;
 
 /// Runs `work` on a thread of its own while this one, whose stack is small, waits; if no thread
 /// can be had, here.
@@ -116,12 +124,41 @@ void Recorder::spill() {
     fold();
   spills_.most_values = spills_.done(limited);
   streams_.present().unusual = true;
+  forget_arrays();
+  forget_closed_arrays();
+}
+
+/// Arrays of the present interval to which nothing that is here refers any more: what did is
+/// stored. Looked for each time they are twice as many. A call that is under way may have some of
+/// which its event is to come.
+void Recorder::forget_arrays() {
+  RankTrace& trace = streams_.present().trace;
+  if (streams_.count() > 1 || !trace.log().empty() || t_depth > 1) return;
+  if (objects_.array_counts().present < std::max(spills_.arrays, kManyArrays)) return;
+  Trace schema;
+  describe_calls(schema, seen_, options_);
+  const std::span<const Node> open = trace.folded().open.nodes();
+  objects_.keep_arrays(arrays_of(open, schema));
+  spills_.arrays = 2 * objects_.array_counts().present;
+}
+
+/// The same of intervals before it: what referred to them is stored, or was dropped.
+void Recorder::forget_closed_arrays() {
+  if (objects_.array_counts().before < std::max(spills_.closed_arrays, kManyArrays)) return;
+  Trace schema;
+  describe_calls(schema, seen_, options_);
+  std::set<std::uint64_t> needed;
+  streams_.for_each([&](Stream& stream) {
+    needed.merge(arrays_of(stream.trace.folded().partial.nodes(), schema));
+  });
+  objects_.keep_closed_arrays(needed);
+  spills_.closed_arrays = 2 * needed.size();
 }
 
 /// A new event.
 void Recorder::learn_receives(Stream& stream, std::uint32_t number, const ReceiveRoom& room) {
   IntervalLog& log = stream.trace.log();
-  PairLog& pairs = stream.trace.pairs();
+  PairLog& pairs = stream.trace.book().pairs();
   const EventTable& table = log.table();
   pairs.learn(table.generation(), number, table[number].call, table.values(table[number]), room,
               [this](std::int64_t id) { return objects_.array(id); });
@@ -143,8 +180,24 @@ Share Recorder::take_share(bool keeps) {
   describe_calls(schema, seen_, options_);
   share.trace = streams_.take(schema);
   share.trace.arrays = objects_.take_arrays(keeps);
+  spills_.closed_arrays = 0;
   if (!keeps) share.trace = Trace();
   return share;
+}
+
+Trace piece_schema(Recorder& recorder, std::uint32_t thread) {
+  Trace piece;
+  describe_calls(piece, recorder.seen_, recorder.options_);
+  piece.world_size = recorder.spills_.size;
+  piece.threads = static_cast<std::uint32_t>(recorder.streams_.count());
+  piece.ranks = RankList::single(piece.stream_of(recorder.spills_.rank, thread));
+  return piece;
+}
+
+void add_arrays(Recorder& recorder, Trace& piece) {
+  for (const std::uint64_t id : arrays_of(piece.nodes, piece))
+    if (const std::vector<std::int64_t>* array = recorder.objects().find_array(id))
+      piece.arrays.emplace(id, *array);
 }
 
 SignatureVector close_interval(Recorder& recorder, bool elects) {
@@ -158,7 +211,9 @@ SignatureVector close_interval(Recorder& recorder, bool elects) {
 void end_interval(Recorder& recorder, bool keeps) {
   Streams& streams = recorder.streams();
   const double scale = recorder.times().ns_per_tick();
-  if (keeps ? streams.join(scale) : streams.drop(scale)) recorder.objects().close_arrays();
+  if (!streams.end_interval(scale, keeps)) return;
+  recorder.objects().close_arrays();
+  recorder.forget_closed_arrays();
 }
 
 }  // namespace chameleon::record

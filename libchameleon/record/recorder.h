@@ -27,6 +27,10 @@ namespace chameleon::record {
 
 class Recorder;
 
+/// Above 0 inside a traced call: calls that MPI makes of itself pass through. Above 1 inside one
+/// that a callback of the program makes.
+extern CHAMELEON_PER_THREAD int t_depth CHAMELEON_FAST_TLS;
+
 /// While one lives, a thread is in tool code and may change the recorder, which is given where
 /// there are several threads.
 class ToolSection {
@@ -109,7 +113,7 @@ class Recorder {
       }
     }
     log.append(number, compute, communication);
-    if (stream.trace.pairs().wants(log.table().generation(), number)) [[unlikely]]
+    if (stream.trace.book().pairs().wants(log.table().generation(), number)) [[unlikely]]
       learn_receives(stream, number, event.room());
     if (log.full()) [[unlikely]]
       spill();
@@ -136,13 +140,18 @@ class Recorder {
   void measure_unseen(CallId call, Record record);
 
   // -- flushes
-  /// What this rank brings to a flush; its partial trace is empty afterwards.
+  /// What this rank brings to a flush; its partial trace is empty afterwards. What is stored of it
+  /// is the store's to give.
   Share take_share(bool keeps);
 
  private:
   friend class ToolSection;
+  friend Trace piece_schema(Recorder& recorder, std::uint32_t thread);
+  friend void end_interval(Recorder& recorder, bool keeps);
 
   void spill();
+  void forget_arrays();
+  void forget_closed_arrays();
   void learn_receives(Stream& stream, std::uint32_t number, const ReceiveRoom& room);
   std::optional<ValueBound> value_bound();
 
@@ -161,6 +170,9 @@ class Recorder {
     Spilled done;
     std::uint32_t rank, size;
     std::size_t most_values = 0;  ///< bytes, of the next
+    /// How many arrays there are when those not needed are looked for: of the present interval, and
+    /// of those before it.
+    std::size_t arrays = 0, closed_arrays = 0;
   } spills_;
   std::uint64_t paused_calls_ = 0;
   std::uint64_t raw_lines_ = 0;
@@ -172,6 +184,11 @@ class Recorder {
 SignatureVector close_interval(Recorder& recorder, bool elects);
 /// The interval that was closed, if one was, is kept or forgotten. Under the lock.
 void end_interval(Recorder& recorder, bool keeps);
+
+/// A trace of one of the rank's streams without events, for a piece; `add_arrays` adds those that
+/// its nodes refer to.
+Trace piece_schema(Recorder& recorder, std::uint32_t thread);
+void add_arrays(Recorder& recorder, Trace& piece);
 
 /// Adds to a share that is sent what comparing shares does not need: call paths, modules,
 /// predefined objects.

@@ -53,7 +53,7 @@ inline std::int64_t request_count(const CallValues<C, P...>& call) {
   constexpr int kRequest = CallTraits<C>::kRequest;
   if constexpr (is_array(params(CallTraits<C>::kCall)[kRequest]))
     return readable_length<C, kRequest>(call.args, call.comm);
-  return 1;
+  return significant<C, kRequest>(call.args, call.comm) ? 1 : 0;
 }
 
 /// The call started persistent requests.
@@ -89,7 +89,7 @@ class Completion {
     } else if constexpr (is_array(params(Call::kCall)[Call::kRequest])) {
       value_of<Call::kRequest>(call) = intern(call.objects, claimed_);
     } else {
-      value_of<Call::kRequest>(call) = claimed_[0];
+      value_of<Call::kRequest>(call) = claimed_.empty() ? kNotRecorded : claimed_[0];
     }
   }
 

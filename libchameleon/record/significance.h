@@ -2,7 +2,8 @@
 #pragma once
 
 /// Which arguments a call reads on this rank: not those of the root elsewhere,
-/// and not counts, types and displacements of a buffer given as MPI_IN_PLACE.
+/// not counts, types and displacements of a buffer given as MPI_IN_PLACE, and no object through a
+/// null pointer, which MPI refuses.
 /// Anything else may be garbage and must not be touched.
 
 #include "record/arguments.h"
@@ -24,6 +25,8 @@ bool significant(const Args& args, const CommShape& comm) {
   if constexpr (param.only_at_root) {
     if (!at_root<C>(args, comm)) return false;
   }
+  if constexpr (is_object(param.kind) && param.direction == Direction::kInOut && !is_array(param))
+    if (std::get<I>(args) == nullptr) return false;
   constexpr bool describes = param.kind == Kind::kCount || param.kind == Kind::kDatatype ||
                              param.kind == Kind::kDisplacement || param.kind == Kind::kAint;
   constexpr int buffer = buffer_before(call, I);

@@ -54,12 +54,35 @@ std::int32_t Slots::lowest_free() {
 std::int64_t Slots::create(std::uint64_t handle) {
   const std::uint64_t hash = mix(handle);
   if (const std::int64_t id = predefined(handle, hash); id != kUnknown) return id;
+  if (*has_taken_up_) [[unlikely]]
+    drop_taken_up(handle);
   const std::int32_t id = lowest_free();
   free_[static_cast<std::size_t>(id) / 64] &= ~(1ULL << (id % 64));
   objects_[static_cast<std::size_t>(id)].handle = handle;
+  objects_[static_cast<std::size_t>(id)].taken_up = false;
   if (++live_ > buckets_.size()) grow();
   link_last(id, bucket_of_hash(hash));
   return id + first_id_;
+}
+
+std::int64_t Slots::take_up(std::uint64_t handle) {
+  const std::int64_t id = create(handle);
+  objects_[static_cast<std::size_t>(place(id))].taken_up = true;
+  *has_taken_up_ = true;
+  return id;
+}
+
+void Slots::drop_taken_up(std::uint64_t handle) {
+  drop_taken_up_here(handle);
+  for (Slots* other = sibling_; other != this; other = other->sibling_)
+    other->drop_taken_up_here(handle);
+}
+
+void Slots::drop_taken_up_here(std::uint64_t handle) {
+  const std::int64_t id = lookup(handle);
+  if (id == kUnknown || !objects_[static_cast<std::size_t>(place(id))].taken_up) return;
+  unlink(place(id));
+  free_claimed(id);
 }
 
 /// Of an object that is in a chain, here or of another thread.
@@ -80,7 +103,7 @@ std::int64_t Slots::find_anew(std::uint64_t handle) {
   if (const std::int64_t id = lookup_claimed(handle); id != kUnknown) return id;
   for (const Slots* other = sibling_; other != this; other = other->sibling_)
     if (const std::int64_t id = other->lookup_claimed(handle); id != kUnknown) return id;
-  return create(handle);
+  return take_up(handle);
 }
 
 std::int64_t Slots::claim_anew(std::uint64_t handle) {
@@ -89,7 +112,7 @@ std::int64_t Slots::claim_anew(std::uint64_t handle) {
   std::int64_t id = predefined(handle, mix(handle));
   if (id != kUnknown) return id;
   id = find_linked(handle);
-  if (id == kUnknown) id = create(handle);
+  if (id == kUnknown) id = take_up(handle);
   if (owns(id))
     unlink(place(id));
   else if (Slots* other = owner(id))

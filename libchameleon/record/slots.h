@@ -8,6 +8,9 @@
 /// apart here, the oldest first. All operations are O(1) amortised, but for the look-up of an
 /// object that a call has claimed, for which all are looked through.
 ///
+/// A handle that no call made is *taken up*: an object from before the tracer, or none at all, on
+/// which the call fails. Once a call makes an object with this handle, only that one is meant.
+///
 /// Where threads call MPI each has Slots of its own, joined in a ring: an object has the lowest
 /// free id of the thread that made it (`object_thread`), so that ids repeat however the threads
 /// take turns, and any thread finds it, its own objects first. Then a look-up of another thread's
@@ -31,7 +34,10 @@ class Slots {
   Slots& operator=(const Slots&) = delete;
 
   /// Puts a thread's into the ring that `other` is in.
-  void join(Slots& other) { sibling_ = std::exchange(other.sibling_, this); }
+  void join(Slots& other) {
+    sibling_ = std::exchange(other.sibling_, this);
+    has_taken_up_ = other.has_taken_up_;
+  }
 
   /// A new object's id.
   std::int64_t create(std::uint64_t handle);
@@ -73,6 +79,7 @@ class Slots {
   struct Object {
     std::uint64_t handle = 0;
     std::int32_t next = -1;  ///< of the same bucket
+    bool taken_up = false;
   };
 
   struct Bucket {
@@ -101,6 +108,9 @@ class Slots {
   std::int64_t find_linked(std::uint64_t handle) const;
   std::int64_t claim_anew(std::uint64_t handle);
   void free_elsewhere(std::int64_t id);
+  std::int64_t take_up(std::uint64_t handle);
+  void drop_taken_up(std::uint64_t handle);
+  void drop_taken_up_here(std::uint64_t handle);
   std::int64_t lookup(std::uint64_t handle) const;
   std::int64_t lookup_claimed(std::uint64_t handle) const;
   void link_first(std::int32_t id);
@@ -116,6 +126,8 @@ class Slots {
   PredefinedHandle recent_;                   ///< the predefined one last asked for
   std::int64_t first_id_;
   Slots* sibling_ = this;            ///< of the next thread
+  bool took_up_ = false;             ///< some object, here or in those that joined this one
+  bool* has_taken_up_ = &took_up_;   ///< of the first of the ring
   std::vector<Object> objects_;      ///< by id
   std::vector<Bucket> buckets_;      ///< chains in order of creation
   std::vector<std::uint64_t> free_;  ///< bit per id

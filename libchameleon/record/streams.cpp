@@ -61,8 +61,16 @@ void Streams::prepare(Stream& stream) const {
   if (options_.reads_by_xor) stream.trace.signer().read_by_xor(rank_);
   if (rules_ != nullptr) stream.trace.signer().follow(*rules_);
   if (options_.pairs && keeps_times_ && options_.timing != Timing::kNone)
-    stream.trace.pairs().start(rank_, size_, stream.thread);
+    stream.trace.book().pairs().start(rank_, size_, stream.thread);
+  if (store_ != nullptr) stream.trace.folded().store_in(*store_, stream.thread);
   open_raw(stream);
+}
+
+void Streams::store_in(PieceStore& store) {
+  if (options_.signature == CallPathForm::kXor || first_.trace.signer().signs(Parameter::kLoop))
+    return;
+  store_ = &store;
+  for_each([&](Stream& stream) { stream.trace.folded().store_in(store, stream.thread); });
 }
 
 void Streams::open_raw(Stream& stream) const {
@@ -122,18 +130,16 @@ SignatureVector Streams::close_interval(double ns_per_tick, bool clusters) {
     const SignatureVector more = other->trace.close_interval(ns_per_tick, clusters);
     if (other->trace.interval().events != 0) add(signature, more);
   }
+  if (store_ != nullptr) store_->close();
   return signature;
 }
 
-bool Streams::join(double ns_per_tick) {
+bool Streams::end_interval(double ns_per_tick, bool keeps) {
   bool closed = false;
-  for_each([&](Stream& stream) { closed = stream.trace.join(ns_per_tick) || closed; });
-  return closed;
-}
-
-bool Streams::drop(double ns_per_tick) {
-  bool closed = false;
-  for_each([&](Stream& stream) { closed = stream.trace.drop(ns_per_tick) || closed; });
+  for_each([&](Stream& stream) {
+    closed = (keeps ? stream.trace.join(ns_per_tick) : stream.trace.drop(ns_per_tick)) || closed;
+  });
+  if (store_ != nullptr) keeps ? store_->join() : store_->drop();
   return closed;
 }
 

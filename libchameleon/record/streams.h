@@ -130,11 +130,14 @@ class Streams {
     for (const auto& other : others_) f(*other);
   }
 
+  /// What takes much memory goes there from now on, unless signatures are of the folded trace.
+  void store_in(PieceStore& store);
+
   // All of the rank, as RankTrace does it for one.
   void drop_times();
   SignatureVector close_interval(double ns_per_tick, bool clusters = true);
-  bool join(double ns_per_tick);
-  bool drop(double ns_per_tick);
+  /// The closed interval is kept, or forgotten; whether one was closed.
+  bool end_interval(double ns_per_tick, bool keeps);
   /// The times of each, over the run.
   std::vector<StreamAccounts> accounts();
   SignatureVector history();
@@ -152,6 +155,7 @@ class Streams {
   const RecordOptions& options_;
   std::uint32_t rank_, size_;
   const RankRules* rules_;
+  PieceStore* store_ = nullptr;
   Stream first_;
   Stream* present_ = &first_;
   std::uint64_t begun_ = 0;  ///< tick

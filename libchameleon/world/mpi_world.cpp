@@ -239,7 +239,7 @@ bool MpiWorld::pass_on(std::uint32_t parent, std::span<const std::uint32_t> to, 
 }
 
 /// Without memory for requests, which no value then needs, messages are empty and go one by one.
-void MpiWorld::start_planned(const std::vector<Transfer>& plan, Bytes& mine, Sending& sending) {
+void MpiWorld::start_planned(std::span<const Transfer> plan, Bytes& mine, Sending& sending) {
   begin_operation(plan.empty() ? 0 : 1);
   const auto owed = [&](const Transfer& each) { return each.from == rank_ && each.to != rank_; };
   const auto messages = static_cast<std::size_t>(std::count_if(plan.begin(), plan.end(), owed));
@@ -297,9 +297,10 @@ void MpiWorld::begin_vote(int tag, int next_tag, std::size_t size, SmallVote::Co
   vote.lost = vote.over = true;
 }
 
-Absent MpiWorld::absent(bool ready) {
+Absent MpiWorld::absent(bool ready, bool more) {
   begin_operation(0);
   Absent all = ready ? Absent{} : Absent::one(rank_);
+  all.more = more;
   std::uint32_t missing = 0;
   const auto add = [](Absent& mine, Absent&& theirs) { mine.add(theirs); };
   const int tag = operation_tag();

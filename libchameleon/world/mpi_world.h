@@ -116,8 +116,8 @@ class MpiWorld {
 
   /// The same over `members` only, ascending and known to all ranks, in the tree
   /// over their positions; the first sends the result to rank 0 unless it is.
-  template <class T, class C>
-  std::optional<T> reduce(const std::vector<std::uint32_t>& members, PerRank<T> values, C combine) {
+  template <class Ranks, class T, class C>
+  std::optional<T> reduce(const Ranks& members, PerRank<T> values, C combine) {
     if (members.empty()) {
       begin_operation(0);  // to a rank that takes no part in it too
       return std::nullopt;
@@ -125,10 +125,9 @@ class MpiWorld {
     const std::uint32_t first = members.front();
     const auto size = static_cast<std::uint32_t>(members.size());
     begin_operation(tree_depth(size) + (first != 0 ? 1 : 0));
-    const auto me = std::lower_bound(members.begin(), members.end(), rank_);
-    if (me != members.end() && *me == rank_)
-      reduce_positions(static_cast<std::uint32_t>(me - members.begin()), size, values, combine,
-                       true, [&](std::uint32_t at) { return members[at]; });
+    if (const auto me = place_in(members, rank_))
+      reduce_positions(*me, size, values, combine, true,
+                       [&](std::uint32_t at) { return members[at]; });
     if (first != 0 && rank_ == first) send_value(0, values);
     if (first != 0 && rank_ == 0) receive_value(first, values);
     return at_root(values);
@@ -137,19 +136,15 @@ class MpiWorld {
   /// Several such reductions at once, over disjoint groups known to all ranks: the result stays at
   /// the first rank of each; on others the argument is consumed. A value that arrives may depend on
   /// the value it is joined to: a rank that has none keeps nothing.
-  template <class T, class C>
-  PerRank<T> reduce_groups(const std::vector<std::vector<std::uint32_t>>& groups, PerRank<T> values,
-                           C combine) {
+  template <class Groups, class T, class C>
+  PerRank<T> reduce_groups(const Groups& groups, PerRank<T> values, C combine) {
     std::size_t largest = 1;
     for (const auto& group : groups) largest = std::max(largest, group.size());
     begin_operation(tree_depth(largest));
-    for (const auto& group : groups) {
-      const auto me = std::lower_bound(group.begin(), group.end(), rank_);
-      if (me == group.end() || *me != rank_) continue;
-      reduce_positions(static_cast<std::uint32_t>(me - group.begin()),
-                       static_cast<std::uint32_t>(group.size()), values, combine, false,
-                       [&](std::uint32_t at) { return group[at]; });
-    }
+    for (const auto& group : groups)
+      if (const auto me = place_in(group, rank_))
+        reduce_positions(*me, static_cast<std::uint32_t>(group.size()), values, combine, false,
+                         [&](std::uint32_t at) { return group[at]; });
     return values;
   }
 
@@ -172,29 +167,29 @@ class MpiWorld {
     for (const auto& group : groups) largest = std::max(largest, group.size());
     begin_operation(tree_depth(largest));
     for (const auto& group : groups) {
-      const auto me = std::lower_bound(group.begin(), group.end(), rank_);
-      if (me == group.end() || *me != rank_) continue;
+      const auto me = place_in(group, rank_);
+      if (!me) continue;
       std::optional<T> at_root;
-      if (me == group.begin()) at_root = std::move(values.value);
-      values.value = broadcast_positions(
-          static_cast<std::uint32_t>(me - group.begin()), static_cast<std::uint32_t>(group.size()),
-          std::move(at_root), [&](std::uint32_t at) { return group[at]; });
+      if (*me == 0) at_root = std::move(values.value);
+      values.value =
+          broadcast_positions(*me, static_cast<std::uint32_t>(group.size()), std::move(at_root),
+                              [&](std::uint32_t at) { return group[at]; });
     }
     if (failed_) return {};
     return values;
   }
 
   /// Which ranks are not `ready` for what the others are about to do, on all ranks alike: who
-  /// waits for a rank must know that it does not come. 2 (size - 1) messages of 16 bytes, no
-  /// allocation.
-  Absent absent(bool ready);
+  /// waits for a rank must know that it does not come. `more`: this rank has more to bring after
+  /// that. 2 (size - 1) messages of 20 bytes, no allocation.
+  Absent absent(bool ready, bool more = false);
 
   /// Values to ranks by a plan that all ranks know: ascending, each pair once, all within the
   /// world. Returns the received values with their senders, in order of `from`; the rank's own
   /// value if the plan has it. One message for each pair of different ranks, and no others: both
   /// ends know the plan. A rank lacks values for which it has no memory.
   template <class T>
-  PerRank<std::vector<std::pair<std::uint32_t, T>>> gather(const std::vector<Transfer>& plan,
+  PerRank<std::vector<std::pair<std::uint32_t, T>>> gather(std::span<const Transfer> plan,
                                                            const PerRank<T>& values) {
     Bytes bytes;
     const bool sends = std::any_of(plan.begin(), plan.end(), [&](const Transfer& each) {
@@ -418,7 +413,7 @@ class MpiWorld {
   bool receive(std::uint32_t from, Bytes& bytes);
   bool pass_on(std::uint32_t parent, std::span<const std::uint32_t> to, Bytes& bytes);
   void begin_subset_operation(std::uint32_t subset, std::uint32_t operation, std::uint32_t depth);
-  void start_planned(const std::vector<Transfer>& plan, Bytes& mine, Sending& sending);
+  void start_planned(std::span<const Transfer> plan, Bytes& mine, Sending& sending);
   bool finish_planned(Sending& sending, Bytes& mine);
   int vote_tag(std::uint32_t sequence) const {
     return static_cast<int>(sequence % static_cast<std::uint32_t>(tags_));

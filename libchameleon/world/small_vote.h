@@ -17,7 +17,7 @@ namespace chameleon::world {
 
 struct SmallVote {
   /// Bytes of a vote at most, and of the message that says that one is lost.
-  static constexpr std::size_t kMost = 288, kLost = 5;
+  static constexpr std::size_t kMost = 304, kLost = 5;
   using Message = std::array<std::uint8_t, kMost>;
   using Combine = void (*)(void* mine, const void* theirs);
 

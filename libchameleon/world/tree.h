@@ -6,7 +6,9 @@
 /// real job and virtual ranks in one process combine in the same order.
 /// Depth ceil(log2 size); size - 1 messages.
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "base/rooms.h"
 
@@ -20,6 +22,22 @@ void walk_up(std::uint32_t rank, std::uint32_t size, Receive receive, Send send)
     if ((rank & step) != 0) return send(rank - step);
     if (rank + step < size) receive(rank + step);
   }
+}
+
+/// The place of `rank` among `ranks`, which are ascending and have `size()` and `operator[]`;
+/// nothing if it is not one of them. O(log size).
+template <class Ranks>
+std::optional<std::uint32_t> place_in(const Ranks& ranks, std::uint32_t rank) {
+  std::size_t first = 0;
+  for (std::size_t last = ranks.size(); first < last;) {
+    const std::size_t middle = first + (last - first) / 2;
+    if (ranks[middle] < rank)
+      first = middle + 1;
+    else
+      last = middle;
+  }
+  if (first == ranks.size() || ranks[first] != rank) return std::nullopt;
+  return static_cast<std::uint32_t>(first);
 }
 
 }  // namespace chameleon::world

@@ -4,13 +4,18 @@
 /// All ranks of a job in one process: a value for each rank in a vector, and
 /// the operations as loops that combine in the order a real job does. O(P)
 /// per operation. Counts messages and tree levels; bytes (by encoding every
-/// message) and the work on the critical path only when asked. Never fails.
+/// message) and the work on the critical path only when asked. Where both are
+/// asked for, what is joined has been encoded and decoded, as in a real job, and
+/// that is part of the work. Never fails.
 
 #include <time.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -40,6 +45,33 @@ class VirtualWorld {
   template <class T>
   using PerRank = std::vector<T>;
 
+  /// Values that ranks make when they are needed, so that few of a million are there at once.
+  template <class T>
+  class Late {
+   public:
+    explicit Late(std::function<T(std::uint32_t)> make) : make_(std::move(make)) {}
+    /// The rank's value, once.
+    T take(std::uint32_t rank) {
+      auto held = held_.extract(rank);
+      return held ? std::move(held.mapped()) : make_(rank);
+    }
+    void hold(std::uint32_t rank, T value) { held_.insert_or_assign(rank, std::move(value)); }
+    /// f(rank, value) for every rank, when its value is made.
+    template <class F>
+    void change(F f) {
+      for (auto& [rank, value] : held_) f(rank, value);
+      make_ = [make = std::move(make_), f](std::uint32_t rank) {
+        T value = make(rank);
+        f(rank, value);
+        return value;
+      };
+    }
+
+   private:
+    std::function<T(std::uint32_t)> make_;
+    std::map<std::uint32_t, T> held_;
+  };
+
   explicit VirtualWorld(std::uint32_t size, bool count_bytes = false, bool measure_time = false)
       : size_(size == 0 ? 1 : size), count_bytes_(count_bytes), measure_time_(measure_time) {}
 
@@ -47,9 +79,9 @@ class VirtualWorld {
   bool failed() const { return false; }
   Failure failure() const { return Failure::kNone; }
   Traffic traffic() const { return traffic_; }
-  /// Work (not communication) on the longest path of every reduction, of the slowest rank in every
-  /// `map`, and in every `attempt`, added up, in seconds of processor time; 0 unless asked to
-  /// measure.
+  /// Work (encoding and decoding included, communication not) on the longest path of every
+  /// reduction, of the slowest rank in every `map`, and in every `attempt`, added up, in seconds of
+  /// processor time; 0 unless asked to measure.
   double critical_seconds() const { return critical_seconds_; }
   void reset_traffic() {
     traffic_ = {};
@@ -72,6 +104,16 @@ class VirtualWorld {
     values.reserve(size_);
     for (std::uint32_t rank = 0; rank < size_; ++rank) values.push_back(f(rank));
     return values;
+  }
+
+  /// The same, later. `map` of these is no work on the critical path.
+  template <class F>
+  auto late(F f) {
+    return Late<decltype(f(std::uint32_t{}))>(f);
+  }
+  template <class T, class F>
+  void map(Late<T>& values, F f) {
+    values.change(f);
   }
 
   /// f(rank, value) for every rank; nothing if f gives nothing.
@@ -100,17 +142,29 @@ class VirtualWorld {
   /// combine(T& mine, T&& theirs) up the tree. size - 1 messages.
   template <class T, class C>
   std::optional<T> reduce(PerRank<T> values, C combine) {
-    return reduce_positions(size_, combine, [&](std::uint32_t at) -> T& { return values[at]; });
+    return reduce_positions(size_, combine,
+                            [&](std::uint32_t at) { return std::move(values[at]); });
+  }
+
+  /// The same of make(rank), which is made when it is joined: of as many ranks as the tree has
+  /// levels are there values at once.
+  template <class Make, class C>
+  auto reduce_made(Make make, C combine) {
+    return reduce_positions(size_, combine, make);
+  }
+  template <class T, class C>
+  std::optional<T> reduce(Late<T> values, C combine) {
+    return reduce_made([&](std::uint32_t rank) { return values.take(rank); }, combine);
   }
 
   /// The same over `members` only, ascending, in the tree over their positions;
   /// one more message when rank 0 is none of them. Nothing if there are none.
-  template <class T, class C>
-  std::optional<T> reduce(const std::vector<std::uint32_t>& members, PerRank<T> values, C combine) {
-    if (members.empty()) return std::nullopt;
-    auto value_at = [&](std::uint32_t at) -> T& { return values[members[at]]; };
-    std::optional<T> result =
-        reduce_positions(static_cast<std::uint32_t>(members.size()), combine, value_at);
+  template <class Ranks, class Values, class C>
+  auto reduce(const Ranks& members, Values values, C combine) {
+    const auto value_at = [&](std::uint32_t at) { return take(values, members[at]); };
+    std::optional<decltype(value_at(0))> result;
+    if (members.empty()) return result;
+    result = reduce_positions(static_cast<std::uint32_t>(members.size()), combine, value_at);
     if (members.front() != 0) {
       count(*result);
       ++traffic_.depth;
@@ -120,16 +174,15 @@ class VirtualWorld {
 
   /// Several such reductions at once, over disjoint groups: the result stays at
   /// the first of each; elsewhere what is given is used up.
-  template <class T, class C>
-  PerRank<T> reduce_groups(const std::vector<std::vector<std::uint32_t>>& groups, PerRank<T> values,
-                           C combine) {
+  template <class Groups, class Values, class C>
+  Values reduce_groups(const Groups& groups, Values values, C combine) {
     const std::uint32_t depth = traffic_.depth;
     std::uint32_t deepest = 0;
     for (const auto& group : groups) {
       if (group.empty()) continue;
       auto result = reduce_positions(static_cast<std::uint32_t>(group.size()), combine,
-                                     [&](std::uint32_t at) -> T& { return values[group[at]]; });
-      values[group.front()] = std::move(*result);
+                                     [&](std::uint32_t at) { return take(values, group[at]); });
+      hold(values, group.front(), std::move(*result));
       deepest = std::max(deepest, traffic_.depth - depth);
       traffic_.depth = depth;
     }
@@ -163,18 +216,20 @@ class VirtualWorld {
     return values;
   }
 
-  /// No rank is absent. As many messages as in a real job.
-  Absent absent(bool) {
+  /// No rank is absent; `more`: some rank has more to bring. As many messages as in a real job.
+  Absent absent(bool, bool more = false) {
     for (std::uint32_t i = 0; i < 2 * (size_ - 1); ++i) traffic_.count(sizeof(Absent));
     traffic_.depth += 2 * tree_depth(size_);
-    return {};
+    Absent none;
+    none.more = more;
+    return none;
   }
 
   /// Values to ranks by a plan that all ranks know: ascending, each pair once, all within the
   /// world. Returns the received values with their senders, in order of `from`; the rank's own
   /// value if the plan has it. One message for each pair of different ranks; depth one.
   template <class T>
-  PerRank<std::vector<std::pair<std::uint32_t, T>>> gather(const std::vector<Transfer>& plan,
+  PerRank<std::vector<std::pair<std::uint32_t, T>>> gather(std::span<const Transfer> plan,
                                                            const PerRank<T>& values) {
     PerRank<std::vector<std::pair<std::uint32_t, T>>> incoming(size_);
     for (const Transfer& each : plan) {
@@ -215,44 +270,90 @@ class VirtualWorld {
  private:
   friend class VirtualSubset;
 
-  /// The cost of a broadcast of `value` to `size` ranks.
   template <class T>
-  void count_broadcast(const T& value, std::uint32_t size) {
-    if (size > 1) count(value, size - 1);
-    traffic_.depth += tree_depth(size);
+  static T take(PerRank<T>& values, std::uint32_t rank) {
+    return std::move(values[rank]);
   }
   template <class T>
-  void count(const T& value, std::uint64_t times = 1) {
-    std::uint64_t size = 0;
-    if (count_bytes_) {
-      ByteWriter writer;
-      encode_value(writer, value);
-      size = writer.bytes().size();
+  static T take(Late<T>& values, std::uint32_t rank) {
+    return values.take(rank);
+  }
+  template <class T>
+  static void hold(PerRank<T>& values, std::uint32_t rank, T value) {
+    values[rank] = std::move(value);
+  }
+  template <class T>
+  static void hold(Late<T>& values, std::uint32_t rank, T value) {
+    values.hold(rank, std::move(value));
+  }
+
+  /// The cost of a broadcast of `value` to `size` ranks: it is passed on as it came.
+  template <class T>
+  void count_broadcast(const T& value, std::uint32_t size) {
+    if (size > 1) {
+      const double begin = measure_time_ ? thread_seconds() : 0;
+      const Bytes sent = count(value, size - 1);
+      if (measure_time_) {
+        arrived(sent, value);
+        critical_seconds_ += thread_seconds() - begin;
+      }
     }
-    for (std::uint64_t i = 0; i < times; ++i) traffic_.count(size);
+    traffic_.depth += tree_depth(size);
+  }
+  /// Messages of `value`; its bytes, if they are counted.
+  template <class T>
+  Bytes count(const T& value, std::uint64_t times = 1) {
+    ByteWriter writer;
+    if (count_bytes_) encode_value(writer, value);
+    for (std::uint64_t i = 0; i < times; ++i) traffic_.count(writer.bytes().size());
+    return writer.take();
+  }
+  /// The value that the bytes hold; `sent` where bytes are not counted.
+  template <class T>
+  T arrived(const Bytes& bytes, T sent) const {
+    if (!count_bytes_) return sent;
+    T value{};
+    ByteReader reader(bytes);
+    decode_value(reader, value);
+    return value;
+  }
+
+  /// A value, and the work on the longest path to it.
+  template <class T>
+  struct Joined {
+    T value;
+    double seconds = 0;
+  };
+
+  /// The result for the `span` positions from `at` on.
+  template <class T, class C, class At>
+  Joined<T> join_positions(std::uint32_t at, std::uint32_t span, std::uint32_t size, C& combine,
+                           At& value_at) {
+    Joined<T> mine{value_at(at)};
+    for (std::uint32_t step = 1; step < span && step < size - at; step *= 2) {
+      Joined<T> theirs = join_positions<T>(at + step, step, size, combine, value_at);
+      if (!measure_time_) {
+        count(theirs.value);
+        combine(mine.value, std::move(theirs.value));
+        continue;
+      }
+      const double begin = thread_seconds();
+      const Bytes sent = count(theirs.value);
+      const double encoded = thread_seconds();
+      combine(mine.value, arrived(sent, std::move(theirs.value)));
+      mine.seconds =
+          std::max(mine.seconds, theirs.seconds + (encoded - begin)) + (thread_seconds() - encoded);
+    }
+    return mine;
   }
 
   template <class C, class At>
   auto reduce_positions(std::uint32_t size, C& combine, At value_at) {
-    using T = std::remove_reference_t<decltype(value_at(0))>;
-    std::vector<double> seconds(measure_time_ ? size : 0);
-    for (std::uint32_t step = 1; step < size; step *= 2) {
-      for (std::uint32_t at = 0; at + step < size; at += 2 * step) {
-        T& theirs = value_at(at + step);
-        count(theirs);
-        if (!measure_time_) {
-          combine(value_at(at), std::move(theirs));
-          continue;
-        }
-        const double begin = thread_seconds();
-        combine(value_at(at), std::move(theirs));
-        const double taken = thread_seconds() - begin;
-        seconds[at] = std::max(seconds[at], seconds[at + step]) + taken;
-      }
-    }
-    if (measure_time_) critical_seconds_ += seconds.front();
+    using T = std::decay_t<decltype(value_at(0))>;
+    auto all = join_positions<T>(0, std::uint32_t{1} << tree_depth(size), size, combine, value_at);
+    if (measure_time_) critical_seconds_ += all.seconds;
     traffic_.depth += tree_depth(size);
-    return std::optional<T>(std::move(value_at(0)));
+    return std::optional(std::move(all.value));
   }
 
   std::uint32_t size_;

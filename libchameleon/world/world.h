@@ -186,6 +186,15 @@ auto all_reduce(W& world, Values values, C combine) {
   return world.broadcast(world.reduce(std::move(values), combine));
 }
 
+/// f(rank) for every rank: of a world that has all of them in memory, when its value is needed.
+template <class W, class F>
+auto generate_late(W& world, F f) {
+  if constexpr (requires { world.late(f); })
+    return world.late(f);
+  else
+    return world.generate(f);
+}
+
 /// A vote, for whose result all ranks wait.
 template <class T, class W, class Values, class C>
 std::optional<T> vote(W& world, const Values& values, C combine, std::uint32_t sequence,

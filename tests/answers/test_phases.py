@@ -44,6 +44,10 @@ def check_switch(tools, options, ranks):
            f"a phase by patterns has both: {functions}")
 
 
+# With three levels, the default, setup is not always cut off: patterns of the first step that run at
+# the same time come in the order in which they began. By chance that order looks like two kinds of
+# communication, and then it takes the third level.
+LEVELS = "4"
 SETUP, CHECK = "example::Run::set_up()", {"example::Run::stop()", "example::Run::finish()"}
 
 
@@ -57,7 +61,7 @@ def check_solvers(tools, options, ranks):
         expect(outcome.status == 0, f"{name}: no trace", outcome)
         counts = [collections.Counter({family["function"]: family["instances"]
                                        for family in phase["families"]})
-                  for phase in phases(tools, trace)]
+                  for phase in phases(tools, trace, "--depth", LEVELS)]
         expect(len(counts) >= 3 and counts[0] in ({SETUP: 1}, {SETUP: 1, "main()": 1}),
                f"{name}: setup is {counts[0]}")
         first = next(i for i, names in enumerate(counts) if CHECK & names.keys())

@@ -12,6 +12,7 @@ scratch folder, the calls on files are left out with one line that says so."""
 
 import json
 import pathlib
+import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "mpi"))
@@ -21,11 +22,14 @@ from harness import expect
 FILES = "it is on a file, and needs --scratch"
 FAILED = "it failed in the traced run"
 OTHERS = "it needs other processes"
+THREADS = "a replay runs one thread a rank"
 
 
-def left_out_by_check(tools, trace, faults, where):
+def left_out_by_check(tools, trace, options, where):
     """Calls that `check` says a replay leaves out although it has a scratch folder."""
+    faults = set(filter(None, options.faults.split(",")))
     outcome = tools.chameleon("check", trace, "--json")
+    expect(outcome.stdout, f"{where}: check", outcome)
     report = json.loads(outcome.stdout)
     expect(outcome.status == (1 if faults else 0), f"{where}: check's status", outcome)
     expect(report["problem_count"] == report["program_count"], f"{where}: the trace is at fault",
@@ -38,23 +42,26 @@ def left_out_by_check(tools, trace, faults, where):
     text = tools.chameleon("check", trace).stdout.decode()
     expect(("the program is at fault" if faults else "the trace is consistent") in text,
            f"{where}: the last line", outcome)
-    for why in reasons:
+    for why in {THREADS} if options.threads else reasons:
         expect(f": {why}\n" in text, f"{where}: check does not say: {why}", outcome)
     return {e["call"]: e["count"] for e in listed if e["why"] != FILES}, FILES in reasons
 
 
 def check_strings(raw, ranks):
-    """The program to spawn counts at the root; elsewhere it may be anything and is not read."""
+    """The program to spawn counts at the root, if there is a communicator; elsewhere it may be
+    anything and is not read."""
     for rank in range(ranks):
-        for line in (raw / f"rank.{rank}.raw").read_text().splitlines():
+        text = (raw / f"rank.{rank}.raw").read_text()
+        no_comm = "comm=" + re.search(r"MPI_COMM_NULL (\S+)", text)[1]
+        for line in text.splitlines():
             name, *arguments = line.split()
-            expect(name != "Comm_spawn" or ("command=[]" in arguments) == (rank != 0),
+            read = f"root={rank}" in arguments and no_comm not in arguments
+            expect(name != "Comm_spawn" or ("command=[]" in arguments) != read,
                    f"rank {rank}: a string that does not count: {line}")
 
 
 def check_ranks(tools, options, ranks):
     where = f"{ranks} ranks"
-    faults = set(filter(None, options.faults.split(",")))
     folder = tools.fresh(f"n{ranks}")
     for name in ("raw", "plain", "traced", "scratch"):
         (folder / name).mkdir()
@@ -70,7 +77,7 @@ def check_ranks(tools, options, ranks):
     expect(traced.stderr.count(b"\n") == 1, f"{where}: more than the summary on stderr", traced)
     tools.verify(trace, folder / "raw")
     check_strings(folder / "raw", ranks)
-    lost, on_files = left_out_by_check(tools, trace, faults, where)
+    lost, on_files = left_out_by_check(tools, trace, options, where)
     if options.threads:  # a replay runs one thread a rank
         refused = tools.replay(ranks, trace)
         expect(refused.status == 4, f"{where}: the replay of threads is not refused", refused)

@@ -49,6 +49,8 @@ const char* const kCorpus[] = {"CHAMELEON_ENABLE=1",
                                "CHAMELEON_CLOCK=monotonic",
                                "CHAMELEON_MEMORY=512M",
                                "CHAMELEON_MEMORY=18446744073709551615",
+                               "CHAMELEON_SPILL=off",
+                               "CHAMELEON_SPILL=/tmp",
                                "CHAMELEON_RAW=/tmp",
                                "CHAMELEON_CLUSTERING=off",
                                "CHAMELEON_CLUSTERING=k-medoid",
@@ -153,12 +155,12 @@ bool same(const Settings& a, const Settings& b) {
   return a.enable == b.enable && a.output == b.output && a.timing == b.timing &&
          a.time_classes == b.time_classes && a.all_events == b.all_events &&
          a.exclude == b.exclude && a.buffer == b.buffer && a.raw == b.raw &&
-         a.counter == b.counter && a.memory == b.memory && a.verbose == b.verbose &&
-         a.clustering == b.clustering && a.cluster == b.cluster && a.fidelity == b.fidelity &&
-         a.signature == b.signature && a.call_frequency == b.call_frequency &&
-         a.flush_every == b.flush_every && a.marker_timeout == b.marker_timeout &&
-         a.budget == b.budget && a.rules_given == b.rules_given && a.filter == b.filter &&
-         a.warnings == b.warnings;
+         a.counter == b.counter && a.memory == b.memory && a.spills == b.spills &&
+         a.spill == b.spill && a.verbose == b.verbose && a.clustering == b.clustering &&
+         a.cluster == b.cluster && a.fidelity == b.fidelity && a.signature == b.signature &&
+         a.call_frequency == b.call_frequency && a.flush_every == b.flush_every &&
+         a.marker_timeout == b.marker_timeout && a.budget == b.budget &&
+         a.rules_given == b.rules_given && a.filter == b.filter && a.warnings == b.warnings;
 }
 
 /// Whether the environment is accepted.

@@ -66,7 +66,7 @@ def main():
             row = json.loads(job.stdout)["rows"][0]
             where = f"{name}, {algorithm}: {row}"
             assert "merging" not in row and "trace_bytes" not in row, where
-            assert row["vote"]["largest_message"] == 144, where
+            assert row["vote"]["largest_message"] == 152, where
             assert row["vote"]["messages"] == 2 * 65535, where
             # A node takes in at most as many messages as the tree has levels.
             assert 16 * row["clustering"]["largest_message"] < 1 << 20, where

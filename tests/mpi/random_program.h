@@ -3,7 +3,8 @@
 
 /// A program made up from a seed. All ranks make it up alike; what a rank does on its own it finds
 /// from the seed, its number and the step. Without the tool it never hangs: ranks call what may
-/// wait in the same order, and a rank that ends early is left out by the others from there on.
+/// wait in the same order, and a rank that ends early is left out by the others from there on. Some
+/// programs make calls that fail, on all ranks or on some, and go on.
 
 #include <chameleon/chameleon.h>
 #include <mpi.h>
@@ -25,7 +26,7 @@ class RandomProgram {
       phase.begin = i == 0 ? 0 : 1 + pick(steps);
       for (int k = 1 + pick(4); k > 0; --k)
         phase.body.push_back({static_cast<Kind>(pick(kKinds)), pick(ranks), 1 + pick(8),
-                              1 + pick(3), 20 + k, pick(4) == 0});
+                              1 + pick(3), 20 + 8 * i + k, pick(4) == 0});
       phases_.push_back(std::move(phase));
     }
     std::sort(phases_.begin(), phases_.end(),
@@ -34,17 +35,24 @@ class RandomProgram {
     odd_ = pick(ranks);
     when_ = steps / 3 + pick(steps / 2);
     threads_ = pick(4) == 0;
+    // Half of them. (Programs that found defects are of the other half.)
+    if (seed % 4 == 0 || seed % 4 == 3) wrong_ = static_cast<Wrong>(1 + pick(kWrongs));
   }
+
+  /// Whether a message is longer than its receive: a fault of the program that `check` finds.
+  bool truncates() const { return wrong_ == Wrong::kLong; }
 
   void run() {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_);
     MPI_Comm_dup(MPI_COMM_WORLD, &other_);
+    if (wrong_ != Wrong::kNot) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (int step = 0; step < steps_; ++step) {
       if (uneven_ == Uneven::kEnds && step == when_ && !leave_out()) break;
       const auto phase = std::find_if(phases_.rbegin(), phases_.rend(),
                                       [&](const Phase& one) { return one.begin <= step; });
       for (const Statement& statement : phase->body) execute(statement, step);
       if (threads_) beside(step);
+      fail(step);
       for (int i = markers(step); i > 0; --i) chameleon_marker();
     }
     if (uneven_ == Uneven::kTail && odd()) ::usleep(400'000);
@@ -57,6 +65,9 @@ class RandomProgram {
   static constexpr int kKinds = 9;
   enum class Uneven { kNot, kFewer, kMore, kAbsent, kHalf, kExtra, kSome, kEnds, kSleeps, kTail };
   static constexpr int kUnevens = 10;
+  /// Calls with wrong arguments: none, on all ranks, on some; messages that are too long.
+  enum class Wrong { kNot, kAll, kSome, kLong };
+  static constexpr int kWrongs = 3;
 
   struct Statement {
     Kind kind;
@@ -172,6 +183,39 @@ class RandomProgram {
     }
   }
 
+  /// On the world's communicator, from which nobody is left out.
+  void fail(int step) const {
+    int value = rank_, in = 0, ranks = 0, flag = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const bool called = wrong_ == Wrong::kAll ? step % 3 == 0 : own(step + 1000) % 3 == 0;
+    if (wrong_ == Wrong::kNot || !called) return;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Comm part = MPI_COMM_NULL;
+    if (wrong_ == Wrong::kLong) return receive_too_little();
+    int codes[] = {
+        MPI_Send(&value, 1, MPI_INT, ranks, 11, MPI_COMM_WORLD),
+        MPI_Irecv(&in, -1, MPI_INT, 0, 11, MPI_COMM_WORLD, &request),
+        MPI_Allreduce(&value, &in, 1, MPI_INT, MPI_OP_NULL, MPI_COMM_WORLD),
+        MPI_Ibcast(&value, 1, MPI_DATATYPE_NULL, 0, MPI_COMM_WORLD, &request),
+        MPI_Barrier(MPI_COMM_NULL),
+        MPI_Comm_split(MPI_COMM_NULL, 0, 0, &part),
+        MPI_Iprobe(0, -5, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE),
+        MPI_Start(&request),
+    };
+    for (const int code : codes)
+      if (code == MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 95);
+  }
+
+  /// From itself.
+  void receive_too_little() const {
+    int self = 0, in = 0, out[2] = {0, 1};
+    MPI_Request request;
+    MPI_Comm_rank(MPI_COMM_WORLD, &self);
+    MPI_Irecv(&in, 1, MPI_INT, self, 12, MPI_COMM_WORLD, &request);
+    MPI_Send(out, 2, MPI_INT, self, 12, MPI_COMM_WORLD);
+    if (MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 95);
+  }
+
   void gather(int root, int count) const {
     int out[16] = {rank_};
     std::vector<int> in(static_cast<std::size_t>(rank_ == root ? ranks_ * count : 0));
@@ -197,5 +241,6 @@ class RandomProgram {
   Uneven uneven_ = Uneven::kNot;
   int odd_ = 0, when_ = 0;
   bool threads_ = false;
+  Wrong wrong_ = Wrong::kNot;
   MPI_Comm comm_ = MPI_COMM_NULL, other_ = MPI_COMM_NULL;
 };

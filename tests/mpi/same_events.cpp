@@ -5,9 +5,11 @@
 // the first call is the replay's own, requests that a Waitany, Waitsome or Test* did not complete
 // are hidden, a persistent receive of any source is started as an Irecv (and requests after it
 // may have other ids, so each id of FIRST stands for one of SECOND), files have other names,
-// displacements in dynamic windows are other addresses, and an Iprobe that found nothing may find a
-// message. Passed over are tests that found nothing, on both sides, and in FIRST the calls that
-// failed or that a replay leaves out. Prints the first difference of a rank; exit status 0, 1 or 3.
+// displacements in dynamic windows are other addresses, an Iprobe that found nothing may find a
+// message, and where calls of FIRST failed on what is no object, and that had an id, those made
+// later have lower ids. Passed over are tests that found nothing, on both sides, and in FIRST the
+// calls that failed or that a replay leaves out. Prints the first difference of a rank; exit status
+// 0, 1 or 3.
 #include <cstdio>
 #include <map>
 #include <set>
@@ -50,10 +52,14 @@ class Side {
   }
   /// The next event that a replay must repeat.
   bool next_kept(bool first) {
-    while (next())
+    while (next()) {
       if (!(first && (did_nothing() || is_left_out())) && !found_nothing()) return true;
+      if (first) note_named();
+    }
     return false;
   }
+  /// Whether calls that failed named objects of this kind.
+  bool failed_on(const std::string& kind) const { return named_.contains(kind); }
   /// It failed, and did not do what it is for.
   bool did_nothing() const {
     const CallInfo* call = find_call(call_->name);
@@ -111,12 +117,18 @@ class Side {
   }
 
  private:
+  void note_named() {
+    for (std::size_t i = 0; i < call_->fields.size(); ++i)
+      if (event_.values[i] >= 0) named_.insert(call_->fields[i].kind);
+  }
+
   const Trace& trace_;
   RankView view_;
   Communicators communicators_;
   EventView event_;
   const CallDescription* call_ = nullptr;
   std::set<std::int64_t> dynamic_;
+  std::set<std::string> named_;
 };
 
 constexpr auto kAnySource = -static_cast<std::int64_t>(SpecialRank::kAnySource);
@@ -153,25 +165,50 @@ struct Requests {
   }
 };
 
+/// The same of other objects, by kind.
+using Objects = std::map<std::string, std::map<std::int64_t, std::int64_t>>;
+
+struct Ids {
+  Requests requests;
+  Objects others;
+
+  bool same(const std::string& kind, std::int64_t one, std::int64_t two) const {
+    if (kind == "request") return requests.same(one, two);
+    const auto of_kind = others.find(kind);
+    if (of_kind == others.end() || !of_kind->second.contains(one)) return one == two;
+    return of_kind->second.at(one) == two;
+  }
+};
+
+/// Whether an object that the call makes is in this field.
+bool makes_object(const CallDescription& call, const Field& field) {
+  const CallInfo* info = find_call(call.name);
+  if (info == nullptr || !has(*info, Attribute::kCreates)) return false;
+  for (const ParamInfo& param : params(*info))
+    if (field.name == param.name)
+      return is_object(param.kind) && param.direction == Direction::kOut;
+  return false;
+}
+
 bool makes_request(const CallDescription& call) {
   const CallInfo* info = find_call(call.name);
   return info != nullptr && has(*info, Attribute::kNonblocking | Attribute::kPersistent);
 }
 
-bool same_array(const Side& first, const Side& second, std::size_t i, const Requests& requests) {
+bool same_array(const Side& first, const Side& second, std::size_t i, const Ids& ids) {
   const auto one = first.array(i);
   const auto two = second.array(i);
   if (one.size() != two.size()) return false;
   const bool of_requests = first.call().fields[i].kind == "request";
   const bool hides = of_requests && first.call().name != "Waitall";
   for (std::size_t j = 0; j < one.size(); ++j) {
-    const bool same = of_requests ? requests.same(one[j], two[j]) : one[j] == two[j];
+    const bool same = ids.same(first.call().fields[i].kind, one[j], two[j]);
     if (!same && !(hides && two[j] == -1)) return false;
   }
   return true;
 }
 
-bool same_value(const Side& first, const Side& second, std::size_t i, Requests& requests) {
+bool same_value(const Side& first, const Side& second, std::size_t i, Ids& ids) {
   const Field& field = first.call().fields[i];
   if (field.name == "filename") return true;
   if (field.name == "target_disp" && first.in_dynamic_window()) return true;
@@ -182,14 +219,18 @@ bool same_value(const Side& first, const Side& second, std::size_t i, Requests& 
            first.event().values[0] != 0 || first.value(i) == second.value(i);
   if (field.stored == FieldKind::kArray)
     return (field.kind != "request" && first.event().values[i] == second.event().values[i]) ||
-           same_array(first, second, i, requests);
+           same_array(first, second, i, ids);
   const std::int64_t one = first.value(i);
   const std::int64_t two = second.value(i);
   if (field.kind == "request") {
-    if (makes_request(first.call())) requests.make(one, two);
-    return requests.same(one, two);
+    if (makes_request(first.call())) ids.requests.make(one, two);
+    return ids.requests.same(one, two);
   }
-  if (one == two) return true;
+  if (makes_object(first.call(), field)) {
+    if (one != two && !(two < one && first.failed_on(field.kind))) return false;
+    ids.others[field.kind][one] = two;
+  }
+  if (ids.same(field.kind, one, two)) return true;
   // Where a buffer is not significant (off the root) the replay has none.
   if (field.kind == "buffer") return one == 0 && two == kNullBuffer;
   if (field.kind == "source" && one == kAnySource)
@@ -208,7 +249,7 @@ std::string text(const Side& side, std::size_t i) {
 
 /// The first difference on a rank, or an empty string.
 std::string difference(Side& first, Side& second) {
-  Requests requests;
+  Ids ids;
   for (std::uint64_t number = 0;; ++number) {
     const bool more = first.next_kept(true);
     if (second.next_kept(false) != more)
@@ -235,8 +276,8 @@ std::string difference(Side& first, Side& second) {
         const std::int64_t one = list[list.size() - left];
         const std::int64_t two = second.value(static_cast<std::size_t>(second.index("request")));
         if (makes_request(second.call()))
-          requests.started[one] = two;
-        else if (!requests.same(one, two))
+          ids.requests.started[one] = two;
+        else if (!ids.requests.same(one, two))
           return where + ": another request is started";
         if (--left == 0 || !second.next_kept(false)) break;
       }
@@ -247,7 +288,7 @@ std::string difference(Side& first, Side& second) {
     if (first.call().fields != second.call().fields) return where + ": other fields";
     for (std::size_t i = 0; i < first.call().fields.size(); ++i)
       if (!(first.missed() && is_found(first.call().fields[i].name)) &&
-          !same_value(first, second, i, requests))
+          !same_value(first, second, i, ids))
         return where + ": " + first.call().fields[i].name + " " + text(first, i) + ", " +
                text(second, i);
   }

@@ -7,6 +7,7 @@ taken out, and in programs in which there are none to be found.
 
 import contextlib
 import re
+import time
 
 from harness import expect
 from online_jobs import run_chosen
@@ -119,6 +120,16 @@ def by_time(online):
     what, _, facts, _ = online.exact(3, online.program("disorder", 300), MARKERS="auto")
     expect("as time goes by" in source(facts), f"{what}: marked by {source(facts)}")
     expect(0 < facts["acted"] < 50, f"{what}: {facts['acted']} acted on")
+
+
+@test
+def wrong_calls(online):
+    """Collectives that fail for their arguments are no markers: other ranks need not call them."""
+    begin = time.monotonic()
+    what, _, facts, _ = online.exact(3, online.program("wrong", 90), MARKERS="auto",
+                                     CALL_FREQUENCY=1, MARKER_TIMEOUT=20)
+    expect(time.monotonic() - begin < 15 * online.tools.slower, f"{what}: somebody waited")
+    expect(facts["acted"] > 45, f"{what}: {facts['acted']} acted on")
 
 
 @test

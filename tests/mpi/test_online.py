@@ -370,10 +370,10 @@ def budget(online):
 
 @test
 def memory(online):
-    # What never repeats needs memory without end: recording stops at the limit, the program
-    # goes on, and what was recorded is exact.
+    # What never repeats needs memory without end: without files recording stops at the limit, the
+    # program goes on, and what was recorded is exact.
     what, path, facts, outcome = online.trace(2, online.program("vary", 60000), lines=3,
-                                              BUFFER="64K", MEMORY="1M")
+                                              BUFFER="64K", MEMORY="1M", SPILL="off")
     expect(outcome.stderr.count(b"CHAMELEON_MEMORY=1 MiB: recording stops") == 2, what, outcome)
     declared = {one["what"]: one["ranks"] for one in facts["declarations"]}
     expect(any("CHAMELEON_MEMORY=1 MiB was used up" in one for one in declared), f"{what}: {declared}")
@@ -386,8 +386,8 @@ def memory(online):
 
 @test
 def merging_memory(online):
-    # What ranks do that have nothing in common is merged as far as there is memory for it.
-    program, limits = online.program("apart", 60000), {"BUFFER": "64K", "MEMORY": "16M"}
+    # What has nothing in common is merged as far as there is memory; without files (test_spill.py).
+    program, limits = online.program("apart", 60000), {"BUFFER": "64K", "MEMORY": "16M", "SPILL": "off"}
     what, path, facts, _ = online.trace(8, program, lines=10, **limits)
     expect(any("flush failed" in one["what"] for one in facts["declarations"]), f"{what}: {facts}")
     expect(facts["tool_bytes"] < 6 * 16 << 20, f"{what}: {facts['tool_bytes']} bytes")

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Votes at markers that some rank does not come to, or comes to before they are over.
+"""Votes at markers that some rank does not come to, or comes to before they are over, or at which
+some rank strays from what it was clustered by.
 
     test_votes.py --tools TOOLS.json --examples FOLDER [--only NAME]"""
 
+import itertools
 import time
 
 from harness import expect
@@ -49,6 +51,32 @@ def pipeline(online):
         expect(b"not called equally often" in outcome.stderr, what, outcome)
         doubled.append("doubled" in facts)
     expect(any(doubled), "no rank had to wait for votes")
+
+
+@test
+def astray(online):
+    """Each rank does something else in 5 % of its intervals: hardly any marker concerns all ranks."""
+    markers = 60
+    program = online.program("astray", markers)
+    for ranks in (4, 8, 16):
+        leads = {}
+        votes = ("deferred", "blocking") if ranks == 8 or online.all else ("deferred",)
+        for fidelity, vote in itertools.product(("exact", "checked", "lead"), votes):
+            variables = {"FIDELITY": fidelity, "VOTE": vote}
+            if fidelity == "exact":
+                what, path, facts, outcome = online.exact(ranks, program, **variables)
+            else:
+                what, path, facts, outcome = online.trace(ranks, program, **variables)
+                verified = online.tools.chameleon("verify", path, "--raw", path.parent / "raw")
+                expect(verified.status == 0, f"{what}: differs undeclared", verified, outcome)
+            expect(facts["acted"] == markers, f"{what}: {facts['acted']} markers")
+            expect(facts["count_l"] >= 54, f"{what}: #L is {facts['count_l']}", outcome)
+            expect(facts["clusterings"] == 1, f"{what}: {facts['clusterings']} clusterings")
+            expect(len(facts["changed"]) > 0, f"{what}: nobody changes")
+            leads[fidelity, vote] = facts["count_l"], facts["count_c"], facts["count_at"]
+        expect(len(set(leads.values())) == 1, f"{ranks} ranks: {leads}")
+        published = online.exact(ranks, program, FEW=0)[2]["count_l"]
+        expect(published < 54, f"{ranks} ranks: #L is {published} also without few")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,8 @@
 //   tail     computes for SECONDS before MPI_Finalize
 //   leaves   as sleeps, and MPI_Finalize instead of what comes then
 // uneven_program random STEPS SEED: a program made up from SEED, with phases, parameters that
-// differ between ranks, polling, a second thread, and any of the above (random_program.h).
+// differ between ranks, polling, a second thread, calls that fail, and any of the above
+// (random_program.h).
 #include <chameleon/chameleon.h>
 #include <mpi.h>
 #include <unistd.h>
@@ -92,10 +93,13 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, random ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &run.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &run.ranks);
-  if (random)
-    RandomProgram(static_cast<unsigned>(run.odd), run.steps, run.rank, run.ranks).run();
-  else
+  if (random) {
+    RandomProgram program(static_cast<unsigned>(run.odd), run.steps, run.rank, run.ranks);
+    if (program.truncates()) std::printf("rank %d receives too little\n", run.rank);
+    program.run();
+  } else {
     run_steps(run);
+  }
   std::printf("rank %d is done\n", run.rank);
   std::fflush(stdout);
   MPI_Finalize();

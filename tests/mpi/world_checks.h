@@ -31,6 +31,8 @@ void check_traffic(const chameleon::world::Traffic& own, const chameleon::world:
 void subsets(std::uint32_t size, std::size_t piece_bytes);
 /// Messages by a plan, CAPEK and the choice of strata's members.
 void sampling(std::uint32_t size);
+/// What ranks say of themselves.
+void reports(std::uint32_t size);
 /// What ranks compute, clustered and sampled.
 void effort_windows(std::uint32_t size);
 /// A rank of a subset comes too late.

@@ -420,6 +420,7 @@ void check_all(std::uint32_t size) {
   subsets(size, std::size_t{1} << 28);
   subsets(size, 64);
   check_sampling(size);
+  reports(size);
   subset_timeout(size);
   clusterings(size);
   failures_of_one(size);

@@ -332,6 +332,26 @@ TEST_CASE("the time loop of ranks that share no call is one; loops that may be o
   CHECK(nodes_of(2, 0) == 2 + 4 + 12);
 }
 
+TEST_CASE(
+    "loops that ran equally often by chance do not meet, in whatever order ranks are joined") {
+  // Rank 0 answers 4 times and then releases 7 ranks; the others answer 4 or 6 times.
+  for (std::size_t shift = 0; shift < 7; ++shift) {
+    std::vector<Stream> streams(8);
+    const auto repeat = [](Stream& stream, int times, std::uint64_t path) {
+      for (int i = 0; i < times; ++i)
+        for (std::uint64_t k = 0; k < 3; ++k) stream.push_back(event_at(path + k));
+    };
+    for (std::size_t rank = 0; rank < 8; ++rank) {
+      streams[rank].push_back(event_at(1));
+      repeat(streams[rank], rank == 0 || (rank + shift) % 7 < 3 ? 4 : 6, rank == 0 ? 10 : 20);
+      if (rank == 0) repeat(streams[rank], 7, 30), repeat(streams[rank], 7, 40);
+      streams[rank].push_back(event_at(2));
+    }
+    INFO(shift);
+    CHECK(count_nodes(merge_of(streams).nodes) == 2 + 3 * 4 + 4);
+  }
+}
+
 TEST_CASE("loops are paired so that they share most, not with the first that will do") {
   // Rank 0: (a x)^9 (b y)^9; rank 1: (b a z)^9 (b y w)^9.
   std::vector<Stream> streams(2);

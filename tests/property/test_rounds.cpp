@@ -3,6 +3,7 @@
 // did.
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <map>
 
 #include "compress/append.h"
 #include "compress/merge.h"
@@ -100,7 +101,109 @@ Trace in_parts(const Stream& stream, const std::vector<std::size_t>& ends, std::
   return online;
 }
 
+void note_marks(const std::vector<Node>& nodes, std::uint32_t around,
+                std::map<const Node*, std::uint32_t>& marks) {
+  for (const Node& node : nodes) {
+    marks[&node] = around | inexact_kinds(node.inexact, 0);
+    note_marks(node.body, marks[&node], marks);
+  }
+}
+
+/// Kinds that are marked at each event of rank 0, at its node or around it.
+std::vector<std::uint32_t> marks_of(const Trace& trace) {
+  std::map<const Node*, std::uint32_t> marks;
+  note_marks(trace.nodes, 0, marks);
+  auto view = RankView::make(trace, 0);
+  REQUIRE(view);
+  std::vector<std::uint32_t> all;
+  for (EventView event; view->next(event);) all.push_back(marks[event.node]);
+  return all;
+}
+
+/// Marks a node at any depth.
+void mark_any(std::vector<Node>& nodes, std::mt19937_64& random) {
+  Node* node = &nodes[random() % nodes.size()];
+  while (node->is_loop() && random() % 3 != 0) node = &node->body[random() % node->body.size()];
+  node->inexact.push_back({RankList::single(0), kInexactCount});
+}
+
+/// Folds and appends parts of a stream, some of which have a node that is marked. Whether all of
+/// the events that were marked still are.
+bool keeps_marks(const Stream& stream, std::vector<std::size_t> ends, std::mt19937_64& random) {
+  if (stream.empty()) return true;
+  Trace online;
+  std::vector<std::uint32_t> wanted;
+  ends.push_back(stream.size());
+  for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
+    const Stream part(stream.begin() + static_cast<std::ptrdiff_t>(ends[i]),
+                      stream.begin() + static_cast<std::ptrdiff_t>(ends[i + 1]));
+    if (part.empty()) continue;
+    Trace partial = fold_stream(part, 0, 1);
+    if (random() % 2 == 0) mark_any(partial.nodes, random);
+    const std::vector<std::uint32_t> marks = marks_of(partial);
+    wanted.insert(wanted.end(), marks.begin(), marks.end());
+    compress::append(online, std::move(partial));
+  }
+  REQUIRE(same(expand(online, 0), stream));
+  const std::vector<std::uint32_t> found = marks_of(online);
+  REQUIRE(found.size() == wanted.size());
+  for (std::size_t i = 0; i < found.size(); ++i)
+    if ((wanted[i] & ~found[i]) != 0) return false;
+  return true;
+}
+
+/// The same of a rank's fold, which goes on from what it is given.
+bool fold_keeps_marks(const Stream& stream, std::size_t middle, std::mt19937_64& random) {
+  Folder whole, part;
+  std::vector<std::uint32_t> wanted;
+  for (std::size_t at = 0; at < stream.size(); ++at) {
+    std::vector<std::int64_t> values = stream[at].values;
+    values[2] = pack_rank(static_cast<std::int32_t>(values[2]), 0, 1);
+    const Event event{stream[at].call, stream[at].path, 0, 0, values, 0, role_of(stream[at])};
+    (at < middle ? part : whole).push(event);
+    if (at + 1 != middle) continue;
+    Trace trace = fold_stream({}, 0, 1);
+    trace.nodes = part.take();
+    mark_any(trace.nodes, random);
+    wanted = marks_of(trace);
+    whole.append(std::move(trace.nodes), middle);
+  }
+  Trace trace = fold_stream({}, 0, 1);
+  trace.nodes = whole.take();
+  const std::vector<std::uint32_t> found = marks_of(trace);
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if ((wanted[i] & ~found[i]) != 0) return false;
+  return true;
+}
+
+/// In parts of any length.
+std::vector<std::size_t> any_ends(const Stream& stream, std::mt19937_64& random) {
+  std::vector<std::size_t> ends{0};
+  while (ends.back() + 1 < stream.size())
+    ends.push_back(std::min(stream.size() - 1, ends.back() + 1 + random() % 20));
+  return ends;
+}
+
 }  // namespace
+
+TEST_CASE("what is not exact stays marked when loops are taken apart", "[rounds]") {
+  for (std::uint64_t i = 0; i < 400; ++i) {
+    const std::uint64_t seed = base_seed() + i;
+    INFO("CHAMELEON_TEST_SEED=" << seed);
+    std::mt19937_64 random(seed);
+    Poller poller(seed, static_cast<int>(seed % 4), true);
+    const Stream polls = poller.run(20);
+    CHECK(keeps_marks(polls, poller.ends(), random));
+    CHECK(keeps_marks(polls, any_ends(polls, random), random));
+    const Stream rounds = any_rounds(seed, 0);
+    CHECK(keeps_marks(rounds, any_ends(rounds, random), random));
+    CHECK(fold_keeps_marks(rounds, rounds.size() * (1 + seed % 4) / 5, random));
+    CHECK(fold_keeps_marks(polls, polls.size() * (1 + seed % 4) / 5, random));
+    ProgramMaker program(seed, 1);
+    const Stream stream = program.run(0);
+    CHECK(keeps_marks(stream, any_ends(stream, random), random));
+  }
+}
 
 TEST_CASE("steps that differ in what polls found are one loop", "[rounds]") {
   for (std::uint64_t i = 0; i < 300; ++i) {

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "compress/pieces.h"
+#include "format/codec.h"
 #include "online/online.h"
 #include "property/streams.h"
 #include "world/virtual_world.h"
@@ -114,7 +116,14 @@ class ScriptedRank final : public Rank {
     history_ = 0;
     share.trace = fold_stream(std::exchange(partial_, {}), rank_, size_);
     if (!keeps) share.trace = Trace();
+    share.most_bytes = cut_;
+    if (stores_ && keeps) store(share);
     return share;
+  }
+  /// Shares are brought in pieces of so many bytes; `stores`: the first of them from a file.
+  void cut(std::size_t bytes, bool stores) {
+    cut_ = bytes;
+    stores_ = stores;
   }
   void complete_share(Share&) override {}
   Trace own_facts(bool) override {
@@ -143,6 +152,25 @@ class ScriptedRank final : public Rank {
   int comparisons() const { return comparisons_; }
 
  private:
+  /// The pieces of a file.
+  class Pieces final : public StoredPieces {
+   public:
+    bool more() const override { return next_ < all.size(); }
+    Trace next() override { return std::move(all[next_++]); }
+    Bytes next_delta() override { return {}; }
+
+    std::vector<Trace> all;
+
+   private:
+    std::size_t next_ = 0;
+  };
+  void store(Share& share) const {
+    auto pieces = std::make_unique<Pieces>();
+    while (share.trace.nodes.size() > 10)
+      pieces->all.push_back(take_first(share.trace, 1 + share.trace.nodes.size() / 7));
+    share.stored = std::move(pieces);
+  }
+
   /// The closed interval is one more since the last share.
   void chain() { history_ = chameleon::combine(history_, last_.call_path); }
   void say_line(const char* line) override { said += std::string(line) + "\n"; }
@@ -157,6 +185,8 @@ class ScriptedRank final : public Rank {
   std::uint64_t elapsed_ns_ = 0, bytes_ = 0, flush_seconds_ = 0;
   std::size_t dropped_ = 0;
   StreamHashes hashes_{};
+  std::size_t cut_ = 0;
+  bool stores_ = false;
   ScriptedLog log_;
   int comparisons_ = 0;
 };
@@ -169,12 +199,24 @@ class KeptTrace final : public Output {
     trace.world_size = static_cast<std::uint32_t>(size_);
     return trace;
   }
-  void write(const Trace&, const Trace& online) override { trace = online, ++writes; }
-  void write_last(const Trace& whole) override { trace = whole; }
+  void stage(const Trace& partial) override { parts.push_back(partial); }
+  void write(const Trace& online) override { trace = online, ++writes; }
+  bool let_go(const Trace&) override { return lets_go; }
+  void write_last(const Trace& whole, const PackedFacts& of_ranks) override {
+    trace = whole;
+    trace.facts = format::decode_trace(format::encode_trace(whole, of_ranks))->facts;
+  }
+  void write_last_part(const Trace& partial, const Trace&, const PackedFacts& of_ranks) override {
+    parts.push_back(partial);
+    facts = of_ranks;
+  }
   void keep_last_words(const RankList&) override {}
   void write_last_words() noexcept override { last_words = true; }
 
   Trace trace;
+  std::vector<Trace> parts;  ///< as a file has them
+  PackedFacts facts;         ///< of the whole, where it was let go
+  bool lets_go = true;
   int writes = 0;
   bool last_words = false;
 
@@ -251,3 +293,8 @@ struct JobIn {
 using Job = JobIn<VirtualWorld>;
 
 }  // namespace chameleon::testing
+
+// Compiled once, in scripted_job.cpp: every test of jobs uses all of it.
+extern template class chameleon::online::Online<chameleon::world::VirtualWorld>;
+extern template class chameleon::online::Online<chameleon::testing::LosingWorld>;
+extern template class chameleon::testing::JobIn<chameleon::world::VirtualWorld>;

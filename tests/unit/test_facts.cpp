@@ -122,9 +122,11 @@ TEST_CASE("a column keeps its numbers", "[facts]") {
   std::mt19937_64 random(seed);
   const auto size = GENERATE(std::size_t{0}, 1, 31, 32, 33, 500);
   const auto width = GENERATE(0, 1, 7, 8, 20, 63, 64);
+  const auto unit = GENERATE(0, 1, 9, 40);  // all are multiples of this power of two, and 3
   std::vector<std::int64_t> numbers;
   for (std::size_t i = 0; i < size; ++i)
-    numbers.push_back(static_cast<std::int64_t>(width == 0 ? 5 : random() >> (64 - width)));
+    numbers.push_back(static_cast<std::int64_t>(
+        3 + ((width == 0 ? 5 : random() >> (64 - width)) >> unit << unit)));
   if (size > 2 && width == 64) {
     numbers[0] = std::numeric_limits<std::int64_t>::min();
     numbers[1] = std::numeric_limits<std::int64_t>::max();
@@ -147,17 +149,26 @@ TEST_CASE("equal numbers of many ranks take a few bytes, near ones the bits they
   CHECK(near <= 1024 * 10 / 8 + 32 * 4);
   numbers[500] = 1;  // one that is far off costs its block
   CHECK(column::encode(numbers).bytes.size() < near + 100);
+  for (std::int64_t& number : numbers) number = number / 64 * 64;  // as rounded ones are
+  CHECK(column::encode(numbers).bytes.size() < 1024 * 4 / 8 + 32 * 5 + 100);
 }
 
 TEST_CASE("a damaged packed column is refused", "[facts]") {
-  ByteWriter wide, cut;
+  ByteWriter wide, cut, wider, unit;
   wide.svarint(0);
   wide.u8(65);
   for (int i = 0; i < 100; ++i) wide.u8(0);
+  wider.svarint(0);
+  wider.u8(128 + 40);
+  wider.u8(25);
+  for (int i = 0; i < 100; ++i) wider.u8(0);
+  unit.svarint(0);
+  unit.u8(128);
+  unit.u8(3);
   cut.svarint(0);
   cut.u8(64);
   cut.u8(0);
-  for (const Bytes& bytes : {wide.bytes(), cut.bytes(), Bytes()}) {
+  for (const Bytes& bytes : {wide.bytes(), cut.bytes(), wider.bytes(), unit.bytes(), Bytes()}) {
     ByteReader in(bytes);
     CHECK_FALSE(column::read(in, true, 4, [](std::int64_t) {}));
     CHECK_FALSE(in.ok());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
@@ -18,6 +19,7 @@
 #include "format/codec.h"
 #include "format/commit.h"
 #include "format/file.h"
+#include "format/piece_file.h"
 #include "property/streams.h"
 
 using namespace chameleon;
@@ -106,6 +108,14 @@ TEST_CASE("a trace file is never written over an earlier one", "[file]") {
   CHECK(read_trace(file.path)->program == "first");
   REQUIRE(replace_trace_file(file.path, second));
   CHECK(read_trace(file.path)->program == "second");
+}
+
+TEST_CASE("no file is left where memory runs out while it is written", "[file]") {
+  const TemporaryFile file;
+  const auto next = []() -> Bytes { throw std::bad_alloc(); };
+  CHECK_THROWS_AS(replace_trace_file(file.path, Trace(), next, Trace()), std::bad_alloc);
+  CHECK_FALSE(std::filesystem::exists(file.path));
+  CHECK_FALSE(std::filesystem::exists(file.path + ".new"));
 }
 
 TEST_CASE("a file cut at any byte reads as its last intact state", "[file]") {
@@ -320,4 +330,158 @@ TEST_CASE("a writer begins anew before its deltas take too long to join", "[file
   }
   CHECK(writer->bytes() < least + 40 * commit::kFrameSize);
   CHECK(read_trace(file.path));
+}
+
+TEST_CASE("a file whose trace is let go of has it all", "[file]") {
+  Growing growing;
+  std::uint64_t random = 7;
+  const auto noise = [&](int calls) {
+    Stream stream;
+    for (int i = 0; i < calls; ++i) stream.push_back({1, random = mix(random), {0, i, 0}});
+    return stream;
+  };
+  const auto let_go = [&] {
+    REQUIRE(growing.writer.let_go(growing.online));
+    growing.online = fold_stream({}, 0, 1);
+  };
+  REQUIRE(growing.step(noise(500)));
+  let_go();
+  const std::uint64_t kept = growing.writer.bytes();
+  for (int i = 0; i < 40; ++i) REQUIRE(growing.step(noise(200)));  // written anew at times
+  CHECK(growing.writer.bytes_written() > growing.writer.bytes() + kept);
+  CHECK(growing.is_in_file());
+  let_go();
+  for (int i = 0; i < 5; ++i) REQUIRE(growing.step(noise(10)));
+  CHECK(growing.is_in_file());
+  rlimit limit{};
+  REQUIRE(::getrlimit(RLIMIT_FSIZE, &limit) == 0);
+  const rlimit full{growing.writer.bytes() + 100, limit.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &full) == 0);
+  CHECK_FALSE(growing.step(noise(100)));
+  CHECK_FALSE(growing.writer.let_go(growing.online));  // it would be lost
+  REQUIRE(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  Trace last = fold_stream({}, 0, 1);
+  last.complete = true;
+  append(growing.online, last);
+  REQUIRE(growing.writer.append(last, growing.online));
+  CHECK(growing.is_in_file());
+  CHECK(read_trace(growing.file.path)->complete);
+}
+
+TEST_CASE("repeats in what a file keeps count on", "[file]") {
+  Growing growing;
+  const auto repeat = [&](int steps) {
+    for (int n = 0; n < steps; ++n) REQUIRE(growing.step(flushed(0, false)));
+  };
+  FileFacts facts;
+  for (int kept = 1; kept <= 2; ++kept) {
+    repeat(1500);
+    REQUIRE(growing.writer.let_go(growing.online));
+    growing.online = fold_stream({}, 0, 1);
+    REQUIRE(read_trace(growing.file.path, &facts));
+    REQUIRE(facts.commits == 1 + 1500 * static_cast<std::uint64_t>(kept));  // none was joined
+  }
+  const std::uint64_t kept = growing.writer.bytes();
+  std::uint64_t random = 7, before = 0;
+  do {
+    before = growing.writer.bytes_written();
+    Stream noise;
+    for (int i = 0; i < 300; ++i) noise.push_back({1, random = mix(random), {0, i, 0}});
+    REQUIRE(growing.step(noise));
+  } while (growing.writer.bytes_written() < before + kept);  // until the file is written anew
+  repeat(1500);
+  CHECK(growing.is_in_file());
+  REQUIRE(read_trace(growing.file.path, &facts));
+  CHECK(facts.deltas > 4500);
+}
+
+TEST_CASE("pieces are read again, and become deltas", "[file]") {
+  const TemporaryFile file, trace;
+  auto pieces = PieceFile::create(file.path);
+  REQUIRE(pieces);
+  CHECK(::access(file.path.c_str(), F_OK) != 0);
+  std::vector<PieceFile::Extent> places;
+  Stream all;
+  for (int n = 0; n < 3; ++n) {
+    const Stream stream = flushed(n, true);
+    const auto where = (*pieces)->append(fold_stream(stream, 0, 1));
+    REQUIRE(where);
+    places.push_back(*where);
+    all.insert(all.end(), stream.begin(), stream.end());
+  }
+  for (int n = 2; n >= 0; --n)
+    CHECK(expand(*(*pieces)->read(places[static_cast<std::size_t>(n)]), 0) == flushed(n, true));
+  std::size_t next = 0;
+  const auto deltas = [&] {
+    return next < places.size() ? *(*pieces)->read_delta(places[next++]) : Bytes();
+  };
+  const Stream last = flushed(5, true);
+  REQUIRE(replace_trace_file(trace.path, fold_stream({}, 0, 1), deltas, fold_stream(last, 0, 1)));
+  all.insert(all.end(), last.begin(), last.end());
+  CHECK(expand(*read_trace(trace.path), 0) == all);
+  PieceFile::Extent other = places.front();  // as where something else was written
+  other.bytes -= 1;
+  CHECK_FALSE((*pieces)->read(other));
+  CHECK_FALSE((*pieces)->read_delta(other));
+  for (const PieceFile::Extent& where : places) (*pieces)->release(where);
+  CHECK((*pieces)->bytes() == 0);
+  CHECK_FALSE((*pieces)->read(places.front()));
+}
+
+namespace {
+
+/// What a file without a name takes of the disk: bytes, and up to its end.
+std::pair<std::uint64_t, std::uint64_t> room_of(const std::string& path) {
+  for (const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    struct stat file {};
+    if (std::filesystem::read_symlink(one, gone).string() == path + " (deleted)" &&
+        ::stat(one.path().c_str(), &file) == 0)
+      return {512 * static_cast<std::uint64_t>(file.st_blocks),
+              static_cast<std::uint64_t>(file.st_size)};
+  }
+  FAIL("the file is not open");
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a file of pieces takes no more than those that are left", "[file]") {
+  const TemporaryFile file;
+  auto created = PieceFile::create(file.path);
+  REQUIRE(created);
+  PieceFile& pieces = **created;
+  std::uint64_t random = 11;
+  struct Kept {
+    Stream stream;
+    PieceFile::Extent where;
+  };
+  std::vector<Kept> live;
+  std::uint64_t largest = 0, most = 0;
+  const auto give_back = [&](std::size_t i) {
+    pieces.release(live[i].where);
+    live.erase(live.begin() + static_cast<std::ptrdiff_t>(i));
+  };
+  for (int n = 0; n < 300; ++n) {
+    Stream stream;
+    const std::uint64_t calls = 300 + random % 600;
+    for (std::uint64_t i = 0; i < calls; ++i)
+      stream.push_back({1, random = mix(random), {0, 8, static_cast<std::int64_t>(i)}});
+    const auto where = pieces.append(fold_stream(stream, 0, 1));
+    REQUIRE(where);
+    live.push_back({std::move(stream), *where});
+    largest = std::max(largest, where->bytes);
+    // As with deferred votes: the next interval has pieces before the former is dropped. Not always
+    // the oldest is.
+    if (live.size() == 6) give_back(0), give_back(random % 3), give_back(0);
+    const auto [disk, end] = room_of(file.path);
+    CHECK(end == pieces.bytes());
+    most = std::max({most, disk, end});
+  }
+  CHECK(most < 12 * largest);
+  for (const Kept& one : live) CHECK(expand(*pieces.read(one.where), 0) == one.stream);
+  while (live.size() > 1) give_back(0);
+  CHECK(room_of(file.path).first <= live.front().where.bytes + 2 * 4096);
+  give_back(0);
+  CHECK(room_of(file.path) == std::pair<std::uint64_t, std::uint64_t>{});
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <catch2/catch.hpp>
 
+#include "base/hash.h"
 #include "format/codec.h"
 #include "format/file.h"
+#include "format/node_codec.h"
 #include "format/rank_formula.h"
+#include "format/value_parts.h"
 #include "unit/trace_builder.h"
 
 using namespace chameleon;
@@ -102,6 +105,23 @@ TEST_CASE("partners that follow from the rank are written as a formula") {
   }
 }
 
+TEST_CASE("a grid of any shape is found") {
+  for (std::uint32_t size = 4; size <= 96; ++size)
+    for (std::uint32_t group = 1; group <= 2; ++group)
+      for (std::uint32_t a = 2; size % group == 0 && a < size / group; ++a) {
+        if (size / group % a != 0) continue;
+        const RankFormula grid{RankFormula::Kind::kTranspose, a, group};
+        std::map<std::uint32_t, std::int64_t> values;
+        for (std::uint32_t rank = 0; rank < size; ++rank)
+          values[rank] = grid.stored(rank, EndPointForm::kAbsolute, size);
+        INFO(size << " ranks, groups of " << group << ", " << a << " columns");
+        const auto found = find_formula(values, EndPointForm::kAbsolute, size);
+        REQUIRE(found);
+        for (const auto& [rank, value] : values)
+          REQUIRE(found->stored(rank, EndPointForm::kAbsolute, size) == value);
+      }
+}
+
 TEST_CASE("a formula that cannot be is refused") {
   for (const Bytes& bytes : {Bytes{0, 1, 1}, Bytes{3, 1, 1}, Bytes{2, 0, 1}, Bytes{1, 1, 0}}) {
     ByteReader reader(bytes);
@@ -109,4 +129,95 @@ TEST_CASE("a formula that cannot be is refused") {
     CHECK_FALSE(RankFormula::decode(reader, formula));
     CHECK_FALSE(reader.ok());
   }
+}
+
+namespace {
+
+/// Both read back alike, and how many bytes the values of `groups` take.
+std::size_t written(const std::vector<ParamGroup>& groups) {
+  Trace trace =
+      trace_of(table(512, EndPointForm::kAbsolute, [](std::uint32_t) -> std::int64_t { return 0; }),
+               EndPointForm::kAbsolute);
+  trace.nodes[0].params[0].set_groups(groups);
+  ByteWriter nodes;
+  write_nodes(nodes, trace);
+  const auto read = decode_trace(encode_trace(trace));
+  REQUIRE(read);
+  REQUIRE(encode_trace(*read) == encode_trace(trace));
+  for (const ParamGroup& group : groups)
+    group.ranks.for_each([&](std::uint32_t rank) {
+      EndPointForm form{};
+      const ValueSequence* values = read->nodes[0].params[0].find(rank, form);
+      REQUIRE(values != nullptr);
+      REQUIRE(*values == group.values);
+      REQUIRE(form == group.form);
+    });
+  return nodes.bytes().size();
+}
+
+}  // namespace
+
+TEST_CASE("own values among common ones take no bytes for each rank") {
+  for (const EndPointForm form :
+       {EndPointForm::kBoth, EndPointForm::kAbsolute, EndPointForm::kRelative}) {
+    std::vector<ParamGroup> groups;
+    for (std::uint32_t rank = 0; rank < 512; ++rank) {
+      ValueSequence values(rank);
+      values.append(1, 100);  // rank 1 has it before, too
+      values.append(ValueSequence::Segment{3 * rank, 7, 3});
+      values.append(1, rank % 2 == 0 ? 3 : 1);
+      if (rank % 2 != 0) values.append(2, 2);
+      groups.push_back({RankList::single(rank), form, std::move(values)});
+    }
+    CHECK(written(groups) < 100);
+    groups[9].values.append(5);  // now one has more
+    CHECK(written(groups) > 2000);
+  }
+}
+
+TEST_CASE("groups stay where parts would be longer") {
+  std::uint64_t state = 7;
+  std::vector<ParamGroup> groups(16);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    groups[i].values.append(static_cast<std::int64_t>(i));
+    groups[i].values.append(77, 10);
+  }
+  for (std::uint32_t rank = 0; rank < 512; ++rank) {
+    state = mix(state + rank);
+    groups[state % groups.size()].ranks.insert(rank);
+  }
+  CHECK_FALSE(ValueParts::of(groups));
+  written(groups);
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    for (int k = 0; k < 20; ++k) groups[i].values.append(k % 3 == 0 ? 5 : 100 * k);
+  CHECK_FALSE(ValueParts::of(groups));  // too many parts
+}
+
+TEST_CASE("parts that cannot be are refused") {
+  const Bytes ranks = [] {
+    ByteWriter writer;
+    RankList::range(0, 7).encode(writer);
+    return writer.take();
+  }();
+  const auto refused = [&](std::uint64_t parts, std::uint64_t count, std::size_t values,
+                           std::uint64_t most) {
+    ByteWriter writer;
+    writer.varint(parts);
+    writer.raw(ranks);
+    for (std::uint64_t i = 0; i < parts; ++i) {
+      writer.varint(count);
+      ValueSequence(0, values).encode(writer);
+    }
+    const Bytes bytes = writer.take();
+    ByteReader reader(bytes);
+    ValueParts read;
+    return !ValueParts::decode(reader, most, nullptr, read);
+  };
+  CHECK_FALSE(refused(2, 3, 8, 8));
+  CHECK(refused(0, 3, 8, 8));
+  CHECK(refused(17, 3, 8, 8));
+  CHECK(refused(2, 0, 8, 8));
+  CHECK(refused(2, 1ULL << 48, 8, 8));
+  CHECK(refused(2, 3, 7, 8));
+  CHECK(refused(2, 3, 8, 7));
 }

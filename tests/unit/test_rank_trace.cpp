@@ -58,7 +58,7 @@ TEST_CASE("what was waited before an interval is entered for its first event") {
   const auto symbol = [](std::uint64_t path) { return Node::event_symbol(kBarrier, path); };
   const auto marker = [&](std::uint64_t waited, bool keeps) {
     trace.close_interval(1);
-    if (waited != 0) trace.waited({waited, 1, 0});
+    if (waited != 0) trace.book().waited({waited, 1, 0});
     if (keeps)
       trace.join(1);
     else

@@ -146,6 +146,11 @@ TEST_CASE("what markers and clustering take") {
   CHECK(parse({"CHAMELEON_BUDGET=0.5"})->budget == 0.5);
   for (const char* bad : {"", "0", "1", "100%", "-1%", "1%%", "%", "1x"})
     CHECK_FALSE(parse({(std::string("CHAMELEON_BUDGET=") + bad).c_str()}));
+  CHECK(none->few == 0.25);
+  CHECK(parse({"CHAMELEON_FEW=0"})->few == 0);
+  CHECK(parse({"CHAMELEON_FEW=10%"})->few == 0.1);
+  for (const char* bad : {"", "1", "100%", "-1%", "few"})
+    CHECK_FALSE(parse({(std::string("CHAMELEON_FEW=") + bad).c_str()}));
   const auto settings =
       parse({"CHAMELEON_CLUSTERING=k-medoid", "CHAMELEON_K=4", "CHAMELEON_SEED=7",
              "CHAMELEON_DISTANCE=euclidean", "CHAMELEON_FIDELITY=checked",

@@ -56,6 +56,24 @@ TEST_CASE("a handle never seen is a new object") {
   CHECK(requests.create(79) == 1);
 }
 
+TEST_CASE("an object that is made is meant, and not what its handle stood for before") {
+  constexpr std::int64_t kSecond = std::int64_t{1} << kObjectThreadShift;
+  Slots first(Kind::kComm), second(Kind::kComm, 1);
+  second.join(first);
+  // A call fails on it: it may be no communicator.
+  CHECK(first.find(77) == 2);
+  CHECK(first.find(78) == 3);
+  first.unclaim(first.claim(78));
+  CHECK(first.create(77) == 2);
+  CHECK(first.find(77) == 2);
+  CHECK(second.create(78) == kSecond + 2);
+  CHECK(first.find(78) == kSecond + 2);
+  CHECK(first.is_free(3));
+  // Those that calls made stay.
+  CHECK(first.create(77) == 3);
+  CHECK(first.find(77) == 2);
+}
+
 TEST_CASE("objects of one handle are told apart") {
   Slots requests(Kind::kRequest);
   CHECK(requests.create(5) == 0);

@@ -64,12 +64,15 @@ Decision expected(const Cell& cell) {
   if (cell.finalize) return {F, Action::kFinish};
   if (cell.stopped || cell.halt) return {AT, Action::kStop};
   if (cell.first) return {AT, cell.flush_due ? Action::kFlushHistory : Action::kRemember};
-  const bool due = cell.flush_due;
-  if (!cell.changed && !cell.recluster) return {L, due ? Action::kJoinAndFlush : Action::kJoin};
+  const bool due = cell.flush_due, many = cell.astray == Astray::kMany;
+  if (cell.astray == Astray::kNone && !cell.recluster)
+    return {L, due ? Action::kJoinAndFlush : Action::kJoin};
+  if (!many && cell.changed && !cell.recluster)
+    return {L, due ? Action::kStandAloneAndFlush : Action::kStandAlone};
   if (cell.known && cell.recluster) return {L, due ? Action::kTakeAndFlush : Action::kTake};
   if (cell.known) return {L, due ? Action::kSwitchAndFlush : Action::kSwitch};
-  if (cell.recluster && (cell.seen || !cell.changed)) return {C, Action::kClusterAndElect};
-  if (cell.seen) return {C, Action::kFlushAndElect};
+  if (cell.recluster && (cell.seen || !many)) return {C, Action::kClusterAndElect};
+  if (cell.seen || !many) return {C, Action::kFlushAndElect};
   if (!cell.recluster) return {AT, Action::kFlushAndKeep};
   return {AT, due ? Action::kFlushHistory : Action::kKeep};
 }
@@ -102,9 +105,13 @@ TEST_CASE("step and finalize decide as the table in every state that can be", "[
       const Recall recall = cell.known  ? Recall::kClustered
                             : cell.seen ? Recall::kSeen
                                         : Recall::kNew;
-      const Decision decision =
-          cell.finalize ? machine.finalize() : machine.step(vote, cell.flush_due, recall);
+      const Decision decision = cell.finalize
+                                    ? machine.finalize()
+                                    : machine.step(vote, cell.flush_due, recall, cell.astray);
       CHECK(decision == expected(cell));
+      StateMachine published = *start;
+      if (!cell.finalize && cell.astray == (cell.changed ? Astray::kMany : Astray::kNone))
+        CHECK(published.step(vote, cell.flush_due, recall) == decision);
 
       const bool votes = !cell.finalize && !cell.stopped;
       CHECK(machine.acted() == start->acted() + votes);

@@ -54,7 +54,7 @@ TEST_CASE("a stream begins with its thread; a rank's trace has all of them, and 
   CHECK(streams.count() == 3);
   streams.close_interval(1.0);
   append(streams, 2, 8);  // of the next interval
-  streams.join(1.0);
+  streams.end_interval(1.0, true);
   Trace schema;
   schema.calls[static_cast<std::uint16_t>(CallId::kBarrier)] = {
       "Barrier", {{"return", "int", FieldKind::kPlain}, {"comm", "comm", FieldKind::kPlain}}};
@@ -118,7 +118,7 @@ TEST_CASE("an interval that is decided late is in the trace as a whole, or not a
     if (!closed) return;
     const bool keeps = below(2) == 0;
     if (keeps) kept.insert(kept.end(), closed->begin(), closed->end());
-    CHECK((keeps ? streams.join(1.0) : streams.drop(1.0)));
+    CHECK(streams.end_interval(1.0, keeps));
     CHECK(trace.events() == kept.size());
     closed.reset();
   };

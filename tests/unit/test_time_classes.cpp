@@ -52,6 +52,19 @@ TimeTable gather(const AllAccounts& all, std::uint32_t most, Traffic* traffic = 
   VirtualWorld world(static_cast<std::uint32_t>(all.size()), traffic != nullptr);
   std::optional<TimeTable> table = gather_times(world, all, most);
   REQUIRE(table);
+  // What arrives as bytes makes the same classes and sums.
+  VirtualWorld sending(world.size(), true, true);
+  const std::optional<TimeTable> sent = gather_times(sending, all, most);
+  REQUIRE(sent);
+  REQUIRE(sent->classes().size() == table->classes().size());
+  for (std::size_t i = 0; i < sent->classes().size(); ++i) {
+    CHECK(sent->classes()[i].streams == table->classes()[i].streams);
+    CHECK(std::abs(sent->classes()[i].spread - table->classes()[i].spread) < 0.02);
+  }
+  CHECK(sent->sorted() == table->sorted());
+  CHECK(sent->total().compute.sum() == table->total().compute.sum());
+  CHECK(sent->total().communication.sum() == table->total().communication.sum());
+  CHECK(sent->total().compute.count() == table->total().compute.count());
   if (traffic != nullptr) *traffic = world.traffic();
   return std::move(*table);
 }

@@ -158,3 +158,27 @@ TEST_CASE("a null entry of an array may be recorded as a request that has ended"
   CHECK(differences({1, 1}) == 1);  // open
   CHECK(differences({4, 1}) == 1);  // never was
 }
+
+TEST_CASE("what a call failed on gives its id to an object that a call makes") {
+  constexpr std::uint16_t kFree = 6;
+  Directory directory;
+  directory.write(0, {"Comm_free return=5 comm=101",
+                      "Send return=5 buf=0 count=2 datatype=200 "
+                      "dest=1 tag=5 comm=101",
+                      "Comm_split return=0 comm=100 color=0 key=0 newcomm=102 members=[0,1]",
+                      "Send return=0 buf=0 count=2 datatype=200 dest=1 tag=5 comm=102"});
+  directory.write(1, {});
+  const auto matches = [&](std::int64_t last) {
+    TraceBuilder job(2);
+    job.call(kCommSplit, "Comm_split");
+    job.call(kSend, "Send");
+    job.call(kFree, "Comm_free", {"comm:comm"});
+    job.push_failed(0, kFree, 5, {2});
+    job.push_failed(0, kSend, 5, {0, 2, kInt, pack_special(SpecialRank::kUndefined), 5, 2});
+    job.push(0, kCommSplit, {0, 0, 0, 2, job.array({0, 1})});
+    job.push(0, kSend, {0, 2, kInt, pack_rank(1, 0, 2), 5, last});
+    return verified(directory, job).matches();
+  };
+  CHECK(matches(2));
+  CHECK_FALSE(matches(3));
+}

@@ -43,7 +43,7 @@ RANK_FACTS = (
     Fact("waiting_ns", "ns", "sum", "1.4", False,
          "of the run time, waiting at markers for slower ranks"),
     Fact("changed", "markers", "sum", "1.4", False,
-         "acted-on markers at which the rank's Call-Path had changed, which keeps all ranks in AT"),
+         "acted-on markers at which the rank's Call-Path had changed"),
     Fact("rule_values", "values", "sum", "1.6", False,
          "values of distinct events that rules are of (CHAMELEON_RULES)"),
     Fact("rule_matches", "values", "sum", "1.6", False,

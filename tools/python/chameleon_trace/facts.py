@@ -16,6 +16,7 @@ JOINS = ("sum", "most", "first", "last", "host", "clock")
 SELF_DESCRIBING = 4
 MOST_CARRIED = 256
 BLOCK = 32
+SHIFTED = 128  # added to a width: a power of two follows
 PACKED, TEXT = 1, 2
 BY_NAME = {fact.name: fact for fact in RANK_FACTS}
 RUN_BY_NAME = {fact.name: fact for fact in RUN_FACTS + ONLINE_FACTS}
@@ -36,16 +37,18 @@ def read_value(reader, fact):
 
 
 def packed(reader, count):
-    """Numbers in blocks, each as wide as its largest distance from the least."""
+    """Numbers in blocks, each as wide as its largest distance from the least, in units of a power
+    of two."""
     numbers, base = [], 0
     while len(numbers) < count:
         base += reader.svarint()
-        width, here = reader.u8(), min(BLOCK, count - len(numbers))
-        if width > 64:
+        head, here = reader.u8(), min(BLOCK, count - len(numbers))
+        width, shift = head % SHIFTED, reader.u8() if head >= SHIFTED else 0
+        if width + shift > 64 or head == SHIFTED:
             raise corrupt("a packed column is too wide")
         bits = int.from_bytes(reader.raw((here * width + 7) // 8), "little")
         mask = (1 << width) - 1
-        numbers.extend(wrap(base + (bits >> i * width & mask)) for i in range(here))
+        numbers.extend(wrap(base + ((bits >> i * width & mask) << shift)) for i in range(here))
     return numbers
 
 

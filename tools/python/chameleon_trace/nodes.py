@@ -5,9 +5,10 @@ import enum
 
 from .errors import corrupt
 from .rank_list import RankList
-from .values import Histogram, ValueSequence
+from .values import MOST_VALUES, Histogram, ValueSequence
 
 DEEPEST = 200
+MOST_PARTS = 16  # of a parameter
 MASK = (1 << 64) - 1
 
 
@@ -169,6 +170,28 @@ class Table(Parameter):
                    ValueSequence.constant(self.value_at(place, rank), self.times))
 
 
+class Parts(Parameter):
+    """A value for each rank, as often as a part has it, and then that of the next part."""
+
+    __slots__ = ("form", "ranks", "parts")
+
+    def __init__(self, form, ranks, parts):
+        self.form = form
+        self.ranks = ranks
+        self.parts = parts  # (how often, the value of each rank)
+
+    def _at(self, place):
+        return ValueSequence.runs([(values[place], times) for times, values in self.parts])
+
+    def of(self, rank):
+        place = self.ranks.index(rank)
+        return None if place < 0 else (self._at(place), self.form)
+
+    def groups(self):
+        for place, rank in enumerate(self.ranks):
+            yield RankList.of([rank]), self.form, self._at(place)
+
+
 def relative_rank(rank, own, size):
     """The distance as it is stored: wrapped into -size/2 < d <= size/2."""
     distance = rank - own
@@ -288,6 +311,8 @@ class NodeReader:
             if key not in self.shared:
                 self.shared[key] = Shared(self.form(head >> 2), values)
             return self.shared[key]
+        if layout == 1 and head != 1:
+            return self.parts(self.form((head >> 2) - 1), names)
         if layout == 1:
             groups = [(self.ranks(), self.form(reader.u8()),
                        ValueSequence.decode(reader, names))
@@ -307,6 +332,23 @@ class NodeReader:
         if len(values) != len(ranks):
             raise corrupt("a parameter's table has another number of values than ranks")
         return Table(form, times, ranks, lambda place, _: values[place])
+
+    def parts(self, form, names):
+        reader = self.reader
+        number, ranks = reader.count(3), self.ranks()
+        if not 1 <= number <= MOST_PARTS or len(ranks) > self.part.most_ranks:
+            raise corrupt("a parameter's parts have impossible sizes")
+        parts, left = [], MOST_VALUES
+        for _ in range(number):
+            times = reader.varint()
+            values = ValueSequence.decode(reader, names)
+            if not 1 <= times <= left:
+                raise corrupt("a parameter's part has an impossible size")
+            if len(values) != len(ranks):
+                raise corrupt("a parameter's part has another number of values than ranks")
+            left -= times
+            parts.append((times, values))
+        return Parts(form, ranks, parts)
 
 
 class SpecialRank(enum.IntEnum):

@@ -54,6 +54,12 @@ class ValueSequence:
         return cls(count, [(RUN, count, value, count)] if count else [])
 
     @classmethod
+    def runs(cls, runs):
+        """Values, each as often as it says."""
+        return cls(sum(times for _, times in runs),
+                   [(RUN, times, value, times) for value, times in runs])
+
+    @classmethod
     def decode(cls, reader, names=None):
         """With `names`, values are places in that list, and in no progression."""
         head = reader.varint()

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "format/value_parts.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace chameleon::format {
+namespace {
+
+constexpr std::size_t kFewestGroups = 8;  ///< fewer are no longer than parts
+constexpr std::uint64_t kMostInGroup =
+    4;  ///< ranks, in the mean: larger groups are short as they are
+
+/// How often the value of a segment comes before another one does.
+std::uint64_t run_of(const ValueSequence::Segment& segment) {
+  return segment.stride == 0 ? segment.count : 1;
+}
+
+/// Where parts end: wherever the values of any group change. More than there may be, if the rest
+/// was not looked at.
+std::set<std::uint64_t> ends_of(const std::vector<ParamGroup>& groups) {
+  std::set<std::uint64_t> ends{groups.front().values.size()};
+  for (const ParamGroup& group : groups) {
+    ValueSequence::Cursor cursor(group.values);
+    std::int64_t value = group.values.front();
+    while (!cursor.done() && ends.size() <= ValueParts::kMostParts) {
+      const ValueSequence::Segment& segment = cursor.segment();
+      if (segment.start != value) ends.insert(group.values.size() - cursor.left());
+      value = segment.start;
+      cursor.skip(run_of(segment));
+    }
+  }
+  return ends;
+}
+
+/// Ranks in their order, each with its group.
+std::vector<std::pair<std::uint32_t, const ParamGroup*>> in_order(
+    const std::vector<ParamGroup>& groups) {
+  std::vector<std::pair<std::uint32_t, const ParamGroup*>> ranks;
+  for (const ParamGroup& group : groups)
+    group.ranks.for_each([&](std::uint32_t rank) { ranks.emplace_back(rank, &group); });
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
+void add(std::vector<ValueParts::Part>& parts, const ValueSequence& values) {
+  ValueSequence::Cursor cursor(values);
+  for (ValueParts::Part& part : parts) {
+    part.values.append(cursor.segment().start);
+    for (std::uint64_t left = part.count; left != 0;) {
+      const std::uint64_t step = std::min(left, run_of(cursor.segment()));
+      cursor.skip(step);
+      left -= step;
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<ValueParts> ValueParts::of(const std::vector<ParamGroup>& groups) {
+  if (groups.size() < kFewestGroups) return std::nullopt;
+  const ParamGroup& first = groups.front();
+  std::uint64_t ranks = 0;
+  for (const ParamGroup& group : groups) {
+    if (group.form != first.form || group.values.size() != first.values.size()) return std::nullopt;
+    ranks += group.ranks.size();
+  }
+  if (first.values.empty() || ranks > kMostInGroup * groups.size()) return std::nullopt;
+  const std::set<std::uint64_t> ends = ends_of(groups);
+  if (ends.size() > kMostParts) return std::nullopt;
+  ValueParts result;
+  result.form = first.form;
+  std::uint64_t begin = 0;
+  for (const std::uint64_t end : ends) {
+    result.parts.emplace_back().count = end - begin;
+    begin = end;
+  }
+  for (const auto& [rank, group] : in_order(groups)) {
+    result.ranks.insert(rank);
+    add(result.parts, group->values);
+  }
+  std::size_t terms = 0;
+  for (const Part& part : result.parts) terms += part.values.term_count();
+  if (terms > 2 * groups.size()) return std::nullopt;
+  return result;
+}
+
+std::vector<ParamGroup> ValueParts::groups() const {
+  std::vector<ValueSequence::Cursor> cursors;
+  for (const Part& part : parts) cursors.emplace_back(part.values);
+  std::map<std::vector<std::int64_t>, RankList> by_values;
+  ranks.for_each([&](std::uint32_t rank) {
+    std::vector<std::int64_t> values;
+    for (ValueSequence::Cursor& cursor : cursors) values.push_back(cursor.next());
+    by_values[std::move(values)].insert(rank);
+  });
+  std::vector<ParamGroup> all;
+  for (auto& [values, members] : by_values) {
+    ValueSequence whole;
+    for (std::size_t i = 0; i < parts.size(); ++i) whole.append(values[i], parts[i].count);
+    all.push_back({std::move(members), form, std::move(whole)});
+  }
+  return all;
+}
+
+bool ValueParts::decode(ByteReader& reader, std::uint64_t most_ranks,
+                        const std::vector<std::int64_t>* names, ValueParts& result) {
+  result.parts.resize(std::min<std::uint64_t>(reader.count(3), kMostParts + 1));
+  if (result.parts.empty() || result.parts.size() > kMostParts ||
+      !RankList::decode(reader, result.ranks) || result.ranks.empty() ||
+      result.ranks.size() > most_ranks)
+    reader.fail();
+  std::uint64_t most = 1ULL << 48;
+  for (Part& part : result.parts) {
+    if (!reader.ok()) return false;
+    part.count = reader.varint();
+    if (part.count == 0 || part.count > most ||
+        !ValueSequence::decode(reader, part.values, names) ||
+        part.values.size() != result.ranks.size())
+      reader.fail();
+    most -= std::min(most, part.count);
+  }
+  return reader.ok();
+}
+
+}  // namespace chameleon::format
