@@ -164,7 +164,8 @@ class Limiter {
       param.for_each_group(ranks, [&](const RankList&, EndPointForm, const ValueSequence& values) {
         has_long = has_long || is_long(values);
       });
-      if (has_long) candidates_.push_back({&node, &param, &ranks, inexactness_of(call.fields[i]), bytes});
+      if (has_long)
+        candidates_.push_back({&node, &param, &ranks, inexactness_of(call.fields[i]), bytes});
     }
   }
 
