@@ -85,15 +85,18 @@ def main():
     arguments.add_argument("arguments", nargs="*", help="of the program, after --")
     options = arguments.parse_args()
 
+    def check_job(tools, options, ranks, fidelity):
+        folder = tools.fresh(f"n{ranks}.{fidelity}")
+        (folder / "raw").mkdir()
+        trace = folder / "trace.cham"
+        outcome = tools.traced(ranks, [options.program, *options.arguments], trace,
+                               raw=folder / "raw", cwd=folder, CHAMELEON_FIDELITY=fidelity)
+        expect(outcome.status == 0 and trace.exists(), "the traced run fails", outcome)
+        compare(chameleon_trace.read_trace(trace), folder / "raw", f"{ranks} ranks, {fidelity}")
+
     def check(tools, options, ranks):
         for fidelity in options.fidelity.split(","):
-            folder = tools.fresh(f"n{ranks}.{fidelity}")
-            (folder / "raw").mkdir()
-            trace = folder / "trace.cham"
-            outcome = tools.traced(ranks, [options.program, *options.arguments], trace,
-                                   raw=folder / "raw", cwd=folder, CHAMELEON_FIDELITY=fidelity)
-            expect(outcome.status == 0 and trace.exists(), "the traced run fails", outcome)
-            compare(chameleon_trace.read_trace(trace), folder / "raw", f"{ranks} ranks, {fidelity}")
+            harness.tried(check_job, tools, options, ranks, fidelity)
 
     harness.main_of_ranks("accuracy", options, check)
 

@@ -73,7 +73,8 @@ def check(tools, options, ranks):
 def main():
     parser = harness.parser_of_ranks(__doc__)
     parser.add_argument("--stall", required=True)
-    harness.main_of_ranks("full_times", parser.parse_args(), check)
+    harness.main_of_ranks("full_times", parser.parse_args(),
+                          lambda *job: harness.tried(check, *job))
 
 
 if __name__ == "__main__":

@@ -130,7 +130,7 @@ def main():
     arguments = harness.parser_of_ranks(__doc__)
     arguments.add_argument("--events", required=True)
     options = arguments.parse_args()
-    harness.main_of_ranks("outliers", options, check)
+    harness.main_of_ranks("outliers", options, lambda *job: harness.tried(check, *job))
 
 
 if __name__ == "__main__":

@@ -228,7 +228,8 @@ def main():
     arguments = harness.parser_of_ranks(__doc__)
     arguments.add_argument("--faulty", required=True)
     options = arguments.parse_args()
-    harness.main_of_ranks("pair_accounts", options, check)
+    harness.main_of_ranks("pair_accounts", options,
+                          lambda *job: harness.tried(check, *job))
 
 
 if __name__ == "__main__":

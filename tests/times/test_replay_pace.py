@@ -64,7 +64,7 @@ def main():
     arguments = harness.parser(__doc__)
     arguments.add_argument("--program", required=True)
     options = arguments.parse_args()
-    harness.main("replay_pace", options, lambda tools: check(tools, options))
+    harness.main("replay_pace", options, lambda tools: harness.tried(check, tools, options))
 
 
 main()
