@@ -27,7 +27,7 @@ Result<Efficiency> efficiency_of(const Trace& trace, Loops loops) {
   Efficiency found;
   const RankList ranks = trace.whole_ranks();
   found.ranks = static_cast<std::uint32_t>(ranks.size());
-  std::vector<double> compute(ranks.empty() ? 0 : ranks.intervals().back().last + std::size_t{1});
+  std::vector<double> compute(ranks.empty() ? 0 : ranks.runs().back().last() + std::size_t{1});
   double times = 1;
   RoundWatch watch;
   watch.take = [&](std::uint64_t rounds, double) { times = static_cast<double>(rounds); };

@@ -44,11 +44,11 @@ void take_boundary(ExecutionPhase& phase, const statistics::Segmentation& segmen
 Status add_up_computing(const Trace& trace, ExecutionPhases& found, Loops loops) {
   const RankList ranks = trace.whole_ranks();
   found.ranks = static_cast<std::uint32_t>(ranks.size());
-  const std::size_t width = ranks.empty() ? 0 : ranks.intervals().back().last + std::size_t{1};
+  const std::size_t width = ranks.empty() ? 0 : ranks.runs().back().last() + std::size_t{1};
   const std::size_t count = found.phases.size();
   std::vector<double> compute(width * count);
   std::vector<std::size_t> at(
-      trace.ranks.empty() ? 0 : trace.ranks.intervals().back().last + std::size_t{1});
+      trace.ranks.empty() ? 0 : trace.ranks.runs().back().last() + std::size_t{1});
   double times = 1;
   RoundWatch watch;
   watch.state = [&](std::vector<std::uint64_t>& state) {

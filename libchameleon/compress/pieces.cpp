@@ -9,7 +9,7 @@ namespace {
 constexpr std::size_t kHeap = 16;  ///< of a block, for the allocator
 
 std::size_t bytes_of(const RankList& ranks) {
-  return ranks.intervals().size() <= 1 ? 0 : ranks.intervals().size() * sizeof(ranks);
+  return ranks.runs().size() <= 1 ? 0 : ranks.runs().size() * sizeof(RankRun);
 }
 
 std::size_t bytes_of(const Param& param) {

@@ -7,16 +7,19 @@
 namespace chameleon::flush {
 
 SenderGroup::SenderGroup(RankList ranks) : ranks_(std::move(ranks)) {
-  starts_.reserve(ranks_.intervals().size() + 1);
+  starts_.reserve(ranks_.runs().size() + 1);
   starts_.push_back(0);
-  for (const RankList::Interval& each : ranks_.intervals())
-    starts_.push_back(starts_.back() + (each.last - each.first + 1));
+  for (const RankRun& each : ranks_.runs())
+    starts_.push_back(starts_.back() + each.interval.size() * each.count);
 }
 
 std::uint32_t SenderGroup::among_all(std::size_t place) const {
   const auto after = std::upper_bound(starts_.begin(), starts_.end(), place);
-  const auto interval = static_cast<std::size_t>(after - starts_.begin()) - 1;
-  return ranks_.intervals()[interval].first + static_cast<std::uint32_t>(place - starts_[interval]);
+  const auto index = static_cast<std::size_t>(after - starts_.begin()) - 1;
+  const RankRun& run = ranks_.runs()[index];
+  const auto in_run = static_cast<std::uint32_t>(place - starts_[index]);
+  const auto width = static_cast<std::uint32_t>(run.interval.size());
+  return run.at(in_run / width).first + in_run % width;
 }
 
 std::uint32_t SenderGroup::operator[](std::size_t place) const {

@@ -13,7 +13,7 @@
 
 namespace chameleon::flush {
 
-/// Ranks by place, ascending, without those that are absent. A place costs O(log intervals).
+/// Ranks by place, ascending, without those that are absent. A place costs O(log runs).
 class SenderGroup {
  public:
   SenderGroup() = default;
@@ -30,7 +30,7 @@ class SenderGroup {
   std::uint32_t among_all(std::size_t place) const;
 
   RankList ranks_;
-  std::vector<std::size_t> starts_;  ///< the place of each interval's first rank, and the end
+  std::vector<std::size_t> starts_;  ///< the place of each run's first rank, and the end
   std::array<std::uint32_t, Absent::kMostNamed> left_out_{};  ///< ascending
   std::size_t absent_ = 0;
 };

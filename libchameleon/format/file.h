@@ -75,6 +75,8 @@ class TraceWriter {
   /// The same in two steps, between which `partial` can be moved to `online`.
   void stage(const Trace& partial);
   Status write(const Trace& online);
+  /// The same with these facts of ranks in `partial`, which has none, and neither has `online`.
+  Status append(const Trace& partial, const Trace& online, const PackedFacts& of_ranks);
   /// Replaces the file's content by `whole`, durably. If it fails, the last good
   /// state stays. Not after `let_go`.
   Status finish(const Trace& whole);
@@ -97,6 +99,8 @@ class TraceWriter {
 
  private:
   struct State;
+  template <class F>
+  auto guarded(F f);
   explicit TraceWriter(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -11,39 +11,37 @@ constexpr std::uint64_t kStepsOfTimes = 8, kStepsOfSpan = 16;
 /// To join a window, those before may have to be gone through.
 constexpr std::uint64_t kStepsOfWindow = 1024;
 
-/// Intervals but for the first of each list, which needs no memory of its own.
-std::uint64_t more_intervals(const RankList& list) {
-  return list.empty() ? 0 : list.intervals().size() - 1;
-}
+/// But for the first run of each list, which needs no memory of its own.
+std::uint64_t more_runs(const RankList& list) { return list.empty() ? 0 : steps_of(list) - 1; }
 
-std::uint64_t more_intervals(const Param& param) {
+std::uint64_t more_runs(const Param& param) {
   std::uint64_t count = 0;
   if (param.grouped())
-    for (const ParamGroup& group : param.groups()) count += more_intervals(group.ranks);
+    for (const ParamGroup& group : param.groups()) count += more_runs(group.ranks);
   return count;
 }
 
-std::uint64_t more_intervals(const std::vector<Node>& nodes) {
+std::uint64_t more_runs(const std::vector<Node>& nodes) {
   std::uint64_t count = 0;
   for (const Node& node : nodes) {
-    count += more_intervals(node.ranks) + more_intervals(node.iterations);
-    for (const Param& param : node.params) count += more_intervals(param);
-    for (const TimeEntry& times : node.times) count += more_intervals(times.ranks);
-    for (const Inexact& inexact : node.inexact) count += more_intervals(inexact.ranks);
-    count += more_intervals(node.body);
+    count += more_runs(node.ranks) + more_runs(node.iterations);
+    for (const Param& param : node.params) count += more_runs(param);
+    for (const TimeEntry& times : node.times) count += more_runs(times.ranks);
+    for (const Inexact& inexact : node.inexact) count += more_runs(inexact.ranks);
+    count += more_runs(node.body);
   }
   return count;
 }
 
 std::uint64_t lists_of(const Trace& trace) {
-  std::uint64_t count = more_intervals(trace.ranks) + more_intervals(trace.nodes);
-  for (const Declaration& declared : trace.declarations) count += more_intervals(declared.ranks);
+  std::uint64_t count = more_runs(trace.ranks) + more_runs(trace.nodes);
+  for (const Declaration& declared : trace.declarations) count += more_runs(declared.ranks);
   return count;
 }
 
 std::uint64_t times_of(const TimeTable& table) {
   std::uint64_t count = 0;
-  for (const TimeClass& one : table.classes()) count += more_intervals(one.streams);
+  for (const TimeClass& one : table.classes()) count += more_runs(one.streams);
   for (const auto& [place, classes] : table.places()) count += kStepsOfTimes * classes.size();
   for (const auto& [place, at] : table.waits().places()) count += kStepsOfTimes * at.ns.size();
   return count;

@@ -26,7 +26,7 @@ class JoinCost {
   std::uint64_t steps() const { return steps_; }
 
  private:
-  /// Intervals in the trace that deltas are joined to, at most, and its times.
+  /// Runs of ranks in the trace that deltas are joined to, at most, and its times.
   std::uint64_t lists_ = 0;
   std::uint64_t steps_ = 0;
 };

@@ -204,9 +204,15 @@ Status replace_trace_file(const std::string& path, const Trace& first,
   }));
 }
 
-Bytes delta_commit(const Trace& delta) {
-  return commit::frame(commit::kDelta, encode_trace(delta), commit::kQuick);
+namespace {
+
+Bytes delta_commit(const Trace& delta, const PackedFacts& of_ranks) {
+  return commit::frame(commit::kDelta, encode_trace(delta, of_ranks), commit::kQuick);
 }
+
+}  // namespace
+
+Bytes delta_commit(const Trace& delta) { return delta_commit(delta, PackedFacts(delta.facts)); }
 
 struct TraceWriter::State {
   using Clock = std::chrono::steady_clock;
@@ -257,7 +263,7 @@ struct TraceWriter::State {
 
   Status rewrite(const Trace& online) { return rewrite(online, PackedFacts(online.facts)); }
   Status rewrite(const Trace& online, const PackedFacts& of_ranks) {
-    const Bytes bytes = kept == 0 ? whole_file(online, of_ranks) : delta_commit(online);
+    const Bytes bytes = kept == 0 ? whole_file(online, of_ranks) : delta_commit(online, of_ranks);
     Result<File> fresh = replace_file(
         path, [&](const File& to) { return copy_bytes(file, to, kept) && to.write(bytes); });
     if (!fresh) {
@@ -287,9 +293,9 @@ struct TraceWriter::State {
   }
 
   /// The file lacks something: only a whole trace mends it. The failure was told.
-  Status mend(const Trace& online) {
-    if (online.complete) return rewrite(online);
-    if (Clock::now() - tried >= sync_every) static_cast<void>(rewrite(online));
+  Status mend(const Trace& online, const PackedFacts& of_ranks) {
+    if (online.complete) return rewrite(online, of_ranks);
+    if (Clock::now() - tried >= sync_every) static_cast<void>(rewrite(online, of_ranks));
     return Unit{};
   }
 
@@ -308,16 +314,19 @@ struct TraceWriter::State {
            repeats.nodes + grown <= commit::kMostRepeatedNodes;
   }
 
-  void stage(const Trace& partial) {
+  void stage(const Trace& partial) { stage(partial, PackedFacts(partial.facts)); }
+  void stage(const Trace& partial, const PackedFacts& of_ranks) {
     staged = {};
     if (behind) return;
-    staged.plain = encode_trace(partial);
+    staged.plain = encode_trace(partial, of_ranks);
     staged.complete = partial.complete;
     staged.costly = cost.add(partial) > JoinCost::kMost;
   }
 
-  Status add(const Trace& online) {
-    if (behind) return mend(online);
+  /// `of_ranks`: those of what is staged, where neither trace has facts.
+  Status add(const Trace& online, const PackedFacts* of_ranks = nullptr) {
+    const auto facts = [&] { return of_ranks ? *of_ranks : PackedFacts(online.facts); };
+    if (behind) return mend(online, facts());
     Bytes plain = std::move(staged.plain);
     const std::size_t grown = online.nodes.size() - std::min(nodes, online.nodes.size());
     nodes = online.nodes.size();
@@ -330,7 +339,7 @@ struct TraceWriter::State {
                               : commit::frame(commit::kDelta, plain, commit::kQuick, context.get());
     if (context && ZSTD_sizeof_CCtx(context.get()) > kMostContext) context.reset();
     if (spent || staged.costly || size - whole_size + next.size() > compact_at) {
-      if (rewrite(online)) return Unit{};
+      if (rewrite(online, facts())) return Unit{};
       compact_at = 2 * std::max(compact_at, size - whole_size);  // no room for two files
     }
     if (!file.write(next)) return fail("cannot write the trace");
@@ -374,22 +383,30 @@ Status TraceWriter::append(const Trace& partial, const Trace& online) {
   return write(online);
 }
 
-void TraceWriter::stage(const Trace& partial) {
+/// What fails in the middle has to be written anew.
+template <class F>
+auto TraceWriter::guarded(F f) {
   try {
-    state_->stage(partial);
+    return f(*state_);
   } catch (...) {
     state_->behind = true;
     throw;
   }
 }
 
+Status TraceWriter::append(const Trace& partial, const Trace& online, const PackedFacts& of_ranks) {
+  return guarded([&](State& state) {
+    state.stage(partial, of_ranks);
+    return state.add(online, &of_ranks);
+  });
+}
+
+void TraceWriter::stage(const Trace& partial) {
+  guarded([&](State& state) { state.stage(partial); });
+}
+
 Status TraceWriter::write(const Trace& online) {
-  try {
-    return state_->add(online);
-  } catch (...) {
-    state_->behind = true;
-    throw;
-  }
+  return guarded([&](State& state) { return state.add(online); });
 }
 
 bool TraceWriter::let_go(const Trace& online) { return state_->let_go(online); }

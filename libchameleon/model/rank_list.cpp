@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <span>
+#include <utility>
 
 #include "base/hash.h"
 
@@ -29,11 +31,14 @@ struct Range {
 /// Joins runs of consecutive ranges of one shape at equal distances, one
 /// dimension at a time until nothing joins. Because only neighbours join,
 /// ranges stay disjoint and ascending.
-std::vector<Range> ranges_of(const RankList::Intervals& intervals) {
+std::vector<Range> ranges_of(std::span<const RankRun> runs) {
   std::vector<Range> ranges;
-  for (const auto& [first, last] : intervals) {
-    ranges.push_back({first, {}});
-    if (last > first) ranges.back().dims.push_back({std::uint64_t{last} - first + 1, 1});
+  ranges.reserve(runs.size());
+  for (const RankRun& run : runs) {
+    Range& range = ranges.emplace_back();
+    range.start = run.first();
+    if (run.interval.size() > 1) range.dims.push_back({run.interval.size(), 1});
+    if (run.count > 1) range.dims.push_back({run.count, run.stride});
   }
   for (bool joined = true; joined;) {
     joined = false;
@@ -61,18 +66,27 @@ std::vector<Range> ranges_of(const RankList::Intervals& intervals) {
   return ranges;
 }
 
-/// Calls `f(first, last)` for each interval of a range from `start`, while it gives true.
+/// Calls `f(run)` for each run of a range from `start`, while it gives true. The range has to fit,
+/// and may be of overlapping runs.
 template <class F>
 bool expand(std::uint64_t start, std::span<const Dimension> dims, F& f) {
-  if (dims.empty()) return f(start, start);
-  const Dimension& dim = dims.back();
-  if (dims.size() == 1 && dim.stride == 1) return f(start, start + dim.count - 1);
-  for (std::uint64_t i = 0; i < dim.count; ++i)
-    if (!expand(start + i * dim.stride, dims.first(dims.size() - 1), f)) return false;
+  RankRun run = RankRun::of({static_cast<Rank>(start), static_cast<Rank>(start)});
+  if (dims.empty()) return f(run);
+  std::size_t inner = 0;
+  if (dims[0].stride == 1) run.interval.last += static_cast<Rank>(dims[inner++].count) - 1;
+  if (dims.size() == inner + 1 && dims[inner].stride > run.interval.size()) {
+    run.count = static_cast<Rank>(dims[inner].count);
+    run.stride = static_cast<Rank>(dims[inner++].stride);
+  }
+  if (dims.size() == inner) return f(run);
+  const Dimension& outer = dims.back();
+  for (std::uint64_t i = 0; i < outer.count; ++i)
+    if (!expand(start + i * outer.stride, dims.first(dims.size() - 1), f)) return false;
   return true;
 }
 
-constexpr std::size_t kMostDimensions = 24;  ///< more of at least two positions cannot fit
+constexpr std::uint64_t kIntervalsAsRun = 64;  ///< they take time, but no memory of their own
+constexpr std::size_t kMostDimensions = 24;    ///< more of at least two positions cannot fit
 
 /// True when a range from `start` stays below the limit, each dimension
 /// having at least two distinct positions.
@@ -87,138 +101,161 @@ bool fits(std::uint64_t start, std::span<const Dimension> dims) {
   return last < RankList::kMaxRanks;
 }
 
+/// Calls `f(run)` for what both have in common, in ascending order, while it gives true.
+template <class F>
+void for_common(std::span<const RankRun> left, std::span<const RankRun> right, F f) {
+  RankCursor a(left), b(right);
+  while (a && b) {
+    const RankInterval x = a.interval(), y = b.interval();
+    bool go_on = true;
+    if (x.last < y.first) {
+      a.drop(a.rest().below(y.first));
+    } else if (y.last < x.first) {
+      b.drop(b.rest().below(x.first));
+    } else if (a.rest() == b.rest()) {
+      go_on = f(a.rest());
+      a.skip();
+      b.skip();
+    } else if (x.first <= y.first && x.last >= b.rest().last()) {
+      go_on = f(b.rest());
+      b.skip();
+    } else if (y.first <= x.first && y.last >= a.rest().last()) {
+      go_on = f(a.rest());
+      a.skip();
+    } else {
+      go_on = f(RankRun::of({std::max(x.first, y.first), std::min(x.last, y.last)}));
+      (x.last < y.last ? a : b).drop(1);
+    }
+    if (!go_on) return;
+  }
+}
+
+/// What lies between the intervals, before the first, and after the last.
+RankRuns others_than(std::span<const RankRun> runs) {
+  constexpr Rank kLast = std::numeric_limits<Rank>::max();
+  RankRuns rest;
+  Rank next = 0;
+  for (const RankRun& run : runs) {
+    if (run.first() > next) rest.push(RankInterval{next, run.first() - 1});
+    if (run.count > 1)
+      rest.push({{run.interval.last + 1, run.first() + run.stride - 1},
+                 run.count > 2 ? run.stride : 0,
+                 run.count - 1});
+    if (run.last() == kLast) return rest;
+    next = run.last() + 1;
+  }
+  rest.push(RankInterval{next, kLast});
+  return rest;
+}
+
 }  // namespace
 
 RankList RankList::range(Rank first, Rank last) {
   RankList list;
-  if (first <= last) list.intervals_.push_back({first, last});
+  if (first <= last) list.runs_.push(Interval{first, last});
   return list;
 }
 
-void RankList::push(Interval interval) {
-  if (!intervals_.empty() && std::uint64_t{intervals_.back().last} + 1 >= interval.first) {
-    intervals_.back().last = std::max(intervals_.back().last, interval.last);
-  } else {
-    intervals_.push_back(interval);
-  }
-}
-
 void RankList::insert(Rank rank) {
-  if (intervals_.empty() || rank >= intervals_.back().first) return push({rank, rank});
-  const auto after = std::upper_bound(intervals_.begin(), intervals_.end(), rank,
-                                      [](Rank r, const Interval& i) { return r < i.first; });
-  const bool joins_after = after->first == rank + 1;
-  if (after != intervals_.begin()) {
-    const auto before = after - 1;
-    if (rank <= before->last) return;
-    if (before->last + 1 == rank) {
-      before->last = joins_after ? after->last : rank;
-      if (joins_after) intervals_.erase(after);
-      return;
-    }
-  }
-  if (joins_after) {
-    after->first = rank;
-  } else {
-    intervals_.insert(after, {rank, rank});
-  }
+  if (empty() || rank >= runs_.back().back().first) return runs_.push(Interval{rank, rank});
+  if (!contains(rank)) merge(single(rank));
 }
 
 void RankList::merge(const RankList& other) {
   if (other.empty() || this == &other) return;
-  if (empty() || intervals_.back().first <= other.intervals_.front().first) {
-    for (const Interval& interval : other.intervals_) push(interval);
+  if (empty() || runs_.back().back().first <= other.first()) {
+    for (const RankRun& run : other.runs()) runs_.push(run);
     return;
   }
-  RankList all;
-  all.intervals_.reserve(intervals_.size() + other.intervals_.size());
-  auto mine = intervals_.begin();
-  auto theirs = other.intervals_.begin();
-  while (mine != intervals_.end() || theirs != other.intervals_.end()) {
-    const bool take_mine = theirs == other.intervals_.end() ||
-                           (mine != intervals_.end() && mine->first <= theirs->first);
-    all.push(take_mine ? *mine++ : *theirs++);
+  RankRuns all;
+  RankCursor a(runs()), b(other.runs());
+  while (a && b) {
+    if (b.rest().first() < a.rest().first()) std::swap(a, b);
+    if (const Rank before = a.rest().below(b.rest().first())) {
+      all.push(a.rest().head(before));
+      a.drop(before);
+    } else if (a.rest() == b.rest() || a.interval().last >= b.rest().last()) {
+      b.skip();
+    } else {
+      all.push(a.interval());
+      a.drop(1);
+    }
   }
-  *this = std::move(all);
+  for (; a; a.skip()) all.push(a.rest());
+  for (; b; b.skip()) all.push(b.rest());
+  runs_ = std::move(all);
 }
 
 bool RankList::contains(Rank rank) const {
-  const auto after = std::upper_bound(intervals_.begin(), intervals_.end(), rank,
-                                      [](Rank r, const Interval& i) { return r < i.first; });
-  return after != intervals_.begin() && rank <= (after - 1)->last;
+  const std::span<const RankRun> all = runs();
+  const auto after = std::upper_bound(all.begin(), all.end(), rank,
+                                      [](Rank r, const RankRun& run) { return r < run.first(); });
+  if (after == all.begin()) return false;
+  const RankRun& run = *(after - 1);
+  const Rank place =
+      run.stride == 0 ? 0 : std::min((rank - run.first()) / run.stride, run.count - 1);
+  return rank <= run.at(place).last;
 }
 
 std::uint64_t RankList::size() const {
   std::uint64_t total = 0;
-  for (const auto& [first, last] : intervals_) total += std::uint64_t{last} - first + 1;
+  for (const RankRun& run : runs()) total += run.interval.size() * run.count;
   return total;
 }
 
 bool RankList::operator==(const RankList& other) const {
-  return std::equal(intervals_.begin(), intervals_.end(), other.intervals_.begin(),
-                    other.intervals_.end());
+  return std::ranges::equal(runs(), other.runs());
 }
 
 bool RankList::operator<(const RankList& other) const {
-  return std::lexicographical_compare(intervals_.begin(), intervals_.end(),
-                                      other.intervals_.begin(), other.intervals_.end());
+  RankCursor a(runs()), b(other.runs());
+  while (a && b) {
+    if (a.interval() != b.interval()) return a.interval() < b.interval();
+    const Rank same =
+        a.rest().stride == b.rest().stride ? std::min(a.rest().count, b.rest().count) : Rank{1};
+    a.drop(same);
+    b.drop(same);
+  }
+  return !a && b;
 }
 
 std::uint64_t RankList::hash() const {
-  std::uint64_t result = intervals_.size();
-  for (const auto& [first, last] : intervals_)
-    result = combine(result, std::uint64_t{first} << 32 | last);
+  std::uint64_t result = runs().size();
+  for (const RankRun& run : runs()) {
+    result = combine(result, std::uint64_t{run.first()} << 32 | run.interval.last);
+    result = combine(result, std::uint64_t{run.stride} << 32 | run.count);
+  }
   return result;
 }
 
 bool RankList::intersects(const RankList& other) const {
-  auto a = intervals_.begin();
-  auto b = other.intervals_.begin();
-  while (a != intervals_.end() && b != other.intervals_.end()) {
-    if (a->last < b->first) {
-      ++a;
-    } else if (b->last < a->first) {
-      ++b;
-    } else {
-      return true;
-    }
-  }
-  return false;
+  bool any = false;
+  for_common(runs(), other.runs(), [&](const RankRun&) {
+    any = true;
+    return false;
+  });
+  return any;
 }
 
 RankList RankList::intersection(const RankList& other) const {
   RankList common;
-  auto a = intervals_.begin();
-  auto b = other.intervals_.begin();
-  while (a != intervals_.end() && b != other.intervals_.end()) {
-    const Interval both{std::max(a->first, b->first), std::min(a->last, b->last)};
-    if (both.first <= both.last) common.intervals_.push_back(both);
-    if (a->last < b->last) {
-      ++a;
-    } else {
-      ++b;
-    }
-  }
+  for_common(runs(), other.runs(), [&](const RankRun& run) {
+    common.runs_.push(run);
+    return true;
+  });
   return common;
 }
 
 RankList RankList::minus(const RankList& other) const {
+  if (empty() || other.empty() || runs_.back().last() < other.first() ||
+      other.runs_.back().last() < first())
+    return *this;
   RankList rest;
-  auto hole = other.intervals_.begin();
-  for (auto [first, last] : intervals_) {
-    while (hole != other.intervals_.end() && hole->last < first) ++hole;
-    bool left = true;
-    // The last hole met may reach into the next interval: it is not passed.
-    for (; hole != other.intervals_.end() && hole->first <= last; ++hole) {
-      if (hole->first > first) rest.intervals_.push_back({first, hole->first - 1});
-      if (hole->last >= last) {
-        left = false;
-        break;
-      }
-      first = hole->last + 1;
-    }
-    if (left) rest.intervals_.push_back({first, last});
-  }
+  const RankRuns kept = others_than(other.runs());
+  for_common(runs(), kept.all(), [&](const RankRun& run) {
+    rest.runs_.push(run);
+    return true;
+  });
   return rest;
 }
 
@@ -232,7 +269,7 @@ std::vector<Rank> RankList::ranks() const {
 // Number of ranges; each its start less the previous end, and its dimensions:
 // their number, then count and stride of each.
 void RankList::encode(ByteWriter& writer) const {
-  const std::vector<Range> ranges = ranges_of(intervals_);
+  const std::vector<Range> ranges = ranges_of(runs());
   writer.varint(ranges.size());
   std::uint64_t end = 0;
   for (const Range& range : ranges) {
@@ -249,7 +286,7 @@ void RankList::encode(ByteWriter& writer) const {
 
 bool RankList::decode(ByteReader& reader, RankList& list) {
   list = RankList();
-  std::uint64_t end = 0;
+  std::uint64_t end = 0, intervals = 0, runs = 0;
   bool good = true;
   for (std::uint64_t left = reader.count(2); left != 0 && good; --left) {
     std::uint64_t start = reader.varint();
@@ -268,16 +305,18 @@ bool RankList::decode(ByteReader& reader, RankList& list) {
     if (!good) break;
     for (const Dimension& dim : dims) end += (dim.count - 1) * dim.stride;
     // What `encode` writes is ascending without touching intervals.
-    auto add = [&](std::uint64_t first, std::uint64_t last) {
-      if (list.intervals_.size() >= kMaxIntervals) return false;
-      if (!list.empty() && first <= std::uint64_t{list.intervals_.back().last} + 1) return false;
-      list.intervals_.push_back({static_cast<Rank>(first), static_cast<Rank>(last)});
+    auto add = [&](const RankRun& run) {
+      if ((intervals += run.count) > kMaxIntervals) return false;
+      if (!list.empty() && run.first() <= std::uint64_t{list.runs_.back().last()} + 1) return false;
+      list.runs_.push(run);
+      ++runs;
       return true;
     };
     good = expand(start, dims, add);
   }
-  // The lists of one input together: few bytes each can stand for a million intervals.
-  if (good && reader.ok() && reader.expand(list.intervals_.size())) return true;
+  // The lists of one input together: few bytes each can stand for many runs, which take memory, and
+  // for a million intervals, which take time.
+  if (good && reader.ok() && reader.expand(runs + intervals / kIntervalsAsRun)) return true;
   list = RankList();
   reader.fail();
   return false;
@@ -285,7 +324,7 @@ bool RankList::decode(ByteReader& reader, RankList& list) {
 
 std::string RankList::to_string() const {
   std::string text;
-  for (const Range& range : ranges_of(intervals_)) {
+  for (const Range& range : ranges_of(runs())) {
     if (!text.empty()) text += ',';
     text += std::to_string(range.start);
     for (std::size_t i = 0; i < range.dims.size(); ++i) {
@@ -341,9 +380,9 @@ Result<RankList> RankList::parse(std::string_view text) {
     }
     if (!fits(range.start, range.dims))
       return wrong("ranks below 2^24, strides of at least 1, counts of at least 2");
-    auto add = [&](std::uint64_t first, std::uint64_t last) {
-      if (intervals.size() >= kMaxIntervals) return false;
-      intervals.push_back({static_cast<Rank>(first), static_cast<Rank>(last)});
+    auto add = [&](const RankRun& run) {
+      if (run.count > kMaxIntervals - intervals.size()) return false;
+      for (Rank i = 0; i < run.count; ++i) intervals.push_back(run.at(i));
       return true;
     };
     if (!expand(range.start, range.dims, add)) return wrong("fewer intervals");
@@ -352,8 +391,12 @@ Result<RankList> RankList::parse(std::string_view text) {
   }
   // What is given by hand may overlap and be in any order: joined, not refused.
   std::sort(intervals.begin(), intervals.end());
-  for (const Interval& interval : intervals) list.push(interval);
+  for (const Interval& interval : intervals) list.runs_.push(interval);
   return list;
+}
+
+std::uint64_t steps_of(const RankList& list) {
+  return list.runs().size() + list.intervals().size() / kIntervalsAsRun;
 }
 
 }  // namespace chameleon::inline model

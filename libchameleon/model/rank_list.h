@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// A set of ranks, held as sorted, disjoint, non-adjacent intervals, so equal
-/// sets have equal representations; one interval needs no allocation. Set
-/// operations are linear in intervals. Encoded and printed as ScalaTrace's
-/// multi-dimensional strided ranges, (start, (count, stride)...), found
-/// greedily: a column, or the interior of a grid, is O(dimensions) bytes.
+/// A set of ranks, held as runs of equal intervals at equal distances, so equal sets have equal
+/// representations, and the rows of a plane or every second rank of a row are one run of 16 bytes.
+/// Set operations are linear in runs, and in the intervals of runs that overlap without being
+/// equal. Encoded and printed as ScalaTrace's multi-dimensional strided ranges,
+/// (start, (count, stride)...), found greedily: a column, or the interior of a grid, is
+/// O(dimensions) bytes.
 ///
 /// Text: comma-separated terms, each `3`, `0-15`, `0-56:8` (every 8th from 0
 /// to 56), followed by any number of `+STRIDE*COUNT` (all of it COUNT times,
@@ -13,45 +14,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-// GCC 12 takes the moving of an inlined small_vector for an over-read.
-#pragma GCC diagnostic push
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wstringop-overread"
-#endif
-#include <boost/container/small_vector.hpp>
-#pragma GCC diagnostic pop
-
 #include "base/bytes.h"
 #include "base/result.h"
+#include "model/rank_runs.h"
 
 namespace chameleon::inline model {
 
 class RankList {
  public:
   using Rank = std::uint32_t;
-  /// The ranks `first` to `last`, both included.
-  struct Interval {
-    Rank first = 0;
-    Rank last = 0;
-    auto operator<=>(const Interval&) const = default;
-  };
-  using Intervals = boost::container::small_vector<Interval, 1>;
-
+  using Interval = RankInterval;
   /// Ranks from here on, and more intervals, are refused by `decode` and `parse`.
   static constexpr Rank kMaxRanks = 1U << 24;
   static constexpr std::size_t kMaxIntervals = 1U << 20;
 
-  RankList() = default;
-  RankList(const RankList&) = default;
-  RankList& operator=(const RankList&) = default;
-  // The vector's may throw, by its declaration; vectors of nodes would then copy their elements.
-  RankList(RankList&&) noexcept = default;
-  RankList& operator=(RankList&&) noexcept = default;
-  ~RankList() = default;
   static RankList single(Rank rank) { return range(rank, rank); }
   /// The ranks `first` to `last`, both included; none when `last < first`.
   static RankList range(Rank first, Rank last);
@@ -60,13 +41,13 @@ class RankList {
   /// Becomes the union with `other`.
   void merge(const RankList& other);
 
-  /// O(log intervals).
+  /// O(log runs).
   bool contains(Rank rank) const;
-  /// Number of ranks: O(intervals).
+  /// Number of ranks: O(runs).
   std::uint64_t size() const;
-  bool empty() const { return intervals_.empty(); }
+  bool empty() const { return runs_.empty(); }
   /// The lowest rank; 0 when empty.
-  Rank first() const { return intervals_.empty() ? 0 : intervals_.front().first; }
+  Rank first() const { return empty() ? 0 : runs().front().first(); }
 
   bool operator==(const RankList& other) const;
   /// A total order: lexicographic over intervals.
@@ -81,12 +62,13 @@ class RankList {
   /// Calls `f(rank)` in ascending order.
   template <class F>
   void for_each(F f) const {
-    for (const Interval& interval : intervals_)
+    for (const Interval& interval : intervals())
       for (std::uint64_t rank = interval.first; rank <= interval.last; ++rank)
         f(static_cast<Rank>(rank));
   }
   std::vector<Rank> ranks() const;
-  const Intervals& intervals() const { return intervals_; }
+  RankIntervals intervals() const { return RankIntervals(runs()); }
+  std::span<const RankRun> runs() const { return runs_.all(); }
 
   void encode(ByteWriter& writer) const;
   /// Reads what `encode` wrote; false (and a failed reader) on anything else.
@@ -98,10 +80,10 @@ class RankList {
   static Result<RankList> parse(std::string_view text);
 
  private:
-  /// Adds an interval at or after the last one.
-  void push(Interval interval);
-
-  Intervals intervals_;
+  RankRuns runs_;
 };
+
+/// The longest time of an operation on a list, in steps of which a run takes one: O(runs).
+std::uint64_t steps_of(const RankList& list);
 
 }  // namespace chameleon::inline model

@@ -141,7 +141,8 @@ class Output {
   virtual bool let_go(const Trace& online) = 0;
   /// `whole` is without the facts of ranks.
   virtual void write_last(const Trace& whole, const PackedFacts& of_ranks) = 0;
-  /// The same after `let_go`, as `stage` and `write`; `of_ranks` are the facts of the whole.
+  /// The same after `let_go`, as `stage` and `write`; `of_ranks` are the facts of the whole. Where
+  /// parts had facts, `partial` has what they lack; else neither trace has any.
   virtual void write_last_part(const Trace& partial, const Trace& online,
                                const PackedFacts& of_ranks) = 0;
   /// Puts aside what `write_last_words` writes, which declares something for these ranks.

@@ -99,9 +99,11 @@ void RootTrace::write_completed() {
     canonicalize(online_);
     return output_.write_last(online_, facts_);
   }
-  last_.facts = facts_by_rank(facts_, last_);
-  take_sums(last_.facts, former_);
-  take_sums(last_.facts, online_.facts);
+  if (!former_.empty() || !online_.facts.empty()) {
+    last_.facts = facts_by_rank(facts_, last_);
+    take_sums(last_.facts, former_);
+    take_sums(last_.facts, online_.facts);
+  }
   append(online_, last_);
   output_.write_last_part(last_, online_, facts_);
 }

@@ -17,7 +17,9 @@ void TraceFile::write_last(const Trace& whole, const PackedFacts& of_ranks) {
 
 void TraceFile::write_last_part(const Trace& partial, const Trace& online,
                                 const PackedFacts& of_ranks) {
-  const Status written = writer_->append(partial, online);
+  const bool packed = partial.facts.empty();
+  const Status written =
+      packed ? writer_->append(partial, online, of_ranks) : writer_->append(partial, online);
   report(written);
   if (written) summarize(partial, of_ranks, writer_->bytes(), writer_->path());
 }

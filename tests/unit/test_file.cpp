@@ -21,6 +21,7 @@
 #include "format/file.h"
 #include "format/piece_file.h"
 #include "property/streams.h"
+#include "temporary_file.h"
 
 using namespace chameleon;
 using namespace chameleon::compress;
@@ -30,16 +31,6 @@ using namespace chameleon::testing;
 using namespace std::chrono_literals;
 
 namespace {
-
-struct TemporaryFile {
-  static inline int made = 0;
-  std::string path =
-      (std::filesystem::temp_directory_path() /
-       ("chameleon-file-" + std::to_string(::getpid()) + "-" + std::to_string(made++) + ".cham"))
-          .string();
-  TemporaryFile() { std::filesystem::remove(path); }
-  ~TemporaryFile() { std::filesystem::remove(path); }
-};
 
 Bytes contents(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -282,56 +273,6 @@ TEST_CASE("a delta of another run is refused", "[file]") {
   CHECK(read.error().kind == ErrorKind::kCorrupt);
 }
 
-namespace {
-
-Bytes file_of(const Trace& whole, const Trace& delta, std::uint64_t repeats) {
-  Bytes file = commit::header();
-  const auto add = [&](const Bytes& bytes) { file.insert(file.end(), bytes.begin(), bytes.end()); };
-  add(commit::frame(commit::kWhole, encode_trace(whole)));
-  add(commit::frame(commit::kDelta, encode_trace(delta)));
-  if (repeats != 0) add(commit::repeat_frame(repeats));
-  return file;
-}
-
-/// Every second of 2^21 ranks: few bytes, and a million intervals.
-Trace of_every_second_rank() {
-  Trace trace;
-  trace.world_size = 1U << 21;
-  auto ranks = RankList::parse("0-2097150:2");
-  REQUIRE(ranks);
-  trace.ranks = std::move(*ranks);
-  return trace;
-}
-
-}  // namespace
-
-TEST_CASE("few bytes cannot keep a reader busy", "[file]") {
-  const Trace trace = of_every_second_rank();
-  const Bytes once = file_of(trace, trace, 0), often = file_of(trace, trace, 4000);
-  REQUIRE(often.size() < 300);
-  CHECK(parse_trace(once, "once"));
-  const auto start = std::chrono::steady_clock::now();
-  const auto read = parse_trace(often, "often");
-  CHECK_FALSE(read);
-  if (!read) CHECK(read.error().message.find("too long to join") != std::string::npos);
-  CHECK(std::chrono::steady_clock::now() - start < 5s);
-}
-
-TEST_CASE("a writer begins anew before its deltas take too long to join", "[file]") {
-  const TemporaryFile file;
-  Trace online = of_every_second_rank();
-  auto writer = TraceWriter::create(file.path, online);
-  REQUIRE(writer);
-  std::uint64_t least = writer->bytes();
-  for (int i = 0; i < 40; ++i) {
-    const Trace partial = of_every_second_rank();
-    REQUIRE(writer->append(partial, online));
-    least = std::min(least, writer->bytes());
-  }
-  CHECK(writer->bytes() < least + 40 * commit::kFrameSize);
-  CHECK(read_trace(file.path));
-}
-
 TEST_CASE("a file whose trace is let go of has it all", "[file]") {
   Growing growing;
   std::uint64_t random = 7;
@@ -366,6 +307,42 @@ TEST_CASE("a file whose trace is let go of has it all", "[file]") {
   REQUIRE(growing.writer.append(last, growing.online));
   CHECK(growing.is_in_file());
   CHECK(read_trace(growing.file.path)->complete);
+}
+
+TEST_CASE("the last part of a file may have packed facts of ranks", "[file]") {
+  const bool full = GENERATE(false, true);
+  CAPTURE(full);
+  Growing growing;
+  const auto step = [&](int n) {
+    const Stream stream = flushed(n, true);
+    const Trace partial = fold_stream(stream, 0, 1);
+    growing.events.insert(growing.events.end(), stream.begin(), stream.end());
+    append(growing.online, partial);
+    return growing.writer.append(partial, growing.online);
+  };
+  REQUIRE(step(0));
+  REQUIRE(growing.writer.let_go(growing.online));
+  growing.online = fold_stream({}, 0, 1);
+  if (full) {
+    rlimit limit{};
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &limit) == 0);
+    const rlimit small{growing.writer.bytes() + 10, limit.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
+    CHECK_FALSE(step(1));
+    REQUIRE(::setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  }
+  FactsOfRanks facts;
+  facts[0].run_ns = 5;
+  facts[0].events = growing.events.size();
+  Trace last = fold_stream({}, 0, 1);
+  last.complete = true;
+  append(growing.online, last);
+  REQUIRE(growing.writer.append(last, growing.online, PackedFacts(facts)));
+  CHECK(growing.is_in_file());
+  const auto read = read_trace(growing.file.path);
+  REQUIRE(read);
+  CHECK(read->complete);
+  CHECK(read->facts == facts);
 }
 
 TEST_CASE("repeats in what a file keeps count on", "[file]") {

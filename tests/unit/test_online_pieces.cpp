@@ -144,6 +144,30 @@ TEST_CASE("what the file has, rank 0 need not hold", "[online]") {
   }
 }
 
+TEST_CASE("facts stay packed where the parts of the file have none", "[online]") {
+  Job job(2);
+  job.options.online_limit = 1;
+  const bool have = GENERATE(false, true);
+  CAPTURE(have);
+  online::RootTrace root(job.options, job.output, *job.ranks[0]);
+  for (int part = 0; part < 2; ++part) {
+    Trace next = fold_stream({{1, 1, {0, 8, 1}}, {1, 2, {0, 8, 1}}}, 0, 2);
+    if (have) next.facts[0].events = 2;
+    root.take_in(std::move(next), true);
+  }
+  RankReports reports;
+  FactsOfRanks facts;
+  facts[0].events = 4;
+  facts[1].events = 3;
+  reports.facts = PackedFacts(facts);
+  root.accept(std::move(reports));
+  root.write_last([](Trace&, bool) {});
+  REQUIRE(job.output.parts.size() == 3);
+  CHECK(job.output.facts.sum(&RankFacts::events) == 7);
+  if (!have) CHECK(job.output.parts.back().facts.empty());
+  if (have) CHECK(joined(job.output).facts == facts);
+}
+
 TEST_CASE("a file that will not be let go of stays in memory", "[online]") {
   Job job(2);
   job.output.lets_go = false;

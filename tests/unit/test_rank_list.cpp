@@ -92,6 +92,74 @@ TEST_CASE("text is read and refused", "[rank_list]") {
   }
 }
 
+TEST_CASE("runs are those that are found from left to right, however a set came to be",
+          "[rank_list][property]") {
+  const auto seed = std::random_device{}();
+  CAPTURE(seed);
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 3000; ++round) {
+    // Few distances and lengths, so that runs meet, and pairs stand before longer runs.
+    RankList x, y;
+    std::vector<RankList::Interval> all;
+    std::uint32_t next = static_cast<std::uint32_t>(random() % 3);
+    const auto most = 1 + random() % 3;
+    for (auto n = random() % 40; n != 0; --n) {
+      const auto last = next + static_cast<std::uint32_t>(random() % 2 == 0 ? 0 : random() % most);
+      all.push_back({next, last});
+      next = last + 2 + static_cast<std::uint32_t>(random() % most);
+    }
+    for (const auto& [first, last] : all) {
+      x.merge(RankList::range(first, last));
+      (random() % 2 == 0 ? x : y).merge(RankList::range(first, last));
+    }
+    y.merge(x);
+    CAPTURE(x.to_string());
+    const auto runs = x.runs();
+    CHECK(std::ranges::equal(runs, y.runs()));
+    std::size_t i = 0;
+    for (const auto& run : runs) {
+      const auto run_from = [&](std::size_t from) {
+        std::size_t end = from + 1;
+        while (end < all.size() && all[end].size() == all[from].size() &&
+               all[end].first - all[end - 1].first == all[from + 1].first - all[from].first)
+          ++end;
+        return end - from;
+      };
+      std::size_t count = run_from(i);
+      if (count == 2 && run_from(i + 1) > 2) count = 1;
+      REQUIRE(run.interval == all[i]);
+      REQUIRE(run.count == count);
+      REQUIRE(run.stride == (count == 1 ? 0 : all[i + 1].first - all[i].first));
+      i += count;
+    }
+    REQUIRE(i == all.size());
+    std::vector<RankList::Interval> listed;
+    for (const auto& interval : x.intervals()) listed.push_back(interval);
+    REQUIRE(listed == all);
+    REQUIRE(x.intervals().size() == all.size());
+  }
+}
+
+TEST_CASE("large sets of equal distances are few runs", "[rank_list]") {
+  const RankList even = parsed("0-1048574:2"), odd = parsed("1-1048575:2"),
+                 third = parsed("0-1048575:3");
+  CHECK(even.runs().size() == 1);
+  CHECK(even.minus(RankList::single(1000)).runs().size() == 2);
+  CHECK(RankList::range(0, 1048575).minus(even) == odd);
+  CHECK(even.intersection(third) == parsed("0-1048574:6"));
+  RankList all = even;
+  all.merge(odd);
+  CHECK(all == RankList::range(0, 1048575));
+  // Every second one of every second row of 1,024: a run for each row.
+  RankList rows;
+  for (std::uint32_t y = 0; y < 1024; y += 2)
+    rows.merge(parsed(std::to_string(1024 * y) + "-" + std::to_string(1024 * y + 1022) + ":2"));
+  CHECK(rows.runs().size() == 512);
+  CHECK(rows.size() == 512 * 512);
+  CHECK(rows.to_string() == "0-1022:2+2048*512");
+  check_forms(rows);
+}
+
 TEST_CASE("sets behave as sets", "[rank_list][property]") {
   const auto seed = std::random_device{}();
   CAPTURE(seed);
@@ -153,7 +221,7 @@ TEST_CASE("hostile rank lists are refused", "[rank_list][fuzz]") {
     const bool good = RankList::decode(reader, list);
     REQUIRE(good == reader.ok());
     REQUIRE(list.intervals().size() <= RankList::kMaxIntervals);
-    if (!list.empty()) REQUIRE(list.intervals().back().last < RankList::kMaxRanks);
+    if (!list.empty()) REQUIRE(list.runs().back().last() < RankList::kMaxRanks);
     return good;
   };
   for (int round = 0; round < 20000; ++round) {
@@ -167,13 +235,19 @@ TEST_CASE("hostile rank lists are refused", "[rank_list][fuzz]") {
   ByteWriter wide;  // every second of 2^24 ranks: more intervals than allowed
   for (const std::uint64_t v : {1U, 0U, 1U, 1U << 23, 2U}) wide.varint(v);
   CHECK_FALSE(try_decode(wide.bytes()));
-  ByteWriter many;  // lists of few bytes and a million intervals each
-  for (int list = 0; list < 40; ++list)
-    for (const std::uint64_t v : {1U, 0U, 1U, 1U << 20, 2U}) many.varint(v);
-  ByteReader reader(many.bytes());
-  int lists = 0;
-  for (RankList list; RankList::decode(reader, list);) ++lists;
-  CHECK(lists == ByteReader::kMostExpanded >> 20);
+  const auto decoded = [](std::initializer_list<std::uint64_t> bytes) {
+    ByteWriter many;
+    for (int list = 0; list < 4000; ++list)
+      for (const std::uint64_t v : bytes) many.varint(v);
+    ByteReader reader(many.bytes());
+    std::uint64_t lists = 0;
+    for (RankList list; RankList::decode(reader, list);) ++lists;
+    return lists;
+  };
+  // Lists of few bytes, and a million intervals each: half a million runs, or one.
+  const std::uint64_t runs = std::uint64_t{1} << 19, intervals = std::uint64_t{1} << 20;
+  CHECK(decoded({1, 0, 2, 2, 3, runs, 8}) == ByteReader::kMostExpanded / (runs + intervals / 64));
+  CHECK(decoded({1, 0, 1, intervals, 2}) == ByteReader::kMostExpanded / (1 + intervals / 64));
   ByteWriter touching;
   for (const std::uint64_t v : {2, 3, 0, 1, 0}) touching.varint(v);
   CHECK_FALSE(try_decode(touching.bytes()));

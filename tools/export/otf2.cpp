@@ -150,8 +150,7 @@ class Archive {
 
   std::uint32_t world() const {
     const RankList ranks = request_.trace.whole_ranks();
-    const auto& intervals = ranks.intervals();
-    return std::max(request_.trace.world_size, intervals.empty() ? 0 : intervals.back().last + 1);
+    return std::max(request_.trace.world_size, ranks.empty() ? 0 : ranks.runs().back().last() + 1);
   }
   void ok(OTF2_ErrorCode code) {
     if (code != OTF2_SUCCESS && !failed_) {
