@@ -162,21 +162,24 @@ class NodeWriter {
 
   bool table(const Param& value, const Place* place) {
     const ParamGroup& first = value.groups().front();
-    std::map<std::uint32_t, std::int64_t> by_rank;
+    std::vector<ValueOfStreams> in_order;
     for (const ParamGroup& group : value.groups()) {
       if (!group.values.is_constant() || group.form != first.form ||
           group.values.size() != first.values.size())
         return false;
-      group.ranks.for_each(
-          [&](std::uint32_t rank) { by_rank.emplace(rank, group.values.front()); });
+      for (const RankInterval& streams : group.ranks.intervals())
+        in_order.push_back({streams, group.values.front()});
     }
+    std::sort(in_order.begin(), in_order.end(),
+              [](const auto& a, const auto& b) { return a.streams < b.streams; });
     RankList ranks;
     ValueSequence values;
-    for (const auto& [rank, constant] : by_rank) {
-      ranks.insert(rank);
-      values.append(constant);
+    for (const auto& [streams, constant] : in_order) {
+      ranks.merge(RankList::range(streams.first, streams.last));
+      values.append(constant, streams.size());
     }
-    const auto formula = place != nullptr ? std::nullopt : find_formula(by_rank, first.form, size_);
+    const auto formula =
+        place != nullptr ? std::nullopt : find_formula(in_order, first.form, size_);
     if (formula) {
       out_.u8(static_cast<std::uint8_t>(3 | (static_cast<int>(first.form) << 2)));
       out_.varint(first.values.size());

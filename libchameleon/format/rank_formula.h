@@ -7,11 +7,12 @@
 /// (CG's transpose). Strides and constants need none: sequences have them.
 
 #include <cstdint>
-#include <map>
 #include <optional>
+#include <span>
 
 #include "base/bytes.h"
 #include "model/end_point.h"
+#include "model/rank_runs.h"
 
 namespace chameleon::format {
 
@@ -60,18 +61,30 @@ struct RankFormula {
   }
 };
 
-/// The formula that gives exactly these values, by stream, in a job of `size` ranks, if there is
-/// one and at least four values. O(square root of size), and O(values) for those that fit.
-inline std::optional<RankFormula> find_formula(const std::map<std::uint32_t, std::int64_t>& values,
+/// A value that streams in a row have in common.
+struct ValueOfStreams {
+  RankInterval streams;
+  std::int64_t value = 0;
+};
+
+/// The formula that gives exactly these values, of ascending streams, in a job of `size` ranks, if
+/// there is one and at least four values. O(square root of size), and O(values) for those that fit.
+inline std::optional<RankFormula> find_formula(std::span<const ValueOfStreams> values,
                                                EndPointForm form, std::uint32_t size) {
-  if (values.size() < 4 || size == 0) return std::nullopt;
+  if (values.empty() || size == 0) return std::nullopt;
+  if (values.size() < 4) {
+    std::uint64_t streams = 0;
+    for (const ValueOfStreams& one : values) streams += one.streams.size();
+    if (streams < 4) return std::nullopt;
+  }
   const auto fits = [&](const RankFormula& formula) {
-    for (const auto& [rank, value] : values)
-      if (formula.stored(rank, form, size) != value) return false;
+    for (const auto& [streams, value] : values)
+      for (std::uint64_t stream = streams.first; stream <= streams.last; ++stream)
+        if (formula.stored(static_cast<std::uint32_t>(stream), form, size) != value) return false;
     return true;
   };
-  const std::uint32_t rank = values.begin()->first % size;
-  const std::int64_t value = values.begin()->second;
+  const std::uint32_t rank = values.front().streams.first % size;
+  const std::int64_t value = values.front().value;
   const std::int64_t first = form == EndPointForm::kRelative ? (rank + value + size) % size : value;
   if (first >= 0 && first < (std::int64_t{1} << 31)) {
     const RankFormula formula{RankFormula::Kind::kXor, rank ^ static_cast<std::uint32_t>(first), 1};

@@ -27,6 +27,18 @@ std::map<std::uint32_t, std::int64_t> table(std::uint32_t size, EndPointForm for
   return values;
 }
 
+std::optional<RankFormula> formula_of(const std::map<std::uint32_t, std::int64_t>& values,
+                                      EndPointForm form, std::uint32_t size) {
+  std::vector<ValueOfStreams> in_order;
+  for (const auto& [stream, value] : values) {
+    if (in_order.empty() || in_order.back().value != value ||
+        in_order.back().streams.last + 1 != stream)
+      in_order.push_back({{stream, stream}, value});
+    in_order.back().streams.last = stream;
+  }
+  return find_formula(in_order, form, size);
+}
+
 /// One event of `size` ranks whose partner is a value of its own for each.
 Trace trace_of(const std::map<std::uint32_t, std::int64_t>& values, EndPointForm form) {
   Trace trace;
@@ -55,7 +67,7 @@ TEST_CASE("what follows from the rank is the same formula for all of its threads
     auto all = one;
     for (std::uint32_t stream = kRanks; stream < kRanks * kThreads; ++stream)
       all[stream] = one.at(stream % kRanks);
-    REQUIRE(find_formula(all, form, kRanks));
+    REQUIRE(formula_of(all, form, kRanks));
     Trace trace = trace_of(all, form);
     trace.world_size = kRanks;
     trace.threads = kThreads;
@@ -69,7 +81,7 @@ TEST_CASE("what follows from the rank is the same formula for all of its threads
       REQUIRE(values->front() == value);
     }
     all[2 * kRanks + 7] += 1;
-    CHECK_FALSE(find_formula(all, form, kRanks));
+    CHECK_FALSE(formula_of(all, form, kRanks));
   }
 }
 
@@ -86,7 +98,7 @@ TEST_CASE("partners that follow from the rank are written as a formula") {
   for (const EndPointForm form : {EndPointForm::kAbsolute, EndPointForm::kRelative}) {
     for (const auto partner : {+flipped, +transposed, +in_pairs}) {
       const auto values = table(256, form, partner);
-      REQUIRE(find_formula(values, form, 256));
+      REQUIRE(formula_of(values, form, 256));
       const Trace trace = trace_of(values, form);
       const Bytes bytes = encode_trace(trace);
       CHECK(bytes.size() < 200);
@@ -101,7 +113,7 @@ TEST_CASE("partners that follow from the rank are written as a formula") {
         CHECK(read_form == form);
       }
     }
-    CHECK_FALSE(find_formula(table(256, form, +no_rule), form, 256));
+    CHECK_FALSE(formula_of(table(256, form, +no_rule), form, 256));
   }
 }
 
@@ -115,7 +127,7 @@ TEST_CASE("a grid of any shape is found") {
         for (std::uint32_t rank = 0; rank < size; ++rank)
           values[rank] = grid.stored(rank, EndPointForm::kAbsolute, size);
         INFO(size << " ranks, groups of " << group << ", " << a << " columns");
-        const auto found = find_formula(values, EndPointForm::kAbsolute, size);
+        const auto found = formula_of(values, EndPointForm::kAbsolute, size);
         REQUIRE(found);
         for (const auto& [rank, value] : values)
           REQUIRE(found->stored(rank, EndPointForm::kAbsolute, size) == value);
