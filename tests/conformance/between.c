@@ -28,20 +28,6 @@ static int peers_sum(void) {
   return sum;
 }
 
-#define NOW(call, ...)            \
-  do {                            \
-    prepare();                    \
-    CHECK((call) == MPI_SUCCESS); \
-    CHECK(__VA_ARGS__);           \
-  } while (0)
-#define LATER(call, ...)                                         \
-  do {                                                           \
-    prepare();                                                   \
-    CHECK((call) == MPI_SUCCESS);                                \
-    CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS); \
-    CHECK(__VA_ARGS__);                                          \
-  } while (0)
-
 /* What the root's group gives to the other, and gets from it. `root`: as MPI wants it. */
 static void rooted(int root, int root_rank) {
   const int is_root = root == MPI_ROOT, receives = root >= 0;

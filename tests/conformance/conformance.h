@@ -30,6 +30,22 @@ static _Thread_local int conformance_checks;
     }                                                                                \
   } while (0)
 
+/* A call, and what must hold once it is over. The program has `prepare`, and `request` for LATER.
+ */
+#define NOW(call, ...)            \
+  do {                            \
+    prepare();                    \
+    CHECK((call) == MPI_SUCCESS); \
+    CHECK(__VA_ARGS__);           \
+  } while (0)
+#define LATER(call, ...)                                         \
+  do {                                                           \
+    prepare();                                                   \
+    CHECK((call) == MPI_SUCCESS);                                \
+    CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS); \
+    CHECK(__VA_ARGS__);                                          \
+  } while (0)
+
 /* The call fails, and with an error of this class (MPI_ERR_LASTCODE: any). */
 static inline int fails_with(int code, int error_class) {
   int found = MPI_SUCCESS;

@@ -20,21 +20,8 @@ static void prepare(void) {
   }
 }
 
-/* A call, and what must hold once it is over. A persistent one is started once: MPICH 4.0.2 fails
- * or hangs when some of them (Scatter_init) are started again. */
-#define NOW(call, ...)            \
-  do {                            \
-    prepare();                    \
-    CHECK((call) == MPI_SUCCESS); \
-    CHECK(__VA_ARGS__);           \
-  } while (0)
-#define LATER(call, ...)                   \
-  do {                                     \
-    prepare();                             \
-    CHECK((call) == MPI_SUCCESS);          \
-    MPI_Wait(&request, MPI_STATUS_IGNORE); \
-    CHECK(__VA_ARGS__);                    \
-  } while (0)
+/* A persistent call is started once: MPICH 4.0.2 fails or hangs when some of them (Scatter_init)
+ * are started again. */
 #define AGAIN(call, ...)                   \
   do {                                     \
     prepare();                             \

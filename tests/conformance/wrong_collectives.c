@@ -18,15 +18,15 @@ static void subtract(void* in, void* inout, int* count, MPI_Datatype* type) {
 
 #define WORLD MPI_COMM_WORLD
 /* The call in its three forms; the arguments are those of the blocking one. */
-#define NOW(name, error_class, ...) FAILS(MPI_##name(__VA_ARGS__), error_class)
-#define LATER(name, error_class, ...) FAILS(MPI_I##name(__VA_ARGS__, &request), error_class)
+#define FAILS_NOW(name, error_class, ...) FAILS(MPI_##name(__VA_ARGS__), error_class)
+#define FAILS_LATER(name, error_class, ...) FAILS(MPI_I##name(__VA_ARGS__, &request), error_class)
 #define AGAIN(name, error_class, ...) \
   FOUR(FAILS(MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, &request), error_class);)
-#define FORMS(Name, name, error_class, ...) \
-  do {                                      \
-    NOW(Name, error_class, __VA_ARGS__);    \
-    LATER(name, error_class, __VA_ARGS__);  \
-    AGAIN(Name, error_class, __VA_ARGS__)   \
+#define FORMS(Name, name, error_class, ...)      \
+  do {                                           \
+    FAILS_NOW(Name, error_class, __VA_ARGS__);   \
+    FAILS_LATER(name, error_class, __VA_ARGS__); \
+    AGAIN(Name, error_class, __VA_ARGS__)        \
   } while (0)
 
 static void barriers(void) { FORMS(Barrier, barrier, MPI_ERR_COMM, MPI_COMM_NULL); }
@@ -112,10 +112,10 @@ static void reduced(void) {
   REDUCTION(Scan, scan);
   REDUCTION(Exscan, exscan);
   /* Not as persistent ones: MPICH ends in an assertion of its own. */
-  NOW(Scan, MPI_ERR_COMM, own, all, 1, MPI_INT, MPI_SUM, inter);
-  NOW(Exscan, MPI_ERR_COMM, own, all, 1, MPI_INT, MPI_SUM, inter);
-  LATER(scan, MPI_ERR_COMM, own, all, 1, MPI_INT, MPI_SUM, inter);
-  LATER(exscan, MPI_ERR_COMM, own, all, 1, MPI_INT, MPI_SUM, inter);
+  FAILS_NOW(Scan, MPI_ERR_COMM, own, all, 1, MPI_INT, MPI_SUM, inter);
+  FAILS_NOW(Exscan, MPI_ERR_COMM, own, all, 1, MPI_INT, MPI_SUM, inter);
+  FAILS_LATER(scan, MPI_ERR_COMM, own, all, 1, MPI_INT, MPI_SUM, inter);
+  FAILS_LATER(exscan, MPI_ERR_COMM, own, all, 1, MPI_INT, MPI_SUM, inter);
   FORMS(Reduce_scatter, reduce_scatter, MPI_ERR_COUNT, own, all, bad_counts, MPI_INT, MPI_SUM,
         WORLD);
   FORMS(Reduce_scatter, reduce_scatter, MPI_ERR_TYPE, own, all, ones, raw, minus, WORLD);
