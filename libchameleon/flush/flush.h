@@ -46,11 +46,11 @@ Trace finish_flush(Trace merged, const std::vector<ShareClass>& classes, const F
 /// sender's `Shipment` from the plan. The merged trace at rank 0, nothing elsewhere
 /// (and nothing if the world failed). Its `ranks` are those whose events arrived: where a rank runs
 /// out of memory on the way, what depends on it is left out. `learn` gets the plan, on every rank.
-/// `more`: whether this rank has more to bring after this, and then, whether any has. Collective.
+/// `rounds`: what this rank knows about what comes after this, and then, what all know. Collective.
 template <class World, class Classes, class Comparisons, class Ship, class Learn>
 std::optional<Trace> flush(World& world, Classes classes, Comparisons comparisons,
                            const Clustering& clustering, FlushOptions options, Ship ship,
-                           Learn learn, bool* more = nullptr) {
+                           Learn learn, Rounds* rounds = nullptr) {
   const bool filters = options.filter != Filter::kOff;
   world.map(classes, [filters](std::uint32_t, std::vector<ShareClass>& mine) {
     for (ShareClass& one : mine)
@@ -70,8 +70,9 @@ std::optional<Trace> flush(World& world, Classes classes, Comparisons comparison
   learn(plan);
   Senders senders;
   const bool prepared = world.attempt([&] { senders = senders_of(plan); });
-  const Absent absent = world.absent(prepared && !plan.empty(), more != nullptr && *more);
-  if (more != nullptr) *more = absent.more;
+  const Absent absent =
+      world.absent(prepared && !plan.empty(), rounds != nullptr ? *rounds : Rounds());
+  if (rounds != nullptr) *rounds = absent.rounds;
   if (!absent.all_named() || absent.names(0)) return std::nullopt;
   senders.leave_out(absent);
   const auto shipment_of = [&](std::uint32_t rank, bool direct) {
@@ -113,7 +114,7 @@ Share& share_of(Shares& shares, std::uint32_t rank) {
 template <class World, class Complete, class Learn>
 std::optional<Trace> flush(World& world, typename World::template PerRank<Share>& shares,
                            const Clustering& clustering, FlushOptions options, Complete complete,
-                           Learn learn, bool* more = nullptr) {
+                           Learn learn, Rounds* rounds = nullptr) {
   auto classes = world.map(shares, [](std::uint32_t rank, Share& share) {
     std::vector<ShareClass> mine;
     if (share.keeps) mine.push_back(classify(rank, share));
@@ -131,7 +132,7 @@ std::optional<Trace> flush(World& world, typename World::template PerRank<Share>
         complete(rank, share);
         return prepare(entry, share);
       },
-      learn, more);
+      learn, rounds);
 }
 
 template <class World>

@@ -67,13 +67,14 @@ class Online {
   /// In MPI_Finalize, before `finish`: waits until all are there. A rank whose last marker was not
   /// that of the others answers them meanwhile.
   void meet();
-  /// Merges what is left and completes the trace.
-  void finish();
+  /// Merges what is left and completes the trace; false if a process is about to end before all is
+  /// merged: the rest is in `aside` and on the ranks.
+  bool finish();
 
   /// The first comparison of the ranks' clocks.
   void compare_clocks() { compare_clocks(votes_, kManyRounds); }
 
-  /// What a rank held for others when markers stopped, if it still does.
+  /// What a rank held for others when markers stopped, or what is left of a flush that ended early.
   Share* aside(std::uint32_t rank) { return aside_ ? &flush::share_of(*aside_, rank) : nullptr; }
 
   /// What markers are from now on, in a word; and, if so, as often as is best.
@@ -256,8 +257,9 @@ class Online {
     Clusters current = room.hold({});
     Phases phases;
   } clusters_;
-  /// What leads held for others in L when markers stopped. What comes behind it is every rank's
-  /// own.
+  /// What leads held for others in L when markers stopped: what comes behind it is every rank's
+  /// own. Or what is left of a flush that ended early; no other one follows then, but in
+  /// MPI_Finalize.
   std::optional<typename World::template PerRank<Share>> aside_;
   OnlineFacts facts_;
   /// Where an interval that a marker has closed goes: rank 0's series, effort windows, and whoever

@@ -34,7 +34,7 @@ void Online<World>::forget_messages() {
 }
 
 template <class World>
-void Online<World>::finish() {
+bool Online<World>::finish() {
   progress_.finalizing = true;
   compare_clocks(last_, kManyRounds);
   note_failure(intervals_.effort.end(last_, members_, machine_.acted(),
@@ -44,10 +44,11 @@ void Online<World>::finish() {
   if (decision.state == State::kFinalize && ends_.most_acted != 0) note(decision, Vote());
   if (ends_.aside) flush_aside();
   join();
-  if (ends_.most_acted == 0)
+  if (!aside_ && ends_.most_acted == 0)
     merge_runs();
-  else
+  else if (!aside_)
     flush_history();
+  if (aside_) return false;
   last_.map(members_, [](std::uint32_t, Member& member) { member.rank->merged(); });
   keeper_.collect_facts(last_);
   heed(last_);
@@ -69,6 +70,7 @@ void Online<World>::finish() {
         "what %llu of %u ranks did could not be merged for lack of memory (see CHAMELEON_MEMORY): "
         "the trace declares that their events are missing",
         static_cast<unsigned long long>(keeper_.missing()), votes_.size());
+  return true;
 }
 
 /// Without markers the whole run is the one interval: chapters 3 and 4 cluster it here. Chameleon's
@@ -83,7 +85,7 @@ void Online<World>::merge_runs() {
   }
   if (elects && !lossless()) return merge_histories(*clusters_.current);
   const std::uint64_t begin = elapsed_ns();
-  keeper_.merge_everything(last_);
+  aside_ = keeper_.merge_everything(last_);
   work_.merging_ns += elapsed_ns() - begin;
   heed(last_);
 }
@@ -102,9 +104,9 @@ void Online<World>::flush_aside() {
     });
   const Clustering nobody;
   const std::uint64_t begin = elapsed_ns();
-  keeper_.flush(last_, ends_.apart ? nobody : *clusters_.current, std::move(*aside_), 1, said());
+  aside_ = keeper_.flush(last_, ends_.apart ? nobody : *clusters_.current, std::move(*aside_), 1,
+                         said());
   work_.merging_ns += elapsed_ns() - begin;
-  aside_.reset();
   heed(last_);
   if (ends_.apart) keeper_.lose();
 }

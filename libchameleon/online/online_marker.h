@@ -387,12 +387,13 @@ void Online<World>::flush() {
 template <class World>
 template <class Keeps>
 void Online<World>::merge(const Clustering& clustering, Keeps keeps) {
+  if (aside_) return;
   progress_.since_flush = 0;
   progress_.flushed_ns = elapsed_ns();
   progress_.flushed = progress_.closed;
   ++facts_.flushes;  // what is left on SIGTERM from here on comes after this one
-  keeper_.flush(present(), clustering, keeper_.take_shares(present(), keeps), time_classes(),
-                said());
+  aside_ = keeper_.flush(present(), clustering, keeper_.take_shares(present(), keeps),
+                         time_classes(), said());
   work_.merging_ns += elapsed_ns() - progress_.flushed_ns;
   present().map(members_, [](std::uint32_t, Member& member) {
     member.emptied_bytes = member.rank->memory_bytes();

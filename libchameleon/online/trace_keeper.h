@@ -46,36 +46,40 @@ class TraceKeeper {
 
   /// Merges shares under these clusters into the online trace, with times of at most so many
   /// classes; large ones in several rounds, a piece of each rank in each. `say(part, false)` adds
-  /// what the file says of markers. Collective.
+  /// what the file says of markers. Where a process is about to end, the flush ends with the
+  /// present round, on all ranks alike: what is left comes back. Collective.
   template <class Say>
-  void flush(World& world, const Clustering& clustering, Shares shares, std::uint32_t classes,
-             Say say) {
-    bool more = false;
+  std::optional<Shares> flush(World& world, const Clustering& clustering, Shares shares,
+                              std::uint32_t classes, Say say) {
+    Rounds rounds;
     do {
-      Shares pieces = next_pieces(world, shares, more);
-      auto merged = merged_shares(world, clustering, pieces, more);
+      Shares pieces = next_pieces(world, shares, rounds);
+      auto merged = merged_shares(world, clustering, pieces, rounds);
       std::optional<TimeTable> times;
-      if (!more) times = gathered_times(world, shares, classes);
+      if (!rounds.go_on()) times = gathered_times(world, shares, classes);
       lost_ = lost_ || world.failed();
       take_in(std::move(merged), std::move(times), true, [&](Trace& part) {
-        if (!more) say(part, false);  // before that a flush is not over
+        if (!rounds.go_on()) say(part, false);  // before that a flush is not over
         part.complete = false;
         if (!missing_.empty()) part.declarations.push_back({kLostFlushDeclaration, missing_});
       });
-    } while (more && !world.failed());
+    } while (rounds.go_on() && !world.failed());
+    return left_of(world, std::move(shares), rounds);
   }
 
-  /// The merge of a job without markers, in one round mostly. Collective.
-  void merge_everything(World& world) {
+  /// The merge of a job without markers, in one round mostly. It may end early as a flush does.
+  /// Collective.
+  std::optional<Shares> merge_everything(World& world) {
     auto shares = world.map(
         members_, [](std::uint32_t, Member& member) { return member.rank->take_share(true); });
-    bool more = false, several = false;
+    Rounds rounds;
+    bool several = false;
     do {
-      auto pieces = next_pieces(world, shares, more);
-      more = world.absent(true, more).more;
-      several = several || more;
+      auto pieces = next_pieces(world, shares, rounds);
+      rounds = world.absent(true, rounds).rounds;
+      several = several || rounds.more;
       std::optional<TimeTable> times;
-      if (!more) times = gathered_times(world, shares, options_.time_classes);
+      if (!rounds.go_on()) times = gathered_times(world, shares, options_.time_classes);
       auto shipments = world.map(pieces, [&](std::uint32_t rank, Share& share) {
         this->rank(rank).complete_share(share);
         Shipment mine;
@@ -89,7 +93,8 @@ class TraceKeeper {
       std::optional<Trace> trace;
       if (merged) trace = std::move(merged->trace);
       take_in(std::move(trace), std::move(times), several, [](Trace& part) { drop_ranks(part); });
-    } while (more && !world.failed());
+    } while (rounds.go_on() && !world.failed());
+    return left_of(world, std::move(shares), rounds);
   }
 
   /// What every rank says of itself, and what it declares. Collective.
@@ -138,12 +143,20 @@ class TraceKeeper {
       return members_.value;
   }
 
-  /// The next piece of each share; `more`: one that is here has another one.
-  Shares next_pieces(World& world, Shares& shares, bool& more) {
+  /// The next piece of each share; `rounds`: of ranks that are here, about the next round.
+  Shares next_pieces(World& world, Shares& shares, Rounds& rounds) {
     auto pieces = world.map(shares, [](std::uint32_t, Share& share) { return take_piece(share); });
-    more = false;
-    world.map(shares, [&](std::uint32_t, Share& share) { more = more || has_more(share); });
+    rounds = Rounds();
+    world.map(shares, [&](std::uint32_t rank, Share& share) {
+      rounds.add({has_more(share), this->rank(rank).marker_log().begin_round()});
+    });
     return pieces;
+  }
+
+  /// Of a flush that ended before its last round; nothing of others.
+  std::optional<Shares> left_of(World& world, Shares shares, const Rounds& rounds) const {
+    if (!rounds.more || world.failed()) return std::nullopt;
+    return shares;
   }
 
   /// At rank 0.
@@ -161,7 +174,7 @@ class TraceKeeper {
   }
 
   std::optional<Trace> merged_shares(World& world, const Clustering& clustering, Shares& shares,
-                                     bool& more) {
+                                     Rounds& rounds) {
     return flush::flush(
         world, shares, clustering,
         FlushOptions(options_.fidelity, options_.filter, options_.follows_rules),
@@ -170,7 +183,7 @@ class TraceKeeper {
           filtered_ = filtered_ || plan.filtered;
           note_differing(world, plan, shares);
         },
-        &more);
+        &rounds);
   }
 
   /// Ranks that were found to differ from their leads are told apart at the next election.

@@ -224,10 +224,14 @@ std::int64_t wait_for_others(const Tracer& tracer) {
   return 0;
 }
 
+/// When a process ends that left its part in MPI_Finalize.
+std::atomic<std::int64_t> g_end_at{0};
+
 std::int64_t leave_on_termination() {
   if (!g_tool_gate.close()) return 0;
   Tracer* tracer = present_tracer();  // nobody changes it any more
-  if (tracer == nullptr || !tracer->recorder().close()) return 0;
+  if (tracer == nullptr) return g_end_at;
+  if (!tracer->recorder().close()) return 0;
   guarded([&] { tracer->leave_partial("SIGTERM", true); });
   return wait_for_others(*tracer);
 }
@@ -435,7 +439,7 @@ void finish_tracer() {
     g_stopped.store(nullptr);
     g_tool_gate.set(CollectivePhase::kLastMerge);
   }
-  tracer->finish();
+  if (!tracer->finish()) g_end_at = wait_for_others(*tracer);
   g_tool_gate.set(CollectivePhase::kNothing);
   for (MPI_Comm& comm : g_comms) PMPI_Comm_free(&comm);
   if (!tracer->recorder().threaded())

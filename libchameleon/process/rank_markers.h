@@ -21,6 +21,7 @@ class RankMarkers final : public MarkerLog {
       : recorder_(recorder), report_(report), budget_(budget) {}
 
   void reached(Stage stage, std::uint64_t marker) override;
+  bool begin_round() override;
   IntervalTimes interval_times() override;
   void waited_beyond(std::uint64_t least) override;
   void led_to(State state) override;

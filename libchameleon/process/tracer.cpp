@@ -166,10 +166,16 @@ void Tracer::meet() {
   online_.meet();
 }
 
-void Tracer::finish() {
-  online_.finish();
+bool Tracer::finish() {
+  const bool whole = online_.finish();
   found_.end();
+  if (!whole) {
+    const auto held = recorder_.lock();  // as in MPI_Abort
+    guarded([&] { leave_partial("SIGTERM", true); });
+    return false;
+  }
   if (rank_ == 0) guarded([&] { say_if_unmarked(); });
+  return true;
 }
 
 /// Other markers hold from here on, or no more are looked for.

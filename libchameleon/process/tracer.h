@@ -46,9 +46,10 @@ class Tracer {
   // -- life
   /// Compares the ranks' clocks; they go on together, as they left MPI_Init. Collective.
   void start_clock();
-  /// At the end: waits for the other ranks; then merges and completes the trace.
+  /// At the end: waits for the other ranks; then merges and completes the trace, or leaves this
+  /// rank's part where a process is about to end.
   void meet();
-  void finish();
+  bool finish();
   /// Leaves this rank's partial trace beside the file; one line says so.
   void leave_partial(const std::string& why, bool everyone);
   /// After a fault.

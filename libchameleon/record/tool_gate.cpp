@@ -26,11 +26,12 @@ void see_everywhere() {
 ToolGate g_tool_gate;
 
 bool ToolGate::close() {
-  constexpr int kPatience = 1000;  // ms
+  constexpr int kPatience = 1000, kMost = 10'000;  // ms
   const auto patience = [](CollectivePhase together) {
     switch (together) {
       case CollectivePhase::kVote: return 200;
       case CollectivePhase::kCast: return 400;  // Open MPI kills a second after SIGTERM
+      case CollectivePhase::kDecided:
       case CollectivePhase::kLastMerge: return 5000;
       default: return kPatience;
     }
@@ -39,9 +40,16 @@ bool ToolGate::close() {
   const auto together = [&] { return phase_.load(std::memory_order_acquire); };
   closed_.store(true);
   see_everywhere();
-  for (int i = 0; (busy() || together() != CollectivePhase::kNothing) && i < patience(together());
-       ++i)
+  std::uint32_t round = rounds_.load();
+  for (int i = 0, all = 0; (busy() || together() != CollectivePhase::kNothing) &&
+                           i < patience(together()) && all < kMost;
+       ++i, ++all) {
     pause_ms(1);
+    if (const std::uint32_t now = rounds_.load(std::memory_order_relaxed); now != round) {
+      round = now;
+      i = 0;
+    }
+  }
   shut_.store(true);
   see_everywhere();
   for (int i = 0; i < kPatience; ++i, pause_ms(1))

@@ -34,9 +34,16 @@ class ToolGate {
   void leave() { busy_.store(false, std::memory_order_release); }
   /// Called inside. While collective work is in progress, its thread may enter a closed gate.
   void set(CollectivePhase what) { phase_.store(what, std::memory_order_release); }
+  /// Called inside, in collective work of several rounds: one begins. Whether the gate closes, so
+  /// that it should be the last.
+  bool begin_round() {
+    rounds_.fetch_add(1, std::memory_order_relaxed);
+    return closed_.load(std::memory_order_relaxed);
+  }
   /// Closes the gate and waits until no thread is inside, for one or two seconds at most. It also
   /// waits for collective work: shortly for a vote, because another rank may arrive late; 0.4 s for
-  /// a marker after a deferred vote; a second for a decision; five seconds for the last merge.
+  /// a marker after a deferred vote; five seconds for a decision or the last merge, from the last
+  /// round that began, and ten in all: what ranks leave is of no use if a flush is cut.
   bool close();
 
  private:
@@ -46,6 +53,7 @@ class ToolGate {
   std::atomic<bool> closed_{false};
   std::atomic<bool> shut_{false};  ///< also to collective work
   std::atomic<CollectivePhase> phase_{CollectivePhase::kNothing};
+  std::atomic<std::uint32_t> rounds_{0};
 };
 
 extern ToolGate g_tool_gate;

@@ -12,14 +12,26 @@
 
 namespace chameleon {
 
+/// Whether work that ranks do in rounds continues, as far as one rank or all ranks know.
+struct Rounds {
+  bool more = false;  ///< something is left for another round
+  bool ends = false;  ///< a process is about to end
+
+  bool go_on() const { return more && !ends; }
+  void add(const Rounds& other) {
+    more = more || other.more;
+    ends = ends || other.ends;
+  }
+};
+
 struct Absent {
   static constexpr std::uint32_t kMostNamed = 3;
 
   std::uint32_t count = 0;
   std::array<std::uint32_t, kMostNamed> ranks{};  ///< in no order
-  bool more = false;                              ///< of any rank, absent or not
+  Rounds rounds;                                  ///< of all ranks, absent or not
 
-  static Absent one(std::uint32_t rank) { return {1, {rank}}; }
+  static Absent one(std::uint32_t rank) { return {1, {rank}, {}}; }
   bool all_named() const { return count <= kMostNamed; }
   bool names(std::uint32_t rank) const {
     const std::span named = std::span(ranks).first(std::min(count, kMostNamed));
@@ -30,7 +42,7 @@ struct Absent {
     for (std::uint32_t i = 0; i < std::min(other.count, kMostNamed); ++i)
       if (count + i < kMostNamed) ranks[count + i] = other.ranks[i];
     count += other.count;
-    more = more || other.more;
+    rounds.add(other.rounds);
   }
 };
 

@@ -297,10 +297,10 @@ void MpiWorld::begin_vote(int tag, int next_tag, std::size_t size, SmallVote::Co
   vote.lost = vote.over = true;
 }
 
-Absent MpiWorld::absent(bool ready, bool more) {
+Absent MpiWorld::absent(bool ready, Rounds rounds) {
   begin_operation(0);
   Absent all = ready ? Absent{} : Absent::one(rank_);
-  all.more = more;
+  all.rounds = rounds;
   std::uint32_t missing = 0;
   const auto add = [](Absent& mine, Absent&& theirs) { mine.add(theirs); };
   const int tag = operation_tag();

@@ -180,9 +180,9 @@ class MpiWorld {
   }
 
   /// Which ranks are not `ready` for what the others are about to do, on all ranks alike: who
-  /// waits for a rank must know that it does not come. `more`: this rank has more to bring after
-  /// that. 2 (size - 1) messages of 20 bytes, no allocation.
-  Absent absent(bool ready, bool more = false);
+  /// waits for a rank must know that it does not come. `rounds`: what this rank knows.
+  /// 2 (size - 1) messages of 20 bytes, no allocation.
+  Absent absent(bool ready, Rounds rounds = {});
 
   /// Values to ranks by a plan that all ranks know: ascending, each pair once, all within the
   /// world. Returns the received values with their senders, in order of `from`; the rank's own

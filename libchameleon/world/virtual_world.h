@@ -216,12 +216,12 @@ class VirtualWorld {
     return values;
   }
 
-  /// No rank is absent; `more`: some rank has more to bring. As many messages as in a real job.
-  Absent absent(bool, bool more = false) {
+  /// No rank is absent; `rounds`: what all know. As many messages as in a real job.
+  Absent absent(bool, Rounds rounds = {}) {
     for (std::uint32_t i = 0; i < 2 * (size_ - 1); ++i) traffic_.count(sizeof(Absent));
     traffic_.depth += 2 * tree_depth(size_);
     Absent none;
-    none.more = more;
+    none.rounds = rounds;
     return none;
   }
 

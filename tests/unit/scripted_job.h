@@ -41,6 +41,7 @@ class NoBudget final : public Budget {
 class ScriptedLog final : public MarkerLog {
  public:
   void reached(Stage, std::uint64_t) override {}
+  bool begin_round() override { return rounds == 0 || --rounds == 0; }
   IntervalTimes interval_times() override {
     return {computed, called, std::exchange(voted, std::uint64_t{0})};
   }
@@ -60,6 +61,7 @@ class ScriptedLog final : public MarkerLog {
   std::vector<std::uint32_t> phases;
   std::vector<State> led;  ///< to which the first decisions of markers led
   bool often = false;      ///< it waits for votes
+  unsigned rounds = ~0U;   ///< that begin before its process is about to end, with the last of them
   int changes = 0, elections = 0;
   std::size_t noted = 0;  ///< steps of effort windows
 };

@@ -66,6 +66,54 @@ TEST_CASE("a flush is said to have been with its last piece", "[online]") {
   CHECK(static_cast<std::ptrdiff_t>(parts.size()) > 3 * said);
 }
 
+TEST_CASE("a flush ends early where a process is about to end", "[online]") {
+  const bool stored = GENERATE(false, true);
+  const bool marks = GENERATE(false, true);
+  CAPTURE(stored, marks);
+  Job job(5);
+  for (const auto& rank : job.ranks) rank->cut(2000, stored);
+  if (marks)
+    run(job, 6, 60);
+  else
+    for (int call = 0; call < 300; ++call)
+      for (std::size_t rank = 0; rank < job.ranks.size(); ++rank)
+        job.ranks[rank]->call(1 + mix(7U * static_cast<unsigned>(call) + rank) % 50);
+  job.ranks[2]->marker_log().rounds = 3;
+  job.end();
+  CHECK(job.output.parts.size() == 3);
+  const Trace trace = joined(job.output);
+  CHECK_FALSE(trace.complete);
+  CHECK(trace.declarations.empty());
+  CHECK(trace.online.flushes == (marks ? 1 : 0));
+  for (std::uint32_t rank = 0; rank < 5; ++rank) {
+    Share* const left = job.online->aside(rank);
+    REQUIRE(left != nullptr);
+    REQUIRE(has_more(*left));
+    Stream events = expand(trace, static_cast<int>(rank));
+    CHECK_FALSE(events.empty());
+    while (has_more(*left)) {
+      const Stream next = expand(take_piece(*left).trace, static_cast<int>(rank));
+      events.insert(events.end(), next.begin(), next.end());
+    }
+    CHECK(events == job.ranks[rank]->whole());
+  }
+}
+
+TEST_CASE("what a flush left waits for the end, if that comes", "[online]") {
+  Job job(3, Fidelity::kExact, 1);
+  for (const auto& rank : job.ranks) rank->cut(4000, false);
+  run(job, 3, 200);
+  REQUIRE(job.online->aside(0) == nullptr);
+  job.ranks[1]->marker_log().rounds = 2;
+  run(job, 3, 200);
+  REQUIRE(job.online->aside(0) != nullptr);
+  job.ranks[1]->marker_log().rounds = ~0U;
+  run(job, 3, 200);
+  job.end();
+  REQUIRE(job.output.trace.complete);
+  check_events(job, job.output.trace);
+}
+
 TEST_CASE("each piece has its own number of events", "[online]") {
   for (const bool stored : {false, true}) {
     Job job(5);
