@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "allocation_count.h"
 #include "amounts.h"
 #include "analysis/partner.h"
 #include "behaviours.h"
@@ -66,7 +67,8 @@ class Simulation {
     frame_ = behaviour_trace(ranks);
     Row row;
     row.ranks = ranks;
-    VirtualWorld world(ranks, true, true);
+    AllocationCount allocations;
+    VirtualWorld world(ranks, true, true, &allocations);
     vote_once(world);
     row.vote = world.traffic();
     row.vote_seconds = world.critical_seconds();
@@ -81,7 +83,7 @@ class Simulation {
     row.clustering_seconds = world.critical_seconds();
     describe(row, clusters);
     world.reset_traffic();
-    if (options_.merge) merge_all(world, clusters, row);
+    if (options_.merge) merge_all(world, allocations, clusters, row);
     row.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     return row;
   }
@@ -99,10 +101,12 @@ class Simulation {
     world.cast(ballots, add, 0);
   }
 
-  void merge_all(VirtualWorld& world, const Clustering& clusters, Row& row) {
+  void merge_all(VirtualWorld& world, AllocationCount& allocations, const Clustering& clusters,
+                 Row& row) {
     // History (start-up and the first step) is everyone's; the steady steps are those of
     // leads, and of others as the fidelity says.
     Trace online = frame_;
+    const std::int64_t before = allocations.now();
     const FlushOptions all(Fidelity::kExact, flushing_.filter);
     const auto flush = [&](const Clustering& by, FlushOptions how, const Part& part) {
       Trace partial = merged(world, by, how, part);
@@ -112,6 +116,9 @@ class Simulation {
     flush(clusters, flushing_, {.first = 1, .steps = options_.iterations});
     row.merging = world.traffic();
     row.merging_seconds = world.critical_seconds();
+    const std::uint64_t merging = world.root_bytes();
+    const auto held =
+        static_cast<std::uint64_t>(std::max<std::int64_t>(0, allocations.now() - before));
     world.reset_traffic();
     describe(online, clusters);
     canonicalize(online);
@@ -121,6 +128,7 @@ class Simulation {
     row.end = simulate_end(world, online, [&](std::uint32_t rank, const auto& visit) {
       for_each({rank, ranks}, {.start = true, .steps = options_.iterations + 1}, visit);
     });
+    row.end.rank_0_bytes = std::max(merging, held + row.end.rank_0_bytes);
     last_ = std::move(online);
   }
 

@@ -18,7 +18,7 @@ namespace chameleon::tools {
 struct SimulatedEnd {
   world::Traffic times, facts;
   double times_seconds = 0, facts_seconds = 0;  ///< of work on the critical path
-  /// Most that rank 0 has allocated of what comes at the end, and of the whole trace.
+  /// Most that rank 0 has allocated of what comes at the end.
   std::uint64_t rank_0_bytes = 0;
   std::uint64_t file_bytes = 0;  ///< of the trace with all of it, compressed
 };

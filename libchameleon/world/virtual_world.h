@@ -37,6 +37,20 @@ inline double thread_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+/// Bytes that this process has allocated.
+class Allocations {
+ public:
+  Allocations() = default;
+  Allocations(const Allocations&) = delete;
+  Allocations& operator=(const Allocations&) = delete;
+  virtual ~Allocations() = default;
+
+  virtual std::int64_t now() const = 0;
+  /// From here on `most` is the most there was.
+  virtual void begin() = 0;
+  virtual std::int64_t most() const = 0;
+};
+
 class VirtualWorld {
  public:
   /// Some of the ranks as a world of their own (virtual_subset.h).
@@ -72,8 +86,13 @@ class VirtualWorld {
     std::map<std::uint32_t, T> held_;
   };
 
-  explicit VirtualWorld(std::uint32_t size, bool count_bytes = false, bool measure_time = false)
-      : size_(size == 0 ? 1 : size), count_bytes_(count_bytes), measure_time_(measure_time) {}
+  explicit VirtualWorld(std::uint32_t size, bool count_bytes = false, bool measure_time = false,
+                        Allocations* allocations = nullptr)
+      : size_(size == 0 ? 1 : size),
+        count_bytes_(count_bytes),
+        measure_time_(measure_time),
+        allocations_(allocations),
+        began_(allocated()) {}
 
   std::uint32_t size() const { return size_; }
   bool failed() const { return false; }
@@ -83,16 +102,24 @@ class VirtualWorld {
   /// reduction, of the slowest rank in every `map`, and in every `attempt`, added up, in seconds of
   /// processor time; 0 unless asked to measure.
   double critical_seconds() const { return critical_seconds_; }
+  /// The most that rank 0, or the first of some ranks, has had since then at once, in bytes, while
+  /// it joined a message and in `attempt`: with what it had joined, the message, what that holds,
+  /// and what joining takes. 0 unless asked to measure.
+  std::uint64_t root_bytes() const { return static_cast<std::uint64_t>(root_bytes_); }
   void reset_traffic() {
     traffic_ = {};
     critical_seconds_ = 0;
+    root_bytes_ = 0;
+    began_ = allocated();
   }
 
   /// f(); what it throws is the caller's. Work of every rank at once.
   template <class F>
   bool attempt(F f) {
     const double begin = measure_time_ ? thread_seconds() : 0;
+    if (allocations_ != nullptr) allocations_->begin();
     f();
+    if (allocations_ != nullptr) note_root(allocations_->most() - began_);
     if (measure_time_) critical_seconds_ += thread_seconds() - begin;
     return true;
   }
@@ -340,12 +367,32 @@ class VirtualWorld {
       const double begin = thread_seconds();
       const Bytes sent = count(theirs.value);
       const double encoded = thread_seconds();
+      const bool measured = at == 0 && count_bytes_ && allocations_ != nullptr;
+      std::int64_t others = 0;
+      if (measured) others = begin_join(mine.value, theirs.value);
       combine(mine.value, arrived(sent, std::move(theirs.value)));
+      if (measured)
+        note_root(allocations_->most() - others + static_cast<std::int64_t>(sent.size()));
       mine.seconds =
           std::max(mine.seconds, theirs.seconds + (encoded - begin)) + (thread_seconds() - encoded);
     }
     return mine;
   }
+
+  std::int64_t allocated() const { return allocations_ != nullptr ? allocations_->now() : 0; }
+  /// Bytes allocated now, without those of what rank 0 has joined; of the message only the bytes
+  /// are left.
+  template <class T>
+  std::int64_t begin_join(const T& mine, T& theirs) {
+    theirs = T{};
+    const std::int64_t before = allocations_->now();
+    std::optional<T> copy = mine;
+    const std::int64_t own = allocations_->now() - before;
+    copy.reset();
+    allocations_->begin();
+    return before - own;
+  }
+  void note_root(std::int64_t bytes) { root_bytes_ = std::max(root_bytes_, bytes); }
 
   template <class C, class At>
   auto reduce_positions(std::uint32_t size, C& combine, At value_at) {
@@ -359,6 +406,8 @@ class VirtualWorld {
   std::uint32_t size_;
   bool count_bytes_;
   bool measure_time_;
+  Allocations* allocations_;
+  std::int64_t began_ = 0, root_bytes_ = 0;  ///< see `root_bytes`
   Traffic traffic_;
   double critical_seconds_ = 0;
   SmallVote cast_;

@@ -138,7 +138,7 @@ VERBS = {
 
 # What differs between machines or runs, and stands for itself.
 MASKS = [(re.compile(r'("(?:critical_|simulation_took_)?seconds": )[0-9.e+-]+(?=,?\n)'), r"\1TIME"),
-         (re.compile(r'("trace_bytes": )\d+'), r"\1SIZE")]
+         (re.compile(r'("(?:trace|rank_0)_bytes": )\d+'), r"\1SIZE")]
 MASKED = {"simulate", "predict"}
 
 
