@@ -120,13 +120,13 @@ class Walk {
       const Iterations sum = sum_iterations(loop.iterations.values());
       for (std::size_t i = 0; i < streams.size(); ++i) take(i, loop.iterations.values(), sum);
     } else {
-      for (const ParamGroup& group : loop.iterations.groups()) {
-        const Iterations sum = sum_iterations(group.values);
-        for (const RankList::Interval& interval : group.ranks.intervals())
+      loop.iterations.for_each_group({}, [&](const RankList& of, EndPointForm, const auto& counts) {
+        const Iterations sum = sum_iterations(counts);
+        for (const RankList::Interval& interval : of.intervals())
           for (auto at = std::lower_bound(streams.begin(), streams.end(), interval.first);
                at != streams.end() && *at <= interval.last; ++at)
-            take(static_cast<std::size_t>(at - streams.begin()), group.values, sum);
-      }
+            take(static_cast<std::size_t>(at - streams.begin()), counts, sum);
+      });
     }
     for (std::size_t i = 0; i < streams.size(); ++i)
       if (totals[i] == 0) return damaged(streams[i]);

@@ -138,7 +138,8 @@ std::string loop_place(const Trace& trace, const Node& loop) {
 
 std::uint64_t iterations_of(const Node& loop, std::uint32_t stream) {
   EndPointForm form{};
-  const ValueSequence* counts = loop.iterations.find(stream, form);
+  ValueSequence own;
+  const ValueSequence* counts = loop.iterations.find(stream, form, own);
   if (counts == nullptr) return 0;
   std::uint64_t sum = 0, segments = 0;
   for (ValueSequence::Cursor cursor(*counts); !cursor.done() && segments < kMostLoopFrames;

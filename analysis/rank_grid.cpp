@@ -45,8 +45,9 @@ bool cartesian(const Trace& trace, std::uint64_t ranks, std::vector<std::uint32_
       const CallInfo* known = find_call(call->second.name);
       if (known == nullptr || !has(*known, Attribute::kCreates)) continue;
       EndPointForm form{};
+      ValueSequence own;
       const ValueSequence* values =
-          node.params[static_cast<std::size_t>(field)].find(trace.ranks.first(), form);
+          node.params[static_cast<std::size_t>(field)].find(trace.ranks.first(), form, own);
       if (values == nullptr) continue;
       ValueSequence::Cursor cursor(*values);
       for (std::uint64_t i = 0; i < std::min<std::uint64_t>(values->size(), kMostInstances); ++i)

@@ -109,6 +109,7 @@ RankList shorten(Param& param, const RankList& ranks) {
     param.values() = distribution(param.values());
     return ranks;
   }
+  if (param.spread() != nullptr) return {};  // constants
   RankList changed;
   std::vector<ParamGroup> groups;
   for (const ParamGroup& group : param.groups())

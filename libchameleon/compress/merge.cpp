@@ -8,6 +8,7 @@
 #include "compress/join_tables.h"
 #include "compress/loop_partners.h"
 #include "compress/once_taken.h"
+#include "model/rank_unions.h"
 
 namespace chameleon::compress {
 namespace {
@@ -250,6 +251,7 @@ void choose_readings(std::vector<Node>& nodes, const Trace& trace) {
 }  // namespace
 
 void merge(Trace& trace, Trace other) {
+  const RankUnions unions;
   join_tables(trace, other);
   trace.nodes = Merger(trace).merge_lists(std::move(trace.nodes), std::move(other.nodes),
                                           trace.ranks, other.ranks);

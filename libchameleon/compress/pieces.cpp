@@ -8,25 +8,23 @@ namespace {
 
 constexpr std::size_t kHeap = 16;  ///< of a block, for the allocator
 
-std::size_t bytes_of(const RankList& ranks) {
-  return ranks.runs().size() <= 1 ? 0 : ranks.runs().size() * sizeof(RankRun);
-}
-
 std::size_t bytes_of(const Param& param) {
+  if (const ParamSpread* spread = param.spread())
+    return sizeof(ParamSpread) + memory_of(spread->ranks);
   std::size_t bytes = 0;
   param.for_each_group({}, [&](const RankList& ranks, EndPointForm, const ValueSequence& values) {
-    bytes += bytes_of(ranks) + values.memory_bytes() - sizeof values;
+    bytes += memory_of(ranks) + values.memory_bytes() - sizeof values;
     if (param.grouped()) bytes += sizeof(ParamGroup);
   });
   return bytes;
 }
 
 std::size_t bytes_of(const Node& node) {
-  std::size_t bytes = sizeof node + bytes_of(node.ranks) + bytes_of(node.iterations) + kHeap;
+  std::size_t bytes = sizeof node + memory_of(node.ranks) + bytes_of(node.iterations) + kHeap;
   for (const Param& param : node.params) bytes += sizeof param + bytes_of(param);
   bytes += node.times.size() * sizeof(TimeEntry) + node.inexact.size() * sizeof(Inexact);
-  for (const TimeEntry& times : node.times) bytes += bytes_of(times.ranks);
-  for (const Inexact& inexact : node.inexact) bytes += bytes_of(inexact.ranks);
+  for (const TimeEntry& times : node.times) bytes += memory_of(times.ranks);
+  for (const Inexact& inexact : node.inexact) bytes += memory_of(inexact.ranks);
   return bytes + memory_bytes(node.body);
 }
 

@@ -29,8 +29,9 @@ std::optional<std::uint64_t> last_sum(ValueSequence values, std::uint64_t count)
 std::optional<RankCounts> last_iterations(const Node& loop, const RankList& ranks,
                                           const RankCounts& counts) {
   RankCounts sums;
-  bool good = counts.size() * (loop.iterations.grouped() ? loop.iterations.groups().size() : 1) <=
-              kMostRotated;
+  std::size_t groups = 0;
+  loop.iterations.for_each_group(ranks, [&](auto&&...) { ++groups; });
+  bool good = counts.size() * groups <= kMostRotated;
   const auto add = [&](const RankList& members, EndPointForm, const ValueSequence& values) {
     for (const RankCount& one : counts) {
       RankList common = members.intersection(one.ranks);

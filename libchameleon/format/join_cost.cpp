@@ -16,7 +16,7 @@ std::uint64_t more_runs(const RankList& list) { return list.empty() ? 0 : steps_
 
 std::uint64_t more_runs(const Param& param) {
   std::uint64_t count = 0;
-  if (param.grouped())
+  if (param.grouped() && param.spread() == nullptr)  // whose ranks are single
     for (const ParamGroup& group : param.groups()) count += more_runs(group.ranks);
   return count;
 }

@@ -7,6 +7,7 @@
 
 #include "format/rank_formula.h"
 #include "format/value_parts.h"
+#include "format/value_table.h"
 #include "model/coded_values.h"
 
 namespace chameleon::format {
@@ -146,7 +147,10 @@ class NodeWriter {
       write(value.values(), place);
       return;
     }
-    if (table(value, place)) return;
+    if (const auto table = ValueTable::of(value, size_, place == nullptr)) {
+      table->encode_head(out_);
+      return table->formula ? table->formula->encode(out_) : write(table->values, place);
+    }
     if (const auto split = ValueParts::of(value.groups())) {
       out_.u8(static_cast<std::uint8_t>(1 | ((static_cast<int>(split->form) + 1) << 2)));
       return split->encode(out_, [&](const ValueSequence& values) { write(values, place); });
@@ -158,40 +162,6 @@ class NodeWriter {
       out_.u8(static_cast<std::uint8_t>(group.form));
       write(group.values, place);
     }
-  }
-
-  bool table(const Param& value, const Place* place) {
-    const ParamGroup& first = value.groups().front();
-    std::vector<ValueOfStreams> in_order;
-    for (const ParamGroup& group : value.groups()) {
-      if (!group.values.is_constant() || group.form != first.form ||
-          group.values.size() != first.values.size())
-        return false;
-      for (const RankInterval& streams : group.ranks.intervals())
-        in_order.push_back({streams, group.values.front()});
-    }
-    std::sort(in_order.begin(), in_order.end(),
-              [](const auto& a, const auto& b) { return a.streams < b.streams; });
-    RankList ranks;
-    ValueSequence values;
-    for (const auto& [streams, constant] : in_order) {
-      ranks.merge(RankList::range(streams.first, streams.last));
-      values.append(constant, streams.size());
-    }
-    const auto formula =
-        place != nullptr ? std::nullopt : find_formula(in_order, first.form, size_);
-    if (formula) {
-      out_.u8(static_cast<std::uint8_t>(3 | (static_cast<int>(first.form) << 2)));
-      out_.varint(first.values.size());
-      ranks.encode(out_);
-      formula->encode(out_);
-      return true;
-    }
-    out_.u8(static_cast<std::uint8_t>(2 | (static_cast<int>(first.form) << 2)));
-    out_.varint(first.values.size());
-    ranks.encode(out_);
-    write(values, place);
-    return true;
   }
 
   void write(const ValueSequence& values, const Place* place) {
@@ -326,8 +296,12 @@ class NodeReader {
       in_.fail();
   }
 
+  /// Most lists are like one before, and one in memory with it.
   void ranks(RankList& list) {
     if (!RankList::decode(in_, list) || list.empty()) in_.fail();
+    if (list.runs().size() < 2) return;
+    const RankList& before = lists_.try_emplace(list.hash(), list).first->second;
+    if (before == list) list = before;
   }
 
   void inexact(std::vector<Inexact>& list) {
@@ -391,6 +365,8 @@ class NodeReader {
       ValueSequence values;
       if (!ValueSequence::decode(in_, values, names) || values.size() != list.size()) in_.fail();
       if (!in_.ok()) return;
+      if (auto spread = ParamSpread::of(list, form, values, repeats))
+        return result.set_spread(std::move(*spread));
       ValueSequence::Cursor cursor(values);
       list.for_each([&](std::uint32_t rank) { by_value[cursor.next()].insert(rank); });
     }
@@ -408,6 +384,7 @@ class NodeReader {
   const std::map<std::uint16_t, CallDescription>& calls_;
   const std::uint64_t most_ranks_;
   const std::uint32_t size_;
+  std::unordered_map<std::uint64_t, RankList> lists_;  ///< by their hashes
   std::vector<std::pair<std::uint16_t, std::uint64_t>> symbols_;
 };
 

@@ -93,8 +93,8 @@ void append_values(ValueSequence& values, EndPointForm& form, const ValueSequenc
 }
 
 /// No sequence is longer in a file.
+constexpr std::uint64_t kMostValues = 1ULL << 48;
 bool fit(const ValueSequence& a, const ValueSequence& b) {
-  constexpr std::uint64_t kMostValues = 1ULL << 48;
   return a.size() <= kMostValues && b.size() <= kMostValues - a.size();
 }
 
@@ -167,14 +167,21 @@ bool refine(const Param& before, const RankList& mine, const Param& after, const
 Param& Param::operator=(const Param& other) {
   values_ = other.values_;
   form_ = other.form_;
-  groups_ = other.groups_ ? std::make_unique<std::vector<ParamGroup>>(*other.groups_) : nullptr;
+  groups_ = other.groups_ ? std::make_unique<Groups>(*other.groups_) : nullptr;
   return *this;
 }
 
-const ValueSequence* Param::find(std::uint32_t rank, EndPointForm& form) const {
+const ValueSequence* Param::find(std::uint32_t rank, EndPointForm& form, ValueSequence& own) const {
   form = form_;
   if (!groups_) return &values_;
-  for (const ParamGroup& group : *groups_)
+  if (const ParamSpread* one = spread()) {
+    const std::optional<std::int64_t> value = one->value_of(rank);
+    if (!value) return nullptr;
+    form = one->form;
+    own = ValueSequence(*value, one->times);
+    return &own;
+  }
+  for (const ParamGroup& group : groups_->list)
     if (group.ranks.contains(rank)) {
       form = group.form;
       return &group.values;
@@ -210,6 +217,7 @@ Param Param::take_last(const RankList& ranks, const RankCounts& counts) {
 }
 
 Param Param::ones() const {
+  if (spread() != nullptr) return apart().ones();
   const auto ones_like = [](const ValueSequence& values) {
     ValueSequence ones;
     if (!values.empty()) ones.append(1, values.size());
@@ -217,14 +225,15 @@ Param Param::ones() const {
   };
   Param result(ones_like(values_));
   if (!groups_) return result;
-  result.groups_ = std::make_unique<std::vector<ParamGroup>>();
-  for (const ParamGroup& group : *groups_)
-    result.groups_->push_back({group.ranks, EndPointForm::kBoth, ones_like(group.values)});
+  result.groups_ = std::make_unique<Groups>();
+  for (const ParamGroup& group : groups_->list)
+    result.groups_->list.push_back({group.ranks, EndPointForm::kBoth, ones_like(group.values)});
   return result;
 }
 
 std::vector<ParamGroup> Param::take_groups(const RankList& ranks) {
-  if (groups_) return std::move(*groups_);
+  if (spread() != nullptr) return spread()->groups();
+  if (groups_) return std::move(groups_->list);
   std::vector<ParamGroup> groups;
   groups.push_back({ranks, form_, std::move(values_)});
   return groups;
@@ -237,9 +246,27 @@ void Param::set_groups(std::vector<ParamGroup> groups) {
     form_ = groups.front().form;
     return;
   }
+  if (auto spread = ParamSpread::of(groups)) return set_spread(std::move(*spread));
   values_ = ValueSequence();
   form_ = EndPointForm::kBoth;
-  groups_ = std::make_unique<std::vector<ParamGroup>>(std::move(groups));
+  groups_ = std::make_unique<Groups>(Groups{std::move(groups), std::nullopt});
+}
+
+void Param::set_spread(ParamSpread spread) {
+  values_ = ValueSequence();
+  form_ = EndPointForm::kBoth;
+  groups_ = std::make_unique<Groups>(Groups{{}, std::move(spread)});
+}
+
+void Param::take_apart() {
+  if (spread() != nullptr)
+    groups_ = std::make_unique<Groups>(Groups{spread()->groups(), std::nullopt});
+}
+
+Param Param::apart() const {
+  Param copy = *this;
+  copy.take_apart();
+  return copy;
 }
 
 /// What some ranks have in one group before and in one group after.
@@ -262,7 +289,7 @@ std::vector<Param::Common> Param::take_common(const Param& later, const RankList
   std::vector<Common> result;
   for (auto part = parts.begin(); part != parts.end();) {
     const std::size_t from = part->first.first;
-    ValueSequence& values = groups_ ? (*groups_)[from].values : values_;
+    ValueSequence& values = groups_ ? groups_->list[from].values : values_;
     result.push_back(std::move(part->second));
     const bool last_use = ++part == parts.end() || part->first.first != from;
     result.back().group.values = last_use ? std::move(values) : ValueSequence(values);
@@ -270,9 +297,16 @@ std::vector<Param::Common> Param::take_common(const Param& later, const RankList
   return result;
 }
 
+bool Param::spread_like(const Param& other) const {
+  return spread() != nullptr && other.spread() != nullptr && spread()->is_like(*other.spread());
+}
+
 bool Param::can_append(const Param& later, const RankList& mine, const RankList& theirs) const {
   if (!groups_ && !later.groups_)
     return common_form(form_, later.form_) && fit(values_, later.values_);
+  if (spread_like(later)) return spread()->times + later.spread()->times <= kMostValues;
+  if (spread() != nullptr || later.spread() != nullptr)
+    return apart().can_append(later.apart(), mine, theirs);
   const bool alike = same_groups(*this, later);
   bool readable = true;
   std::uint64_t copied = 0;
@@ -291,10 +325,16 @@ bool Param::can_append(const Param& later, const RankList& mine, const RankList&
 
 void Param::append(Param&& later, const RankList& mine, const RankList& theirs) {
   if (!groups_ && !later.groups_) return append_values(values_, form_, later.values_, later.form_);
+  if (spread_like(later)) {
+    groups_->spread->times += later.spread()->times;
+    return;
+  }
+  take_apart();
+  later.take_apart();
   if (same_groups(*this, later)) {
-    for (std::size_t i = 0; i < groups_->size(); ++i) {
-      ParamGroup& group = (*groups_)[i];
-      const ParamGroup& next = (*later.groups_)[i];
+    for (std::size_t i = 0; i < groups_->list.size(); ++i) {
+      ParamGroup& group = groups_->list[i];
+      const ParamGroup& next = later.groups_->list[i];
       append_values(group.values, group.form, next.values, next.form);
     }
     return;
@@ -308,6 +348,8 @@ void Param::append(Param&& later, const RankList& mine, const RankList& theirs) 
 }
 
 bool Param::can_extend_last(const Param& more, const RankList& mine, const RankList& theirs) const {
+  if (spread() != nullptr || more.spread() != nullptr)
+    return apart().can_extend_last(more.apart(), mine, theirs);
   bool good = true;
   const bool refined =
       refine(*this, mine, more, theirs, [&](const Piece& before, const Piece& after, auto, auto) {
@@ -320,6 +362,8 @@ bool Param::can_extend_last(const Param& more, const RankList& mine, const RankL
 
 void Param::extend_last(const Param& more, const RankList& mine, const RankList& theirs) {
   if (!groups_ && !more.groups_) return values_.set_back(values_.back() + more.values_.back());
+  if (more.spread() != nullptr) return extend_last(more.apart(), mine, theirs);
+  take_apart();
   std::vector<ParamGroup> groups;
   GroupIndex index(groups, FieldKind::kPlain);
   for (Common& part : take_common(more, mine, theirs)) {
@@ -349,9 +393,24 @@ static void sort_by_rank(std::vector<ParamGroup>& groups) {
     std::sort(groups.begin(), groups.end(), before);
 }
 
+/// Whether the others' values continue this spread; then they are in it.
+bool Param::extend_spread(const Param& other, const RankList& theirs) {
+  if (spread() == nullptr) return false;
+  ParamSpread& mine = *groups_->spread;
+  if (other.spread() != nullptr) return mine.extend(*other.spread());
+  ParamSpread all = mine;
+  bool continues = true;
+  other.for_each_group(theirs, [&](const RankList& ranks, EndPointForm form, const auto& values) {
+    continues = continues && all.extend(ranks, form, values);
+  });
+  if (continues) mine = std::move(all);
+  return continues;
+}
+
 void Param::merge(Param&& other, const RankList& mine, const RankList& theirs, FieldKind kind) {
   if (!groups_ && !other.groups_ && form_ == other.form_ && values_ == other.values_) return;
   if (!groups_ && !other.groups_ && kind == FieldKind::kEndPoint && share_reading(other)) return;
+  if (kind != FieldKind::kEndPoint && extend_spread(other, theirs)) return;
   std::vector<ParamGroup> groups = take_groups(mine);
   GroupIndex index(groups, kind);
   for (ParamGroup& group : other.take_groups(theirs)) index.absorb(std::move(group));
@@ -366,9 +425,10 @@ void Param::canonicalize(bool prefer_relative) {
     if (form_ == EndPointForm::kBoth) form_ = form;
     return;
   }
+  if (spread() != nullptr && spread()->form != EndPointForm::kBoth) return;
   std::vector<ParamGroup> merged;
   GroupIndex index(merged, FieldKind::kEndPoint);
-  for (ParamGroup& group : *groups_) {
+  for (ParamGroup& group : take_groups({})) {
     if (group.form == EndPointForm::kBoth) {
       group.values = group.values.map_linear(ProjectEndPoint{form});
       group.form = form;

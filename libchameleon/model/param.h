@@ -4,13 +4,16 @@
 /// One parameter of an event, over all ranks and iterations that execute it: a
 /// map *ranks -> value sequence*. As long as all ranks agree (always, before
 /// ranks are merged) there is one sequence; afterwards a group for each distinct
-/// sequence. End-points keep the reading (absolute, relative) that ranks share.
+/// sequence, or a spread (param_spread.h) instead of a group for each rank.
+/// End-points keep the reading (absolute, relative) that ranks share.
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "model/end_point.h"
+#include "model/param_spread.h"
 #include "model/rank_list.h"
 #include "model/value_sequence.h"
 
@@ -21,13 +24,6 @@ enum class FieldKind : std::uint8_t {
   kPlain = 0,     ///< a number
   kEndPoint = 1,  ///< a partner, see end_point.h
   kArray = 2,     ///< the content hash of an array in the trace's array table
-};
-
-/// The values of some ranks.
-struct ParamGroup {
-  RankList ranks;
-  EndPointForm form = EndPointForm::kBoth;
-  ValueSequence values;
 };
 
 /// A number for each of some ranks; none is in two of them.
@@ -51,17 +47,28 @@ class Param {
   const ValueSequence& values() const { return values_; }
   EndPointForm form() const { return form_; }
   bool grouped() const { return groups_ != nullptr; }
-  const std::vector<ParamGroup>& groups() const { return *groups_; }
+  /// Null unless one stands for groups.
+  const ParamSpread* spread() const {
+    return groups_ && groups_->spread ? &*groups_->spread : nullptr;
+  }
+  /// Valid while `grouped()` and not a spread.
+  const std::vector<ParamGroup>& groups() const { return groups_->list; }
 
-  /// Calls f(ranks, form, values) for each group; `all` stands for the ranks of an only one.
+  /// Calls f(ranks, form, values) for each group; `all` stands for the ranks of an only one. They
+  /// may be gone after `f`.
   template <class F>
   void for_each_group(const RankList& all, F f) const {
     if (!groups_) return f(all, form_, values_);
-    for (const ParamGroup& group : *groups_) f(group.ranks, group.form, group.values);
+    if (const ParamSpread* one = spread())
+      return one->for_each([&](std::uint32_t rank, std::int64_t value) {
+        f(RankList::single(rank), one->form, ValueSequence(value, one->times));
+      });
+    for (const ParamGroup& group : groups_->list) f(group.ranks, group.form, group.values);
   }
 
-  /// The group `rank` belongs to: its values and form, or null.
-  const ValueSequence* find(std::uint32_t rank, EndPointForm& form) const;
+  /// The group `rank` belongs to: its values and form, or null. `own` holds the values where the
+  /// parameter does not.
+  const ValueSequence* find(std::uint32_t rank, EndPointForm& form, ValueSequence& own) const;
 
   /// A parameter of the same groups whose every value is 1: iteration counts of
   /// a loop put around what was executed once.
@@ -95,18 +102,28 @@ class Param {
   void canonicalize(bool prefer_relative);
 
   void set_groups(std::vector<ParamGroup> groups);
+  void set_spread(ParamSpread spread);
   void set_form(EndPointForm form) { form_ = form; }
 
  private:
   struct Common;
+  struct Groups {
+    std::vector<ParamGroup> list;
+    std::optional<ParamSpread> spread;  ///< instead of the list
+  };
   /// For two parameters without groups: takes the first reading in which their values are the same.
   bool share_reading(const Param& other);
   std::vector<ParamGroup> take_groups(const RankList& ranks);
+  bool spread_like(const Param& other) const;
+  bool extend_spread(const Param& other, const RankList& theirs);
+  /// With groups in place of a spread.
+  void take_apart();
+  Param apart() const;
   std::vector<Common> take_common(const Param& later, const RankList& mine, const RankList& theirs);
 
   ValueSequence values_;
   EndPointForm form_ = EndPointForm::kBoth;
-  std::unique_ptr<std::vector<ParamGroup>> groups_;
+  std::unique_ptr<Groups> groups_;
 };
 
 }  // namespace chameleon::inline model

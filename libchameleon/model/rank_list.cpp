@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "model/rank_unions.h"
 
 namespace chameleon::inline model {
 
@@ -162,8 +163,27 @@ void RankList::insert(Rank rank) {
 }
 
 void RankList::merge(const RankList& other) {
-  if (other.empty() || this == &other) return;
-  if (empty() || runs_.back().back().first <= other.first()) {
+  if (other.empty() || runs_.is(other.runs_)) return;
+  if (empty()) {
+    runs_ = other.runs_;
+    return;
+  }
+  RankUnions* unions = nullptr;
+  if (std::max(runs().size(), other.runs().size()) >= RankUnions::kFewestRuns)
+    unions = RankUnions::present();
+  if (unions == nullptr) return unite(other);
+  if (const RankRuns* both = unions->find(runs_, other.runs_)) {
+    runs_ = *both;
+    return;
+  }
+  const RankRuns mine = runs_;
+  const RankRuns theirs = other.runs_;  // which may be this list's
+  unite(other);
+  unions->add(mine, theirs, runs_);
+}
+
+void RankList::unite(const RankList& other) {
+  if (runs_.back().back().first <= other.first()) {
     for (const RankRun& run : other.runs()) runs_.push(run);
     return;
   }
@@ -204,7 +224,7 @@ std::uint64_t RankList::size() const {
 }
 
 bool RankList::operator==(const RankList& other) const {
-  return std::ranges::equal(runs(), other.runs());
+  return runs_.is(other.runs_) || std::ranges::equal(runs(), other.runs());
 }
 
 bool RankList::operator<(const RankList& other) const {

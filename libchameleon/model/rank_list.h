@@ -69,6 +69,8 @@ class RankList {
   std::vector<Rank> ranks() const;
   RankIntervals intervals() const { return RankIntervals(runs()); }
   std::span<const RankRun> runs() const { return runs_.all(); }
+  /// Bytes beyond the object; of what lists have in common, this one's share.
+  friend std::size_t memory_of(const RankList& list) { return list.runs_.memory_bytes(); }
 
   void encode(ByteWriter& writer) const;
   /// Reads what `encode` wrote; false (and a failed reader) on anything else.
@@ -80,6 +82,8 @@ class RankList {
   static Result<RankList> parse(std::string_view text);
 
  private:
+  void unite(const RankList& other);
+
   RankRuns runs_;
 };
 

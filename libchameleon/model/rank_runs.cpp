@@ -2,6 +2,7 @@
 #include "model/rank_runs.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace chameleon::inline model {
 
@@ -11,33 +12,37 @@ std::uint32_t RankRun::below(std::uint32_t rank) const {
   return std::min(count, (rank - interval.last - 1) / stride + 1);
 }
 
-RankRuns::RankRuns(const RankRuns& other)
-    : one_(other.one_),
-      more_(other.more_ ? std::make_unique<std::vector<RankRun>>(*other.more_) : nullptr) {}
-
-RankRuns& RankRuns::operator=(const RankRuns& other) {
-  if (this != &other) *this = RankRuns(other);
-  return *this;
+void RankRuns::release() noexcept {
+  if (more_ != nullptr && more_->users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete more_;
+  more_ = nullptr;
 }
 
-RankRuns& RankRuns::operator=(RankRuns&& other) noexcept {
-  one_ = std::exchange(other.one_, {});
-  more_ = std::move(other.more_);
-  return *this;
+std::vector<RankRun>& RankRuns::several() {
+  if (more_->users.load(std::memory_order_acquire) != 1) {
+    auto own = std::make_unique<Several>();
+    own->runs = more_->runs;
+    release();
+    more_ = own.release();
+  }
+  return more_->runs;
 }
 
 RankRun* RankRuns::before_end() {
-  return more_ == nullptr || more_->size() < 2 ? nullptr : &*(more_->end() - 2);
+  if (more_ == nullptr) return nullptr;
+  std::vector<RankRun>& runs = several();
+  return runs.size() < 2 ? nullptr : &*(runs.end() - 2);
 }
 
 void RankRuns::add(RankRun run) {
-  if (more_ != nullptr) return more_->push_back(run);
+  if (more_ != nullptr) return several().push_back(run);
   if (one_.count == 0) {
     one_ = run;
-  } else {
-    more_ = std::make_unique<std::vector<RankRun>>(std::initializer_list<RankRun>{one_, run});
-    one_ = {};
+    return;
   }
+  auto both = std::make_unique<Several>();
+  both->runs = {one_, run};
+  more_ = both.release();
+  one_ = {};
 }
 
 void RankRuns::append(RankInterval interval) {
@@ -71,10 +76,10 @@ RankInterval RankRuns::pop() {
     *single = {single->interval, last.first() - single->first(), 2};
     last = RankRun::of(last.back());
   } else if (last.count == 0 && more_ != nullptr) {
-    more_->pop_back();
-    if (more_->size() == 1) {
-      one_ = more_->front();
-      more_.reset();
+    more_->runs.pop_back();
+    if (more_->runs.size() == 1) {
+      one_ = more_->runs.front();
+      release();
     }
   }
   return gone;

@@ -2,12 +2,13 @@
 #pragma once
 
 /// How a set of ranks is held: runs of equal intervals at equal distances. A column of a grid, or
-/// every second rank of a row, is one run; a single one needs no allocation.
+/// every second rank of a row, is one run; a single one needs no allocation. Copies of a larger set
+/// are one in memory until one of them changes: most nodes of a trace are of few different sets.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
-#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -52,35 +53,55 @@ struct RankRun {
 class RankRuns {
  public:
   RankRuns() = default;
-  RankRuns(const RankRuns& other);
-  RankRuns& operator=(const RankRuns& other);
+  RankRuns(const RankRuns& other) noexcept : one_(other.one_), more_(other.more_) {
+    if (more_ != nullptr) more_->users.fetch_add(1, std::memory_order_relaxed);
+  }
   RankRuns(RankRuns&& other) noexcept
-      : one_(std::exchange(other.one_, {})), more_(std::move(other.more_)) {}
-  RankRuns& operator=(RankRuns&& other) noexcept;
-  ~RankRuns() = default;
+      : one_(std::exchange(other.one_, {})), more_(std::exchange(other.more_, nullptr)) {}
+  RankRuns& operator=(RankRuns other) noexcept {
+    std::swap(one_, other.one_);
+    std::swap(more_, other.more_);
+    return *this;
+  }
+  ~RankRuns() { release(); }
 
   bool empty() const { return more_ == nullptr && one_.count == 0; }
   std::span<const RankRun> all() const {
-    if (more_ != nullptr) return *more_;
+    if (more_ != nullptr) return more_->runs;
     return {&one_, one_.count == 0 ? std::size_t{0} : std::size_t{1}};
   }
-  const RankRun& back() const { return more_ != nullptr ? more_->back() : one_; }
+  const RankRun& back() const { return more_ != nullptr ? more_->runs.back() : one_; }
+  /// Beyond this object; of what sets have in common, this one's share.
+  std::size_t memory_bytes() const {
+    if (more_ == nullptr) return 0;
+    return more_->runs.size() * sizeof(RankRun) / more_->users.load(std::memory_order_relaxed);
+  }
+  /// The same in memory; sets of one run: equal.
+  bool is(const RankRuns& other) const { return more_ == other.more_ && one_ == other.one_; }
   /// Adds what lies above all of it; what touches its last interval becomes one with that.
   void push(RankInterval interval);
   void push(RankRun run);
   void clear() { *this = RankRuns(); }
 
  private:
+  struct Several {
+    std::atomic<std::uint32_t> users{1};
+    std::vector<RankRun> runs;
+  };
+
+  void release() noexcept;
+  /// All of them, for a change of this set only.
+  std::vector<RankRun>& several();
   /// These do not touch the last interval.
   void append(RankInterval interval);
   void append(RankRun run);
   RankInterval pop();
-  RankRun& end() { return more_ != nullptr ? more_->back() : one_; }
+  RankRun& end() { return more_ != nullptr ? several().back() : one_; }
   RankRun* before_end();
   void add(RankRun run);
 
   RankRun one_;
-  std::unique_ptr<std::vector<RankRun>> more_;  ///< all of them, where they are several
+  Several* more_ = nullptr;  ///< all of them, where they are several
 };
 
 /// Goes through the intervals of a set, several at a time where they are in one run.

@@ -59,8 +59,9 @@ Status RankView::plan(std::vector<Item>& items, const std::vector<Node>& nodes,
     if (!node.ranks.empty() && !node.ranks.contains(rank_)) continue;
     Item item{&node, false, trace.path_field(node.call), {}, {}, {}};
     EndPointForm form{};
+    ValueSequence own;  // a constant, of which a cursor keeps a copy
     if (node.is_loop()) {
-      const ValueSequence* iterations = node.iterations.find(rank_, form);
+      const ValueSequence* iterations = node.iterations.find(rank_, form, own);
       if (iterations == nullptr || iterations->size() != visits)
         return corrupt(rank_, "a loop's iteration counts do not cover its visits");
       const auto [in_range, total, idle_visit] = sum_iterations(*iterations);
@@ -71,7 +72,7 @@ Status RankView::plan(std::vector<Item>& items, const std::vector<Node>& nodes,
       if (item.body.empty() || total == 0) continue;
     } else {
       for (const Param& param : node.params) {
-        const ValueSequence* values = param.find(rank_, form);
+        const ValueSequence* values = param.find(rank_, form, own);
         if (values == nullptr || values->size() != visits)
           return corrupt(rank_, "a parameter's values do not cover its events");
         item.values.emplace_back(*values);

@@ -75,8 +75,9 @@ TEST_CASE("what follows from the rank is the same formula for all of its threads
     REQUIRE(read);
     CHECK(read->threads == kThreads);
     for (const auto& [stream, value] : all) {
+      ValueSequence own;
       EndPointForm found{};
-      const ValueSequence* values = read->nodes[0].params[0].find(stream, found);
+      const ValueSequence* values = read->nodes[0].params[0].find(stream, found, own);
       REQUIRE(values != nullptr);
       REQUIRE(values->front() == value);
     }
@@ -106,7 +107,8 @@ TEST_CASE("partners that follow from the rank are written as a formula") {
       REQUIRE(read);
       for (const auto& [rank, value] : values) {
         EndPointForm read_form{};
-        const ValueSequence* sequence = read->nodes[0].params[0].find(rank, read_form);
+        ValueSequence own;
+        const ValueSequence* sequence = read->nodes[0].params[0].find(rank, read_form, own);
         REQUIRE(sequence != nullptr);
         CHECK(sequence->front() == value);
         CHECK(sequence->size() == 3);
@@ -159,7 +161,8 @@ std::size_t written(const std::vector<ParamGroup>& groups) {
   for (const ParamGroup& group : groups)
     group.ranks.for_each([&](std::uint32_t rank) {
       EndPointForm form{};
-      const ValueSequence* values = read->nodes[0].params[0].find(rank, form);
+      ValueSequence own;
+      const ValueSequence* values = read->nodes[0].params[0].find(rank, form, own);
       REQUIRE(values != nullptr);
       REQUIRE(*values == group.values);
       REQUIRE(form == group.form);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model/param_spread.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace chameleon::inline model {
+namespace {
+
+bool can_be_stride(std::int64_t stride) {
+  return stride != 0 && stride >= INT32_MIN && stride <= INT32_MAX;
+}
+
+std::int64_t difference(std::int64_t later, std::int64_t before) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(later) -
+                                   static_cast<std::uint64_t>(before));
+}
+
+bool is_single(const RankList& ranks) {
+  return ranks.runs().size() == 1 && ranks.runs().front().first() == ranks.runs().front().last();
+}
+
+}  // namespace
+
+std::optional<std::int64_t> ParamSpread::value_of(std::uint32_t rank) const {
+  std::uint64_t before = 0;
+  for (const RankRun& run : ranks.runs()) {
+    if (rank < run.first()) return std::nullopt;
+    if (rank > run.last()) {
+      before += run.count * run.interval.size();
+      continue;
+    }
+    const std::uint32_t below = run.below(rank);
+    if (below == run.count || rank < run.at(below).first) return std::nullopt;
+    return at(before + below * run.interval.size() + (rank - run.at(below).first));
+  }
+  return std::nullopt;
+}
+
+ValueSequence ParamSpread::values() const {
+  ValueSequence all;
+  all.append(ValueSequence::Segment{first, stride, ranks.size()});
+  return all;
+}
+
+std::vector<ParamGroup> ParamSpread::groups() const {
+  std::vector<ParamGroup> all;
+  all.reserve(ranks.size());
+  for_each([&](std::uint32_t rank, std::int64_t value) {
+    all.push_back({RankList::single(rank), form, ValueSequence(value, times)});
+  });
+  return all;
+}
+
+bool ParamSpread::extend(const ParamSpread& next) {
+  if (next.form != form || next.stride != stride || next.times != times ||
+      next.first != at(ranks.size()) || next.ranks.first() <= ranks.runs().back().last())
+    return false;
+  ranks.merge(next.ranks);
+  return true;
+}
+
+bool ParamSpread::extend(const RankList& of, EndPointForm of_form, const ValueSequence& of_values) {
+  return is_single(of) && of_values.is_constant() &&
+         extend(ParamSpread{of, of_form, of_values.front(), stride, of_values.size()});
+}
+
+std::optional<ParamSpread> ParamSpread::of(const std::vector<ParamGroup>& groups) {
+  if (groups.size() < kFewest) return std::nullopt;
+  const ParamGroup& one = groups[0];
+  const ParamGroup& two = groups[1];
+  if (!is_single(one.ranks) || !one.values.is_constant() || !two.values.is_constant())
+    return std::nullopt;
+  ParamSpread spread{one.ranks, one.form, one.values.front(),
+                     difference(two.values.front(), one.values.front()), one.values.size()};
+  if (!can_be_stride(spread.stride)) return std::nullopt;
+  const bool all = std::all_of(groups.begin() + 1, groups.end(), [&](const ParamGroup& group) {
+    return spread.extend(group.ranks, group.form, group.values);
+  });
+  return all ? std::optional(std::move(spread)) : std::nullopt;
+}
+
+std::optional<ParamSpread> ParamSpread::of(const RankList& ranks, EndPointForm form,
+                                           const ValueSequence& values, std::uint64_t times) {
+  if (values.size() < kFewest) return std::nullopt;
+  const ValueSequence::Segment segment = ValueSequence::Cursor(values).segment();
+  if (segment.count != values.size() || !can_be_stride(segment.stride)) return std::nullopt;
+  return ParamSpread{ranks, form, segment.start, segment.stride, times};
+}
+
+}  // namespace chameleon::inline model
