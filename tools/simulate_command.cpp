@@ -106,19 +106,22 @@ class Simulation {
     // History (start-up and the first step) is everyone's; the steady steps are those of
     // leads, and of others as the fidelity says.
     Trace online = frame_;
-    const std::int64_t before = allocations.now();
     const FlushOptions all(Fidelity::kExact, flushing_.filter);
+    const auto held = [&, before = allocations.now()] {
+      return static_cast<std::uint64_t>(std::max<std::int64_t>(0, allocations.now() - before));
+    };
     const auto flush = [&](const Clustering& by, FlushOptions how, const Part& part) {
-      Trace partial = merged(world, by, how, part);
-      world.attempt([&] { append(online, std::move(partial)); });
+      {
+        Trace partial = merged(world, by, how, part);
+        world.attempt([&] { append(online, std::move(partial)); });
+      }
+      world.root_holds(held());
     };
     flush(Clustering(), all, {.start = true, .steps = 1});
     flush(clusters, flushing_, {.first = 1, .steps = options_.iterations});
     row.merging = world.traffic();
     row.merging_seconds = world.critical_seconds();
-    const std::uint64_t merging = world.root_bytes();
-    const auto held =
-        static_cast<std::uint64_t>(std::max<std::int64_t>(0, allocations.now() - before));
+    const std::uint64_t merging = world.root_bytes(), held_bytes = held();
     world.reset_traffic();
     describe(online, clusters);
     canonicalize(online);
@@ -128,7 +131,7 @@ class Simulation {
     row.end = simulate_end(world, online, [&](std::uint32_t rank, const auto& visit) {
       for_each({rank, ranks}, {.start = true, .steps = options_.iterations + 1}, visit);
     });
-    row.end.rank_0_bytes = std::max(merging, held + row.end.rank_0_bytes);
+    row.end.rank_0_bytes = std::max(merging, held_bytes + row.end.rank_0_bytes);
     last_ = std::move(online);
   }
 

@@ -384,7 +384,7 @@ class NodeReader {
   const std::map<std::uint16_t, CallDescription>& calls_;
   const std::uint64_t most_ranks_;
   const std::uint32_t size_;
-  std::unordered_map<std::uint64_t, RankList> lists_;  ///< by their hashes
+  std::map<std::uint64_t, RankList> lists_;  ///< by their hashes
   std::vector<std::pair<std::uint16_t, std::uint64_t>> symbols_;
 };
 

@@ -74,10 +74,15 @@ std::optional<ParamSpread> ParamSpread::of(const std::vector<ParamGroup>& groups
   ParamSpread spread{one.ranks, one.form, one.values.front(),
                      difference(two.values.front(), one.values.front()), one.values.size()};
   if (!can_be_stride(spread.stride)) return std::nullopt;
-  const bool all = std::all_of(groups.begin() + 1, groups.end(), [&](const ParamGroup& group) {
-    return spread.extend(group.ranks, group.form, group.values);
-  });
-  return all ? std::optional(std::move(spread)) : std::nullopt;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const auto& [ranks, form, values] = groups[i];
+    if (!is_single(ranks) || !values.is_constant() || form != spread.form ||
+        values.size() != spread.times || values.front() != spread.at(i) ||
+        (i > 0 && ranks.first() <= groups[i - 1].ranks.first()))
+      return std::nullopt;
+  }
+  for (const ParamGroup& group : groups) spread.ranks.insert(group.ranks.first());
+  return spread;
 }
 
 std::optional<ParamSpread> ParamSpread::of(const RankList& ranks, EndPointForm form,

@@ -169,7 +169,9 @@ void RankList::merge(const RankList& other) {
     return;
   }
   RankUnions* unions = nullptr;
-  if (std::max(runs().size(), other.runs().size()) >= RankUnions::kFewestRuns)
+  const bool appends = runs_.back().back().first <= other.first();  // in place, mostly
+  if ((appends ? other.runs().size() : std::max(runs().size(), other.runs().size())) >=
+      RankUnions::kFewestRuns)
     unions = RankUnions::present();
   if (unions == nullptr) return unite(other);
   if (const RankRuns* both = unions->find(runs_, other.runs_)) {
@@ -177,9 +179,8 @@ void RankList::merge(const RankList& other) {
     return;
   }
   const RankRuns mine = runs_;
-  const RankRuns theirs = other.runs_;  // which may be this list's
   unite(other);
-  unions->add(mine, theirs, runs_);
+  unions->add(mine, other.runs_, runs_);
 }
 
 void RankList::unite(const RankList& other) {

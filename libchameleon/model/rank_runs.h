@@ -71,7 +71,8 @@ class RankRuns {
     return {&one_, one_.count == 0 ? std::size_t{0} : std::size_t{1}};
   }
   const RankRun& back() const { return more_ != nullptr ? more_->runs.back() : one_; }
-  /// Beyond this object; of what sets have in common, this one's share.
+  /// Beyond this object; of what sets have in common, this one's share: at least so much, where
+  /// copies that soon go are among them.
   std::size_t memory_bytes() const {
     if (more_ == nullptr) return 0;
     return more_->runs.size() * sizeof(RankRun) / more_->users.load(std::memory_order_relaxed);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
+#include <utility>
 
 namespace chameleon::inline model {
 namespace {
@@ -40,18 +42,26 @@ const RankRuns* RankUnions::find(const RankRuns& mine, const RankRuns& other) co
   return found == unions_.end() ? nullptr : &found->both;
 }
 
-void RankUnions::add(const RankRuns& mine, const RankRuns& other, const RankRuns& both) {
+void RankUnions::clear() {
+  unions_.clear();
+  oldest_ = runs_ = 0;
+}
+
+void RankUnions::add(const RankRuns& mine, const RankRuns& other, const RankRuns& both) noexcept {
   Union next{mine, other, both};
+  if (runs_ + next.runs() > kMostRuns) clear();
   runs_ += next.runs();
-  if (runs_ > kMostRuns && !unions_.empty()) {
-    unions_.clear();
-    oldest_ = 0;
-    runs_ = next.runs();
+  if (unions_.size() == kMost) {
+    runs_ -= unions_[oldest_].runs();
+    unions_[oldest_] = std::move(next);
+    oldest_ = (oldest_ + 1) % kMost;
+    return;
   }
-  if (unions_.size() < kMost) return unions_.push_back(std::move(next));
-  runs_ -= unions_[oldest_].runs();
-  unions_[oldest_] = std::move(next);
-  oldest_ = (oldest_ + 1) % kMost;
+  try {
+    unions_.push_back(std::move(next));
+  } catch (const std::bad_alloc&) {
+    clear();
+  }
 }
 
 }  // namespace chameleon::inline model

@@ -28,13 +28,15 @@ class RankUnions {
 
   /// The union of the two, or null.
   const RankRuns* find(const RankRuns& mine, const RankRuns& other) const;
-  /// Throws where it has no memory for it.
-  void add(const RankRuns& mine, const RankRuns& other, const RankRuns& both);
+  /// Without memory for it, it is not remembered.
+  void add(const RankRuns& mine, const RankRuns& other, const RankRuns& both) noexcept;
 
  private:
   static constexpr std::size_t kMost = 128;  ///< unions
   static constexpr std::size_t kMostRuns = std::size_t{1}
                                            << 17;  ///< of all of them, unless there is only one
+
+  void clear();
 
   struct Union {
     RankRuns mine, other, both;

@@ -47,6 +47,8 @@ class MarkerLog {
   virtual void reached(Stage stage, std::uint64_t marker) = 0;
   /// A round of a flush begins. Whether it should be the last: the process is about to end.
   virtual bool begin_round() = 0;
+  /// Its last round is over.
+  virtual void end_rounds() = 0;
   /// Of the interval that a marker ends; called once for each.
   virtual IntervalTimes interval_times() = 0;
   /// Of the first interval that it has not been called for: in the vote that began it, `least` ns

@@ -101,6 +101,7 @@ bool Online<World>::conclude(const std::optional<Ballot>& all, double patience,
 template <class World>
 void Online<World>::set_aside(bool represented) {
   if (!represented) return;
+  if (aside_) return keeper_.lose();  // of a flush that ended early, though no process did
   aside_ = keeper_.take_shares(present(), [&](std::uint32_t rank, const Member& member) {
     return keeps_in_lead(rank, member);
   });
@@ -421,6 +422,7 @@ Clustering Online<World>::cluster_histories(bool elects) {
 /// merged under clusters of their own.
 template <class World>
 void Online<World>::flush_history() {
+  if (aside_) return;
   // If nothing may be lost, nobody is represented by anybody.
   merge_histories(lossless() ? Clustering() : cluster_histories(false));
 }

@@ -147,15 +147,20 @@ class TraceKeeper {
   Shares next_pieces(World& world, Shares& shares, Rounds& rounds) {
     auto pieces = world.map(shares, [](std::uint32_t, Share& share) { return take_piece(share); });
     rounds = Rounds();
-    world.map(shares, [&](std::uint32_t rank, Share& share) {
-      rounds.add({has_more(share), this->rank(rank).marker_log().begin_round()});
+    world.map(shares, [&](std::uint32_t, Share& share) {
+      rounds.add({has_more(share), false, !share.keeps});
+    });
+    world.map(members_, [&](std::uint32_t, Member& member) {
+      rounds.add({false, member.rank->marker_log().begin_round(), false});
     });
     return pieces;
   }
 
-  /// Of a flush that ended before its last round; nothing of others.
-  std::optional<Shares> left_of(World& world, Shares shares, const Rounds& rounds) const {
-    if (!rounds.more || world.failed()) return std::nullopt;
+  /// Shares of a flush that ended before its last round; nothing of others.
+  std::optional<Shares> left_of(World& world, Shares shares, const Rounds& rounds) {
+    world.map(members_,
+              [](std::uint32_t, Member& member) { member.rank->marker_log().end_rounds(); });
+    if (!rounds.more || rounds.go_on() || world.failed()) return std::nullopt;
     return shares;
   }
 

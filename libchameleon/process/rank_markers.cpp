@@ -75,6 +75,8 @@ void RankMarkers::reached(Stage stage, std::uint64_t marker) {
 
 bool RankMarkers::begin_round() { return g_tool_gate.begin_round(); }
 
+void RankMarkers::end_rounds() { g_tool_gate.end_rounds(); }
+
 void RankMarkers::end_interval() {
   interval_end_ = recorder_.times().clock().now();
   voting_.before = voting_.present;

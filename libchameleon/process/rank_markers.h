@@ -22,6 +22,7 @@ class RankMarkers final : public MarkerLog {
 
   void reached(Stage stage, std::uint64_t marker) override;
   bool begin_round() override;
+  void end_rounds() override;
   IntervalTimes interval_times() override;
   void waited_beyond(std::uint64_t least) override;
   void led_to(State state) override;

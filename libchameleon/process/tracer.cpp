@@ -170,6 +170,7 @@ bool Tracer::finish() {
   const bool whole = online_.finish();
   found_.end();
   if (!whole) {
+    g_tool_gate.set(CollectivePhase::kLeaves);
     const auto held = recorder_.lock();  // as in MPI_Abort
     guarded([&] { leave_partial("SIGTERM", true); });
     return false;

@@ -31,8 +31,9 @@ bool ToolGate::close() {
     switch (together) {
       case CollectivePhase::kVote: return 200;
       case CollectivePhase::kCast: return 400;  // Open MPI kills a second after SIGTERM
-      case CollectivePhase::kDecided:
+      case CollectivePhase::kFlush:
       case CollectivePhase::kLastMerge: return 5000;
+      case CollectivePhase::kLeaves: return 60'000;
       default: return kPatience;
     }
   };
@@ -41,8 +42,9 @@ bool ToolGate::close() {
   closed_.store(true);
   see_everywhere();
   std::uint32_t round = rounds_.load();
-  for (int i = 0, all = 0; (busy() || together() != CollectivePhase::kNothing) &&
-                           i < patience(together()) && all < kMost;
+  for (int i = 0, all = 0;
+       (busy() || together() != CollectivePhase::kNothing) && i < patience(together()) &&
+       (all < kMost || together() == CollectivePhase::kLeaves);
        ++i, ++all) {
     pause_ms(1);
     if (const std::uint32_t now = rounds_.load(std::memory_order_relaxed); now != round) {

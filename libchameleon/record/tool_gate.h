@@ -16,9 +16,18 @@
 
 namespace chameleon::record {
 
-/// The collective work in progress: the vote at a marker and then its decision, or the last merge.
-/// `kCast`: this rank has cast a deferred vote, whose decision it acts on at its next marker.
-enum class CollectivePhase : std::uint8_t { kNothing, kCast, kVote, kDecided, kLastMerge };
+/// The collective work in progress: the vote at a marker, then its decision and a flush that this
+/// asks for; or the last merge. `kCast`: this rank has cast a deferred vote, whose decision it acts
+/// on at its next marker. `kLeaves`: after a last merge that ended early, it writes what is left.
+enum class CollectivePhase : std::uint8_t {
+  kNothing,
+  kCast,
+  kVote,
+  kDecided,
+  kFlush,
+  kLastMerge,
+  kLeaves
+};
 
 /// Whether tool code runs, and whether it may begin. There is one for the process, so that it can
 /// be closed in any state of the tracer. One thread writes at a time: programs with several threads
@@ -34,20 +43,35 @@ class ToolGate {
   void leave() { busy_.store(false, std::memory_order_release); }
   /// Called inside. While collective work is in progress, its thread may enter a closed gate.
   void set(CollectivePhase what) { phase_.store(what, std::memory_order_release); }
-  /// Called inside, in collective work of several rounds: one begins. Whether the gate closes, so
-  /// that it should be the last.
+  /// Called inside, in a flush or the last merge: a round begins. Whether the gate closes, so that
+  /// it should be the last.
   bool begin_round() {
+    stop_if_shut();
+    if (phase_.load(std::memory_order_relaxed) != CollectivePhase::kLastMerge)
+      set(CollectivePhase::kFlush);
     rounds_.fetch_add(1, std::memory_order_relaxed);
     return closed_.load(std::memory_order_relaxed);
   }
+  /// All rounds are over.
+  void end_rounds() {
+    stop_if_shut();
+    if (phase_.load(std::memory_order_relaxed) == CollectivePhase::kFlush)
+      set(CollectivePhase::kDecided);
+  }
   /// Closes the gate and waits until no thread is inside, for one or two seconds at most. It also
   /// waits for collective work: shortly for a vote, because another rank may arrive late; 0.4 s for
-  /// a marker after a deferred vote; five seconds for a decision or the last merge, from the last
-  /// round that began, and ten in all: what ranks leave is of no use if a flush is cut.
+  /// a marker after a deferred vote; a second for a decision; five seconds for a round of a flush
+  /// or of the last merge, and ten for all rounds: if a flush is cut, what ranks leave fits
+  /// nothing. What is left of a last merge may take a minute to write.
   bool close();
 
  private:
   void stop();
+  /// The signal's thread has given up waiting, and takes what it finds.
+  void stop_if_shut() {
+    if (shut_.load(std::memory_order_relaxed)) [[unlikely]]
+      stop();
+  }
 
   std::atomic<bool> busy_{false};
   std::atomic<bool> closed_{false};

@@ -14,13 +14,16 @@ namespace chameleon {
 
 /// Whether work that ranks do in rounds continues, as far as one rank or all ranks know.
 struct Rounds {
-  bool more = false;  ///< something is left for another round
-  bool ends = false;  ///< a process is about to end
+  bool more = false;         ///< something is left for another round
+  bool ends = false;         ///< a process is about to end
+  bool represented = false;  ///< a rank, whose events are gone, by what another brings
 
-  bool go_on() const { return more && !ends; }
+  /// Where no rank is represented, what is left is with the ranks that it is of.
+  bool go_on() const { return more && (!ends || represented); }
   void add(const Rounds& other) {
     more = more || other.more;
     ends = ends || other.ends;
+    represented = represented || other.represented;
   }
 };
 

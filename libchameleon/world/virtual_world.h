@@ -106,6 +106,8 @@ class VirtualWorld {
   /// it joined a message and in `attempt`: with what it had joined, the message, what that holds,
   /// and what joining takes. 0 unless asked to measure.
   std::uint64_t root_bytes() const { return static_cast<std::uint64_t>(root_bytes_); }
+  /// Bytes that rank 0 has beside what it joins.
+  void root_holds(std::uint64_t bytes) { root_holds_ = static_cast<std::int64_t>(bytes); }
   void reset_traffic() {
     traffic_ = {};
     critical_seconds_ = 0;
@@ -357,6 +359,8 @@ class VirtualWorld {
   Joined<T> join_positions(std::uint32_t at, std::uint32_t span, std::uint32_t size, C& combine,
                            At& value_at) {
     Joined<T> mine{value_at(at)};
+    const bool measured = at == 0 && count_bytes_ && allocations_ != nullptr;
+    std::int64_t held = measured ? bytes_of(mine.value) : 0;
     for (std::uint32_t step = 1; step < span && step < size - at; step *= 2) {
       Joined<T> theirs = join_positions<T>(at + step, step, size, combine, value_at);
       if (!measure_time_) {
@@ -364,33 +368,34 @@ class VirtualWorld {
         combine(mine.value, std::move(theirs.value));
         continue;
       }
-      const double begin = thread_seconds();
+      double begin = thread_seconds();
       const Bytes sent = count(theirs.value);
-      const double encoded = thread_seconds();
-      const bool measured = at == 0 && count_bytes_ && allocations_ != nullptr;
-      std::int64_t others = 0;
-      if (measured) others = begin_join(mine.value, theirs.value);
+      const double encoding = thread_seconds() - begin;
+      if (measured) theirs.value = T{};  // the sender's
+      const std::int64_t before = allocated();
+      if (measured) allocations_->begin();
+      begin = thread_seconds();
       combine(mine.value, arrived(sent, std::move(theirs.value)));
-      if (measured)
-        note_root(allocations_->most() - others + static_cast<std::int64_t>(sent.size()));
-      mine.seconds =
-          std::max(mine.seconds, theirs.seconds + (encoded - begin)) + (thread_seconds() - encoded);
+      mine.seconds = std::max(mine.seconds, theirs.seconds + encoding) + (thread_seconds() - begin);
+      if (!measured) continue;
+      const auto message = static_cast<std::int64_t>(sent.size());
+      note_root(root_holds_ + held + message + allocations_->most() - before);
+      held += allocated() - before;
     }
     return mine;
   }
 
   std::int64_t allocated() const { return allocations_ != nullptr ? allocations_->now() : 0; }
-  /// Bytes allocated now, without those of what rank 0 has joined; of the message only the bytes
-  /// are left.
+  /// Bytes of a value, as it is read.
   template <class T>
-  std::int64_t begin_join(const T& mine, T& theirs) {
-    theirs = T{};
-    const std::int64_t before = allocations_->now();
-    std::optional<T> copy = mine;
-    const std::int64_t own = allocations_->now() - before;
-    copy.reset();
-    allocations_->begin();
-    return before - own;
+  std::int64_t bytes_of(const T& value) const {
+    ByteWriter writer;
+    encode_value(writer, value);
+    const std::int64_t before = allocated();
+    T copy{};
+    ByteReader reader(writer.bytes());
+    decode_value(reader, copy);
+    return allocated() - before;
   }
   void note_root(std::int64_t bytes) { root_bytes_ = std::max(root_bytes_, bytes); }
 
@@ -407,7 +412,7 @@ class VirtualWorld {
   bool count_bytes_;
   bool measure_time_;
   Allocations* allocations_;
-  std::int64_t began_ = 0, root_bytes_ = 0;  ///< see `root_bytes`
+  std::int64_t began_ = 0, root_bytes_ = 0, root_holds_ = 0;  ///< see `root_bytes`
   Traffic traffic_;
   double critical_seconds_ = 0;
   SmallVote cast_;

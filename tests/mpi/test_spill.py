@@ -325,6 +325,7 @@ def terminated_in_rounds(online):
         steps = 2 * SPILLED
         while not ended_in_rounds(online, online.program("apart", steps), fidelity, after):
             steps *= 2  # it was over before
+            expect(steps < 100 * SPILLED, "no job ends in rounds of its last merge")
         expect(ended_in_rounds(online, online.program("parted", 1_000_000_000), fidelity, after),
                "a job ends that has no end")
 

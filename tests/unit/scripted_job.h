@@ -42,6 +42,7 @@ class ScriptedLog final : public MarkerLog {
  public:
   void reached(Stage, std::uint64_t) override {}
   bool begin_round() override { return rounds == 0 || --rounds == 0; }
+  void end_rounds() override {}
   IntervalTimes interval_times() override {
     return {computed, called, std::exchange(voted, std::uint64_t{0})};
   }
