@@ -2,7 +2,8 @@
 #pragma once
 
 /// Bytes that this process allocates with `new` while they are counted: one count at a time, of one
-/// thread. Otherwise `new` costs a comparison more. With sanitizers, which have a `new` of their
+/// thread. Otherwise `new` costs a comparison more; the count of the traced process (base/memory.h)
+/// would cost every verb a header for each block. With sanitizers, which have a `new` of their
 /// own, it counts nothing.
 
 #include "world/virtual_world.h"

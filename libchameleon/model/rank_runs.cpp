@@ -13,7 +13,7 @@ std::uint32_t RankRun::below(std::uint32_t rank) const {
 }
 
 void RankRuns::release() noexcept {
-  if (more_ != nullptr && more_->users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete more_;
+  if (more_->users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete more_;
   more_ = nullptr;
 }
 

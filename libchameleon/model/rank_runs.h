@@ -63,7 +63,9 @@ class RankRuns {
     std::swap(more_, other.more_);
     return *this;
   }
-  ~RankRuns() { release(); }
+  ~RankRuns() {
+    if (more_ != nullptr) release();
+  }
 
   bool empty() const { return more_ == nullptr && one_.count == 0; }
   std::span<const RankRun> all() const {
@@ -90,6 +92,7 @@ class RankRuns {
     std::vector<RankRun> runs;
   };
 
+  /// A large set is no user of its runs any more.
   void release() noexcept;
   /// All of them, for a change of this set only.
   std::vector<RankRun>& several();

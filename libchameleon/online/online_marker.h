@@ -388,7 +388,7 @@ void Online<World>::flush() {
 template <class World>
 template <class Keeps>
 void Online<World>::merge(const Clustering& clustering, Keeps keeps) {
-  if (aside_) return;
+  if (aside_) return;  // what a flush left comes first, in MPI_Finalize
   progress_.since_flush = 0;
   progress_.flushed_ns = elapsed_ns();
   progress_.flushed = progress_.closed;

@@ -46,8 +46,8 @@ class TraceKeeper {
 
   /// Merges shares under these clusters into the online trace, with times of at most so many
   /// classes; large ones in several rounds, a piece of each rank in each. `say(part, false)` adds
-  /// what the file says of markers. Where a process is about to end, the flush ends with the
-  /// present round, on all ranks alike: what is left comes back. Collective.
+  /// what the file says of markers. Where a process is about to end and no rank is represented, the
+  /// flush ends with the present round, on all ranks alike: what is left comes back. Collective.
   template <class Say>
   std::optional<Shares> flush(World& world, const Clustering& clustering, Shares shares,
                               std::uint32_t classes, Say say) {
@@ -156,7 +156,7 @@ class TraceKeeper {
     return pieces;
   }
 
-  /// Shares of a flush that ended before its last round; nothing of others.
+  /// What a flush did not bring that ended early; nothing if it came to its end, or failed.
   std::optional<Shares> left_of(World& world, Shares shares, const Rounds& rounds) {
     world.map(members_,
               [](std::uint32_t, Member& member) { member.rank->marker_log().end_rounds(); });

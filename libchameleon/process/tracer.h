@@ -46,8 +46,8 @@ class Tracer {
   // -- life
   /// Compares the ranks' clocks; they go on together, as they left MPI_Init. Collective.
   void start_clock();
-  /// At the end: waits for the other ranks; then merges and completes the trace, or leaves this
-  /// rank's part where a process is about to end.
+  /// At the end: waits for the other ranks; then merges and completes the trace. False if a process
+  /// is about to end before that: this rank's part is left beside the file then.
   void meet();
   bool finish();
   /// Leaves this rank's partial trace beside the file; one line says so.

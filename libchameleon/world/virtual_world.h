@@ -102,9 +102,9 @@ class VirtualWorld {
   /// reduction, of the slowest rank in every `map`, and in every `attempt`, added up, in seconds of
   /// processor time; 0 unless asked to measure.
   double critical_seconds() const { return critical_seconds_; }
-  /// The most that rank 0, or the first of some ranks, has had since then at once, in bytes, while
-  /// it joined a message and in `attempt`: with what it had joined, the message, what that holds,
-  /// and what joining takes. 0 unless asked to measure.
+  /// The most bytes that rank 0, or the first of some ranks, has had at once since `reset_traffic`,
+  /// while it joined a message and in `attempt`: with what it had joined, the message, what that
+  /// holds, and what joining takes. 0 unless asked to measure.
   std::uint64_t root_bytes() const { return static_cast<std::uint64_t>(root_bytes_); }
   /// Bytes that rank 0 has beside what it joins.
   void root_holds(std::uint64_t bytes) { root_holds_ = static_cast<std::int64_t>(bytes); }
