@@ -41,12 +41,11 @@ class End {
   void gather_times() {
     constexpr std::uint32_t kMost = 16;  // CHAMELEON_TIME_CLASSES
     auto vectors = world_.reduce_made(
-        [&](std::uint32_t rank) {
-          return TimeVectors{flush::candidates_of(accounts_of(rank), kMost)};
-        },
+        [&](std::uint32_t rank) { return flush::candidates_of(accounts_of(rank), kMost); },
         [](TimeVectors& mine, TimeVectors&& theirs) {
           flush::join_vectors(mine, std::move(theirs), kMost);
         });
+    if (vectors) vectors->leave_names_if_complete();
     const std::vector<TimeVector> classes = world_.broadcast(std::move(vectors)).all;
     classes_.resize(world_.size());
     auto sums = world_.reduce_made(

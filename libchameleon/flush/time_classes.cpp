@@ -2,7 +2,9 @@
 #include "flush/time_classes.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "cluster/selection.h"
 #include "model/time_code.h"
@@ -27,9 +29,29 @@ double read_ns(ByteReader& reader) {
   return static_cast<double>(decode_sum(static_cast<std::int64_t>(reader.varint())));
 }
 
-/// The nearest of `classes`, the first of equals.
-std::uint32_t nearest_class(const TimeVector& stream, const std::vector<TimeVector>& classes,
-                            const TimeDistance& distance) {
+/// Times of a vector, within ns / 512: less than what makes streams differ.
+std::int64_t code_of(double ns) { return encode_ns<8>(static_cast<std::uint64_t>(ns + 0.5)); }
+double ns_of_code(std::int64_t code) { return static_cast<double>(decode_ns<8>(code)); }
+
+/// The times at a place in the vector before, which are mostly similar.
+using Codes = std::vector<std::array<std::int64_t, 2>>;
+
+void write_code(ByteWriter& writer, double ns, std::int64_t& before) {
+  const std::int64_t code = code_of(ns);
+  writer.svarint(code - std::exchange(before, code));
+}
+double read_code(ByteReader& reader, std::int64_t& before) {
+  before = static_cast<std::int64_t>(static_cast<std::uint64_t>(before) +
+                                     static_cast<std::uint64_t>(reader.svarint()));
+  return ns_of_code(before);
+}
+
+/// The class for which the stream stands, or the nearest of `classes`, the first of equals.
+std::uint32_t class_of(const StreamAccounts& of, const std::vector<TimeVector>& classes,
+                       const TimeDistance& distance) {
+  for (std::uint32_t i = 0; i < classes.size(); ++i)
+    if (classes[i].stream == of.stream) return i;
+  const TimeVector stream = vector_of(of.accounts);
   std::uint32_t best = 0;
   double least = INFINITY;
   for (std::uint32_t i = 0; i < classes.size(); ++i) {
@@ -80,16 +102,16 @@ double spread_of(double mean, double least, double most) {
 
 // Times are rounded as they are on the way, so that all worlds choose alike.
 TimeVector vector_of(const Accounts& accounts) {
-  const auto rounded = [](double ns) {
-    return static_cast<double>(decode_sum(encode_sum(static_cast<std::uint64_t>(ns + 0.5))));
-  };
+  const auto rounded = [](double ns) { return ns_of_code(code_of(ns)); };
   TimeVector vector;
-  vector.total_ns = rounded(total_of(accounts));
+  vector.total_ns = static_cast<double>(
+      decode_sum(encode_sum(static_cast<std::uint64_t>(total_of(accounts) + 0.5))));
   for (const Account& one : accounts) {
     const auto compute = static_cast<double>(one.times.compute.sum());
     const auto communication = static_cast<double>(one.times.communication.sum());
     if (std::max(compute, communication) >= kLeastShare * vector.total_ns)
-      vector.parts.push_back({Place::Hash()(one.place), rounded(compute), rounded(communication)});
+      vector.parts.push_back({static_cast<std::uint32_t>(Place::Hash()(one.place)),
+                              rounded(compute), rounded(communication)});
   }
   std::sort(vector.parts.begin(), vector.parts.end(),
             [](const auto& a, const auto& b) { return a.place < b.place; });
@@ -129,48 +151,68 @@ void select_vectors(std::vector<TimeVector>& vectors, std::uint32_t most) {
   vectors = std::move(kept);
 }
 
-std::vector<TimeVector> candidates_of(const std::vector<StreamAccounts>& streams,
-                                      std::uint32_t most) {
-  std::vector<TimeVector> candidates;
+TimeVectors candidates_of(const std::vector<StreamAccounts>& streams, std::uint32_t most) {
+  TimeVectors candidates;
+  candidates.streams = streams.size();
   if (most == 1) return candidates;
-  for (const StreamAccounts& one : streams) candidates.push_back(vector_of(one.accounts));
-  select_vectors(candidates, most);
+  for (const StreamAccounts& one : streams) {
+    candidates.all.push_back(vector_of(one.accounts));
+    candidates.all.back().stream = one.stream;
+  }
+  select_vectors(candidates.all, most);
   return candidates;
 }
 
 void join_vectors(TimeVectors& mine, TimeVectors&& theirs, std::uint32_t most) {
   for (TimeVector& one : theirs.all) mine.all.push_back(std::move(one));
+  mine.streams += theirs.streams;
   select_vectors(mine.all, most);
 }
 
+void TimeVectors::leave_names_if_complete() {
+  if (all.size() != streams) return;
+  for (TimeVector& one : all) one = TimeVector{one.stream, 0, {}};
+}
+
 void TimeVectors::encode(ByteWriter& writer) const {
-  std::map<std::uint64_t, std::uint64_t> places;  // with their numbers
+  std::map<std::uint32_t, std::uint64_t> places;  // with their numbers
   for (const TimeVector& one : all)
     for (const TimeVector::Part& part : one.parts) places.emplace(part.place, 0);
   writer.varint(places.size());
+  std::uint32_t place_before = 0;
   for (std::uint64_t number = 0; auto& [place, numbered] : places) {
-    writer.u64(place);
+    writer.varint(place - std::exchange(place_before, place));
     numbered = ++number;
   }
+  writer.varint(streams);
   writer.varint(all.size());
+  std::uint32_t stream_before = 0;
+  Codes before(places.size());
   for (const TimeVector& one : all) {
+    writer.svarint(std::int64_t{one.stream} - std::exchange(stream_before, one.stream));
     write_ns(writer, one.total_ns);
     writer.varint(one.parts.size());
-    std::uint64_t before = 0;
+    std::uint64_t number_before = 0;
     for (const TimeVector::Part& part : one.parts) {
       const std::uint64_t number = places[part.place];
-      writer.varint(number - std::exchange(before, number));
-      write_ns(writer, part.compute_ns);
-      write_ns(writer, part.communication_ns);
+      writer.varint(number - std::exchange(number_before, number));
+      auto& [compute, communication] = before[number - 1];
+      write_code(writer, part.compute_ns, compute);
+      write_code(writer, part.communication_ns, communication);
     }
   }
 }
 
 bool TimeVectors::decode(ByteReader& reader, TimeVectors& value) {
-  std::vector<std::uint64_t> places(reader.count(8));
-  for (std::uint64_t& place : places) place = reader.u64();
-  value.all.resize(reader.count(2));
+  std::vector<std::uint32_t> places(reader.count(1));
+  for (std::uint32_t before = 0; std::uint32_t & place : places)
+    place = before += static_cast<std::uint32_t>(reader.varint());
+  value.streams = reader.varint();
+  value.all.resize(reader.count(3));
+  std::uint32_t stream = 0;
+  Codes before(places.size());
   for (TimeVector& one : value.all) {
+    one.stream = stream += static_cast<std::uint32_t>(reader.svarint());
     one.total_ns = read_ns(reader);
     one.parts.resize(reader.count(3));
     std::uint64_t number = 0;
@@ -178,8 +220,9 @@ bool TimeVectors::decode(ByteReader& reader, TimeVectors& value) {
       number += reader.varint();
       if (number == 0 || number > places.size()) return false;
       part.place = places[number - 1];
-      part.compute_ns = read_ns(reader);
-      part.communication_ns = read_ns(reader);
+      auto& [compute, communication] = before[number - 1];
+      part.compute_ns = read_code(reader, compute);
+      part.communication_ns = read_code(reader, communication);
     }
   }
   return reader.ok();
@@ -221,9 +264,9 @@ ClassSums ClassSums::of(const std::vector<StreamAccounts>& streams,
   if (classes.empty()) return sums;
   const TimeDistance distance(classes);
   for (const StreamAccounts& one : streams) {
-    const std::uint32_t nearest = nearest_class(vector_of(one.accounts), classes, distance);
-    sums.streams_[nearest].insert(one.stream);
-    sums.add(one, nearest);
+    const std::uint32_t time_class = class_of(one, classes, distance);
+    sums.streams_[time_class].insert(one.stream);
+    sums.add(one, time_class);
   }
   return sums;
 }

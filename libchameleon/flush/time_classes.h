@@ -46,9 +46,10 @@ inline constexpr double kTellsClasses = 0.001;
 /// A stream's times from afar.
 struct TimeVector {
   struct Part {
-    std::uint64_t place = 0;  ///< its hash
+    std::uint32_t place = 0;  ///< half of its hash: should two have one, no sum is affected
     double compute_ns = 0, communication_ns = 0;
   };
+  std::uint32_t stream = 0;
   double total_ns = 0;
   std::vector<Part> parts;  ///< by place
 };
@@ -57,9 +58,13 @@ TimeVector vector_of(const Accounts& accounts);
 /// Vectors on their way: many have the same places, which are sent once.
 struct TimeVectors {
   std::vector<TimeVector> all;
+  std::uint64_t streams = 0;  ///< of which these are chosen
 
   void encode(ByteWriter& writer) const;
   static bool decode(ByteReader& reader, TimeVectors& value);
+
+  /// If every stream stands for a class, no rank needs the times of others.
+  void leave_names_if_complete();
 };
 
 /// How far streams are from each other, of such as these. O(vectors x places) to make, O(places) to
@@ -89,7 +94,7 @@ struct ClassSum {
 };
 class ClassSums {
  public:
-  /// Those of some streams, each joined to the nearest of `classes`.
+  /// Those of some streams. A stream that stands for a class is in it, any other in the nearest.
   static ClassSums of(const std::vector<StreamAccounts>& streams,
                       const std::vector<TimeVector>& classes);
   void join(ClassSums&& other);
@@ -111,20 +116,18 @@ class ClassSums {
 };
 
 /// The vectors of a rank's streams that may stand for classes; none if there is one class only.
-std::vector<TimeVector> candidates_of(const std::vector<StreamAccounts>& streams,
-                                      std::uint32_t most);
+TimeVectors candidates_of(const std::vector<StreamAccounts>& streams, std::uint32_t most);
 
 /// Those of all members that stand for classes, on all ranks.
 template <class World>
-std::vector<TimeVector> agreed_classes(
-    World& world, const std::vector<std::uint32_t>& members,
-    typename World::template PerRank<std::vector<TimeVector>> vectors, std::uint32_t most) {
-  auto sent = world.map(vectors, [](std::uint32_t, std::vector<TimeVector>& mine) {
-    return TimeVectors{std::move(mine)};
-  });
+std::vector<TimeVector> agreed_classes(World& world, const std::vector<std::uint32_t>& members,
+                                       typename World::template PerRank<TimeVectors> vectors,
+                                       std::uint32_t most) {
+  auto sent = world.map(vectors, [](std::uint32_t, TimeVectors& mine) { return std::move(mine); });
   auto all = world.reduce(members, std::move(sent), [&](TimeVectors& mine, TimeVectors&& theirs) {
     join_vectors(mine, std::move(theirs), most);
   });
+  if (all) all->leave_names_if_complete();
   return world.broadcast(std::move(all)).all;
 }
 
@@ -141,7 +144,7 @@ std::optional<TimeTable> gather_times(
     return candidates_of(mine, most);
   });
   bool prepared = false;
-  world.map(vectors, [&](std::uint32_t, std::vector<TimeVector>&) { prepared = true; });
+  world.map(vectors, [&](std::uint32_t, TimeVectors&) { prepared = true; });
   std::vector<std::uint32_t> members;
   std::vector<TimeVector> classes;
   const bool room = world.attempt([&] {

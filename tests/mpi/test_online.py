@@ -51,10 +51,10 @@ def shape(online):
 
 @test
 def bytes_sent(online):
-    # What ranks send each other beside votes, over what one merge at the end takes. Where ranks
-    # differ in structure, start-up and steps are two traces of each.
-    limits = (("stencil2d", 1), ("hydro", 1.6), ("ring", 1), ("wavefront", 1.5))
-    for name, most in limits if online.all else limits[:2]:
+    # What ranks send each other beside votes, over what one merge at the end takes. In 10 steps,
+    # clusters and times by phase, which the merge does not have, are most of the difference.
+    for name in EXAMPLES if online.all else ("stencil2d", "hydro"):
+        most = 1.1 if name in ("hydro", "wavefront") else 1
         sent = {}
         for clustering in ("off", "k-farthest"):
             what, _, facts, _ = online.trace(16, online.example(name, "--iterations", 10),

@@ -200,6 +200,29 @@ TEST_CASE("where all are one class nobody sends vectors, and sums are exact") {
   CHECK(one.bytes < several.bytes);
 }
 
+TEST_CASE("where each stream is a class, its times are its own, and no others come to it") {
+  const std::uint32_t threads = GENERATE(1U, 2U);
+  AllAccounts all;
+  for (std::uint32_t stream = 0; stream < 16; ++stream) {
+    if (stream % threads == 0) all.emplace_back();
+    all.back().push_back(accounts_of(stream, 1 + 0.1 * stream));
+  }
+  Traffic each, one_less;
+  const TimeTable table = gather(all, 16, &each);
+  CHECK(gather(all, 15, &one_less).classes().size() == 15);
+  REQUIRE(table.classes().size() == 16);
+  CHECK(each.messages == one_less.messages);
+  CHECK(each.bytes < one_less.bytes);
+  for (const auto& streams : all)
+    for (const StreamAccounts& own : streams) {
+      const std::uint32_t time_class = table.class_of(own.stream);
+      CHECK(table.classes()[time_class].streams == RankList::single(own.stream));
+      for (const Account& account : own.accounts)
+        if (account.place == Place{symbol(2), symbol(1)})
+          CHECK(compute_of(table, own.stream, 2, 1).sum() == account.times.compute.sum());
+    }
+}
+
 TEST_CASE("a further rank takes less than half a byte for its times") {
   const auto bytes = [](std::uint32_t ranks) {
     Trace trace;
