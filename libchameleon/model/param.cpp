@@ -307,7 +307,11 @@ bool Param::can_append(const Param& later, const RankList& mine, const RankList&
   if (spread_like(later)) return spread()->times + later.spread()->times <= kMostValues;
   if (spread() != nullptr || later.spread() != nullptr)
     return apart().can_append(later.apart(), mine, theirs);
-  const bool alike = same_groups(*this, later);
+  if (same_groups(*this, later))  // of which there may be as many intervals as ranks
+    return std::equal(groups_->list.begin(), groups_->list.end(), later.groups_->list.begin(),
+                      [](const ParamGroup& mine, const ParamGroup& next) {
+                        return common_form(mine.form, next.form) && fit(mine.values, next.values);
+                      });
   bool readable = true;
   std::uint64_t copied = 0;
   std::set<std::pair<std::size_t, std::size_t>> pairs;
@@ -316,7 +320,7 @@ bool Param::can_append(const Param& later, const RankList& mine, const RankList&
       refine(*this, mine, later, theirs, [&](const Piece& before, const Piece& after, auto, auto) {
         readable =
             readable && common_form(before.form, after.form) && fit(*before.values, *after.values);
-        if (alike || !pairs.emplace(before.group, after.group).second) return;
+        if (!pairs.emplace(before.group, after.group).second) return;
         if (!split.insert(before.group).second) copied += before.values->term_count();
         if (!shared.insert(after.group).second) copied += after.values->term_count();
       });

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What joining in time allocates at once: nothing for each interval of ranks where the groups are
+// the same, as they are at rank 0 from flush to flush.
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <vector>
+
+#include "model/param.h"
+#include "tools/allocation_count.h"
+
+using namespace chameleon;
+
+namespace {
+
+constexpr std::uint32_t kGroups = 64, kEach = 4096;
+
+RankList every(std::uint32_t stride, std::uint32_t first) {
+  RankList ranks;
+  for (std::uint32_t i = 0; i < kEach; ++i) ranks.insert(first + i * stride);
+  return ranks;
+}
+
+/// The columns of a grid, each with a value of its own.
+Param columns(EndPointForm form) {
+  std::vector<ParamGroup> groups;
+  for (std::uint32_t column = 0; column < kGroups; ++column)
+    groups.push_back({every(kGroups, column), form, ValueSequence(column)});
+  Param param;
+  param.set_groups(std::move(groups));
+  return param;
+}
+
+}  // namespace
+
+TEST_CASE("values of the same groups are appended without their intervals") {
+  const RankList all = RankList::range(0, kGroups * kEach - 1);
+  Param values = columns(EndPointForm::kRelative);
+  Param later = columns(EndPointForm::kRelative);
+  {
+    tools::AllocationCount allocated;
+    allocated.begin();
+    REQUIRE(values.can_append(later, all, all));
+    values.append(std::move(later), all, all);
+    CHECK(allocated.most() < 64 << 10);
+  }
+  REQUIRE(values.groups().size() == kGroups);
+  for (std::uint32_t column = 0; column < kGroups; ++column) {
+    CHECK(values.groups()[column].ranks == every(kGroups, column));
+    CHECK(values.groups()[column].values == ValueSequence(column, 2));
+  }
+  CHECK_FALSE(values.can_append(columns(EndPointForm::kAbsolute), all, all));
+}
