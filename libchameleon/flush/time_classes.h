@@ -16,7 +16,7 @@
 /// Cost: 5 (P - 1) messages, O(log P) deep: two small ones to determine which ranks take part, then
 /// of `most` vectors without places that take less than `kLeastShare` of a stream's time, twice,
 /// and of `most` x places accounts. A node compares 2 `most` vectors. If all streams are one class,
-/// no vectors are needed: 3 (P - 1) messages.
+/// no vectors are needed: 3 (P - 1) messages. If each stream is one, only their names come down.
 
 #include <cstdint>
 #include <map>

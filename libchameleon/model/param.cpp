@@ -2,6 +2,7 @@
 #include "model/param.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -124,24 +125,53 @@ struct Piece {
   const ValueSequence* values;
 };
 
-/// The groups' intervals in ascending order.
-std::vector<Piece> pieces_of(const Param& param, const RankList& all) {
-  std::vector<Piece> pieces;
-  std::size_t group = 0;
-  param.for_each_group(all,
-                       [&](const RankList& ranks, EndPointForm form, const ValueSequence& values) {
-                         for (const auto& [first, last] : ranks.intervals())
-                           pieces.push_back({first, last, group, form, &values});
-                         ++group;
-                       });
-  std::sort(pieces.begin(), pieces.end(),
-            [](const Piece& a, const Piece& b) { return a.first < b.first; });
-  return pieces;
-}
+/// The groups' intervals in ascending order, one at a time: there may be as many as ranks. Memory
+/// O(groups), O(log groups) for each.
+class Pieces {
+ public:
+  Pieces(const Param& param, const RankList& all) {
+    std::size_t group = 0;
+    param.for_each_group(
+        all, [&](const RankList& ranks, EndPointForm form, const ValueSequence& values) {
+          const auto first = ranks.intervals().begin();
+          if (first != std::default_sentinel)
+            next_.push_back({first, {first->first, first->last, group, form, &values}});
+          ++group;
+        });
+    std::make_heap(next_.begin(), next_.end(), behind);
+  }
 
-bool overlap(const std::vector<Piece>& pieces) {
-  for (std::size_t i = 1; i < pieces.size(); ++i)
-    if (pieces[i].first <= pieces[i - 1].last) return true;
+  explicit operator bool() const { return !next_.empty(); }
+  const Piece& operator*() const { return next_.front().piece; }
+  Pieces& operator++() {
+    std::pop_heap(next_.begin(), next_.end(), behind);
+    auto& [at, piece] = next_.back();
+    ++at;
+    if (at == std::default_sentinel) {
+      next_.pop_back();
+      return *this;
+    }
+    piece.first = at->first;
+    piece.last = at->last;
+    std::push_heap(next_.begin(), next_.end(), behind);
+    return *this;
+  }
+
+ private:
+  struct OfGroup {
+    RankIntervals::Iterator at;
+    Piece piece;
+  };
+  static bool behind(const OfGroup& a, const OfGroup& b) { return a.piece.first > b.piece.first; }
+
+  std::vector<OfGroup> next_;  ///< a heap
+};
+
+bool overlap(Pieces pieces) {
+  for (std::uint64_t end = 0; pieces; ++pieces) {
+    if ((*pieces).first < end) return true;
+    end = std::uint64_t{(*pieces).last} + 1;
+  }
   return false;
 }
 
@@ -150,14 +180,12 @@ bool overlap(const std::vector<Piece>& pieces) {
 template <class F>
 bool refine(const Param& before, const RankList& mine, const Param& after, const RankList& theirs,
             F f) {
-  const std::vector<Piece> a = pieces_of(before, mine);
-  const std::vector<Piece> b = pieces_of(after, theirs);
-  if (overlap(a) || overlap(b)) return false;
-  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    const RankList::Rank first = std::max(a[i].first, b[j].first);
-    const RankList::Rank last = std::min(a[i].last, b[j].last);
-    if (first <= last) f(a[i], b[j], first, last);
-    (a[i].last < b[j].last ? i : j) += 1;
+  if (overlap({before, mine}) || overlap({after, theirs})) return false;
+  for (Pieces a(before, mine), b(after, theirs); a && b;) {
+    const RankList::Rank first = std::max((*a).first, (*b).first);
+    const RankList::Rank last = std::min((*a).last, (*b).last);
+    if (first <= last) f(*a, *b, first, last);
+    ++((*a).last < (*b).last ? a : b);
   }
   return true;
 }
@@ -307,11 +335,7 @@ bool Param::can_append(const Param& later, const RankList& mine, const RankList&
   if (spread_like(later)) return spread()->times + later.spread()->times <= kMostValues;
   if (spread() != nullptr || later.spread() != nullptr)
     return apart().can_append(later.apart(), mine, theirs);
-  if (same_groups(*this, later))  // of which there may be as many intervals as ranks
-    return std::equal(groups_->list.begin(), groups_->list.end(), later.groups_->list.begin(),
-                      [](const ParamGroup& mine, const ParamGroup& next) {
-                        return common_form(mine.form, next.form) && fit(mine.values, next.values);
-                      });
+  const bool alike = same_groups(*this, later);
   bool readable = true;
   std::uint64_t copied = 0;
   std::set<std::pair<std::size_t, std::size_t>> pairs;
@@ -320,7 +344,7 @@ bool Param::can_append(const Param& later, const RankList& mine, const RankList&
       refine(*this, mine, later, theirs, [&](const Piece& before, const Piece& after, auto, auto) {
         readable =
             readable && common_form(before.form, after.form) && fit(*before.values, *after.values);
-        if (!pairs.emplace(before.group, after.group).second) return;
+        if (alike || !pairs.emplace(before.group, after.group).second) return;
         if (!split.insert(before.group).second) copied += before.values->term_count();
         if (!shared.insert(after.group).second) copied += after.values->term_count();
       });

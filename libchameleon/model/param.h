@@ -79,7 +79,7 @@ class Param {
   /// forms or groups may differ. O(terms of `later`), and of what is split.
   void append(Param&& later, const RankList& mine, const RankList& theirs);
   /// Whether every rank's end-points have a common reading, groups do not overlap,
-  /// and what must be split is small. O(intervals); of the same groups, O(groups).
+  /// and what must be split is small. O(intervals log groups), memory O(groups).
   bool can_append(const Param& later, const RankList& mine, const RankList& theirs) const;
 
   /// For iteration counts of the same ranks: adds `more`, one visit for each rank, to the last

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What joining in time allocates at once: nothing for each interval of ranks where the groups are
-// the same, as they are at rank 0 from flush to flush.
+// What joining in time allocates at once: nothing for each interval of ranks.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <vector>
@@ -49,4 +48,14 @@ TEST_CASE("values of the same groups are appended without their intervals") {
     CHECK(values.groups()[column].values == ValueSequence(column, 2));
   }
   CHECK_FALSE(values.can_append(columns(EndPointForm::kAbsolute), all, all));
+}
+
+TEST_CASE("values of groups that overlap are not appended, though the groups are the same") {
+  const RankList all = RankList::range(0, 9);
+  Param values;
+  values.set_groups(
+      {{RankList::range(0, 5), EndPointForm::kBoth, ValueSequence(1)},
+       {RankList::range(GENERATE(5U, 6U), 9), EndPointForm::kBoth, ValueSequence(2)}});
+  const bool apart = values.groups()[1].ranks.first() == 6;
+  CHECK(values.can_append(Param(values), all, all) == apart);
 }
