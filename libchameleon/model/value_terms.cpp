@@ -137,6 +137,7 @@ void ValueSequence::General::feed(const Segment& s) {
       open.count += s.count - first;
       return;
     }
+    close();  // values between its ends are no part of a progression
     return push(Term(Segment{at(s, first), s.stride, s.count - first}));
   }
   close();

@@ -318,6 +318,22 @@ TEST_CASE("hostile bytes are refused", "[value_sequence][fuzz]") {
   CHECK_FALSE(try_decode(huge.bytes()));
 }
 
+TEST_CASE("a progression that wraps keeps its order, with ends that are small", "[value_sequence]") {
+  for (const ValueSequence::Segment& segment :
+       {ValueSequence::Segment{2, INT64_MAX, 5},
+        ValueSequence::Segment{1284017083177597805, -8614738280443435392, 5}}) {
+    ValueSequence values, one_by_one;
+    values.append(segment);
+    auto value = static_cast<std::uint64_t>(segment.start);
+    for (std::uint64_t i = 0; i < segment.count; ++i) {
+      one_by_one.append(static_cast<std::int64_t>(value));
+      value += static_cast<std::uint64_t>(segment.stride);
+    }
+    CHECK(values == one_by_one);
+    CHECK(values.back() == one_by_one.back());
+  }
+}
+
 TEST_CASE("a rank and a special partner at the end keep their readings") {
   using namespace chameleon;
   ValueSequence packed;
