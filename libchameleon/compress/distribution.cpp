@@ -111,14 +111,12 @@ RankList shorten(Param& param, const RankList& ranks) {
   }
   if (param.spread() != nullptr) return {};  // constants
   RankList changed;
-  std::vector<ParamGroup> groups;
-  for (const ParamGroup& group : param.groups())
-    if (is_long(group.values)) {
-      changed.merge(group.ranks);
-      groups.push_back({group.ranks, group.form, distribution(group.values)});
-    } else {
-      groups.push_back(group);
-    }
+  ParamGroups groups = param.groups();
+  groups.change_each([&](ParamGroup& group) {
+    if (!is_long(group.values)) return;
+    changed.merge(group.ranks);
+    group.values = distribution(group.values);
+  });
   param.set_groups(std::move(groups));
   return changed;
 }

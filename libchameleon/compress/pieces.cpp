@@ -11,12 +11,8 @@ constexpr std::size_t kHeap = 16;  ///< of a block, for the allocator
 std::size_t bytes_of(const Param& param) {
   if (const ParamSpread* spread = param.spread())
     return sizeof(ParamSpread) + memory_of(spread->ranks);
-  std::size_t bytes = 0;
-  param.for_each_group({}, [&](const RankList& ranks, EndPointForm, const ValueSequence& values) {
-    bytes += memory_of(ranks) + values.memory_bytes() - sizeof values;
-    if (param.grouped()) bytes += sizeof(ParamGroup);
-  });
-  return bytes;
+  if (param.grouped()) return param.groups().memory_bytes();
+  return param.values().memory_bytes() - sizeof(ValueSequence);
 }
 
 std::size_t bytes_of(const Node& node) {

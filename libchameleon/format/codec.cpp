@@ -54,13 +54,17 @@ enum Section : std::uint64_t {
 /// the special frames.
 constexpr std::uint64_t kFirstSourcePlace = 4;
 
+void put_section(ByteWriter& out, Section tag, const Bytes& body) {
+  out.varint(tag);
+  out.varint(body.size());
+  out.raw(body);
+}
+
 template <class F>
 void section(ByteWriter& out, Section tag, F body) {
   ByteWriter inner;
   body(inner);
-  out.varint(tag);
-  out.varint(inner.bytes().size());
-  out.raw(inner.bytes());
+  put_section(out, tag, inner.bytes());
 }
 
 void write_source(ByteWriter& w, const SourceFrame& source) {
@@ -312,7 +316,7 @@ Bytes encode_trace(const Trace& trace, const PackedFacts& of_ranks) {
       declared.ranks.encode(w);
     }
   });
-  section(out, kNodes, [&](ByteWriter& w) { w.raw(nodes.bytes()); });
+  put_section(out, kNodes, nodes.take());
   if (!trace.times.empty()) section(out, kTimes, [&](ByteWriter& w) { write_times(w, trace); });
   if (!trace.times.waits().empty())
     section(out, kWaits, [&](ByteWriter& w) { write_waits(w, trace.times); });

@@ -333,12 +333,13 @@ class NodeReader {
       parts.form = form((flags >> 2) - 1U);
       if (ValueParts::decode(in_, most_ranks_, names, parts)) result.set_groups(parts.groups());
     } else if (layout == 1) {
-      std::vector<ParamGroup> groups(in_.count(3));
-      for (ParamGroup& group : groups) {
-        if (!in_.ok()) break;
+      ParamGroups groups;
+      for (std::uint64_t left = in_.count(3); left != 0 && in_.ok(); --left) {
+        ParamGroup group;
         ranks(group.ranks);
         group.form = form(in_.u8());
         if (!ValueSequence::decode(in_, group.values, names)) in_.fail();
+        groups.push(std::move(group));
       }
       if (groups.empty()) in_.fail();
       if (in_.ok()) result.set_groups(std::move(groups));
@@ -410,7 +411,10 @@ CallFields write_nodes(ByteWriter& out, const Trace& trace) {
     writer.symbols();
     writer.list(trace.nodes);
     if (by_hash.size() != known) continue;
-    out.raw(nodes.bytes());
+    if (out.bytes().empty())
+      out = std::move(nodes);
+    else
+      out.raw(nodes.bytes());
     return by_hash;
   }
 }

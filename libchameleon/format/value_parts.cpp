@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kFewestGroups = 8;  ///< fewer are no longer than parts
 constexpr std::uint64_t kMostInGroup =
     4;  ///< ranks, in the mean: larger groups are short as they are
+constexpr std::uint64_t kLook = 1U << 14;  ///< ranks after which parts may be given up
 
 /// How often the value of a segment comes before another one does.
 std::uint64_t run_of(const ValueSequence::Segment& segment) {
@@ -20,8 +21,8 @@ std::uint64_t run_of(const ValueSequence::Segment& segment) {
 
 /// Where parts end: wherever the values of any group change. More than there may be, if the rest
 /// was not looked at.
-std::set<std::uint64_t> ends_of(const std::vector<ParamGroup>& groups) {
-  std::set<std::uint64_t> ends{groups.front().values.size()};
+std::set<std::uint64_t> ends_of(const ParamGroups& groups) {
+  std::set<std::uint64_t> ends{groups.begin()->values.size()};
   for (const ParamGroup& group : groups) {
     ValueSequence::Cursor cursor(group.values);
     std::int64_t value = group.values.front();
@@ -35,14 +36,33 @@ std::set<std::uint64_t> ends_of(const std::vector<ParamGroup>& groups) {
   return ends;
 }
 
-/// Ranks in their order, each with its group.
-std::vector<std::pair<std::uint32_t, const ParamGroup*>> in_order(
-    const std::vector<ParamGroup>& groups) {
+/// Calls `f(rank, values)` for all ranks in their order, until it gives false.
+template <class F>
+void in_order(const ParamGroups& groups, F f) {
+  std::uint64_t end = 0;
+  bool intervals = true;  // one after another
+  for (const ParamGroup& group : groups) {
+    const auto& runs = group.ranks.runs();
+    intervals =
+        intervals && runs.size() == 1 && runs.front().count == 1 && runs.front().first() >= end;
+    if (!intervals) break;
+    end = std::uint64_t{runs.front().last()} + 1;
+  }
+  if (intervals) {
+    for (const ParamGroup& group : groups) {
+      const RankInterval& interval = group.ranks.runs().front().interval;
+      for (std::uint64_t rank = interval.first; rank <= interval.last; ++rank)
+        if (!f(static_cast<std::uint32_t>(rank), group.values)) return;
+    }
+    return;
+  }
+  const std::vector<ParamGroup> all = ParamGroups(groups).take();
   std::vector<std::pair<std::uint32_t, const ParamGroup*>> ranks;
-  for (const ParamGroup& group : groups)
+  for (const ParamGroup& group : all)
     group.ranks.for_each([&](std::uint32_t rank) { ranks.emplace_back(rank, &group); });
   std::sort(ranks.begin(), ranks.end());
-  return ranks;
+  for (const auto& [rank, group] : ranks)
+    if (!f(rank, group->values)) return;
 }
 
 void add(std::vector<ValueParts::Part>& parts, const ValueSequence& values) {
@@ -59,35 +79,43 @@ void add(std::vector<ValueParts::Part>& parts, const ValueSequence& values) {
 
 }  // namespace
 
-std::optional<ValueParts> ValueParts::of(const std::vector<ParamGroup>& groups) {
+std::optional<ValueParts> ValueParts::of(const ParamGroups& groups) {
   if (groups.size() < kFewestGroups) return std::nullopt;
-  const ParamGroup& first = groups.front();
+  ValueParts result;
+  result.form = groups.begin()->form;
+  const std::uint64_t size = groups.begin()->values.size();
   std::uint64_t ranks = 0;
   for (const ParamGroup& group : groups) {
-    if (group.form != first.form || group.values.size() != first.values.size()) return std::nullopt;
+    if (group.form != result.form || group.values.size() != size) return std::nullopt;
     ranks += group.ranks.size();
   }
-  if (first.values.empty() || ranks > kMostInGroup * groups.size()) return std::nullopt;
+  if (size == 0 || ranks > kMostInGroup * groups.size()) return std::nullopt;
   const std::set<std::uint64_t> ends = ends_of(groups);
   if (ends.size() > kMostParts) return std::nullopt;
-  ValueParts result;
-  result.form = first.form;
   std::uint64_t begin = 0;
   for (const std::uint64_t end : ends) {
     result.parts.emplace_back().count = end - begin;
     begin = end;
   }
-  for (const auto& [rank, group] : in_order(groups)) {
+  const auto is_short = [&](std::uint64_t of) {
+    std::size_t terms = 0;
+    for (const Part& part : result.parts) terms += part.values.term_count();
+    return terms <= 2 * of;
+  };
+  bool promising = true;
+  std::uint64_t seen = 0;
+  in_order(groups, [&](std::uint32_t rank, const ValueSequence& values) {
     result.ranks.insert(rank);
-    add(result.parts, group->values);
-  }
-  std::size_t terms = 0;
-  for (const Part& part : result.parts) terms += part.values.term_count();
-  if (terms > 2 * groups.size()) return std::nullopt;
+    add(result.parts, values);
+    ++seen;
+    if (seen % kLook == 0) promising = is_short(2 * seen);
+    return promising;
+  });
+  if (!promising || !is_short(groups.size())) return std::nullopt;
   return result;
 }
 
-std::vector<ParamGroup> ValueParts::groups() const {
+ParamGroups ValueParts::groups() const {
   std::vector<ValueSequence::Cursor> cursors;
   for (const Part& part : parts) cursors.emplace_back(part.values);
   std::map<std::vector<std::int64_t>, RankList> by_values;

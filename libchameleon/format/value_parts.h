@@ -29,9 +29,9 @@ struct ValueParts {
 
   /// The parts of these groups, or nothing where groups take fewer bytes or there are too many
   /// parts. The same however the sequences came about. O(terms, and groups x parts).
-  static std::optional<ValueParts> of(const std::vector<ParamGroup>& groups);
+  static std::optional<ValueParts> of(const ParamGroups& groups);
   /// A group for ranks with equal values. O(ranks x parts).
-  std::vector<ParamGroup> groups() const;
+  ParamGroups groups() const;
 
   /// All but the form; `write(values)` writes a sequence.
   template <class Write>

@@ -6,72 +6,11 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <unordered_map>
 
-#include "base/hash.h"
+#include "model/group_index.h"
 
 namespace chameleon::inline model {
 namespace {
-
-/// Values of form `present` read as `form`, if they still have that reading.
-std::optional<ValueSequence> reading(const ValueSequence& values, EndPointForm present,
-                                     EndPointForm form) {
-  if (present == form) return values;
-  if (present == EndPointForm::kBoth) return values.map_linear(ProjectEndPoint{form});
-  return std::nullopt;
-}
-
-std::optional<ValueSequence> reading(const ParamGroup& group, EndPointForm form) {
-  return reading(group.values, group.form, form);
-}
-
-constexpr EndPointForm kReadings[] = {EndPointForm::kBoth, EndPointForm::kRelative,
-                                      EndPointForm::kAbsolute};
-
-/// Finds groups by what they hold in each reading.
-class GroupIndex {
- public:
-  GroupIndex(std::vector<ParamGroup>& groups, FieldKind kind) : groups_(groups), kind_(kind) {
-    for (std::size_t i = 0; i < groups_.size(); ++i) add(i);
-  }
-
-  void absorb(ParamGroup&& group) {
-    for (const EndPointForm form : forms()) {
-      auto values = reading(group, form);
-      if (!values) continue;
-      const auto [begin, end] = index_.equal_range(key(form, *values));
-      for (auto it = begin; it != end; ++it) {
-        ParamGroup& candidate = groups_[it->second];
-        auto present = reading(candidate, form);
-        if (!present || !(*present == *values)) continue;
-        candidate.ranks.merge(group.ranks);
-        if (candidate.form != form) {
-          candidate.form = form;
-          candidate.values = std::move(*present);
-        }
-        return;
-      }
-    }
-    groups_.push_back(std::move(group));
-    add(groups_.size() - 1);
-  }
-
- private:
-  std::span<const EndPointForm> forms() const {
-    return {kReadings, kind_ == FieldKind::kEndPoint ? std::size_t{3} : std::size_t{1}};
-  }
-  static std::uint64_t key(EndPointForm form, const ValueSequence& values) {
-    return combine(values.hash(), static_cast<std::uint64_t>(form));
-  }
-  void add(std::size_t i) {
-    for (const EndPointForm form : forms())
-      if (auto values = reading(groups_[i], form)) index_.emplace(key(form, *values), i);
-  }
-
-  std::vector<ParamGroup>& groups_;
-  FieldKind kind_;
-  std::unordered_multimap<std::uint64_t, std::size_t> index_;
-};
 
 /// Terms copied at most when groups are split; beyond, nodes stay apart.
 constexpr std::uint64_t kMostCopied = 1U << 16;
@@ -112,9 +51,13 @@ ValueSequence take_last_values(ValueSequence& values, std::uint64_t count) {
 }
 
 bool same_groups(const Param& a, const Param& b) {
-  return a.grouped() && b.grouped() &&
-         std::equal(a.groups().begin(), a.groups().end(), b.groups().begin(), b.groups().end(),
-                    [](const ParamGroup& x, const ParamGroup& y) { return x.ranks == y.ranks; });
+  if (!a.grouped() || !b.grouped() || a.groups().size() != b.groups().size()) return false;
+  auto theirs = b.groups().begin();
+  for (const ParamGroup& group : a.groups()) {
+    if (group.ranks != theirs->ranks) return false;
+    ++theirs;
+  }
+  return true;
 }
 
 /// An interval of the ranks of a group.
@@ -126,34 +69,34 @@ struct Piece {
 };
 
 /// The groups' intervals in ascending order, one at a time: there may be as many as ranks. Memory
-/// O(groups), O(log groups) for each.
+/// O(groups that ranks come between), O(log of these) for each; of groups in no order, O(groups).
 class Pieces {
  public:
+  /// Valid until the next piece.
   Pieces(const Param& param, const RankList& all) {
-    std::size_t group = 0;
-    param.for_each_group(
-        all, [&](const RankList& ranks, EndPointForm form, const ValueSequence& values) {
-          const auto first = ranks.intervals().begin();
-          if (first != std::default_sentinel)
-            next_.push_back({first, {first->first, first->last, group, form, &values}});
-          ++group;
-        });
-    std::make_heap(next_.begin(), next_.end(), behind);
+    if (param.grouped()) {
+      ascending_ = param.groups().ascending();
+      next_.emplace(param.groups());
+      load();
+    } else {
+      open(all, param.form(), param.values(), nullptr);
+    }
   }
 
-  explicit operator bool() const { return !next_.empty(); }
-  const Piece& operator*() const { return next_.front().piece; }
+  explicit operator bool() const { return !open_.empty(); }
+  const Piece& operator*() const { return open_.front().piece; }
   Pieces& operator++() {
-    std::pop_heap(next_.begin(), next_.end(), behind);
-    auto& [at, piece] = next_.back();
+    std::pop_heap(open_.begin(), open_.end(), behind);
+    auto& [at, piece, own] = open_.back();
     ++at;
     if (at == std::default_sentinel) {
-      next_.pop_back();
-      return *this;
+      open_.pop_back();
+    } else {
+      piece.first = at->first;
+      piece.last = at->last;
+      std::push_heap(open_.begin(), open_.end(), behind);
     }
-    piece.first = at->first;
-    piece.last = at->last;
-    std::push_heap(next_.begin(), next_.end(), behind);
+    if (next_) load();
     return *this;
   }
 
@@ -161,10 +104,38 @@ class Pieces {
   struct OfGroup {
     RankIntervals::Iterator at;
     Piece piece;
+    std::unique_ptr<ParamGroup> own;  ///< where the parameter has it packed
   };
   static bool behind(const OfGroup& a, const OfGroup& b) { return a.piece.first > b.piece.first; }
 
-  std::vector<OfGroup> next_;  ///< a heap
+  void open(const RankList& ranks, EndPointForm form, const ValueSequence& values,
+            std::unique_ptr<ParamGroup> own) {
+    const auto first = ranks.intervals().begin();
+    if (first != std::default_sentinel) {
+      open_.push_back({first, {first->first, first->last, group_, form, &values}, std::move(own)});
+      std::push_heap(open_.begin(), open_.end(), behind);
+    }
+    ++group_;
+  }
+  /// Groups that may come before those open.
+  void load() {
+    for (; *next_ != std::default_sentinel; ++*next_) {
+      const ParamGroup& group = **next_;
+      if (ascending_ && !open_.empty() && open_.front().piece.first < group.ranks.first()) return;
+      if (next_->stays()) {
+        open(group.ranks, group.form, group.values, nullptr);
+      } else {
+        auto own = std::make_unique<ParamGroup>(group);
+        const ParamGroup& kept = *own;
+        open(kept.ranks, kept.form, kept.values, std::move(own));
+      }
+    }
+  }
+
+  std::vector<OfGroup> open_;  ///< a heap
+  std::optional<ParamGroups::Iterator> next_;
+  std::size_t group_ = 0;
+  bool ascending_ = true;
 };
 
 bool overlap(Pieces pieces) {
@@ -209,12 +180,13 @@ const ValueSequence* Param::find(std::uint32_t rank, EndPointForm& form, ValueSe
     own = ValueSequence(*value, one->times);
     return &own;
   }
-  for (const ParamGroup& group : groups_->list)
-    if (group.ranks.contains(rank)) {
-      form = group.form;
-      return &group.values;
-    }
-  return nullptr;
+  ParamGroup packed;
+  const ParamGroup* group = groups_->list.find(rank, packed);
+  if (group == nullptr) return nullptr;
+  form = group->form;
+  if (group != &packed) return &group->values;
+  own = std::move(packed.values);
+  return &own;
 }
 
 bool Param::each_has(const RankList& ranks, const RankCounts& counts) const {
@@ -228,7 +200,7 @@ bool Param::each_has(const RankList& ranks, const RankCounts& counts) const {
 
 Param Param::take_last(const RankList& ranks, const RankCounts& counts) {
   std::vector<ParamGroup> left, last;
-  for (ParamGroup& group : take_groups(ranks))
+  take_groups(ranks).consume([&](ParamGroup&& group) {
     for (const RankCount& one : counts) {
       const bool whole = group.ranks == one.ranks || counts.size() == 1;
       RankList members = whole ? group.ranks : group.ranks.intersection(one.ranks);
@@ -238,6 +210,7 @@ Param Param::take_last(const RankList& ranks, const RankCounts& counts) {
       left.push_back({std::move(members), group.form, std::move(values)});
       if (whole) break;
     }
+  });
   set_groups(std::move(left));
   Param taken;
   taken.set_groups(std::move(last));
@@ -253,25 +226,29 @@ Param Param::ones() const {
   };
   Param result(ones_like(values_));
   if (!groups_) return result;
-  result.groups_ = std::make_unique<Groups>();
-  for (const ParamGroup& group : groups_->list)
-    result.groups_->list.push_back({group.ranks, EndPointForm::kBoth, ones_like(group.values)});
+  result.groups_ = std::make_unique<Groups>(*groups_);
+  result.groups_->list.change_each([&](ParamGroup& group) {
+    group.form = EndPointForm::kBoth;
+    group.values = ones_like(group.values);
+  });
   return result;
 }
 
-std::vector<ParamGroup> Param::take_groups(const RankList& ranks) {
+ParamGroups Param::take_groups(const RankList& ranks) {
   if (spread() != nullptr) return spread()->groups();
   if (groups_) return std::move(groups_->list);
-  std::vector<ParamGroup> groups;
-  groups.push_back({ranks, form_, std::move(values_)});
-  return groups;
+  std::vector<ParamGroup> one;
+  one.push_back({ranks, form_, std::move(values_)});
+  return one;
 }
 
-void Param::set_groups(std::vector<ParamGroup> groups) {
+void Param::set_groups(ParamGroups groups) {
   if (groups.size() == 1) {
     groups_.reset();
-    values_ = std::move(groups.front().values);
-    form_ = groups.front().form;
+    groups.change(0, [&](ParamGroup& only) {
+      values_ = std::move(only.values);
+      form_ = only.form;
+    });
     return;
   }
   if (auto spread = ParamSpread::of(groups)) return set_spread(std::move(*spread));
@@ -297,32 +274,24 @@ Param Param::apart() const {
   return copy;
 }
 
-/// What some ranks have in one group before and in one group after.
-struct Param::Common {
-  ParamGroup group;
-  EndPointForm later_form = EndPointForm::kBoth;
-  const ValueSequence* later = nullptr;
-};
-
-/// Takes the values apart to groups within which `later` has one group too.
-std::vector<Param::Common> Param::take_common(const Param& later, const RankList& mine,
-                                              const RankList& theirs) {
-  std::map<std::pair<std::size_t, std::size_t>, Common> parts;
+/// Takes the values apart to groups within which `later` has one group too: `f(group, later's)`.
+template <class F>
+void Param::take_common(Param later, const RankList& mine, const RankList& theirs, F f) {
+  std::map<std::pair<std::size_t, std::size_t>, RankList> parts;
   refine(*this, mine, later, theirs,
          [&](const Piece& a, const Piece& b, RankList::Rank first, RankList::Rank last) {
-           Common& part = parts[{a.group, b.group}];
-           if (part.later == nullptr) part = {{RankList(), a.form, {}}, b.form, b.values};
-           part.group.ranks.merge(RankList::range(first, last));
+           parts[{a.group, b.group}].merge(RankList::range(first, last));
          });
-  std::vector<Common> result;
+  if (parts.empty()) return;
+  std::vector<ParamGroup> before = take_groups(mine).take();
+  const std::vector<ParamGroup> after = later.take_groups(theirs).take();
   for (auto part = parts.begin(); part != parts.end();) {
-    const std::size_t from = part->first.first;
-    ValueSequence& values = groups_ ? groups_->list[from].values : values_;
-    result.push_back(std::move(part->second));
+    const auto [from, to] = part->first;
+    ParamGroup group{std::move(part->second), before[from].form, {}};
     const bool last_use = ++part == parts.end() || part->first.first != from;
-    result.back().group.values = last_use ? std::move(values) : ValueSequence(values);
+    group.values = last_use ? std::move(before[from].values) : before[from].values;
+    f(std::move(group), after[to]);
   }
-  return result;
 }
 
 bool Param::spread_like(const Param& other) const {
@@ -360,18 +329,18 @@ void Param::append(Param&& later, const RankList& mine, const RankList& theirs) 
   take_apart();
   later.take_apart();
   if (same_groups(*this, later)) {
-    for (std::size_t i = 0; i < groups_->list.size(); ++i) {
-      ParamGroup& group = groups_->list[i];
-      const ParamGroup& next = later.groups_->list[i];
-      append_values(group.values, group.form, next.values, next.form);
-    }
+    auto next = later.groups_->list.begin();
+    groups_->list.change_each([&](ParamGroup& group) {
+      append_values(group.values, group.form, next->values, next->form);
+      ++next;
+    });
     return;
   }
   std::vector<ParamGroup> joined;
-  for (Common& part : take_common(later, mine, theirs)) {
-    append_values(part.group.values, part.group.form, *part.later, part.later_form);
-    joined.push_back(std::move(part.group));
-  }
+  take_common(std::move(later), mine, theirs, [&](ParamGroup&& group, const ParamGroup& next) {
+    append_values(group.values, group.form, next.values, next.form);
+    joined.push_back(std::move(group));
+  });
   if (!joined.empty()) set_groups(std::move(joined));
 }
 
@@ -392,12 +361,14 @@ void Param::extend_last(const Param& more, const RankList& mine, const RankList&
   if (!groups_ && !more.groups_) return values_.set_back(values_.back() + more.values_.back());
   if (more.spread() != nullptr) return extend_last(more.apart(), mine, theirs);
   take_apart();
-  std::vector<ParamGroup> groups;
-  GroupIndex index(groups, FieldKind::kPlain);
-  for (Common& part : take_common(more, mine, theirs)) {
-    part.group.values.set_back(part.group.values.back() + part.later->back());
-    index.absorb(std::move(part.group));  // counts that differed may have become equal
-  }
+  std::vector<ParamGroup> extended;
+  take_common(more, mine, theirs, [&](ParamGroup&& group, const ParamGroup& next) {
+    group.values.set_back(group.values.back() + next.values.back());
+    extended.push_back(std::move(group));
+  });
+  ParamGroups groups;
+  GroupIndex index(groups, extended.size(), FieldKind::kPlain);
+  for (ParamGroup& group : extended) index.absorb(std::move(group));  // some may be equal now
   if (!groups.empty()) set_groups(std::move(groups));
 }
 
@@ -413,12 +384,13 @@ bool Param::share_reading(const Param& other) {
   return false;
 }
 
-static void sort_by_rank(std::vector<ParamGroup>& groups) {
-  const auto before = [](const ParamGroup& a, const ParamGroup& b) {
+static ParamGroups by_rank(ParamGroups groups) {
+  if (groups.ascending()) return groups;
+  std::vector<ParamGroup> all = std::move(groups).take();
+  std::sort(all.begin(), all.end(), [](const ParamGroup& a, const ParamGroup& b) {
     return a.ranks.first() < b.ranks.first();
-  };
-  if (!std::is_sorted(groups.begin(), groups.end(), before))
-    std::sort(groups.begin(), groups.end(), before);
+  });
+  return all;
 }
 
 /// Whether the others' values continue this spread; then they are in it.
@@ -439,11 +411,12 @@ void Param::merge(Param&& other, const RankList& mine, const RankList& theirs, F
   if (!groups_ && !other.groups_ && form_ == other.form_ && values_ == other.values_) return;
   if (!groups_ && !other.groups_ && kind == FieldKind::kEndPoint && share_reading(other)) return;
   if (kind != FieldKind::kEndPoint && extend_spread(other, theirs)) return;
-  std::vector<ParamGroup> groups = take_groups(mine);
-  GroupIndex index(groups, kind);
-  for (ParamGroup& group : other.take_groups(theirs)) index.absorb(std::move(group));
-  sort_by_rank(groups);
-  set_groups(std::move(groups));
+  ParamGroups groups = take_groups(mine), more = other.take_groups(theirs);
+  {
+    GroupIndex index(groups, more.size(), kind);
+    std::move(more).consume([&](ParamGroup&& group) { index.absorb(std::move(group)); });
+  }
+  set_groups(by_rank(std::move(groups)));
 }
 
 void Param::canonicalize(bool prefer_relative) {
@@ -454,17 +427,18 @@ void Param::canonicalize(bool prefer_relative) {
     return;
   }
   if (spread() != nullptr && spread()->form != EndPointForm::kBoth) return;
-  std::vector<ParamGroup> merged;
-  GroupIndex index(merged, FieldKind::kEndPoint);
-  for (ParamGroup& group : take_groups({})) {
-    if (group.form == EndPointForm::kBoth) {
-      group.values = group.values.map_linear(ProjectEndPoint{form});
-      group.form = form;
-    }
-    index.absorb(std::move(group));
+  ParamGroups before = take_groups({}), merged;
+  {
+    GroupIndex index(merged, before.size(), FieldKind::kEndPoint);
+    std::move(before).consume([&](ParamGroup&& group) {
+      if (group.form == EndPointForm::kBoth) {
+        group.values = group.values.map_linear(ProjectEndPoint{form});
+        group.form = form;
+      }
+      index.absorb(std::move(group));
+    });
   }
-  sort_by_rank(merged);
-  set_groups(std::move(merged));
+  set_groups(by_rank(std::move(merged)));
 }
 
 }  // namespace chameleon::inline model

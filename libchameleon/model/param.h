@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "model/end_point.h"
 #include "model/param_spread.h"
@@ -52,7 +51,7 @@ class Param {
     return groups_ && groups_->spread ? &*groups_->spread : nullptr;
   }
   /// Valid while `grouped()` and not a spread.
-  const std::vector<ParamGroup>& groups() const { return groups_->list; }
+  const ParamGroups& groups() const { return groups_->list; }
 
   /// Calls f(ranks, form, values) for each group; `all` stands for the ranks of an only one. They
   /// may be gone after `f`.
@@ -67,7 +66,7 @@ class Param {
   }
 
   /// The group `rank` belongs to: its values and form, or null. `own` holds the values where the
-  /// parameter does not.
+  /// parameter does not. O(groups) at worst.
   const ValueSequence* find(std::uint32_t rank, EndPointForm& form, ValueSequence& own) const;
 
   /// A parameter of the same groups whose every value is 1: iteration counts of
@@ -101,25 +100,25 @@ class Param {
   /// absolute for roots. Lossless. Call once, when merging is over.
   void canonicalize(bool prefer_relative);
 
-  void set_groups(std::vector<ParamGroup> groups);
+  void set_groups(ParamGroups groups);
   void set_spread(ParamSpread spread);
   void set_form(EndPointForm form) { form_ = form; }
 
  private:
-  struct Common;
   struct Groups {
-    std::vector<ParamGroup> list;
+    ParamGroups list;
     std::optional<ParamSpread> spread;  ///< instead of the list
   };
   /// For two parameters without groups: takes the first reading in which their values are the same.
   bool share_reading(const Param& other);
-  std::vector<ParamGroup> take_groups(const RankList& ranks);
+  ParamGroups take_groups(const RankList& ranks);
   bool spread_like(const Param& other) const;
   bool extend_spread(const Param& other, const RankList& theirs);
   /// With groups in place of a spread.
   void take_apart();
   Param apart() const;
-  std::vector<Common> take_common(const Param& later, const RankList& mine, const RankList& theirs);
+  template <class F>
+  void take_common(Param later, const RankList& mine, const RankList& theirs, F f);
 
   ValueSequence values_;
   EndPointForm form_ = EndPointForm::kBoth;

@@ -16,10 +16,6 @@ std::int64_t difference(std::int64_t later, std::int64_t before) {
                                    static_cast<std::uint64_t>(before));
 }
 
-bool is_single(const RankList& ranks) {
-  return ranks.runs().size() == 1 && ranks.runs().front().first() == ranks.runs().front().last();
-}
-
 }  // namespace
 
 std::optional<std::int64_t> ParamSpread::value_of(std::uint32_t rank) const {
@@ -43,11 +39,10 @@ ValueSequence ParamSpread::values() const {
   return all;
 }
 
-std::vector<ParamGroup> ParamSpread::groups() const {
-  std::vector<ParamGroup> all;
-  all.reserve(ranks.size());
+ParamGroups ParamSpread::groups() const {
+  ParamGroups all;
   for_each([&](std::uint32_t rank, std::int64_t value) {
-    all.push_back({RankList::single(rank), form, ValueSequence(value, times)});
+    all.push({RankList::single(rank), form, ValueSequence(value, times)});
   });
   return all;
 }
@@ -65,23 +60,23 @@ bool ParamSpread::extend(const RankList& of, EndPointForm of_form, const ValueSe
          extend(ParamSpread{of, of_form, of_values.front(), stride, of_values.size()});
 }
 
-std::optional<ParamSpread> ParamSpread::of(const std::vector<ParamGroup>& groups) {
+std::optional<ParamSpread> ParamSpread::of(const ParamGroups& groups) {
   if (groups.size() < kFewest) return std::nullopt;
-  const ParamGroup& one = groups[0];
-  const ParamGroup& two = groups[1];
-  if (!is_single(one.ranks) || !one.values.is_constant() || !two.values.is_constant())
-    return std::nullopt;
-  ParamSpread spread{one.ranks, one.form, one.values.front(),
-                     difference(two.values.front(), one.values.front()), one.values.size()};
-  if (!can_be_stride(spread.stride)) return std::nullopt;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const auto& [ranks, form, values] = groups[i];
-    if (!is_single(ranks) || !values.is_constant() || form != spread.form ||
-        values.size() != spread.times || values.front() != spread.at(i) ||
-        (i > 0 && ranks.first() <= groups[i - 1].ranks.first()))
+  ParamSpread spread;
+  std::uint64_t place = 0;
+  std::uint32_t before = 0;
+  for (const auto& [ranks, of_form, values] : groups) {
+    if (!is_single(ranks) || !values.is_constant()) return std::nullopt;
+    if (place == 0) spread = {{}, of_form, values.front(), 0, values.size()};
+    if (place == 1) spread.stride = difference(values.front(), spread.first);
+    if (of_form != spread.form || values.size() != spread.times ||
+        values.front() != spread.at(place) || (place > 0 && ranks.first() <= before) ||
+        (place == 1 && !can_be_stride(spread.stride)))
       return std::nullopt;
+    before = ranks.first();
+    spread.ranks.insert(before);
+    ++place;
   }
-  for (const ParamGroup& group : groups) spread.ranks.insert(group.ranks.first());
   return spread;
 }
 

@@ -6,20 +6,13 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "model/end_point.h"
+#include "model/param_groups.h"
 #include "model/rank_list.h"
 #include "model/value_sequence.h"
 
 namespace chameleon::inline model {
-
-/// The values of some ranks.
-struct ParamGroup {
-  RankList ranks;
-  EndPointForm form = EndPointForm::kBoth;
-  ValueSequence values;
-};
 
 struct ParamSpread {
   static constexpr std::size_t kFewest = 16;  ///< ranks; fewer are groups
@@ -49,7 +42,7 @@ struct ParamSpread {
   std::optional<std::int64_t> value_of(std::uint32_t rank) const;
   /// All values once, in the order of ranks.
   ValueSequence values() const;
-  std::vector<ParamGroup> groups() const;
+  ParamGroups groups() const;
 
   /// Adds ranks above all of it whose values continue it; false, and nothing added, if they do not.
   bool extend(const ParamSpread& next);
@@ -57,7 +50,7 @@ struct ParamSpread {
   bool extend(const RankList& of, EndPointForm of_form, const ValueSequence& of_values);
 
   /// Groups in ascending order of one rank each, if they are such a progression and not few.
-  static std::optional<ParamSpread> of(const std::vector<ParamGroup>& groups);
+  static std::optional<ParamSpread> of(const ParamGroups& groups);
   /// The same of ranks and their values, in the same order, each `times` times.
   static std::optional<ParamSpread> of(const RankList& ranks, EndPointForm form,
                                        const ValueSequence& values, std::uint64_t times);

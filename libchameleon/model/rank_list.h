@@ -87,6 +87,11 @@ class RankList {
   RankRuns runs_;
 };
 
+/// Whether it is one rank.
+inline bool is_single(const RankList& list) {
+  return list.runs().size() == 1 && list.first() == list.runs().front().last();
+}
+
 /// The longest time of an operation on a list, in steps of which a run takes one: O(runs).
 std::uint64_t steps_of(const RankList& list);
 

@@ -53,20 +53,27 @@ Result<RankView> RankView::make(const Trace& trace, std::uint32_t rank) {
   return view;
 }
 
+/// The same values, for as long as the view is there.
+const ValueSequence& RankView::kept(const ValueSequence& values, ValueSequence& own) {
+  if (&values != &own || own.is_constant()) return values;  // a cursor has a copy of a constant
+  owned_.push_back(std::make_shared<const ValueSequence>(std::move(own)));
+  return *owned_.back();
+}
+
 Status RankView::plan(std::vector<Item>& items, const std::vector<Node>& nodes,
                       std::uint64_t visits, const Trace& trace) {
   for (const Node& node : nodes) {
     if (!node.ranks.empty() && !node.ranks.contains(rank_)) continue;
     Item item{&node, false, trace.path_field(node.call), {}, {}, {}};
     EndPointForm form{};
-    ValueSequence own;  // a constant, of which a cursor keeps a copy
+    ValueSequence own;
     if (node.is_loop()) {
       const ValueSequence* iterations = node.iterations.find(rank_, form, own);
       if (iterations == nullptr || iterations->size() != visits)
         return corrupt(rank_, "a loop's iteration counts do not cover its visits");
       const auto [in_range, total, idle_visit] = sum_iterations(*iterations);
       if (!in_range) return corrupt(rank_, "a loop's iteration counts are out of range");
-      item.values.emplace_back(*iterations);
+      item.values.emplace_back(kept(*iterations, own));
       if (const Status body = plan(item.body, node.body, total, trace); !body) return body;
       // What is never executed is left out, or going round it would take as long as a trace claims.
       if (item.body.empty() || total == 0) continue;
@@ -75,7 +82,7 @@ Status RankView::plan(std::vector<Item>& items, const std::vector<Node>& nodes,
         const ValueSequence* values = param.find(rank_, form, own);
         if (values == nullptr || values->size() != visits)
           return corrupt(rank_, "a parameter's values do not cover its events");
-        item.values.emplace_back(*values);
+        item.values.emplace_back(kept(*values, own));
         item.forms.push_back(form);
       }
     }

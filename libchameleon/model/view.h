@@ -7,6 +7,7 @@
 /// of a damaged trace is refused rather than read past an end.
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <unordered_set>
 #include <vector>
@@ -95,6 +96,7 @@ class RankView {
   template <class Items, class F>
   static void each_cursor(Items& items, F f);
 
+  const ValueSequence& kept(const ValueSequence& values, ValueSequence& own);
   Status plan(std::vector<Item>& items, const std::vector<Node>& nodes, std::uint64_t visits,
               const Trace& trace);
 
@@ -102,6 +104,7 @@ class RankView {
   std::uint64_t last_symbol_ = 0, events_ = 0;
   std::vector<Item> items_;
   std::vector<Level> stack_;
+  std::vector<std::shared_ptr<const ValueSequence>> owned_;  ///< which the trace has packed
 };
 
 }  // namespace chameleon::inline model

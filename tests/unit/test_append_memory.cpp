@@ -43,9 +43,11 @@ TEST_CASE("values of the same groups are appended without their intervals") {
     CHECK(allocated.most() < 64 << 10);
   }
   REQUIRE(values.groups().size() == kGroups);
-  for (std::uint32_t column = 0; column < kGroups; ++column) {
-    CHECK(values.groups()[column].ranks == every(kGroups, column));
-    CHECK(values.groups()[column].values == ValueSequence(column, 2));
+  std::uint32_t column = 0;
+  for (const ParamGroup& group : values.groups()) {
+    CHECK(group.ranks == every(kGroups, column));
+    CHECK(group.values == ValueSequence(column, 2));
+    ++column;
   }
   CHECK_FALSE(values.can_append(columns(EndPointForm::kAbsolute), all, all));
 }
@@ -53,9 +55,10 @@ TEST_CASE("values of the same groups are appended without their intervals") {
 TEST_CASE("values of groups that overlap are not appended, though the groups are the same") {
   const RankList all = RankList::range(0, 9);
   Param values;
+  const RankList::Rank second = GENERATE(5U, 6U);
   values.set_groups(
-      {{RankList::range(0, 5), EndPointForm::kBoth, ValueSequence(1)},
-       {RankList::range(GENERATE(5U, 6U), 9), EndPointForm::kBoth, ValueSequence(2)}});
-  const bool apart = values.groups()[1].ranks.first() == 6;
+      std::vector<ParamGroup>{{RankList::range(0, 5), EndPointForm::kBoth, ValueSequence(1)},
+                              {RankList::range(second, 9), EndPointForm::kBoth, ValueSequence(2)}});
+  const bool apart = second == 6;
   CHECK(values.can_append(Param(values), all, all) == apart);
 }

@@ -318,7 +318,8 @@ TEST_CASE("hostile bytes are refused", "[value_sequence][fuzz]") {
   CHECK_FALSE(try_decode(huge.bytes()));
 }
 
-TEST_CASE("a progression that wraps keeps its order, with ends that are small", "[value_sequence]") {
+TEST_CASE("a progression that wraps keeps its order, with ends that are small",
+          "[value_sequence]") {
   for (const ValueSequence::Segment& segment :
        {ValueSequence::Segment{2, INT64_MAX, 5},
         ValueSequence::Segment{1284017083177597805, -8614738280443435392, 5}}) {

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "model/param_groups.h"
+
+#include <algorithm>
+#include <span>
+
+namespace chameleon::inline model {
+namespace {
+
+/// In the mean of a block: longer sequences would be decoded whenever one value is added, and lists
+/// of more runs may be one in memory with others.
+constexpr std::size_t kMostTerms = 16, kMostRuns = 2;
+
+// End-points known both ways, absolute * 2^32 + relative, take eight bytes a value. Of the rank
+// `self` most have absolute - relative = self, so that (1 - 2^32) * value - self * 2^32 is relative
+// alone. Modulo 2^64 that can be undone whatever the values are: (1 - 2^32) * (1 + 2^32) = 1.
+
+ValueSequence tilted(const ValueSequence& values, RankList::Rank self) {
+  const auto tilt = [](std::int64_t value) {
+    return static_cast<std::uint64_t>(value) - (static_cast<std::uint64_t>(value) << 32);
+  };
+  return values.map_linear([&](std::int64_t start, std::int64_t stride) {
+    return std::pair(static_cast<std::int64_t>(tilt(start) - (std::uint64_t{self} << 32)),
+                     static_cast<std::int64_t>(tilt(stride)));
+  });
+}
+
+ValueSequence upright(const ValueSequence& values, RankList::Rank self) {
+  const auto undo = [](std::uint64_t value) {
+    return static_cast<std::int64_t>(value + (value << 32));
+  };
+  return values.map_linear([&](std::int64_t start, std::int64_t stride) {
+    return std::pair(undo(static_cast<std::uint64_t>(start) + (std::uint64_t{self} << 32)),
+                     undo(static_cast<std::uint64_t>(stride)));
+  });
+}
+
+constexpr std::uint8_t kForm = 3, kSingle = 4, kTilted = 8;
+
+void encode(ByteWriter& writer, const ParamGroup& group) {
+  const std::int64_t some = group.values.front();
+  const bool tilt = group.form == EndPointForm::kBoth && (some > INT32_MAX || some < INT32_MIN);
+  const bool single = is_single(group.ranks);
+  writer.u8(static_cast<std::uint8_t>(static_cast<int>(group.form) | (single ? kSingle : 0) |
+                                      (tilt ? kTilted : 0)));
+  if (single)
+    writer.varint(group.ranks.first());
+  else
+    group.ranks.encode(writer);
+  (tilt ? tilted(group.values, group.ranks.first()) : group.values).encode(writer);
+}
+
+void decode(ByteReader& reader, ParamGroup& group) {
+  const std::uint8_t flags = reader.u8();
+  group.form = static_cast<EndPointForm>(flags & kForm);
+  if ((flags & kSingle) != 0)
+    group.ranks = RankList::single(static_cast<RankList::Rank>(reader.varint()));
+  else
+    RankList::decode(reader, group.ranks);
+  ValueSequence::decode(reader, group.values);
+  if ((flags & kTilted) != 0) group.values = upright(group.values, group.ranks.first());
+}
+
+bool is_worth_packing(const std::vector<ParamGroup>& groups) {
+  std::size_t terms = 0, runs = 0;
+  for (const ParamGroup& group : groups) {
+    terms += group.values.term_count();
+    runs += group.ranks.runs().size();
+  }
+  return terms <= kMostTerms * groups.size() && runs <= kMostRuns * groups.size();
+}
+
+}  // namespace
+
+ParamGroups::ParamGroups(std::vector<ParamGroup> groups)
+    : rest_(std::move(groups)),
+      ascending_(std::is_sorted(rest_.begin(), rest_.end(), [](const auto& a, const auto& b) {
+        return a.ranks.first() < b.ranks.first();
+      })) {
+  if (rest_.size() >= kFewestPacked) pack();
+}
+
+void ParamGroups::Block::bound() {
+  first = UINT32_MAX;
+  last = 0;
+  for (const ParamGroup& group : plain) {
+    first = std::min(first, group.ranks.first());
+    if (!group.ranks.empty()) last = std::max(last, group.ranks.runs().back().last());
+  }
+}
+
+ParamGroups::Block ParamGroups::Block::of(std::vector<ParamGroup> groups) {
+  Block block{0, 0, {}, std::move(groups)};
+  block.bound();
+  if (!is_worth_packing(block.plain)) return block;
+  ByteWriter writer;
+  for (const ParamGroup& group : block.plain) encode(writer, group);
+  block.bytes = Bytes(writer.bytes());      // of its size, and no longer
+  block.plain = std::vector<ParamGroup>();  // unlike {}, without what it had allocated
+  return block;
+}
+
+std::vector<ParamGroup> ParamGroups::Block::unpacked() const {
+  std::vector<ParamGroup> groups(kInBlock);
+  ByteReader reader(bytes);
+  for (ParamGroup& group : groups) decode(reader, group);
+  return groups;
+}
+
+void ParamGroups::pack() {
+  const std::size_t whole = rest_.size() / kInBlock * kInBlock;
+  for (std::size_t from = 0; from < whole; from += kInBlock) {
+    const auto begin = rest_.begin() + static_cast<std::ptrdiff_t>(from);
+    std::vector<ParamGroup> groups(std::make_move_iterator(begin),
+                                   std::make_move_iterator(begin + kInBlock));
+    blocks_.push_back(Block::of(std::move(groups)));
+  }
+  rest_ = std::vector<ParamGroup>(
+      std::make_move_iterator(rest_.begin() + static_cast<std::ptrdiff_t>(whole)),
+      std::make_move_iterator(rest_.end()));
+}
+
+void ParamGroups::push(ParamGroup group) {
+  if (!rest_.empty())
+    ascending_ = ascending_ && rest_.back().ranks.first() <= group.ranks.first();
+  else if (!blocks_.empty())
+    ascending_ = ascending_ && blocks_.back().last <= group.ranks.first();
+  rest_.push_back(std::move(group));
+  if (rest_.size() == (blocks_.empty() ? kFewestPacked : kInBlock)) pack();
+}
+
+std::vector<ParamGroup> ParamGroups::take() && {
+  std::vector<ParamGroup> all;
+  all.reserve(size());
+  std::move(*this).consume([&](ParamGroup&& group) { all.push_back(std::move(group)); });
+  return all;
+}
+
+const ParamGroup& ParamGroups::at(std::size_t place, ParamGroup& own) const {
+  const std::size_t before = blocks_.size() * kInBlock;
+  if (place >= before) return rest_[place - before];
+  const Block& block = blocks_[place / kInBlock];
+  if (block.bytes.empty()) return block.plain[place % kInBlock];
+  ByteReader reader(block.bytes);
+  for (std::size_t i = 0; i <= place % kInBlock; ++i) decode(reader, own);
+  return own;
+}
+
+const ParamGroup* ParamGroups::find(RankList::Rank rank, ParamGroup& own) const {
+  const auto in = [&](std::span<const ParamGroup> groups) -> const ParamGroup* {
+    const auto found = std::find_if(groups.begin(), groups.end(),
+                                    [&](const auto& group) { return group.ranks.contains(rank); });
+    return found == groups.end() ? nullptr : &*found;
+  };
+  for (const Block& block : blocks_) {
+    if (rank < block.first || rank > block.last) continue;
+    if (const ParamGroup* found = in(block.plain)) return found;
+    ByteReader reader(block.bytes);
+    while (!reader.at_end()) {
+      decode(reader, own);
+      if (own.ranks.contains(rank)) return &own;
+    }
+  }
+  return in(rest_);
+}
+
+std::size_t ParamGroups::memory_bytes() const {
+  const auto bytes_of = [](std::span<const ParamGroup> groups) {
+    std::size_t bytes = groups.size_bytes();
+    for (const ParamGroup& group : groups)
+      bytes += memory_of(group.ranks) + group.values.memory_bytes() - sizeof group.values;
+    return bytes;
+  };
+  std::size_t bytes = bytes_of(rest_) + blocks_.size() * sizeof(Block);
+  for (const Block& block : blocks_) bytes += block.bytes.size() + bytes_of(block.plain);
+  return bytes;
+}
+
+void ParamGroups::Iterator::load() {
+  const std::size_t before = groups_->blocks_.size() * kInBlock;
+  if (place_ >= before) {
+    plain_ = place_ - before < groups_->rest_.size() ? &groups_->rest_[place_ - before] : nullptr;
+    return;
+  }
+  const Block& block = groups_->blocks_[place_ / kInBlock];
+  plain_ = block.bytes.empty() ? &block.plain[place_ % kInBlock] : nullptr;
+  if (plain_ != nullptr) return;
+  if (place_ % kInBlock == 0) bytes_ = ByteReader(block.bytes);
+  decode(bytes_, own_);
+}
+
+}  // namespace chameleon::inline model
