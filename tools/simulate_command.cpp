@@ -128,7 +128,7 @@ class Simulation {
     row.filtered = filtered_;
     row.trace_bytes = encode_trace(online).size();
     const std::uint32_t ranks = world.size();
-    row.end = simulate_end(world, online, [&](std::uint32_t rank, const auto& visit) {
+    row.end = simulate_end(world, allocations, online, [&](std::uint32_t rank, const auto& visit) {
       for_each({rank, ranks}, {.start = true, .steps = options_.iterations + 1}, visit);
     });
     row.end.rank_0_bytes = std::max(merging, held_bytes + row.end.rank_0_bytes);

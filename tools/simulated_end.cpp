@@ -2,8 +2,10 @@
 #include "simulated_end.h"
 
 #include <malloc.h>
+#include <zstd.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -34,8 +36,12 @@ class End {
   using Visit = std::function<void(const RecordedEvents&)>;
   using Events = std::function<void(std::uint32_t, const Visit&)>;
 
-  End(VirtualWorld& world, Trace& online, const Events& events)
-      : world_(world), online_(online), events_(events) {}
+  End(VirtualWorld& world, world::Allocations& allocations, Trace& online, const Events& events)
+      : world_(world),
+        allocations_(allocations),
+        online_(online),
+        events_(events),
+        before_(allocated()) {}
 
   /// As gather_times does it, but that a rank's accounts are made when they are joined.
   void gather_times() {
@@ -83,7 +89,8 @@ class End {
     }
     end.facts.depth = world::tree_depth(std::min(size, kGroup)) + (large ? 1 : 0);
     const double begin = world::thread_seconds();
-    RankReports all = flush::joined(std::move(groups));
+    RankReports all;
+    measure([&] { all = flush::joined(std::move(groups)); });
     facts_ = std::move(all.facts);
     online_.totals = large ? all.totals.means() : std::move(all.rest.totals);
     online_.declarations = std::move(all.rest.declarations);
@@ -91,14 +98,17 @@ class End {
   }
 
   /// Rank 0's last commit.
-  void write(SimulatedEnd& end, std::uint64_t before) {
-    std::uint64_t most = allocated();
-    const Bytes plain = format::encode_trace(online_, facts_);
-    most = std::max(most, allocated());
-    const Bytes file = format::commit::frame(format::commit::kWhole, plain, format::commit::kSmall);
-    most = std::max(most, allocated());
+  void write(SimulatedEnd& end) {
+    const std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context(ZSTD_createCCtx(),
+                                                                       &ZSTD_freeCCtx);
+    Bytes plain, file;
+    measure([&] { plain = format::encode_trace(online_, facts_); });
+    measure([&] {
+      namespace commit = format::commit;
+      file = commit::frame(commit::kWhole, plain, commit::kSmall, context.get());
+    });
     end.file_bytes = file.size();
-    end.rank_0_bytes = most - std::min(most, before);
+    end.rank_0_bytes = most_ - std::min(most_, before_);
   }
 
  private:
@@ -171,26 +181,40 @@ class End {
     return own;
   }
 
+  /// Notes the most memory while `f` does what rank 0 does: of `new` at any time, and afterwards
+  /// all of it, with what compression holds.
+  template <class F>
+  void measure(F f) {
+    const std::uint64_t before = allocated();
+    allocations_.begin();
+    const std::int64_t at = allocations_.now();
+    f();
+    const auto more = static_cast<std::uint64_t>(allocations_.most() - at);
+    most_ = std::max({most_, before + more, allocated()});
+  }
+
   VirtualWorld& world_;
+  world::Allocations& allocations_;
   Trace& online_;
   const Events& events_;
+  const std::uint64_t before_;
+  std::uint64_t most_ = 0;
   std::vector<std::uint8_t> classes_;
   PackedFacts facts_;
 };
 
 }  // namespace
 
-SimulatedEnd simulate_end(VirtualWorld& world, Trace online,
+SimulatedEnd simulate_end(VirtualWorld& world, world::Allocations& allocations, Trace online,
                           const std::function<void(std::uint32_t, const End::Visit&)>& events) {
   SimulatedEnd cost;
-  End end(world, online, events);
-  const std::uint64_t before = allocated();
+  End end(world, allocations, online, events);
   end.gather_times();
   cost.times = world.traffic();
   cost.times_seconds = world.critical_seconds();
   world.reset_traffic();
   end.gather_facts(cost);
-  end.write(cost, before);
+  end.write(cost);
   return cost;
 }
 

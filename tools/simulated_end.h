@@ -24,8 +24,9 @@ struct SimulatedEnd {
 };
 
 /// `online` is the trace before; `events(rank, visit)` gives a rank's events in parts.
+/// `allocations` counts now.
 SimulatedEnd simulate_end(
-    world::VirtualWorld& world, Trace online,
+    world::VirtualWorld& world, world::Allocations& allocations, Trace online,
     const std::function<void(std::uint32_t, const std::function<void(const RecordedEvents&)>&)>&
         events);
 

@@ -42,6 +42,8 @@ inline constexpr std::uint64_t kMostRepeatedNodes = 2048;
 Bytes header();
 /// Levels of zstd: ranks may wait while rank 0 writes during the run.
 inline constexpr int kQuick = 3, kSmall = 9;
+/// More bytes are compressed quickly in any case: level 9 would take 24 MiB of memory for them.
+inline constexpr std::size_t kMostSmall = std::size_t{4} << 20;
 /// A commit of an encoded trace, compressed if that makes it smaller: in `context`, or, without
 /// one, in one of its own; behind the bytes that come `before` it.
 Bytes frame(const char* mark, std::span<const std::uint8_t> plain, int level = kSmall,

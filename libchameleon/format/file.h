@@ -23,7 +23,7 @@
 namespace chameleon::format {
 
 inline constexpr std::uint16_t kFormatMajor = 1;
-inline constexpr std::uint16_t kFormatMinor = 10;
+inline constexpr std::uint16_t kFormatMinor = 11;
 
 /// The properties of a file, in addition to the trace in it.
 struct FileFacts {

@@ -8,12 +8,14 @@
 #include "format/rank_formula.h"
 #include "format/value_parts.h"
 #include "format/value_table.h"
+#include "model/both_readings.h"
 #include "model/coded_values.h"
 
 namespace chameleon::format {
 namespace {
 
 constexpr unsigned kDeepestNesting = 200;
+constexpr int kBothReadings = 3;  ///< in place of a form: both, as fewer bytes
 /// A node takes many times its bytes in a file: what a file claims is believed up to here.
 constexpr std::uint64_t kMostReserved = 256;
 
@@ -142,11 +144,7 @@ class NodeWriter {
   // a rank set and the values in rank order, which compress as a sequence. 3: the same, where a
   // formula gives the values. 1 with a form: the parts of ValueParts.
   void param(const Param& value, const Place* place = nullptr) {
-    if (!value.grouped()) {
-      out_.u8(static_cast<std::uint8_t>(static_cast<int>(value.form()) << 2));
-      write(value.values(), place);
-      return;
-    }
+    if (!value.grouped()) return in_form(value.form(), value.values(), place, 2);
     if (const auto table = ValueTable::of(value, size_, place == nullptr)) {
       table->encode_head(out_);
       return table->formula ? table->formula->encode(out_) : write(table->values, place);
@@ -159,9 +157,18 @@ class NodeWriter {
     out_.varint(value.groups().size());
     for (const ParamGroup& group : value.groups()) {
       group.ranks.encode(out_);
-      out_.u8(static_cast<std::uint8_t>(group.form));
-      write(group.values, place);
+      in_form(group.form, group.values, place, 0);
     }
+  }
+
+  /// The form in a byte, moved by some bits, and values in it.
+  void in_form(EndPointForm form, const ValueSequence& values, const Place* place, int bits) {
+    const auto both =
+        form == EndPointForm::kBoth && place == nullptr ? BothReadings::of(values) : std::nullopt;
+    out_.u8(static_cast<std::uint8_t>((both ? kBothReadings : static_cast<int>(form)) << bits));
+    if (!both) return write(values, place);
+    out_.svarint(both->self);
+    write(both->values, nullptr);
   }
 
   void write(const ValueSequence& values, const Place* place) {
@@ -321,13 +328,23 @@ class NodeReader {
     return static_cast<EndPointForm>(in_.ok() ? code : 0);
   }
 
+  EndPointForm in_form(std::uint64_t code, ValueSequence& values,
+                       const std::vector<std::int64_t>* names) {
+    BothReadings both;
+    const bool is_both = code == kBothReadings && names == nullptr;
+    if (is_both) both.self = in_.svarint();
+    const EndPointForm read = is_both ? EndPointForm::kBoth : form(code);
+    if (!ValueSequence::decode(in_, both.values, names)) in_.fail();
+    values = is_both ? both.undone() : std::move(both.values);
+    return read;
+  }
+
   /// Reads into one that is new.
   void param(Param& result, const std::vector<std::int64_t>* names = nullptr) {
     const std::uint8_t flags = in_.u8();
     const unsigned layout = flags & 3U;
     if (layout == 0) {
-      result.set_form(form(flags >> 2));
-      if (!ValueSequence::decode(in_, result.values(), names)) in_.fail();
+      result.set_form(in_form(flags >> 2, result.values(), names));
     } else if (layout == 1 && flags != 1) {
       ValueParts parts;
       parts.form = form((flags >> 2) - 1U);
@@ -337,8 +354,7 @@ class NodeReader {
       for (std::uint64_t left = in_.count(3); left != 0 && in_.ok(); --left) {
         ParamGroup group;
         ranks(group.ranks);
-        group.form = form(in_.u8());
-        if (!ValueSequence::decode(in_, group.values, names)) in_.fail();
+        group.form = in_form(in_.u8(), group.values, names);
         groups.push(std::move(group));
       }
       if (groups.empty()) in_.fail();

@@ -71,6 +71,7 @@ Bytes frame(const char* mark, std::span<const std::uint8_t> plain, int level, ZS
   bytes.resize(data + ZSTD_compressBound(plain.size()));
   std::uint8_t* const to = bytes.data() + data;
   const std::size_t room = bytes.size() - data;
+  if (plain.size() > kMostSmall) level = std::min(level, kQuick);
   const std::size_t size =
       context == nullptr ? ZSTD_compress(to, room, plain.data(), plain.size(), level)
                          : ZSTD_compressCCtx(context, to, room, plain.data(), plain.size(), level);

@@ -2,7 +2,10 @@
 #include "model/param_groups.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
+
+#include "model/both_readings.h"
 
 namespace chameleon::inline model {
 namespace {
@@ -11,43 +14,21 @@ namespace {
 /// of more runs may be one in memory with others.
 constexpr std::size_t kMostTerms = 16, kMostRuns = 2;
 
-// End-points known both ways, absolute * 2^32 + relative, take eight bytes a value. Of the rank
-// `self` most have absolute - relative = self, so that (1 - 2^32) * value - self * 2^32 is relative
-// alone. Modulo 2^64 that can be undone whatever the values are: (1 - 2^32) * (1 + 2^32) = 1.
-
-ValueSequence tilted(const ValueSequence& values, RankList::Rank self) {
-  const auto tilt = [](std::int64_t value) {
-    return static_cast<std::uint64_t>(value) - (static_cast<std::uint64_t>(value) << 32);
-  };
-  return values.map_linear([&](std::int64_t start, std::int64_t stride) {
-    return std::pair(static_cast<std::int64_t>(tilt(start) - (std::uint64_t{self} << 32)),
-                     static_cast<std::int64_t>(tilt(stride)));
-  });
-}
-
-ValueSequence upright(const ValueSequence& values, RankList::Rank self) {
-  const auto undo = [](std::uint64_t value) {
-    return static_cast<std::int64_t>(value + (value << 32));
-  };
-  return values.map_linear([&](std::int64_t start, std::int64_t stride) {
-    return std::pair(undo(static_cast<std::uint64_t>(start) + (std::uint64_t{self} << 32)),
-                     undo(static_cast<std::uint64_t>(stride)));
-  });
-}
-
-constexpr std::uint8_t kForm = 3, kSingle = 4, kTilted = 8;
+constexpr std::uint8_t kForm = 3, kSingle = 4, kBothReadings = 8;
 
 void encode(ByteWriter& writer, const ParamGroup& group) {
-  const std::int64_t some = group.values.front();
-  const bool tilt = group.form == EndPointForm::kBoth && (some > INT32_MAX || some < INT32_MIN);
+  const auto both =
+      group.form == EndPointForm::kBoth ? BothReadings::of(group.values) : std::nullopt;
   const bool single = is_single(group.ranks);
+  const std::int64_t first = group.ranks.first();
   writer.u8(static_cast<std::uint8_t>(static_cast<int>(group.form) | (single ? kSingle : 0) |
-                                      (tilt ? kTilted : 0)));
+                                      (both ? kBothReadings : 0)));
   if (single)
     writer.varint(group.ranks.first());
   else
     group.ranks.encode(writer);
-  (tilt ? tilted(group.values, group.ranks.first()) : group.values).encode(writer);
+  if (both) writer.svarint(both->self - first);
+  (both ? both->values : group.values).encode(writer);
 }
 
 void decode(ByteReader& reader, ParamGroup& group) {
@@ -57,8 +38,10 @@ void decode(ByteReader& reader, ParamGroup& group) {
     group.ranks = RankList::single(static_cast<RankList::Rank>(reader.varint()));
   else
     RankList::decode(reader, group.ranks);
-  ValueSequence::decode(reader, group.values);
-  if ((flags & kTilted) != 0) group.values = upright(group.values, group.ranks.first());
+  BothReadings both;
+  if ((flags & kBothReadings) != 0) both.self = reader.svarint() + group.ranks.first();
+  ValueSequence::decode(reader, both.values);
+  group.values = (flags & kBothReadings) != 0 ? both.undone() : std::move(both.values);
 }
 
 bool is_worth_packing(const std::vector<ParamGroup>& groups) {

@@ -21,6 +21,7 @@ class Form(enum.IntEnum):
 
 
 FORMS = tuple(Form)
+BOTH_READINGS = 3  # in place of a form
 
 
 class Inexact(enum.IntFlag):
@@ -299,6 +300,13 @@ class NodeReader:
             raise corrupt("an end-point has an unknown form")
         return FORMS[code]
 
+    def in_form(self, code, names):
+        """The form, and values in it."""
+        if code == BOTH_READINGS and names is None:
+            own = self.reader.svarint()
+            return Form.BOTH, ValueSequence.decode(self.reader).with_caller(own)
+        return self.form(code), ValueSequence.decode(self.reader, names)
+
     def parameter(self, names=None):
         """With `names` values are places in that list."""
         reader = self.reader
@@ -306,16 +314,15 @@ class NodeReader:
         layout = head & 3
         if layout == 0:
             start = reader.at - 1
-            values = ValueSequence.decode(reader, names)
+            form, values = self.in_form(head >> 2, names)
             key = reader.data[start:reader.at], names is None
             if key not in self.shared:
-                self.shared[key] = Shared(self.form(head >> 2), values)
+                self.shared[key] = Shared(form, values)
             return self.shared[key]
         if layout == 1 and head != 1:
             return self.parts(self.form((head >> 2) - 1), names)
         if layout == 1:
-            groups = [(self.ranks(), self.form(reader.u8()),
-                       ValueSequence.decode(reader, names))
+            groups = [(self.ranks(), *self.in_form(reader.u8(), names))
                       for _ in range(reader.count(3))]
             if not groups:
                 raise corrupt("a parameter has no groups")

@@ -14,6 +14,7 @@ LEAST, MOST = -(1 << 63), (1 << 63) - 1
 
 SINGLES, RUN, STRIDED, LOOP = range(4)
 CODED = 1  # in place of a number of values
+CALLER = (1 << 32) + 1  # undoes 1 - 2^32, modulo 2^64
 
 
 def _wrapped(start, stride, count):
@@ -76,6 +77,10 @@ class ValueSequence:
             raise corrupt("a sequence has another number of values than it says")
         return cls(count, terms)
 
+    def with_caller(self, own):
+        """Both readings of end-points that were written without the caller's rank `own`."""
+        return type(self)(self.count, _with_caller(self.terms, own))
+
     def __len__(self):
         return self.count
 
@@ -109,6 +114,24 @@ class ValueSequence:
     def total(self):
         """The sum, of values that count something; None if one of them is negative."""
         return _total(self.terms)
+
+
+def _with_caller(terms, own):
+    def value(written):
+        return wrap((written + (own << 32)) * CALLER)
+
+    result = []
+    for kind, count, what, size in terms:
+        if kind == SINGLES:
+            what = [value(one) for one in what]
+        elif kind == RUN:
+            what = value(what)
+        elif kind == STRIDED:
+            what = value(what[0]), wrap(what[1] * CALLER)
+        else:
+            what = _with_caller(what, own)
+        result.append((kind, count, what, size))
+    return result
 
 
 def _value(reader, names):
