@@ -13,6 +13,8 @@ constexpr std::size_t kFewestGroups = 8;  ///< fewer are no longer than parts
 constexpr std::uint64_t kMostInGroup =
     4;  ///< ranks, in the mean: larger groups are short as they are
 constexpr std::uint64_t kLook = 1U << 14;  ///< ranks after which parts may be given up
+/// Groups that may still make up for what others take; more would take memory in vain.
+constexpr std::uint64_t kHoped = 1U << 17;
 
 /// How often the value of a segment comes before another one does.
 std::uint64_t run_of(const ValueSequence::Segment& segment) {
@@ -108,7 +110,7 @@ std::optional<ValueParts> ValueParts::of(const ParamGroups& groups) {
     result.ranks.insert(rank);
     add(result.parts, values);
     ++seen;
-    if (seen % kLook == 0) promising = is_short(2 * seen);
+    if (seen % kLook == 0) promising = is_short(std::min(groups.size(), seen + kHoped));
     return promising;
   });
   if (!promising || !is_short(groups.size())) return std::nullopt;
@@ -130,7 +132,7 @@ ParamGroups ValueParts::groups() const {
     for (std::size_t i = 0; i < parts.size(); ++i) whole.append(values[i], parts[i].count);
     all.push_back({std::move(members), form, std::move(whole)});
   }
-  return all;
+  return ParamGroups(std::move(all)).by_rank();
 }
 
 bool ValueParts::decode(ByteReader& reader, std::uint64_t most_ranks,

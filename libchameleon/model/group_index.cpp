@@ -71,14 +71,12 @@ bool GroupIndex::join(const ParamGroup& group, EndPointForm form) {
                   : key_of(form, *values);
   return look(key, [&](const Slot& slot) {
     if (slot.place == 0 || slot.key != static_cast<std::uint32_t>(key)) return false;
-    ParamGroup own;
-    auto present = reading_of(groups_.at(slot.place - 1, own), form);
+    ParamGroup& same = groups_.open(slot.place - 1);
+    auto present = reading_of(same, form);
     if (!present || !(*present == *values)) return false;
-    groups_.change(slot.place - 1, [&](ParamGroup& same) {
-      same.ranks.merge(group.ranks);
-      if (same.form != form) same.values = std::move(*present);
-      same.form = form;
-    });
+    if (same.form != form) same.values = std::move(*present);
+    same.form = form;
+    groups_.add_ranks(slot.place - 1, group.ranks);
     return true;
   });
 }

@@ -245,12 +245,11 @@ ParamGroups Param::take_groups(const RankList& ranks) {
 void Param::set_groups(ParamGroups groups) {
   if (groups.size() == 1) {
     groups_.reset();
-    groups.change(0, [&](ParamGroup& only) {
-      values_ = std::move(only.values);
-      form_ = only.form;
-    });
+    values_ = std::move(groups.open(0).values);
+    form_ = groups.open(0).form;
     return;
   }
+  groups.settle();
   if (auto spread = ParamSpread::of(groups)) return set_spread(std::move(*spread));
   values_ = ValueSequence();
   form_ = EndPointForm::kBoth;
@@ -384,15 +383,6 @@ bool Param::share_reading(const Param& other) {
   return false;
 }
 
-static ParamGroups by_rank(ParamGroups groups) {
-  if (groups.ascending()) return groups;
-  std::vector<ParamGroup> all = std::move(groups).take();
-  std::sort(all.begin(), all.end(), [](const ParamGroup& a, const ParamGroup& b) {
-    return a.ranks.first() < b.ranks.first();
-  });
-  return all;
-}
-
 /// Whether the others' values continue this spread; then they are in it.
 bool Param::extend_spread(const Param& other, const RankList& theirs) {
   if (spread() == nullptr) return false;
@@ -416,7 +406,7 @@ void Param::merge(Param&& other, const RankList& mine, const RankList& theirs, F
     GroupIndex index(groups, more.size(), kind);
     std::move(more).consume([&](ParamGroup&& group) { index.absorb(std::move(group)); });
   }
-  set_groups(by_rank(std::move(groups)));
+  set_groups(std::move(groups).by_rank());
 }
 
 void Param::canonicalize(bool prefer_relative) {
@@ -438,7 +428,7 @@ void Param::canonicalize(bool prefer_relative) {
       index.absorb(std::move(group));
     });
   }
-  set_groups(by_rank(std::move(merged)));
+  set_groups(std::move(merged).by_rank());
 }
 
 }  // namespace chameleon::inline model

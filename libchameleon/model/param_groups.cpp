@@ -13,6 +13,8 @@ namespace {
 /// In the mean of a block: longer sequences would be decoded whenever one value is added, and lists
 /// of more runs may be one in memory with others.
 constexpr std::size_t kMostTerms = 16, kMostRuns = 2;
+/// Blocks; more would take the memory that packing is to save.
+constexpr std::size_t kMostOpen = 1024;
 
 constexpr std::uint8_t kForm = 3, kSingle = 4, kBothReadings = 8;
 
@@ -44,9 +46,18 @@ void decode(ByteReader& reader, ParamGroup& group) {
   group.values = (flags & kBothReadings) != 0 ? both.undone() : std::move(both.values);
 }
 
+bool before(const ParamGroup& a, const ParamGroup& b) { return a.ranks.first() < b.ranks.first(); }
+
+/// Whether a reader takes it.
+bool can_be_read(const RankList& ranks) {
+  return ranks.empty() || (ranks.runs().back().last() < RankList::kMaxRanks &&
+                           ranks.intervals().size() <= RankList::kMaxIntervals);
+}
+
 bool is_worth_packing(const std::vector<ParamGroup>& groups) {
   std::size_t terms = 0, runs = 0;
   for (const ParamGroup& group : groups) {
+    if (!can_be_read(group.ranks)) return false;
     terms += group.values.term_count();
     runs += group.ranks.runs().size();
   }
@@ -57,9 +68,8 @@ bool is_worth_packing(const std::vector<ParamGroup>& groups) {
 
 ParamGroups::ParamGroups(std::vector<ParamGroup> groups)
     : rest_(std::move(groups)),
-      ascending_(std::is_sorted(rest_.begin(), rest_.end(), [](const auto& a, const auto& b) {
-        return a.ranks.first() < b.ranks.first();
-      })) {
+      last_first_(rest_.empty() ? 0 : rest_.back().ranks.first()),
+      ascending_(std::is_sorted(rest_.begin(), rest_.end(), before)) {
   if (rest_.size() >= kFewestPacked) pack();
 }
 
@@ -72,14 +82,18 @@ void ParamGroups::Block::bound() {
   }
 }
 
+void ParamGroups::Block::pack() {
+  if (!bytes.empty() || !is_worth_packing(plain)) return;
+  ByteWriter writer;
+  for (const ParamGroup& group : plain) encode(writer, group);
+  bytes = Bytes(writer.bytes());      // of its size, and no longer
+  plain = std::vector<ParamGroup>();  // unlike {}, without what it had allocated
+}
+
 ParamGroups::Block ParamGroups::Block::of(std::vector<ParamGroup> groups) {
   Block block{0, 0, {}, std::move(groups)};
   block.bound();
-  if (!is_worth_packing(block.plain)) return block;
-  ByteWriter writer;
-  for (const ParamGroup& group : block.plain) encode(writer, group);
-  block.bytes = Bytes(writer.bytes());      // of its size, and no longer
-  block.plain = std::vector<ParamGroup>();  // unlike {}, without what it had allocated
+  block.pack();
   return block;
 }
 
@@ -104,11 +118,10 @@ void ParamGroups::pack() {
 }
 
 void ParamGroups::push(ParamGroup group) {
-  if (!rest_.empty())
-    ascending_ = ascending_ && rest_.back().ranks.first() <= group.ranks.first();
-  else if (!blocks_.empty())
-    ascending_ = ascending_ && blocks_.back().last <= group.ranks.first();
+  const RankList::Rank first = group.ranks.first();
   rest_.push_back(std::move(group));
+  ascending_ = ascending_ && last_first_ <= first;
+  last_first_ = first;
   if (rest_.size() == (blocks_.empty() ? kFewestPacked : kInBlock)) pack();
 }
 
@@ -119,14 +132,35 @@ std::vector<ParamGroup> ParamGroups::take() && {
   return all;
 }
 
-const ParamGroup& ParamGroups::at(std::size_t place, ParamGroup& own) const {
-  const std::size_t before = blocks_.size() * kInBlock;
-  if (place >= before) return rest_[place - before];
-  const Block& block = blocks_[place / kInBlock];
-  if (block.bytes.empty()) return block.plain[place % kInBlock];
-  ByteReader reader(block.bytes);
-  for (std::size_t i = 0; i <= place % kInBlock; ++i) decode(reader, own);
-  return own;
+ParamGroup& ParamGroups::open(std::size_t place) {
+  const std::size_t packed = blocks_.size() * kInBlock;
+  if (place >= packed) return rest_[place - packed];
+  Block& block = blocks_[place / kInBlock];
+  if (!block.bytes.empty()) {
+    if (open_.size() == kMostOpen) settle();
+    open_.push_back(place / kInBlock);
+    block.plain = block.unpacked();
+    block.bytes = Bytes();
+  }
+  return block.plain[place % kInBlock];
+}
+
+void ParamGroups::add_ranks(std::size_t place, const RankList& ranks) {
+  ParamGroup& group = open(place);
+  if (ranks.first() < group.ranks.first()) ascending_ = false;
+  group.ranks.merge(ranks);
+  if (const std::size_t block = place / kInBlock; block < blocks_.size()) blocks_[block].bound();
+}
+
+void ParamGroups::settle() {
+  for (const std::size_t block : std::exchange(open_, {})) blocks_[block].pack();
+}
+
+ParamGroups ParamGroups::by_rank() && {
+  if (ascending_) return std::move(*this);
+  std::vector<ParamGroup> all = std::move(*this).take();
+  std::stable_sort(all.begin(), all.end(), before);
+  return all;
 }
 
 const ParamGroup* ParamGroups::find(RankList::Rank rank, ParamGroup& own) const {

@@ -42,30 +42,40 @@ class ParamGroups {
   std::size_t memory_bytes() const;
 
   void push(ParamGroup group);
-  /// The group at this place, in `own` if it is packed. O(groups of a block).
-  const ParamGroup& at(std::size_t place, ParamGroup& own) const;
-  /// The group of this rank, likewise, or null. O(groups) at worst, O(blocks) for those packed.
+  /// The group of this rank, in `own` if it is packed, or null. O(groups) at worst, O(blocks) where
+  /// they ascend.
   const ParamGroup* find(RankList::Rank rank, ParamGroup& own) const;
 
-  /// Calls `f(group)`, which may change its values and add ranks that do not come first.
-  template <class F>
-  void change(std::size_t place, F f) {
-    const std::size_t before = blocks_.size() * kInBlock;
-    if (place >= before) return f(rest_[place - before]);
-    change_in(blocks_[place / kInBlock], [&](auto& groups) { f(groups[place % kInBlock]); });
-  }
-  /// The same for each.
+  /// The group at this place, for a change of its values: unpacked, with those beside it, until
+  /// `settle`. Valid until the next call.
+  ParamGroup& open(std::size_t place);
+  /// More ranks for the group at this place, which is open.
+  void add_ranks(std::size_t place, const RankList& ranks);
+  /// Packs what is open.
+  void settle();
+  /// Calls `f(group)` for each, which may change its values.
   template <class F>
   void change_each(F f) {
-    const auto each = [&](auto& groups) {
+    const auto each = [&](std::vector<ParamGroup>& groups) {
       for (ParamGroup& group : groups) f(group);
     };
-    for (Block& block : blocks_) change_in(block, each);
+    for (Block& block : blocks_) {
+      if (block.bytes.empty()) {
+        each(block.plain);
+        continue;
+      }
+      std::vector<ParamGroup> groups = block.unpacked();
+      each(groups);
+      block = Block::of(std::move(groups));
+    }
     each(rest_);
   }
+  /// In the order of their first ranks.
+  ParamGroups by_rank() &&;
   /// Calls `f(ParamGroup&&)` for each; no block is kept longer than that takes.
   template <class F>
   void consume(F f) && {
+    open_.clear();
     for (Block& block : std::exchange(blocks_, {})) {
       Block now = std::exchange(block, {});
       if (!now.bytes.empty()) now.plain = now.unpacked();
@@ -119,22 +129,14 @@ class ParamGroups {
     static Block of(std::vector<ParamGroup> groups);
     std::vector<ParamGroup> unpacked() const;
     void bound();  ///< `first` and `last`, of what is not packed
+    void pack();   ///< if that makes it shorter; as it was, if memory is lacking
   };
-  /// As it was, if memory is lacking.
-  template <class F>
-  static void change_in(Block& block, F f) {
-    if (block.bytes.empty()) {
-      f(block.plain);
-      return block.bound();
-    }
-    std::vector<ParamGroup> groups = block.unpacked();
-    f(groups);
-    block = Block::of(std::move(groups));
-  }
   void pack();
 
   std::vector<Block> blocks_;
   std::vector<ParamGroup> rest_;
+  std::vector<std::size_t> open_;  ///< blocks
+  RankList::Rank last_first_ = 0;  ///< of the last group
   bool ascending_ = true;
 };
 

@@ -159,10 +159,16 @@ void ValueSequence::General::close() {
   open = {};
 }
 
-/// Lets the last closed segment be lengthened again.
+/// Lets the last closed segment be lengthened again, and two single values be a progression's
+/// first.
 void ValueSequence::General::reopen() {
   if (open.count != 0 || tail.empty() || tail.back().loop) return;
   open = tail.back().segment;
+  truncate(tail.size() - 1);
+  if (open.count != 1 || tail.empty() || tail.back().loop) return;
+  const Segment before = tail.back().segment;
+  if (before.count != 1 || !can_stride(before.start) || !can_stride(open.start)) return;
+  open = {before.start, open.start - before.start, 2};
   truncate(tail.size() - 1);
 }
 

@@ -74,12 +74,7 @@ bool same(const ParamGroup& a, const ParamGroup& b) {
 void require_same(const ParamGroups& groups, const std::vector<ParamGroup>& expected) {
   REQUIRE(groups.size() == expected.size());
   std::size_t place = 0;
-  ParamGroup own;
-  for (const ParamGroup& group : groups) {
-    REQUIRE(same(group, expected[place]));
-    REQUIRE(same(groups.at(place, own), expected[place]));
-    ++place;
-  }
+  for (const ParamGroup& group : groups) REQUIRE(same(group, expected[place++]));
   const bool ascending = std::is_sorted(
       expected.begin(), expected.end(),
       [](const auto& a, const auto& b) { return a.ranks.first() < b.ranks.first(); });
@@ -143,15 +138,17 @@ TEST_CASE("groups are what a vector of them is") {
     else
       for (const ParamGroup& group : expected) groups.push(group);
     require_same(groups, expected);
-    const auto change = [](ParamGroup& group) {
-      group.values.append(7);
-      group.ranks.merge(RankList::single(group.ranks.runs().back().last() + 1));
-    };
     for (int changes = 0; count > 0 && changes < 5; ++changes) {
       const std::size_t place = below(random, count);
-      groups.change(place, change);
-      change(expected[place]);
+      REQUIRE(same(groups.open(place), expected[place]));
+      groups.open(place).values.append(7);
+      expected[place].values.append(7);
+      const RankList more = RankList::single(expected[place].ranks.runs().back().last() + 1);
+      groups.add_ranks(place, more);
+      expected[place].ranks.merge(more);
+      require_same(groups, expected);
     }
+    groups.settle();
     require_same(groups, expected);
     const auto lengthen = [](ParamGroup& group) {
       for (std::int64_t value = 0; value < 30; ++value) group.values.append(value * value);
@@ -172,6 +169,12 @@ TEST_CASE("groups are what a vector of them is") {
     const std::vector<ParamGroup> taken = std::move(groups).take();
     require_same(copy, taken);
     require_same(copy, expected);
+    std::stable_sort(expected.begin(), expected.end(), [](const auto& a, const auto& b) {
+      return a.ranks.first() < b.ranks.first();
+    });
+    const ParamGroups sorted = ParamGroups(copy).by_rank();
+    require_same(sorted, expected);
+    REQUIRE(sorted.ascending());
   }
 }
 
@@ -207,6 +210,55 @@ TEST_CASE("partners by chance take few bytes a rank, merged and appended") {
   REQUIRE(last.each_has(all.ranks, counts));
   require_partners(last.take_last(all.ranks, counts), 3);
   require_partners(last, 1);
+}
+
+TEST_CASE("groups stay in the order of ranks, and may be appended, whoever joins them") {
+  Param even, odd;
+  std::vector<ParamGroup> of_even, of_odd;
+  for (std::uint32_t i = 0; i < 600; ++i) {
+    of_even.push_back({RankList::single(2 * i), EndPointForm::kRelative, partners(i, 3)});
+    const std::uint32_t like = i + 5 < 600 && i % 2 == 0 ? i + 5 : 1000 + i;  // which comes later
+    of_odd.push_back({RankList::single(2 * i + 1), EndPointForm::kRelative, partners(like, 3)});
+  }
+  even.set_groups(of_even);
+  odd.set_groups(of_odd);
+  const RankList all = RankList::range(0, 1199);
+  RankList mine, theirs;
+  for (std::uint32_t i = 0; i < 600; ++i) {
+    mine.insert(2 * i);
+    theirs.insert(2 * i + 1);
+  }
+  even.merge(std::move(odd), mine, theirs, FieldKind::kEndPoint);
+  CHECK(even.groups().size() == 1200 - 298);
+  CHECK(even.groups().ascending());
+  std::int64_t before = -1;
+  for (const ParamGroup& group : even.groups()) {
+    CHECK(before < std::int64_t{group.ranks.first()});
+    before = group.ranks.first();
+  }
+  CHECK(even.can_append(Param(even), all, all));
+}
+
+TEST_CASE("groups of more ranks than a reader takes are kept as they are") {
+  std::vector<ParamGroup> groups(1);
+  for (std::uint32_t i = 0; i <= RankList::kMaxIntervals; ++i) groups[0].ranks.insert(2 * i);
+  groups[0].values = ValueSequence(7);
+  for (std::uint32_t i = 0; i < 300; ++i)
+    groups.push_back({RankList::single(2 * i + 1), EndPointForm::kBoth, ValueSequence(i)});
+  groups.push_back({RankList::single(RankList::kMaxRanks + 7), EndPointForm::kBoth, {}});
+  require_same(ParamGroups(groups), groups);
+}
+
+TEST_CASE("progressions are found value by value in groups that are packed") {
+  ParamGroups groups;
+  for (std::uint32_t rank = 0; rank < 300; ++rank)
+    groups.push({RankList::single(rank), EndPointForm::kBoth, ValueSequence(rank * rank * 1000)});
+  for (std::int64_t step = 1; step < 12; ++step)
+    groups.change_each([&](ParamGroup& group) {
+      group.values.append(std::int64_t{group.ranks.first()} * group.ranks.first() * 1000 +
+                          8 * step);
+    });
+  for (const ParamGroup& group : groups) CHECK(group.values.term_count() == 1);
 }
 
 TEST_CASE("a rank's events are read from groups that are packed, written and read back") {
