@@ -46,14 +46,16 @@ Encoded encode(std::span<const std::int64_t> numbers) {
   std::uint64_t base = 0;
   for (std::size_t i = 0; i < numbers.size(); i += kBlock)
     write_block(packed, numbers.subspan(i, std::min(kBlock, numbers.size() - i)), base);
-  // A sequence that takes far more memory than the other form has bytes is none.
+  // A sequence that takes far more memory than the other form has bytes, so far, is none.
   constexpr std::size_t kLook = 4096, kTimes = 16;
+  const double each = static_cast<double>(packed.bytes().size()) /
+                      static_cast<double>(std::max<std::size_t>(1, numbers.size()));
   ValueSequence sequence;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     sequence.append(numbers[i]);
-    if (i % kLook == kLook - 1 &&
-        sequence.memory_bytes() > kTimes * (packed.bytes().size() + kLook))
-      return {true, packed.take()};
+    if (i % kLook != kLook - 1) continue;
+    const auto so_far = static_cast<std::size_t>(each * static_cast<double>(i));
+    if (sequence.memory_bytes() > kTimes * (so_far + 4 * kLook)) return {true, packed.take()};
   }
   ByteWriter regular;
   sequence.encode(regular);

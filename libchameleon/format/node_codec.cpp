@@ -393,7 +393,7 @@ class NodeReader {
       repeated.append(value, repeats);
       groups.push_back({std::move(members), form, std::move(repeated)});
     }
-    result.set_groups(ParamGroups(std::move(groups)).by_rank());
+    result.set_groups(std::move(groups));
   }
 
   ByteReader& in_;

@@ -132,7 +132,7 @@ ParamGroups ValueParts::groups() const {
     for (std::size_t i = 0; i < parts.size(); ++i) whole.append(values[i], parts[i].count);
     all.push_back({std::move(members), form, std::move(whole)});
   }
-  return ParamGroups(std::move(all)).by_rank();
+  return all;
 }
 
 bool ValueParts::decode(ByteReader& reader, std::uint64_t most_ranks,

@@ -66,11 +66,16 @@ bool is_worth_packing(const std::vector<ParamGroup>& groups) {
 
 }  // namespace
 
+/// Many are put in the order of their first ranks: a rank is then found in one block.
 ParamGroups::ParamGroups(std::vector<ParamGroup> groups)
-    : rest_(std::move(groups)),
-      last_first_(rest_.empty() ? 0 : rest_.back().ranks.first()),
-      ascending_(std::is_sorted(rest_.begin(), rest_.end(), before)) {
-  if (rest_.size() >= kFewestPacked) pack();
+    : rest_(std::move(groups)), ascending_(std::is_sorted(rest_.begin(), rest_.end(), before)) {
+  const bool many = rest_.size() >= kFewestPacked;
+  if (many && !ascending_) {
+    std::stable_sort(rest_.begin(), rest_.end(), before);
+    ascending_ = true;
+  }
+  if (!rest_.empty()) last_first_ = rest_.back().ranks.first();
+  if (many) pack();
 }
 
 void ParamGroups::Block::bound() {

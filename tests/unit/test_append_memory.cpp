@@ -2,8 +2,10 @@
 // What joining in time allocates at once: nothing for each interval of ranks.
 #include <catch2/catch.hpp>
 #include <cstdint>
+#include <random>
 #include <vector>
 
+#include "format/column.h"
 #include "model/param.h"
 #include "tools/allocation_count.h"
 
@@ -61,4 +63,15 @@ TEST_CASE("values of groups that overlap are not appended, though the groups are
                               {RankList::range(second, 9), EndPointForm::kBoth, ValueSequence(2)}});
   const bool apart = second == 6;
   CHECK(values.can_append(Param(values), all, all) == apart);
+}
+
+TEST_CASE("a column of numbers by chance takes little more to encode than its bytes") {
+  std::mt19937 random(3);
+  std::vector<std::int64_t> numbers;
+  for (int i = 0; i < 1 << 18; ++i)
+    numbers.push_back(static_cast<std::int64_t>(random() % (1 << 20)));
+  tools::AllocationCount allocated;
+  const auto column = format::column::encode(numbers);
+  CHECK(column.packed);
+  CHECK(allocated.most() < 4 << 20);
 }
