@@ -66,7 +66,6 @@ bool is_worth_packing(const std::vector<ParamGroup>& groups) {
 
 }  // namespace
 
-/// Many are put in the order of their first ranks: a rank is then found in one block.
 ParamGroups::ParamGroups(std::vector<ParamGroup> groups)
     : rest_(std::move(groups)), ascending_(std::is_sorted(rest_.begin(), rest_.end(), before)) {
   const bool many = rest_.size() >= kFewestPacked;

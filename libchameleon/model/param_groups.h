@@ -2,7 +2,7 @@
 #pragma once
 
 /// The groups of a parameter. There are as many as ranks where each rank has values of its own, as
-/// partners by chance: of many, those with few values are kept encoded, 32 at a time, in some 20
+/// partners by chance: of many, those with few values are kept encoded, 32 at a time, in some 25
 /// bytes each instead of 500. So they are read one after another, and changed through functions.
 
 #include <cstddef>
@@ -32,6 +32,7 @@ class ParamGroups {
   static constexpr std::size_t kFewestPacked = 256, kInBlock = 32;
 
   ParamGroups() = default;
+  /// Many are put in the order of their first ranks: a rank is then found in one block.
   // NOLINTNEXTLINE(google-explicit-constructor): what has few groups makes a vector of them
   ParamGroups(std::vector<ParamGroup> groups);
 
