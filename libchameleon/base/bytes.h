@@ -6,6 +6,7 @@
 /// `ByteReader` never reads past its end: after the first failure every read
 /// gives 0 and `ok()` stays false, so callers check once per structure.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -44,6 +45,16 @@ class ByteWriter {
   void raw(std::span<const std::uint8_t> value) {
     bytes_.insert(bytes_.end(), value.begin(), value.end());
   }
+  /// Puts `value` before what was written from place `at` on.
+  void insert(std::size_t at, std::span<const std::uint8_t> value) {
+    bytes_.insert(bytes_.begin() + static_cast<std::ptrdiff_t>(at), value.begin(), value.end());
+  }
+  /// Puts the first `count` bytes behind all others.
+  void move_back(std::size_t count) {
+    std::rotate(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(count), bytes_.end());
+  }
+  /// Makes room for `more` bytes more, and no others.
+  void reserve(std::size_t more) { bytes_.reserve(bytes_.size() + more); }
   const Bytes& bytes() const { return bytes_; }
   Bytes take() { return std::move(bytes_); }
 

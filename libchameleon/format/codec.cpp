@@ -54,17 +54,15 @@ enum Section : std::uint64_t {
 /// the special frames.
 constexpr std::uint64_t kFirstSourcePlace = 4;
 
-void put_section(ByteWriter& out, Section tag, const Bytes& body) {
-  out.varint(tag);
-  out.varint(body.size());
-  out.raw(body);
-}
-
+/// The body is written in place, and its head put before it: a large one is not there twice.
 template <class F>
 void section(ByteWriter& out, Section tag, F body) {
-  ByteWriter inner;
-  body(inner);
-  put_section(out, tag, inner.bytes());
+  const std::size_t begin = out.bytes().size();
+  body(out);
+  ByteWriter head;
+  head.varint(tag);
+  head.varint(out.bytes().size() - begin);
+  out.insert(begin, head.bytes());
 }
 
 void write_source(ByteWriter& w, const SourceFrame& source) {
@@ -284,8 +282,10 @@ void read_online(ByteReader& in, OnlineFacts& online) {
 Bytes encode_trace(const Trace& trace) { return encode_trace(trace, PackedFacts(trace.facts)); }
 
 Bytes encode_trace(const Trace& trace, const PackedFacts& of_ranks) {
-  ByteWriter out, nodes;
-  const CallFields by_hash = write_nodes(nodes, trace);
+  ByteWriter out;
+  CallFields by_hash;
+  section(out, kNodes, [&](ByteWriter& w) { by_hash = write_nodes(w, trace); });
+  const std::size_t nodes = out.bytes().size();
   section(out, kRun, [&](ByteWriter& w) { write_run(w, trace); });
   // Before anything that counts streams; a trace of one thread a rank has none.
   if (trace.threads > 1) section(out, kThreads, [&](ByteWriter& w) { w.varint(trace.threads); });
@@ -316,7 +316,7 @@ Bytes encode_trace(const Trace& trace, const PackedFacts& of_ranks) {
       declared.ranks.encode(w);
     }
   });
-  put_section(out, kNodes, nodes.take());
+  out.move_back(nodes);  // readers need the tables first
   if (!trace.times.empty()) section(out, kTimes, [&](ByteWriter& w) { write_times(w, trace); });
   if (!trace.times.waits().empty())
     section(out, kWaits, [&](ByteWriter& w) { write_waits(w, trace.times); });

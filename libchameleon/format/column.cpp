@@ -42,6 +42,11 @@ void write_block(ByteWriter& out, std::span<const std::int64_t> numbers, std::ui
 }  // namespace
 
 Encoded encode(std::span<const std::int64_t> numbers) {
+  const auto exactly = [](ByteWriter& writer, bool packed) {
+    Bytes bytes = writer.take();
+    bytes.shrink_to_fit();
+    return Encoded{packed, std::move(bytes)};
+  };
   ByteWriter packed;
   std::uint64_t base = 0;
   for (std::size_t i = 0; i < numbers.size(); i += kBlock)
@@ -55,12 +60,12 @@ Encoded encode(std::span<const std::int64_t> numbers) {
     sequence.append(numbers[i]);
     if (i % kLook != kLook - 1) continue;
     const auto so_far = static_cast<std::size_t>(each * static_cast<double>(i));
-    if (sequence.memory_bytes() > kTimes * (so_far + 4 * kLook)) return {true, packed.take()};
+    if (sequence.memory_bytes() > kTimes * (so_far + 4 * kLook)) return exactly(packed, true);
   }
   ByteWriter regular;
   sequence.encode(regular);
-  if (packed.bytes().size() < regular.bytes().size()) return {true, packed.take()};
-  return {false, regular.take()};
+  if (packed.bytes().size() < regular.bytes().size()) return exactly(packed, true);
+  return exactly(regular, false);
 }
 
 void write(ByteWriter& out, std::span<const std::int64_t> numbers) {

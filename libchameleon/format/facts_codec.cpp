@@ -30,6 +30,8 @@ static_assert(known_to_format(kRankFacts) && known_to_format(kRunFacts) &&
 /// Columns, one after the other: of each a head, and its values for all ranks.
 class ColumnWriter {
  public:
+  explicit ColumnWriter(ByteWriter& out) : out_(out) {}
+
   void add(const Fact& fact, std::uint64_t number, const column::Encoded& values,
            const std::vector<std::string>& texts) {
     add_column(fact.since_minor() < kSelfDescribing ? number : 0,
@@ -46,10 +48,6 @@ class ColumnWriter {
     if (fact.is_text && fact.values.size() < values.size()) texts.emplace_back();
     add_column(0, {fact.name, fact.unit, fact.join}, column::encode(values), texts);
   }
-  void write(ByteWriter& out) {
-    out.varint(count_);
-    out.raw(columns_.bytes());
-  }
 
  private:
   struct Description {
@@ -59,20 +57,18 @@ class ColumnWriter {
 
   void add_column(std::uint64_t number, const Description& described,
                   const column::Encoded& encoded, const std::vector<std::string>& texts) {
-    columns_.varint(4 * number + (encoded.packed ? kPacked : 0U) + (texts.empty() ? 0U : kText));
+    out_.varint(4 * number + (encoded.packed ? kPacked : 0U) + (texts.empty() ? 0U : kText));
     if (number == 0) {
-      columns_.text(described.name);
-      columns_.text(described.unit);
-      columns_.u8(described.join);
+      out_.text(described.name);
+      out_.text(described.unit);
+      out_.u8(described.join);
     }
-    if (!texts.empty()) columns_.varint(texts.size());
-    for (const std::string& text : texts) columns_.text(text);
-    columns_.raw(encoded.bytes);
-    ++count_;
+    if (!texts.empty()) out_.varint(texts.size());
+    for (const std::string& text : texts) out_.text(text);
+    out_.raw(encoded.bytes);
   }
 
-  ByteWriter columns_;
-  std::uint64_t count_ = 0;
+  ByteWriter& out_;
 };
 
 template <class T>
@@ -273,12 +269,21 @@ void read_later_fact(ByteReader& in, Trace& trace) {
 
 void write_facts(ByteWriter& out, const Trace& trace, const PackedFacts& of_ranks) {
   of_ranks.ranks().encode(out);
-  ColumnWriter columns;
+  std::uint64_t count = 0;
+  std::size_t bytes = 0;
+  of_ranks.for_each([&](const Fact&, std::uint64_t, const column::Encoded& values, const auto&) {
+    ++count;
+    bytes += values.bytes.size();
+  });
+  for (const CarriedFact& fact : trace.carried)
+    if (!fact.of_run) ++count;
+  out.varint(count);
+  out.reserve(bytes + bytes / 4);  // and for what follows: doubling takes three times as much
+  ColumnWriter columns(out);
   of_ranks.for_each([&](const Fact& fact, std::uint64_t number, const auto& values,
                         const auto& texts) { columns.add(fact, number, values, texts); });
   for (const CarriedFact& fact : trace.carried)
     if (!fact.of_run) columns.add(fact, of_ranks.ranks());
-  columns.write(out);
   write_later_facts(out, trace);
 }
 

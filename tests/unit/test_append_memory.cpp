@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What joining in time allocates at once: nothing for each interval of ranks.
+// What joining in time and encoding allocate at once: nothing for each interval of ranks, and no
+// columns twice.
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <random>
 #include <vector>
 
+#include "format/codec.h"
 #include "format/column.h"
 #include "model/param.h"
+#include "model/trace.h"
 #include "tools/allocation_count.h"
 
 using namespace chameleon;
@@ -74,4 +77,30 @@ TEST_CASE("a column of numbers by chance takes little more to encode than its by
   const auto column = format::column::encode(numbers);
   CHECK(column.packed);
   CHECK(allocated.most() < 4 << 20);
+}
+
+TEST_CASE("an encoded trace holds the facts of many ranks once") {
+  std::mt19937_64 random(3);
+  Trace run;
+  run.world_size = 1 << 15;
+  run.ranks = RankList::range(0, run.world_size - 1);
+  FactsOfRanks facts;
+  for (std::uint32_t rank = 0; rank < run.world_size; ++rank) {
+    RankFacts& mine = facts[rank];
+    mine.events = 1000;
+    for (std::uint64_t RankFacts::*fact :
+         {&RankFacts::run_ns, &RankFacts::call_ns, &RankFacts::tool_ns, &RankFacts::waiting_ns})
+      mine.*fact = random() % (1 << 20);
+  }
+  const format::PackedFacts packed(facts);
+  Bytes encoded;
+  {
+    tools::AllocationCount allocated;
+    allocated.begin();
+    encoded = format::encode_trace(run, packed);
+    CHECK(allocated.most() < static_cast<std::int64_t>(encoded.size() + encoded.size() / 3));
+  }
+  const Result<Trace> read = format::decode_trace(encoded);
+  REQUIRE(read);
+  CHECK(read->facts == facts);
 }
