@@ -60,16 +60,25 @@ namespace {
 constexpr std::uint64_t kSelected = 1U << 13;
 static_assert(2 * kCallPathBit <= kSelected);
 
-// Only what is not usual travels: a mask, then that. Above the parameters' bits:
-constexpr unsigned kMixed = kParameters, kCount = kParameters + 2, kReadings = kParameters + 3,
-                   kXored = kReadings + 4;
+// Only what is not usual travels: a mask, then that. Above the parameters' bits; `kLikeSource`: to
+// as from, which is written once.
+constexpr unsigned kLikeSource = kParameters, kCount = kParameters + 1, kOwnPath = kParameters + 2,
+                   kMixed = kParameters + 3, kReadings = kParameters + 5, kXored = kReadings + 4;
 
-std::uint64_t mask_of(const SubCluster& cluster) {
+constexpr auto kFrom = static_cast<std::size_t>(Parameter::kSource),
+               kTo = static_cast<std::size_t>(Parameter::kDestination);
+
+std::uint64_t mask_of(const SubCluster& cluster, std::uint64_t call_path) {
   std::uint64_t mask = 0;
   const auto set = [&](std::size_t bit, bool on) { mask |= std::uint64_t{on} << bit; };
   const SignatureVector& signature = cluster.signature;
+  const SignatureVector::Summary none;
+  const auto& to = signature.parameters[kTo];
+  const bool like = to != none && to == signature.parameters[kFrom];
   for (std::size_t i = 0; i < kParameters; ++i)
-    set(i, signature.parameters[i] != SignatureVector::Summary{});
+    set(i, signature.parameters[i] != none && !(like && i == kTo));
+  set(kLikeSource, like);
+  set(kOwnPath, signature.call_path != call_path);
   for (std::size_t i = 0; i < 2; ++i)
     set(kMixed + i, signature.mixed[i] != signature.parameters[i].exact);
   set(kCount, cluster.count != signature[Parameter::kCount].mean);
@@ -81,15 +90,14 @@ std::uint64_t mask_of(const SubCluster& cluster) {
   return mask;
 }
 
-}  // namespace
-
-void encode(ByteWriter& writer, const SubCluster& cluster) {
+/// Of a main cluster with this Call-Path.
+void encode(ByteWriter& writer, const SubCluster& cluster, std::uint64_t call_path) {
   const auto number = [&](double value) { writer.u64(std::bit_cast<std::uint64_t>(value)); };
-  const std::uint64_t mask = mask_of(cluster);
-  writer.varint(cluster.lead);
+  const std::uint64_t mask = mask_of(cluster, call_path);
   cluster.ranks.encode(writer);
-  writer.u64(cluster.signature.call_path);
+  writer.svarint(std::int64_t{cluster.lead} - cluster.ranks.first());
   writer.varint(mask);
+  if ((mask >> kOwnPath & 1) != 0) writer.u64(cluster.signature.call_path);
   for (std::size_t i = 0; i < kParameters; ++i) {
     if ((mask >> i & 1) == 0) continue;
     number(cluster.signature.parameters[i].mean);
@@ -102,18 +110,19 @@ void encode(ByteWriter& writer, const SubCluster& cluster) {
   if ((mask >> kCount & 1) != 0) number(cluster.count);
 }
 
-bool decode(ByteReader& reader, SubCluster& cluster) {
+bool decode(ByteReader& reader, SubCluster& cluster, std::uint64_t call_path) {
   const auto number = [&] { return std::bit_cast<double>(reader.u64()); };
-  cluster.lead = static_cast<std::uint32_t>(reader.varint());
   if (!RankList::decode(reader, cluster.ranks)) return false;
+  cluster.lead = cluster.ranks.first() + static_cast<std::uint32_t>(reader.svarint());
   SignatureVector& signature = cluster.signature;
-  signature.call_path = reader.u64();
   const std::uint64_t mask = reader.varint();
+  signature.call_path = (mask >> kOwnPath & 1) != 0 ? reader.u64() : call_path;
   for (std::size_t i = 0; i < kParameters; ++i) {
     if ((mask >> i & 1) == 0) continue;
     signature.parameters[i].mean = number();
     signature.parameters[i].exact = reader.u64();
   }
+  if ((mask >> kLikeSource & 1) != 0) signature.parameters[kTo] = signature.parameters[kFrom];
   for (std::size_t i = 0; i < 2; ++i)
     signature.mixed[i] =
         (mask >> (kMixed + i) & 1) != 0 ? reader.u64() : signature.parameters[i].exact;
@@ -127,13 +136,18 @@ bool decode(ByteReader& reader, SubCluster& cluster) {
   return true;
 }
 
+}  // namespace
+
+void encode(ByteWriter& writer, const SubCluster& cluster) { encode(writer, cluster, 0); }
+bool decode(ByteReader& reader, SubCluster& cluster) { return decode(reader, cluster, 0); }
+
 void encode(ByteWriter& writer, const Clustering& clustering) {
   writer.varint(clustering.format | (clustering.selected ? kSelected : 0));
   writer.varint(clustering.main.size());
   for (const MainCluster& each : clustering.main) {
     writer.u64(each.call_path);
     writer.varint(each.clusters.size());
-    for (const SubCluster& cluster : each.clusters) encode(writer, cluster);
+    for (const SubCluster& cluster : each.clusters) encode(writer, cluster, each.call_path);
   }
 }
 
@@ -144,9 +158,9 @@ bool decode(ByteReader& reader, Clustering& clustering) {
   clustering.main.resize(reader.count(9));
   for (MainCluster& each : clustering.main) {
     each.call_path = reader.u64();
-    each.clusters.resize(reader.count(10));
+    each.clusters.resize(reader.count(3));
     for (SubCluster& cluster : each.clusters)
-      if (!decode(reader, cluster)) return false;
+      if (!decode(reader, cluster, each.call_path)) return false;
   }
   return reader.ok();
 }

@@ -191,16 +191,15 @@ RankList FlushPlan::differing() const {
 }
 
 void FlushPlan::Entry::encode(ByteWriter& writer) const {
-  writer.varint(sender);
   writer.varint(group);
   writer.u8(static_cast<std::uint8_t>((relative ? 1 : 0) | (alone ? 2 : 0) | (by_xor ? 4 : 0) |
                                       (by_rules ? 8 : 0) | kinds << 4));
   ranks.encode(writer);
+  writer.svarint(std::int64_t{sender} - ranks.first());  // mostly none: packed, it takes no bytes
   encode_inexact(writer, inexact);
 }
 
 bool FlushPlan::Entry::decode(ByteReader& reader, Entry& value) {
-  value.sender = static_cast<std::uint32_t>(reader.varint());
   value.group = static_cast<std::uint32_t>(reader.varint());
   const std::uint8_t flags = reader.u8();
   value.relative = (flags & 1) != 0;
@@ -209,6 +208,7 @@ bool FlushPlan::Entry::decode(ByteReader& reader, Entry& value) {
   value.by_rules = (flags & 8) != 0;
   value.kinds = static_cast<ValueKinds>(flags >> 4);
   if (!RankList::decode(reader, value.ranks)) return false;
+  value.sender = value.ranks.first() + static_cast<std::uint32_t>(reader.svarint());
   return decode_inexact(reader, value.inexact);
 }
 

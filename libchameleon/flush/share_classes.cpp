@@ -238,11 +238,14 @@ void join_classes(std::vector<ShareClass>& mine, std::vector<ShareClass>&& their
   if (crowds.found()) mine = crowds.gathered();
 }
 
+/// Beside the flags of a class on its way, when both readings of partners are one.
+constexpr std::uint8_t kSameReadings = 64;
+
 void ShareClass::encode(ByteWriter& writer) const {
   writer.u64(structure);
-  writer.u8(static_cast<std::uint8_t>((relative_holds ? 1 : 0) | (mixed_holds ? 2 : 0) |
-                                      (paused ? 4 : 0) | (kinds ? 8 : 0) |
-                                      static_cast<unsigned>(alike) << 4));
+  writer.u8(static_cast<std::uint8_t>(
+      (relative_holds ? 1 : 0) | (mixed_holds ? 2 : 0) | (paused ? 4 : 0) | (kinds ? 8 : 0) |
+      (mixed == relative ? kSameReadings : 0) | static_cast<unsigned>(alike) << 4));
   if (is_crowd()) {
     writer.varint(counts.size());
     for (const Count& count : counts) {
@@ -251,7 +254,7 @@ void ShareClass::encode(ByteWriter& writer) const {
     }
   } else {
     writer.u64(relative);
-    writer.u64(mixed);
+    if (mixed != relative) writer.u64(mixed);
     writer.varint(events);
     ranks.encode(writer);
   }
@@ -260,7 +263,9 @@ void ShareClass::encode(ByteWriter& writer) const {
 
 bool ShareClass::decode(ByteReader& reader, ShareClass& value) {
   value.structure = reader.u64();
-  const std::uint8_t flags = reader.u8();
+  std::uint8_t flags = reader.u8();
+  const bool same_readings = (flags & kSameReadings) != 0;
+  flags = static_cast<std::uint8_t>(flags & ~kSameReadings);
   value.relative_holds = (flags & 1) != 0;
   value.mixed_holds = (flags & 2) != 0;
   value.paused = (flags & 4) != 0;
@@ -275,7 +280,7 @@ bool ShareClass::decode(ByteReader& reader, ShareClass& value) {
     }
   } else {
     value.relative = reader.u64();
-    value.mixed = reader.u64();
+    value.mixed = same_readings ? value.relative : reader.u64();
     value.events = reader.varint();
     if (!RankList::decode(reader, value.ranks)) return false;
   }

@@ -337,10 +337,14 @@ TimeTable ClassSums::table() && {
 
 namespace {
 
-void write_waits(ByteWriter& writer, const MarkerWaits& waits) {
+/// Symbols on their way, by their order.
+using Numbers = std::map<std::uint64_t, std::uint64_t>;
+
+void write_waits(ByteWriter& writer, const MarkerWaits& waits, const Numbers& symbols) {
   writer.varint(waits.places().size());
   for (const auto& [place, at] : waits.places()) {
-    for (const std::uint64_t number : {place.symbol, place.predecessor}) writer.u64(number);
+    for (const std::uint64_t symbol : {place.symbol, place.predecessor})
+      writer.varint(symbols.at(symbol));
     for (const std::uint64_t number : {at.all.markers, at.all.ahead_ns}) writer.varint(number);
     writer.varint(at.ns.size());
     for (const auto& [time_class, ns] : at.ns) {
@@ -350,11 +354,19 @@ void write_waits(ByteWriter& writer, const MarkerWaits& waits) {
   }
 }
 
-void read_waits(ByteReader& reader, MarkerWaits& waits) {
-  const std::uint64_t places = reader.count(19);
+/// A place of which the symbols are numbers of such as these.
+Place read_place(ByteReader& reader, const std::vector<std::uint64_t>& symbols) {
+  const std::uint64_t symbol = reader.varint(), predecessor = reader.varint();
+  if (symbol < symbols.size() && predecessor < symbols.size())
+    return {symbols[symbol], symbols[predecessor]};
+  reader.fail();
+  return {};
+}
+
+void read_waits(ByteReader& reader, const std::vector<std::uint64_t>& symbols, MarkerWaits& waits) {
+  const std::uint64_t places = reader.count(5);
   for (std::uint64_t i = 0; i < places && reader.ok(); ++i) {
-    const std::uint64_t symbol = reader.u64();
-    const Place place{symbol, reader.u64()};
+    const Place place = read_place(reader, symbols);
     MarkerWait wait{0, reader.varint(), 0};
     wait.ahead_ns = reader.varint();
     const std::uint64_t classes = reader.count(2);
@@ -403,11 +415,13 @@ void ClassSums::encode(ByteWriter& writer) const {
   writer.varint(streams_.size());
   for (const RankList& streams : streams_) streams.encode(writer);
   // Most symbols follow another event, and precede one.
-  std::map<std::uint64_t, std::uint64_t> symbols;
-  for (const auto& [place, classes] : places_) {
+  Numbers symbols;
+  const auto occurs = [&](const Place& place) {
     symbols.emplace(place.symbol, 0);
     symbols.emplace(place.predecessor, 0);
-  }
+  };
+  for (const auto& [place, classes] : places_) occurs(place);
+  for (const auto& [place, at] : waits_.places()) occurs(place);
   writer.varint(symbols.size());
   for (std::uint64_t number = 0; auto& [symbol, numbered] : symbols) {
     writer.u64(symbol);
@@ -420,13 +434,13 @@ void ClassSums::encode(ByteWriter& writer) const {
     writer.varint(classes.size());
     for (const auto& [time_class, sum] : classes) {
       writer.varint(time_class);
-      sum.times.compute.encode(writer);
-      sum.times.communication.encode(writer);
+      sum.times.compute.pack(writer);
+      sum.times.communication.pack(writer);
       write_means(writer, sum.times.compute, sum.least_compute, sum.most_compute);
       write_means(writer, sum.times.communication, sum.least_communication, sum.most_communication);
     }
   }
-  write_waits(writer, waits_);
+  write_waits(writer, waits_, symbols);
 }
 
 bool ClassSums::decode(ByteReader& reader, ClassSums& value) {
@@ -438,20 +452,20 @@ bool ClassSums::decode(ByteReader& reader, ClassSums& value) {
   for (std::uint64_t& symbol : symbols) symbol = reader.u64();
   const std::uint64_t places = reader.count(3);
   for (std::uint64_t i = 0; i < places && reader.ok(); ++i) {
-    const std::uint64_t symbol = reader.varint(), predecessor = reader.varint();
-    if (symbol >= symbols.size() || predecessor >= symbols.size()) return false;
-    auto& classes = value.places_[{symbols[symbol], symbols[predecessor]}];
+    const Place place = read_place(reader, symbols);
     const std::uint64_t count = reader.count(5);
+    if (!reader.ok()) return false;
+    auto& classes = value.places_[place];
     for (std::uint64_t j = 0; j < count && reader.ok(); ++j) {
       ClassSum& sum = classes[static_cast<std::uint32_t>(reader.varint())];
-      if (!Histogram::decode(reader, sum.times.compute) ||
-          !Histogram::decode(reader, sum.times.communication))
+      if (!Histogram::unpack(reader, sum.times.compute) ||
+          !Histogram::unpack(reader, sum.times.communication))
         return false;
       read_means(reader, sum.times.compute, sum.least_compute, sum.most_compute);
       read_means(reader, sum.times.communication, sum.least_communication, sum.most_communication);
     }
   }
-  read_waits(reader, value.waits_);
+  read_waits(reader, symbols, value.waits_);
   return reader.ok();
 }
 

@@ -177,22 +177,27 @@ void scale_bins(std::span<Histogram::Bins::value_type> bins, std::uint64_t from,
 
 }  // namespace
 
-// Count; minimum; past one duration: the width, the sum above count * min, the
-// deviation, the number of bins, and each bin less the one before with its
-// count or share, except that of the last, which is what is left.
-void Histogram::encode(ByteWriter& writer) const {
+Histogram::Bins Histogram::encode_moments(ByteWriter& writer) const {
   writer.varint(count_);
-  if (count_ == 0) return;
+  if (count_ == 0) return {};
   writer.varint(min_);
-  if (count_ == 1) return;
+  if (count_ == 1) return {};
   writer.varint(max_ - min_);
-  if (max_ == min_) return;
+  if (max_ == min_) return {};
   const Wide least = Wide{min_} * count_;
   writer.varint(sum_ > least ? static_cast<std::uint64_t>(sum_ - least) : 0);
   writer.varint(static_cast<std::uint64_t>(deviation() + 0.5));
   Bins bins = coarsened(this->bins());
   if (shared(count_)) scale_bins(bins, count_, kShares, true);
   writer.varint(bins.size());
+  return bins;
+}
+
+// Count; minimum; past one duration: the width, the sum above count * min, the
+// deviation, the number of bins, and each bin less the one before with its
+// count or share, except that of the last, which is what is left.
+void Histogram::encode(ByteWriter& writer) const {
+  const Bins bins = encode_moments(writer);
   unsigned previous = 0;
   for (std::size_t i = 0; i < bins.size(); ++i) {
     writer.varint(bins[i].first - previous);
@@ -201,7 +206,84 @@ void Histogram::encode(ByteWriter& writer) const {
   }
 }
 
+namespace {
+
+/// A packed bin: its count in the low four bits, and how far the next one is in the others, both
+/// less 1; or, if they do not fit, this and both.
+constexpr std::uint8_t kApart = 255;
+
+}  // namespace
+
+// The bins of the minimum and the maximum are known, and what the last one has.
+void Histogram::pack(ByteWriter& writer) const {
+  const Bins bins = encode_moments(writer);
+  for (std::size_t i = 0; i + 1 < bins.size(); ++i) {
+    const std::uint64_t count = bins[i].second - 1;
+    const std::uint64_t step =
+        i + 2 == bins.size() ? 0 : std::uint64_t{bins[i + 1].first} - bins[i].first - 1;
+    if (step < 15 && count < 15) {
+      writer.u8(static_cast<std::uint8_t>(step << 4 | count));
+      continue;
+    }
+    writer.u8(kApart);
+    writer.varint(step);
+    writer.varint(count);
+  }
+}
+
+namespace {
+
+using Bin = Histogram::Bins::value_type;
+
+std::span<Bin> unpack_bins(ByteReader& reader, std::uint64_t total, std::uint8_t first,
+                           std::uint8_t last, std::span<Bin> room) {
+  const std::uint64_t bins = reader.varint();
+  if (bins == 0 || bins > room.size()) return {};
+  std::uint64_t bin = first, left = total;
+  for (std::uint64_t i = 0; i + 1 < bins; ++i) {
+    const std::uint8_t both = reader.u8();
+    const std::uint64_t step = both == kApart ? reader.varint() : both >> 4;
+    const std::uint64_t less = both == kApart ? reader.varint() : both & 15;
+    if (step >= Histogram::kBins || less >= left - 1 || bin >= last) return {};
+    room[i] = {static_cast<std::uint8_t>(bin), less + 1};
+    bin += step + 1;
+    left -= less + 1;
+  }
+  // The step to the last bin is known: 0 stands for it.
+  if (bins == 1 ? first != last : bin > last) return {};
+  room[bins - 1] = {last, left};
+  return room.first(bins);
+}
+
+std::span<Bin> decode_bins(ByteReader& reader, std::uint64_t total, std::uint8_t first,
+                           std::uint8_t last, std::span<Bin> room) {
+  const std::uint64_t bins = reader.count();
+  std::uint64_t bin = 0, left = total;
+  if (bins == 0 || bins > room.size()) return {};
+  for (std::uint64_t i = 0; i < bins; ++i) {
+    const std::uint64_t step = reader.varint();
+    const std::uint64_t here = i + 1 < bins ? reader.varint() : left;
+    if (step >= Histogram::kBins || (i != 0 && step == 0) || here == 0 || here > left) return {};
+    bin += step;
+    left -= here;
+    if (bin >= Histogram::kBins) return {};
+    room[i] = {static_cast<std::uint8_t>(bin), here};
+  }
+  if (left != 0 || room.front().first != first || room[bins - 1].first != last) return {};
+  return room.first(bins);
+}
+
+}  // namespace
+
 bool Histogram::decode(ByteReader& reader, Histogram& histogram) {
+  return read(reader, histogram, decode_bins);
+}
+
+bool Histogram::unpack(ByteReader& reader, Histogram& histogram) {
+  return read(reader, histogram, unpack_bins);
+}
+
+bool Histogram::read(ByteReader& reader, Histogram& histogram, ReadBins bins) {
   histogram = Histogram();
   const auto refuse = [&] {
     histogram = Histogram();
@@ -229,24 +311,11 @@ bool Histogram::decode(ByteReader& reader, Histogram& histogram) {
     const double deviation = static_cast<double>(reader.varint());
     const double mean = histogram.mean();
     histogram.squares_ = (deviation * deviation + mean * mean) * count;
-    const std::uint64_t bins = reader.count();
     const std::uint64_t total = shared(histogram.count_) ? kShares : histogram.count_;
-    std::uint64_t bin = 0, left = total;
-    if (bins == 0 || bins > kStoredBins) return refuse();
-    std::array<Bins::value_type, kStoredBins> held;
-    const std::span stored(held.data(), bins);
-    for (std::uint64_t i = 0; i < bins; ++i) {
-      const std::uint64_t step = reader.varint();
-      const std::uint64_t here = i + 1 < bins ? reader.varint() : left;
-      if (step >= kBins || (i != 0 && step == 0) || here == 0 || here > left) return refuse();
-      bin += step;
-      left -= here;
-      if (bin >= kBins) return refuse();
-      stored[i] = {static_cast<std::uint8_t>(bin), here};
-    }
-    if (left != 0 || stored.front().first != bin_of(histogram.min_) ||
-        stored.back().first != bin_of(histogram.max_))
-      return refuse();
+    std::array<Bins::value_type, kStoredBins> room;
+    const std::span stored =
+        bins(reader, total, bin_of(histogram.min_), bin_of(histogram.max_), room);
+    if (stored.empty()) return refuse();
     if (shared(histogram.count_)) scale_bins(stored, kShares, histogram.count_, false);
     for (const auto& [number, here] : stored) histogram.add_bin(number, here);
   }

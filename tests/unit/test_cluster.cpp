@@ -217,6 +217,25 @@ TEST_CASE("a cluster knows whether its ranks have the lead's distances to their 
   }
 }
 
+TEST_CASE("clusters with nothing unusual arrive, in a few bytes each") {
+  Clustering clusters;
+  clusters.main.resize(1);
+  clusters.main.front().call_path = 7;
+  for (std::uint32_t rank = 0; rank < 8; ++rank) {
+    SubCluster& one = clusters.main.front().clusters.emplace_back();
+    one.lead = rank;
+    one.ranks = RankList::single(rank);
+    one.signature.call_path = 7;
+  }
+  ByteWriter writer;
+  encode(writer, clusters);
+  CHECK(writer.bytes().size() <= 11 + 8 * 5);
+  ByteReader reader(writer.bytes());
+  Clustering copy;
+  REQUIRE(decode(reader, copy));
+  CHECK(copy == clusters);
+}
+
 TEST_CASE("what the format leaves out does not divide") {
   VirtualWorld world(12);
   auto signatures =

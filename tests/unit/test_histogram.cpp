@@ -16,17 +16,30 @@ using chameleon::Histogram;
 
 namespace {
 
-Bytes encoded(const Histogram& histogram) {
+/// Of files and of messages.
+struct Form {
+  void (Histogram::*write)(ByteWriter& writer) const;
+  bool (*read)(ByteReader& reader, Histogram& histogram);
+};
+constexpr Form kOfFiles{&Histogram::encode, Histogram::decode};
+constexpr Form kOfMessages{&Histogram::pack, Histogram::unpack};
+
+Bytes encoded(const Histogram& histogram, const Form& form = kOfFiles) {
   ByteWriter writer;
-  histogram.encode(writer);
+  (histogram.*form.write)(writer);
   return writer.take();
 }
-Histogram round_trip(const Histogram& histogram) {
-  const Bytes bytes = encoded(histogram);
+Histogram round_trip(const Histogram& histogram, const Form& form) {
+  const Bytes bytes = encoded(histogram, form);
   ByteReader reader(bytes);
   Histogram back;
-  REQUIRE(Histogram::decode(reader, back));
+  REQUIRE(form.read(reader, back));
   REQUIRE(reader.at_end());
+  return back;
+}
+Histogram round_trip(const Histogram& histogram) {
+  const Histogram back = round_trip(histogram, kOfFiles);
+  REQUIRE(round_trip(histogram, kOfMessages) == back);
   return back;
 }
 
@@ -142,10 +155,11 @@ TEST_CASE("hostile histograms are refused", "[histogram][fuzz]") {
   const auto seed = std::random_device{}();
   CAPTURE(seed);
   std::mt19937_64 random(seed);
-  const auto try_decode = [](const Bytes& bytes) {
+  const Form form = GENERATE(kOfFiles, kOfMessages);
+  const auto try_decode = [form](const Bytes& bytes) {
     ByteReader reader(bytes);
     Histogram histogram;
-    const bool good = Histogram::decode(reader, histogram);
+    const bool good = form.read(reader, histogram);
     REQUIRE(good == reader.ok());
     std::uint64_t total = 0;
     for (const auto& [bin, count] : histogram.bins()) total += count;
@@ -160,9 +174,47 @@ TEST_CASE("hostile histograms are refused", "[histogram][fuzz]") {
   }
   Histogram histogram;
   for (int i = 0; i < 100; ++i) histogram.add(random() % 100000);
-  const Bytes whole = encoded(histogram);
+  const Bytes whole = encoded(histogram, form);
   for (std::size_t size = 0; size < whole.size(); ++size)
     CHECK_FALSE(try_decode({whole.data(), whole.data() + size}));
+}
+
+TEST_CASE("in a message a bin takes a byte", "[histogram]") {
+  Histogram near;
+  for (unsigned bin = 40; bin < 50; ++bin)
+    for (unsigned i = 40; i <= bin; ++i) near.add(Histogram::bin_low(bin));
+  // Ten bins: in a file the place and the count of each but the last's; in a message one byte for
+  // each but the last.
+  CHECK(encoded(near, kOfFiles).size() == encoded(near, kOfMessages).size() + 10);
+
+  // 15 is the longest step and the most durations that fit in it.
+  for (const unsigned most : {15U, 16U, 100U}) {
+    CAPTURE(most);
+    Histogram far;
+    for (unsigned bin = 20; bin < 20 + 4 * most && bin < Histogram::kBins; bin += most)
+      for (unsigned i = 0; i < std::min(most, 20U); ++i) far.add(Histogram::bin_low(bin));
+    CHECK(round_trip(far).bins() == far.bins());
+  }
+}
+
+TEST_CASE("counts of a message that overflow are refused", "[histogram]") {
+  ByteWriter writer;
+  for (const std::uint64_t number : {3, 8, 100, 10, 1, 3}) writer.varint(number);
+  const auto read = [&](std::uint64_t less) {
+    ByteWriter all;
+    all.raw(writer.bytes());
+    for (int i = 0; i < 2; ++i) {
+      all.u8(255);
+      all.varint(0);
+      all.varint(i == 0 ? less : 0);
+    }
+    ByteReader reader(all.bytes());
+    Histogram histogram;
+    return Histogram::unpack(reader, histogram);
+  };
+  CHECK(read(0));
+  for (const std::uint64_t less : {std::uint64_t{1}, std::uint64_t{2}, UINT64_MAX - 1, UINT64_MAX})
+    CHECK_FALSE(read(less));
 }
 
 TEST_CASE("what a file keeps does not grow with the number of events", "[histogram]") {
