@@ -60,8 +60,8 @@ namespace {
 constexpr std::uint64_t kSelected = 1U << 13;
 static_assert(2 * kCallPathBit <= kSelected);
 
-// Only what is not usual travels: a mask, then that. Above the parameters' bits; `kLikeSource`: to
-// as from, which is written once.
+// Only what is not usual travels: a mask, then that. Above the parameters' bits. `kLikeSource`: the
+// ranks sent to are those received from, and have no bit of their own.
 constexpr unsigned kLikeSource = kParameters, kCount = kParameters + 1, kOwnPath = kParameters + 2,
                    kMixed = kParameters + 3, kReadings = kParameters + 5, kXored = kReadings + 4;
 

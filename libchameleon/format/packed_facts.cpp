@@ -124,12 +124,12 @@ double PackedFacts::sum(std::uint64_t RankFacts::*fact) const {
 
 void PackedFacts::encode(ByteWriter& writer) const {
   ranks_.encode(writer);
-  const Fact* fact = kRankFacts;
-  for (const Column& column : columns_) {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const Column& column = columns_[i];
     const Bytes& bytes = column.values.bytes;
     writer.varint(bytes.size() * 2 + (column.values.packed ? 1 : 0));
     writer.raw(bytes);
-    if (!(fact++)->is_text || bytes.empty()) continue;
+    if (!kRankFacts[i].is_text || bytes.empty()) continue;
     writer.varint(column.texts.size());
     for (const std::string& text : column.texts) writer.text(text);
   }
@@ -137,12 +137,12 @@ void PackedFacts::encode(ByteWriter& writer) const {
 
 bool PackedFacts::decode(ByteReader& reader, PackedFacts& value) {
   if (!RankList::decode(reader, value.ranks_)) return false;
-  const Fact* fact = kRankFacts;
-  for (Column& column : value.columns_) {
+  for (std::size_t i = 0; i < value.columns_.size(); ++i) {
+    Column& column = value.columns_[i];
     const std::uint64_t head = reader.varint();
     const auto bytes = reader.raw(head / 2);
     column.values = {(head & 1) != 0, Bytes(bytes.begin(), bytes.end())};
-    if (!(fact++)->is_text || bytes.empty()) continue;
+    if (!kRankFacts[i].is_text || bytes.empty()) continue;
     column.texts.resize(reader.count(1));
     for (std::string& text : column.texts) text = reader.text();
   }
