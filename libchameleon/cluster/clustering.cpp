@@ -61,9 +61,11 @@ constexpr std::uint64_t kSelected = 1U << 13;
 static_assert(2 * kCallPathBit <= kSelected);
 
 // Only what is not usual travels: a mask, then that. Above the parameters' bits. `kLikeSource`: the
-// ranks sent to are those received from, and have no bit of their own.
+// ranks sent to are those received from, and have no bit of their own. The last two: the mean rank
+// sent to, or the mixed hash of ranks sent to, is that of those received from.
 constexpr unsigned kLikeSource = kParameters, kCount = kParameters + 1, kOwnPath = kParameters + 2,
-                   kMixed = kParameters + 3, kReadings = kParameters + 5, kXored = kReadings + 4;
+                   kMixed = kParameters + 3, kReadings = kParameters + 5, kXored = kReadings + 4,
+                   kSameMean = kXored + 2, kSameMixed = kXored + 3;
 
 constexpr auto kFrom = static_cast<std::size_t>(Parameter::kSource),
                kTo = static_cast<std::size_t>(Parameter::kDestination);
@@ -74,7 +76,8 @@ std::uint64_t mask_of(const SubCluster& cluster, std::uint64_t call_path) {
   const SignatureVector& signature = cluster.signature;
   const SignatureVector::Summary none;
   const auto& to = signature.parameters[kTo];
-  const bool like = to != none && to == signature.parameters[kFrom];
+  const auto& from = signature.parameters[kFrom];
+  const bool like = to != none && to == from;
   for (std::size_t i = 0; i < kParameters; ++i)
     set(i, signature.parameters[i] != none && !(like && i == kTo));
   set(kLikeSource, like);
@@ -87,6 +90,9 @@ std::uint64_t mask_of(const SubCluster& cluster, std::uint64_t call_path) {
   set(kReadings + 2, !cluster.same_distances);
   set(kReadings + 3, cluster.xor_holds);
   for (std::size_t i = 0; i < 2; ++i) set(kXored + i, signature.xored[i] != 0);
+  set(kSameMean, to != none && from != none && !like && to.mean == from.mean);
+  const bool both = (mask >> kMixed & 3) == 3;
+  set(kSameMixed, both && signature.mixed[0] == signature.mixed[1]);
   return mask;
 }
 
@@ -100,11 +106,12 @@ void encode(ByteWriter& writer, const SubCluster& cluster, std::uint64_t call_pa
   if ((mask >> kOwnPath & 1) != 0) writer.u64(cluster.signature.call_path);
   for (std::size_t i = 0; i < kParameters; ++i) {
     if ((mask >> i & 1) == 0) continue;
-    number(cluster.signature.parameters[i].mean);
+    if (i != kTo || (mask >> kSameMean & 1) == 0) number(cluster.signature.parameters[i].mean);
     writer.u64(cluster.signature.parameters[i].exact);
   }
   for (std::size_t i = 0; i < 2; ++i)
-    if ((mask >> (kMixed + i) & 1) != 0) writer.u64(cluster.signature.mixed[i]);
+    if ((mask >> (kMixed + i) & 1) != 0 && (i == 0 || (mask >> kSameMixed & 1) == 0))
+      writer.u64(cluster.signature.mixed[i]);
   for (std::size_t i = 0; i < 2; ++i)
     if ((mask >> (kXored + i) & 1) != 0) writer.u64(cluster.signature.xored[i]);
   if ((mask >> kCount & 1) != 0) number(cluster.count);
@@ -119,13 +126,18 @@ bool decode(ByteReader& reader, SubCluster& cluster, std::uint64_t call_path) {
   signature.call_path = (mask >> kOwnPath & 1) != 0 ? reader.u64() : call_path;
   for (std::size_t i = 0; i < kParameters; ++i) {
     if ((mask >> i & 1) == 0) continue;
-    signature.parameters[i].mean = number();
+    const bool same = i == kTo && (mask >> kSameMean & 1) != 0;
+    signature.parameters[i].mean = same ? signature.parameters[kFrom].mean : number();
     signature.parameters[i].exact = reader.u64();
   }
   if ((mask >> kLikeSource & 1) != 0) signature.parameters[kTo] = signature.parameters[kFrom];
-  for (std::size_t i = 0; i < 2; ++i)
-    signature.mixed[i] =
-        (mask >> (kMixed + i) & 1) != 0 ? reader.u64() : signature.parameters[i].exact;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const bool same = i != 0 && (mask >> kSameMixed & 1) != 0;
+    const bool own = (mask >> (kMixed + i) & 1) != 0;
+    signature.mixed[i] = same  ? signature.mixed[0]
+                         : own ? reader.u64()
+                               : signature.parameters[i].exact;
+  }
   for (std::size_t i = 0; i < 2; ++i)
     signature.xored[i] = (mask >> (kXored + i) & 1) != 0 ? reader.u64() : 0;
   cluster.count = (mask >> kCount & 1) != 0 ? number() : signature[Parameter::kCount].mean;

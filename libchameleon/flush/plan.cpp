@@ -190,26 +190,47 @@ RankList FlushPlan::differing() const {
   return all;
 }
 
+namespace {
+
+/// What there is of an entry, behind what holds for it: 7 bits, which take a byte.
+enum EntryPart : std::uint8_t { kOtherSender = 16, kSomeInexact = 32, kSomeKinds = 64 };
+
+bool decode_single(ByteReader& reader, RankList& ranks) {
+  const std::uint64_t rank = reader.varint();
+  if (rank >= RankList::kMaxRanks) return false;
+  ranks = RankList::single(static_cast<std::uint32_t>(rank));
+  return true;
+}
+
+}  // namespace
+
 void FlushPlan::Entry::encode(ByteWriter& writer) const {
+  const bool single = is_single(ranks), other = sender != ranks.first();
+  const bool some_kinds = kinds != kAllValueKinds;
+  writer.u8(static_cast<std::uint8_t>((relative ? 1 : 0) | (single ? 2 : 0) | (by_xor ? 4 : 0) |
+                                      (by_rules ? 8 : 0) | (other ? kOtherSender : 0) |
+                                      (inexact.empty() ? 0 : kSomeInexact) |
+                                      (some_kinds ? kSomeKinds : 0)));
   writer.varint(group);
-  writer.u8(static_cast<std::uint8_t>((relative ? 1 : 0) | (alone ? 2 : 0) | (by_xor ? 4 : 0) |
-                                      (by_rules ? 8 : 0) | kinds << 4));
-  ranks.encode(writer);
-  writer.svarint(std::int64_t{sender} - ranks.first());  // mostly none: packed, it takes no bytes
-  encode_inexact(writer, inexact);
+  single ? writer.varint(ranks.first()) : ranks.encode(writer);
+  if (some_kinds) writer.u8(kinds);
+  if (other) writer.svarint(std::int64_t{sender} - ranks.first());
+  if (!inexact.empty()) encode_inexact(writer, inexact);
 }
 
 bool FlushPlan::Entry::decode(ByteReader& reader, Entry& value) {
-  value.group = static_cast<std::uint32_t>(reader.varint());
   const std::uint8_t flags = reader.u8();
   value.relative = (flags & 1) != 0;
   value.alone = (flags & 2) != 0;
   value.by_xor = (flags & 4) != 0;
   value.by_rules = (flags & 8) != 0;
-  value.kinds = static_cast<ValueKinds>(flags >> 4);
-  if (!RankList::decode(reader, value.ranks)) return false;
-  value.sender = value.ranks.first() + static_cast<std::uint32_t>(reader.svarint());
-  return decode_inexact(reader, value.inexact);
+  value.group = static_cast<std::uint32_t>(reader.varint());
+  if (!(value.alone ? decode_single(reader, value.ranks) : RankList::decode(reader, value.ranks)))
+    return false;
+  if ((flags & kSomeKinds) != 0) value.kinds = reader.u8() & kAllValueKinds;
+  value.sender = value.ranks.first();
+  if ((flags & kOtherSender) != 0) value.sender += static_cast<std::uint32_t>(reader.svarint());
+  return (flags & kSomeInexact) == 0 || decode_inexact(reader, value.inexact);
 }
 
 void FlushPlan::Crowd::encode(ByteWriter& writer) const {
@@ -238,7 +259,7 @@ void FlushPlan::encode(ByteWriter& writer) const {
 bool FlushPlan::decode(ByteReader& reader, FlushPlan& value) {
   value.groups = static_cast<std::uint32_t>(reader.varint());
   value.filtered = reader.u8() != 0;
-  value.entries.resize(reader.count(4));
+  value.entries.resize(reader.count(3));
   for (Entry& entry : value.entries)
     if (!Entry::decode(reader, entry) || entry.group >= value.groups) return false;
   value.crowds.resize(reader.count(3));

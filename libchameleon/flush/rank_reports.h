@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "flush/time_classes.h"
 #include "format/packed_facts.h"
 #include "model/trace.h"
 #include "world/world.h"
@@ -30,6 +31,8 @@ inline constexpr const char* kRoundedDeclaration =
     "facts of ranks: times, bytes and instructions are rounded, to within 1 part in 128";
 
 struct RankReports {
+  using Follows = ClassSums;  ///< which have the places of outliers
+
   Trace rest;  ///< no events, and no facts: its ranks are those which these are of
   PackedFacts facts;
   TotalsByClass totals;  ///< of a large job, in place of the trace's

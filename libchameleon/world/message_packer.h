@@ -40,12 +40,15 @@ struct MessageKind {
 };
 
 /// The `type` of messages with a T; null if it says (`kPacked = false`) that to compress it takes
-/// longer than to send it.
+/// longer than to send it. A T that comes after another and has much of it (`T::Follows`) has that
+/// one's, and so refers to it.
 template <class T>
 const void* message_type() {
   if constexpr (requires { T::kPacked; }) {
     static_assert(!T::kPacked);
     return nullptr;
+  } else if constexpr (requires { typename T::Follows; }) {
+    return message_type<typename T::Follows>();
   } else {
     static const char type = 0;
     return &type;

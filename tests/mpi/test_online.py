@@ -8,6 +8,7 @@ lost at any setting, and uneven markers.
 import json
 import re
 import resource
+import statistics
 import time
 
 from harness import expect
@@ -51,16 +52,15 @@ def shape(online):
 
 @test
 def bytes_sent(online):
-    # What ranks send each other beside votes, over what one merge at the end takes. In 10 steps,
-    # clusters and times by phase, which the merge does not have, are most of the difference.
+    # What ranks send each other beside votes is no more than what one merge at the end takes.
     for name in EXAMPLES if online.all else ("stencil2d", "hydro"):
-        most = 1.05 if name in ("hydro", "wavefront") else 1
-        sent = {}
-        for clustering in ("off", "k-farthest"):
-            what, _, facts, _ = online.trace(16, online.example(name, "--iterations", 10),
-                                             raw=False, CLUSTERING=clustering)
-            sent[clustering] = facts["merge_bytes"] + facts["clustering_bytes"]
-        expect(0 < sent["k-farthest"] <= most * sent["off"], f"{what}: {sent} bytes")
+        ratios = []  # where it is nearly as much, chance decides a single run
+        for _ in range(3 if name in ("hydro", "wavefront") else 1):
+            runs = [online.trace(16, online.example(name, "--iterations", 10), raw=False,
+                                 CLUSTERING=how)[2] for how in ("k-farthest", "off")]
+            sent, merge = (facts["merge_bytes"] + facts["clustering_bytes"] for facts in runs)
+            ratios.append(sent / merge)
+        expect(0 < statistics.median(ratios) <= 1, f"{name}: {ratios} of the bytes of one merge")
 
 
 @test

@@ -236,6 +236,29 @@ TEST_CASE("clusters with nothing unusual arrive, in a few bytes each") {
   CHECK(copy == clusters);
 }
 
+TEST_CASE("clusters arrive whatever their ranks' partners have in common") {
+  const auto from_mean = GENERATE(0.0, 1.5), to_mean = GENERATE(0.0, 1.5, -2.0);
+  const std::uint64_t to_exact = GENERATE(0U, 5U, 6U), mixed = GENERATE(5U, 8U, 9U);
+  Clustering clusters;
+  SubCluster& one = clusters.main.emplace_back().clusters.emplace_back();
+  one.ranks = RankList::single(3);
+  one.lead = 3;
+  const auto summary_of = [&](Parameter parameter) -> SignatureVector::Summary& {
+    return one.signature.parameters[static_cast<std::size_t>(parameter)];
+  };
+  summary_of(Parameter::kSource) = {from_mean, 5};
+  summary_of(Parameter::kDestination) = {to_mean, to_exact};
+  one.signature.mixed[0] = 8;
+  one.signature.mixed[1] = mixed;
+  ByteWriter writer;
+  encode(writer, clusters);
+  ByteReader reader(writer.bytes());
+  Clustering copy;
+  REQUIRE(decode(reader, copy));
+  CHECK(reader.at_end());
+  CHECK(copy == clusters);
+}
+
 TEST_CASE("what the format leaves out does not divide") {
   VirtualWorld world(12);
   auto signatures =

@@ -9,6 +9,11 @@ namespace {
 
 const MessageKind kOne{message_type<int>(), 1}, kOther{message_type<long>(), 1};
 
+struct First {};
+struct Second {
+  using Follows = First;
+};
+
 Bytes noise(std::size_t size, unsigned seed) {
   std::mt19937 random(seed);
   Bytes bytes(size);
@@ -46,6 +51,15 @@ TEST_CASE("what was sent before takes hardly any bytes, of its own kind and pair
   CHECK(again < 64);
   CHECK(other == first);
   CHECK(alone == first);
+}
+
+TEST_CASE("what comes after another and has much of it refers to that") {
+  MessagePacker from, to;
+  const Bytes plain = noise(1000, 6);
+  std::size_t size = 0;
+  sent(from, to, {message_type<First>(), 1}, plain);
+  CHECK(sent(from, to, {message_type<Second>(), 1}, plain, &size) == plain);
+  CHECK(size < 64);
 }
 
 TEST_CASE("a message that refers to one that is not here is not read as another") {
