@@ -62,7 +62,7 @@ static_assert(2 * kCallPathBit <= kSelected);
 
 // Only what is not usual travels: a mask, then that. Above the parameters' bits. `kLikeSource`: the
 // ranks sent to are those received from, and have no bit of their own. The last two: the mean rank
-// sent to, or the mixed hash of ranks sent to, is that of those received from.
+// sent to, or the mixed hash of ranks sent to, is that of those received from; nor has that hash.
 constexpr unsigned kLikeSource = kParameters, kCount = kParameters + 1, kOwnPath = kParameters + 2,
                    kMixed = kParameters + 3, kReadings = kParameters + 5, kXored = kReadings + 4,
                    kSameMean = kXored + 2, kSameMixed = kXored + 3;
@@ -82,8 +82,13 @@ std::uint64_t mask_of(const SubCluster& cluster, std::uint64_t call_path) {
     set(i, signature.parameters[i] != none && !(like && i == kTo));
   set(kLikeSource, like);
   set(kOwnPath, signature.call_path != call_path);
-  for (std::size_t i = 0; i < 2; ++i)
-    set(kMixed + i, signature.mixed[i] != signature.parameters[i].exact);
+  const auto has_mixed = [&](std::size_t i) {
+    return signature.mixed[i] != signature.parameters[i].exact;
+  };
+  const bool same_mixed = has_mixed(0) && has_mixed(1) && signature.mixed[0] == signature.mixed[1];
+  set(kMixed, has_mixed(0));
+  set(kMixed + 1, has_mixed(1) && !same_mixed);
+  set(kSameMixed, same_mixed);
   set(kCount, cluster.count != signature[Parameter::kCount].mean);
   set(kReadings, !cluster.relative_holds);
   set(kReadings + 1, !cluster.mixed_holds);
@@ -91,8 +96,6 @@ std::uint64_t mask_of(const SubCluster& cluster, std::uint64_t call_path) {
   set(kReadings + 3, cluster.xor_holds);
   for (std::size_t i = 0; i < 2; ++i) set(kXored + i, signature.xored[i] != 0);
   set(kSameMean, to != none && from != none && !like && to.mean == from.mean);
-  const bool both = (mask >> kMixed & 3) == 3;
-  set(kSameMixed, both && signature.mixed[0] == signature.mixed[1]);
   return mask;
 }
 
@@ -110,8 +113,7 @@ void encode(ByteWriter& writer, const SubCluster& cluster, std::uint64_t call_pa
     writer.u64(cluster.signature.parameters[i].exact);
   }
   for (std::size_t i = 0; i < 2; ++i)
-    if ((mask >> (kMixed + i) & 1) != 0 && (i == 0 || (mask >> kSameMixed & 1) == 0))
-      writer.u64(cluster.signature.mixed[i]);
+    if ((mask >> (kMixed + i) & 1) != 0) writer.u64(cluster.signature.mixed[i]);
   for (std::size_t i = 0; i < 2; ++i)
     if ((mask >> (kXored + i) & 1) != 0) writer.u64(cluster.signature.xored[i]);
   if ((mask >> kCount & 1) != 0) number(cluster.count);
@@ -131,13 +133,10 @@ bool decode(ByteReader& reader, SubCluster& cluster, std::uint64_t call_path) {
     signature.parameters[i].exact = reader.u64();
   }
   if ((mask >> kLikeSource & 1) != 0) signature.parameters[kTo] = signature.parameters[kFrom];
-  for (std::size_t i = 0; i < 2; ++i) {
-    const bool same = i != 0 && (mask >> kSameMixed & 1) != 0;
-    const bool own = (mask >> (kMixed + i) & 1) != 0;
-    signature.mixed[i] = same  ? signature.mixed[0]
-                         : own ? reader.u64()
-                               : signature.parameters[i].exact;
-  }
+  for (std::size_t i = 0; i < 2; ++i)
+    signature.mixed[i] =
+        (mask >> (kMixed + i) & 1) != 0 ? reader.u64() : signature.parameters[i].exact;
+  if ((mask >> kSameMixed & 1) != 0) signature.mixed[1] = signature.mixed[0];
   for (std::size_t i = 0; i < 2; ++i)
     signature.xored[i] = (mask >> (kXored + i) & 1) != 0 ? reader.u64() : 0;
   cluster.count = (mask >> kCount & 1) != 0 ? number() : signature[Parameter::kCount].mean;

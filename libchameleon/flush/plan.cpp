@@ -108,7 +108,6 @@ class Planner {
     entry.ranks = one.ranks;
     if (options_.fidelity != Fidelity::kExact)
       represent(entry, one, keepers_, clustering_, options_, comparisons_);
-    entry.alone = entry.ranks.size() == 1;
     plan_.entries.push_back(std::move(entry));
   }
 
@@ -221,11 +220,11 @@ void FlushPlan::Entry::encode(ByteWriter& writer) const {
 bool FlushPlan::Entry::decode(ByteReader& reader, Entry& value) {
   const std::uint8_t flags = reader.u8();
   value.relative = (flags & 1) != 0;
-  value.alone = (flags & 2) != 0;
+  const bool single = (flags & 2) != 0;
   value.by_xor = (flags & 4) != 0;
   value.by_rules = (flags & 8) != 0;
   value.group = static_cast<std::uint32_t>(reader.varint());
-  if (!(value.alone ? decode_single(reader, value.ranks) : RankList::decode(reader, value.ranks)))
+  if (!(single ? decode_single(reader, value.ranks) : RankList::decode(reader, value.ranks)))
     return false;
   if ((flags & kSomeKinds) != 0) value.kinds = reader.u8() & kAllValueKinds;
   value.sender = value.ranks.first();

@@ -39,7 +39,6 @@ struct FlushPlan {
     std::uint32_t sender = 0;
     std::uint32_t group = 0;  ///< of equal structure, or a crowd, by place
     bool relative = true;     ///< the reading that holds
-    bool alone = true;        ///< one rank: both readings stay
     bool by_xor = false;      ///< partners of the others follow from the sender's by XOR
     bool by_rules = false;    ///< values of the others follow from rules where the sender's do
     ValueKinds kinds = kAllValueKinds;  ///< sent to a rank of the same structure

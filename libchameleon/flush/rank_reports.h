@@ -31,7 +31,9 @@ inline constexpr const char* kRoundedDeclaration =
     "facts of ranks: times, bytes and instructions are rounded, to within 1 part in 128";
 
 struct RankReports {
-  using Follows = ClassSums;  ///< which have the places of outliers
+  /// Class sums have the places of outliers. A rank without memory for those cannot read these
+  /// either: the trace declares the ranks below it.
+  using Follows = ClassSums;
 
   Trace rest;  ///< no events, and no facts: its ranks are those which these are of
   PackedFacts facts;

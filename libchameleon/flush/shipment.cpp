@@ -53,7 +53,7 @@ Shipment prepare(const FlushPlan::Entry& entry, Share& share) {
   shipment.kinds = entry.kinds;
   if (entry.by_rules && share.rules != nullptr)
     apply_rules(shipment.trace, entry, *share.rules, share.sites);
-  if (!entry.alone)
+  if (!is_single(entry.ranks))  // of one rank, both readings stay
     each_param(
         shipment.trace.nodes, shipment.trace,
         [&](Param& param, EndPointForm relative, EndPointForm mixed) {

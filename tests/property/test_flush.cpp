@@ -420,7 +420,6 @@ TEST_CASE("what values declare goes on with them, through however many ranks") {
   const auto shipment_of = [&](std::uint32_t lead) {
     FlushPlan::Entry entry;
     entry.sender = lead;
-    entry.alone = false;
     entry.ranks = RankList::range(lead, lead + 1);
     entry.inexact = {{RankList::single(lead + 1), kInexactAll}};
     return prepare(entry, shares[lead]);

@@ -2,6 +2,9 @@
 // A flush's plan on its way to all ranks.
 
 #include <catch2/catch.hpp>
+#include <cstddef>
+#include <optional>
+#include <string>
 
 #include "flush/plan.h"
 
@@ -14,7 +17,6 @@ FlushPlan::Entry entry_of(const char* ranks, std::uint32_t group) {
   FlushPlan::Entry entry;
   entry.ranks = *RankList::parse(ranks);
   entry.sender = entry.ranks.first();
-  entry.alone = entry.ranks.size() == 1;
   entry.group = group;
   return entry;
 }
@@ -65,7 +67,6 @@ TEST_CASE("a plan arrives, whatever holds for its classes") {
     CHECK(mine.sender == sent.sender);
     CHECK(mine.group == sent.group);
     CHECK(mine.relative == sent.relative);
-    CHECK(mine.alone == sent.alone);
     CHECK(mine.by_xor == sent.by_xor);
     CHECK(mine.by_rules == sent.by_rules);
     CHECK(mine.kinds == sent.kinds);
