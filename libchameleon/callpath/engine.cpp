@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 
+#include "base/float_environment.h"
 #include "callpath/fold_recursion.h"
 
 namespace chameleon::callpath {
@@ -14,6 +16,18 @@ namespace {
 using Unwind = int (*)(void** addresses, int most);
 
 std::atomic<Unwind> unwinder{nullptr};
+
+/// `errno` is the program's: libunwind asks the kernel what may be read.
+class KeptError {
+ public:
+  KeptError() : error_(errno) {}
+  ~KeptError() { errno = error_; }
+  KeptError(const KeptError&) = delete;
+  KeptError& operator=(const KeptError&) = delete;
+
+ private:
+  int error_;
+};
 
 /// The order of two accesses as a handler on the same thread sees them.
 void order_for_handlers() { std::atomic_signal_fence(std::memory_order_seq_cst); }
@@ -41,13 +55,12 @@ Status Engine::start(bool python) {
   return Unit{};
 }
 
-// Not inlined: the registers are those of this frame, which lives until the walk is over.
-[[gnu::noinline]] std::uint64_t Engine::capture(void* call_site) {
+[[gnu::always_inline]] inline std::uint64_t Engine::capture_from(void* call_site,
+                                                                 const Registers& here) {
   if (is_busy_) [[unlikely]]
     return PathStore::process().unknown_path();
   is_busy_ = true;
   order_for_handlers();
-  const Registers here = present_registers();
   std::uint64_t result;
   const StackMemo::Slot* const known = memo_ ? memo_->find(call_site, here) : nullptr;
   if (known != nullptr && known->depends == 0) [[likely]]
@@ -59,8 +72,19 @@ Status Engine::start(bool python) {
   return result;
 }
 
+// Not inlined: the registers are those of this frame, which lives until the walk is over.
+[[gnu::noinline]] std::uint64_t Engine::capture(void* call_site) {
+  return capture_from(call_site, present_registers());
+}
+
+std::uint64_t Engine::capture(void* call_site, const Registers& here) {
+  return capture_from(call_site, here);
+}
+
 std::uint64_t Engine::capture_anew(const StackMemo::Slot* known, void* call_site,
                                    const Registers& here) {
+  const UsualSse floats;
+  const KeptError error;
   if (unwinder.load(std::memory_order_relaxed) == nullptr)
     return PathStore::process().unknown_path();
   try {

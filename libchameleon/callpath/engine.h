@@ -65,6 +65,9 @@ class Engine {
   /// call_path.h. A stack never seen before needs memory: std::bad_alloc, after which the next
   /// capture is as good as before.
   std::uint64_t capture(void* call_site);
+  /// The same from a frame on that called `present_registers` and still exists: for a caller that
+  /// has gone to another stack since.
+  std::uint64_t capture(void* call_site, const Registers& here);
 
   /// How many captures each unwinder made, but for the memo.
   struct Counts {
@@ -103,6 +106,7 @@ class Engine {
   static std::string python_not_shown() { return PythonRuntime::not_shown(); }
 
  private:
+  std::uint64_t capture_from(void* call_site, const Registers& here);
   std::uint64_t capture_anew(const StackMemo::Slot* known, void* call_site, const Registers& here);
   std::uint64_t capture_by_walk(void* call_site, const Registers& here);
   std::uint64_t capture_by_libunwind(void* call_site);

@@ -2,9 +2,10 @@
 #include "cluster/options.h"
 
 #include <charconv>
-#include <cstdio>
 #include <initializer_list>
 #include <istream>
+
+#include "base/number_text.h"
 
 namespace chameleon::cluster {
 namespace {
@@ -97,8 +98,7 @@ std::string format_text(const ClusterOptions& options) {
 }
 
 std::string options_text(const ClusterOptions& options) {
-  char tolerance[32];
-  std::snprintf(tolerance, sizeof tolerance, "%.17g", options.count_tolerance);
+  const std::string tolerance = number_text(options.count_tolerance, 17);
   return std::string(selection_name(options.selection)) + " " + k_text(options.k) + " " +
          std::to_string(options.seed) + " " + distance_name(options.distance) + " " +
          format_text(options) + " " + steps_name(options.steps) + " " +

@@ -22,8 +22,6 @@ Node* loop_at_end(Node& loop) { return loop.body.back().is_loop() ? &loop.body.b
 /// Events that are folded again once a set of calls is known.
 constexpr std::uint64_t kMostAgain = 4096;
 
-const RankList kSameRanks;
-
 }  // namespace
 
 void Folder::push(const Event& event) {
@@ -213,10 +211,10 @@ bool Folder::absorb(Node& before, std::size_t at, const Shape& tail) {
     if (rest.size() == 1 && rest[0].is_loop() && alignable(loop->body, rest[0].body)) {
       const std::uint64_t more = rest[0].current;
       merge_inexact(loop->inexact, rest[0].inexact);
-      append_execution(loop->body, rest[0].body, kSameRanks);
+      append_execution(loop->body, rest[0].body, RankList());
       loop->current += more;
     } else if (alignable(loop->body, rest)) {
-      append_execution(loop->body, rest, kSameRanks);
+      append_execution(loop->body, rest, RankList());
       ++loop->current;
     } else {
       continue;
@@ -248,7 +246,7 @@ bool Folder::fold_square(std::size_t at, const Shape& tail) {
   loop.current = 2;
   loop.body.assign(std::make_move_iterator(nodes_.begin() + static_cast<std::ptrdiff_t>(first)),
                    std::make_move_iterator(nodes_.begin() + static_cast<std::ptrdiff_t>(at)));
-  append_execution(loop.body, all.subspan(at), kSameRanks);
+  append_execution(loop.body, all.subspan(at), RankList());
   end_with(first, std::move(loop));
   return true;
 }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/own_descriptor.h"
 #include "base/result.h"
 
 struct ZSTD_CCtx_s;
@@ -64,19 +65,14 @@ inline Error system_error(const std::string& path, const char* what) {
 class File {
  public:
   File() = default;
-  File(const std::string& path, int flags);
-  File(File&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  File& operator=(File&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~File();
+  File(const std::string& path, int flags) : own_(path, flags, 0644) {}
 
-  int fd() const { return fd_; }
+  /// -1 also if the program that is traced has closed it.
+  int fd() const { return own_.get(); }
   bool write(std::span<const std::uint8_t> bytes) const;
 
  private:
-  int fd_ = -1;
+  OwnDescriptor own_;
 };
 
 }  // namespace chameleon::format::commit

@@ -18,17 +18,11 @@
 namespace chameleon::format {
 namespace commit {
 
-File::File(const std::string& path, int flags)
-    : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {}
-
-File::~File() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 bool File::write(std::span<const std::uint8_t> bytes) const {
   const NoSizeSignal guard;
+  const int file = fd();
   while (!bytes.empty()) {
-    const ssize_t done = ::write(fd_, bytes.data(), bytes.size());
+    const ssize_t done = ::write(file, bytes.data(), bytes.size());
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0) return false;
     bytes = bytes.subspan(static_cast<std::size_t>(done));

@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <string>
+
 #include "mpi/call_table.h"
 
 namespace chameleon::intercept {
@@ -12,7 +14,8 @@ LoadedCode g_mpi_code{0, UINTPTR_MAX};
 
 namespace {
 
-std::string g_other_tool;
+/// Not a std::string: MPI_Init may be called before the constructors of this library are.
+char g_other_tool[512] = "";
 
 struct Search {
   std::uintptr_t address = 0;
@@ -33,7 +36,7 @@ int find_code(dl_phdr_info* module, std::size_t, void* data) {
   return 0;
 }
 
-/// MPI functions of our own that somebody else's stand before.
+/// A sentence on MPI functions of our own that somebody else's stand before.
 std::string find_other_tool(const LoadedCode& mpi) {
   const LoadedCode own = loaded_code(reinterpret_cast<const void*>(&look_around));
   const char* first = nullptr;
@@ -65,10 +68,11 @@ LoadedCode loaded_code(const void* address) {
 void look_around() {
   // By name: the address of PMPI_Init may be that of a stub.
   const LoadedCode mpi = loaded_code(dlsym(RTLD_DEFAULT, "PMPI_Init"));
-  g_other_tool = find_other_tool(mpi);
-  if (mpi.end != 0 && !mpi.program && g_other_tool.empty()) g_mpi_code = mpi;
+  const std::string found = find_other_tool(mpi);
+  g_other_tool[found.copy(g_other_tool, sizeof g_other_tool - 1)] = 0;
+  if (mpi.end != 0 && !mpi.program && found.empty()) g_mpi_code = mpi;
 }
 
-const std::string& other_tool() { return g_other_tool; }
+std::string_view other_tool() { return g_other_tool; }
 
 }  // namespace chameleon::intercept

@@ -9,7 +9,7 @@
 /// program's. Costs two comparisons, and only inside a call.
 
 #include <cstdint>
-#include <string>
+#include <string_view>
 
 #include "base/rooms.h"
 
@@ -40,6 +40,6 @@ inline bool called_by_mpi(const void* site) {
 void look_around();
 
 /// The declaration of what `look_around` found: "" or one sentence.
-const std::string& other_tool();
+std::string_view other_tool();
 
 }  // namespace chameleon::intercept

@@ -12,10 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "base/standard_error.h"
 #include "intercept/fortran_binding.h"
 #include "intercept/import_slots.h"
+#include "intercept/unwinder_imports.h"
 #include "process/fault.h"
 #include "process/say.h"
+#include "process/unwinder_hook.h"
+#include "record/aside.h"
 
 namespace chameleon::intercept {
 namespace {
@@ -178,18 +182,29 @@ void give_back(char** arguments, char** environment) {
         " (chameleon doctor names the one to preload)");
 }
 
-/// mpi_init_f08_ is a call that would escape: MPI_Init is too late for it.
+/// MPI_Init was called: by a constructor of a library that came before those of this one, if
+/// `at_load` is still to come.
+constinit bool g_is_asked = false;
+
+/// mpi_init_f08_ is a call that would escape: MPI_Init is too late for it. The only constructor in
+/// this library, which must do without: MPI may begin before it, and end after destructors.
 [[gnu::constructor]] void at_load(int, char** arguments, char** environment) {
+  remember_standard_error();
+  if (g_is_asked) return;
   guarded([&] {
-    give_back(arguments, environment);
-    if (g_other == nullptr) redirect_fortran_binding();
+    aside([&] {
+      give_back(arguments, environment);
+      if (g_other == nullptr) redirect_fortran_binding();
+    });
   });
 }
 
 }  // namespace
 
 void* in_other_mpi(const char* function) {
-  if (g_other == nullptr) guarded([] { give_back(nullptr, nullptr); });
+  g_is_asked = true;
+  g_ready_unwinder = ready_unwinder;
+  if (g_other == nullptr) guarded([] { aside([] { give_back(nullptr, nullptr); }); });
   return g_other == nullptr ? nullptr : dlsym(g_other, function);
 }
 

@@ -16,10 +16,10 @@
 #include "process/fault.h"
 #include "process/say.h"
 #include "process/tracer.h"
+#include "record/aside.h"
 #include "record/call_record.h"
 #include "record/raw.h"
 #include "record/raw_file.h"
-#include "record/stack_room.h"
 
 #define CHAMELEON_EXPORT __attribute__((visibility("default")))
 
@@ -88,24 +88,27 @@ template <CallId C, class... P>
   if (tracer == nullptr) return;
   const std::tuple<P...> args(p...);
   const MPI_Comm comm = std::get<first_of(call, Kind::kComm)>(args);
-  Recorder& recorder = tracer->recorder();
-  Collective seen{.call = static_cast<std::uint16_t>(C), .kind = 0, .path = 0};
-  bool of_all = false;
-  if (!guarded([&] { of_all = recorder.objects().comm_shape(comm).all; }))
-    of_all = query_comm(comm).all;
-  if (!of_all) return;
-  guarded([&] {
-    const auto held = recorder.enter();
-    if (recorder.records(C)) seen.path = recorder.path(site);
+  const Registers here = present_registers();
+  aside([&] {
+    Recorder& recorder = tracer->recorder();
+    Collective seen{.call = static_cast<std::uint16_t>(C), .kind = 0, .path = 0};
+    bool of_all = false;
+    if (!guarded([&] { of_all = recorder.objects().comm_shape(comm).all; }))
+      of_all = query_comm(comm).all;
+    if (!of_all) return;
+    guarded([&] {
+      const auto held = recorder.enter();
+      if (recorder.records(C)) seen.path = recorder.path(site, &here);
+    });
+    seen.kind = combine(seen.call, comm == MPI_COMM_WORLD ? 1 : 0);
+    if constexpr (root >= 0)
+      seen.kind = combine(seen.kind, static_cast<std::uint64_t>(std::get<root>(args)));
+    if constexpr (op >= 0) seen.kind = combine(seen.kind, op_class(std::get<op>(args)));
+    seen.synchronizes = C == CallId::kBarrier ||
+                        (movement.from == Movement::From::kAll &&
+                         movement.to == Movement::To::kAll && !has(call, Attribute::kNeighbor));
+    tracer->mark(MarkerCall::of_all(seen));
   });
-  seen.kind = combine(seen.call, comm == MPI_COMM_WORLD ? 1 : 0);
-  if constexpr (root >= 0)
-    seen.kind = combine(seen.kind, static_cast<std::uint64_t>(std::get<root>(args)));
-  if constexpr (op >= 0) seen.kind = combine(seen.kind, op_class(std::get<op>(args)));
-  seen.synchronizes = C == CallId::kBarrier ||
-                      (movement.from == Movement::From::kAll && movement.to == Movement::To::kAll &&
-                       !has(call, Attribute::kNeighbor));
-  tracer->mark(MarkerCall::of_all(seen));
 }
 
 /// Behind such a call. One that failed for its arguments may have been called by this rank alone.
@@ -127,6 +130,7 @@ template <CallId C, class... P>
 [[gnu::noinline]] void append_anew(Recorder& recorder, Stream& stream, std::uint64_t path,
                                    std::uint64_t compute, std::uint64_t communication, int code,
                                    std::int64_t made, P... p) {
+  const UsualSse floats;
   if (!recorder.records(C)) return recorder.count_paused();
   CallRecord<C, P...> event(recorder.objects(), p...);
   event.before();
@@ -136,16 +140,17 @@ template <CallId C, class... P>
 
 template <CallId C, class... P>
 [[gnu::noinline]] void write_raw(Recorder& recorder, Stream& stream, int code, P... p) {
+  const UsualFloats floats;
   CallRecord<C, P...> event(recorder.objects(), p...);
   event.look_at_comm();
   RawLine<C, P...>().after(event.args(), event.comm(), code, stream.raw, recorder.next_raw_line());
 }
 
 /// Of a call with a key nothing is looked at beforehand, and nothing else where the event is one of
-/// those expected.
+/// those expected: that is done where the call was made, without floating point.
 template <CallId C, class... P>
-[[gnu::always_inline]] inline int record_keyed(Recorder& recorder, void* site, int (*pmpi)(P...),
-                                               P... p) {
+[[gnu::always_inline]] inline int record_keyed(Recorder& recorder, bool room, void* site,
+                                               int (*pmpi)(P...), P... p) {
   const DepthGuard guard;
   MPI_Status own;
   CallRecord<C, P...> event(recorder.objects(), p...);
@@ -153,28 +158,36 @@ template <CallId C, class... P>
   const std::uint64_t entry = recorder.times().clock().now();
   const int code = std::apply(pmpi, event.args());
   const std::uint64_t after = recorder.times().clock().now();
-  try {
-    const auto held = recorder.enter();
-    Stream& stream = recorder.streams().present();
-    const bool records = recorder.records(C);
-    if (records && stream.raw != nullptr) [[unlikely]]
-      std::apply([&](P... q) { write_raw<C, P...>(recorder, stream, code, q...); }, event.args());
-    const std::uint64_t path = records ? recorder.path(site) : 0;
-    const std::uint64_t compute = stream.computed_until(entry), time = after - entry;
-    if (records && stream.raw != nullptr) [[unlikely]]
-      write_raw_times(recorder.times(), stream, path, compute, time);
-    event.make(code);
-    if (!records || code != MPI_SUCCESS ||
-        !recorder.append_again(stream, C, path, compute, time, event)) [[unlikely]]
-      std::apply(
-          [&](P... q) {
-            append_anew<C, P...>(recorder, stream, path, compute, time, code, event.made(), q...);
-          },
-          event.args());
-    if constexpr (has(*find_call(C), Attribute::kCollective)) stream.collective_ticks += time;
-    recorder.times().leave(stream, C, entry, entry, after);
-  } catch (...) {
-    fault_caught();
+  const auto record_it = [&](auto path_of) __attribute__((always_inline)) {
+    try {
+      const auto held = recorder.enter();
+      Stream& stream = recorder.streams().present();
+      const bool records = recorder.records(C);
+      if (records && stream.raw != nullptr) [[unlikely]]
+        std::apply([&](P... q) { write_raw<C, P...>(recorder, stream, code, q...); }, event.args());
+      const std::uint64_t path = records ? path_of() : 0;
+      const std::uint64_t compute = stream.computed_until(entry), time = after - entry;
+      if (records && stream.raw != nullptr) [[unlikely]]
+        write_raw_times(recorder.times(), stream, path, compute, time);
+      event.make(code);
+      if (!records || code != MPI_SUCCESS ||
+          !recorder.append_again(stream, C, path, compute, time, event)) [[unlikely]]
+        std::apply(
+            [&](P... q) {
+              append_anew<C, P...>(recorder, stream, path, compute, time, code, event.made(), q...);
+            },
+            event.args());
+      if constexpr (has(*find_call(C), Attribute::kCollective)) stream.collective_ticks += time;
+      recorder.times().leave(stream, C, entry, entry, after);
+    } catch (...) {
+      fault_caught();
+    }
+  };
+  if (room) [[likely]] {
+    record_it([&] { return recorder.path(site); });
+  } else {
+    const Registers here = present_registers();
+    aside([&] { record_it([&] { return recorder.path(site, &here); }); });
   }
   if constexpr (kSeenByAll<C>)
     std::apply([&](P... q) { see<C, P...>(site, code, q...); }, event.args());
@@ -182,9 +195,10 @@ template <CallId C, class... P>
 }
 
 template <CallId C, class... P>
-[[gnu::always_inline]] inline int record(Recorder& recorder, void* site, int (*pmpi)(P...),
-                                         P... p) {
+[[gnu::always_inline]] inline int record(Recorder& recorder, bool room, void* site,
+                                         int (*pmpi)(P...), P... p) {
   const DepthGuard guard;
+  const Registers here = present_registers();
   constexpr const CallInfo& call = *find_call(C);
   CallRecord<C, P...> event(recorder.objects(), p...);
   const bool early = event.kEarly || recorder.writes_raw();
@@ -193,21 +207,24 @@ template <CallId C, class... P>
   const std::uint64_t entry = recorder.times().clock().now();
   std::uint64_t before = entry;
   bool prepared = true;
-  try {
-    event.own_statuses();
-    if (early) {
-      const auto held = recorder.enter();
-      event.before();
-      if (recorder.records(C) && recorder.streams().present().raw != nullptr) {
-        raw.emplace().before(event.args(), event.comm());
-        if constexpr (record::CallTraits<C>::kReadsRequest) raw_line = recorder.next_raw_line();
+  const auto prepare = [&]() __attribute__((noinline)) {
+    try {
+      event.own_statuses();
+      if (early) {
+        const auto held = recorder.enter();
+        event.before();
+        if (recorder.records(C) && recorder.streams().present().raw != nullptr) {
+          raw.emplace().before(event.args(), event.comm());
+          if constexpr (record::CallTraits<C>::kReadsRequest) raw_line = recorder.next_raw_line();
+        }
+        before = recorder.times().clock().now();
       }
-      before = recorder.times().clock().now();
+    } catch (...) {
+      prepared = false;
+      fault_caught();
     }
-  } catch (...) {
-    prepared = false;
-    fault_caught();
-  }
+  };
+  if (early || record::CallTraits<C>::kStatus >= 0) in_room(room, prepare);
   // What ends the run is recorded first, and what begins it has happened.
   constexpr bool ends = has(call, Attribute::kFinalize | Attribute::kAbort);
   constexpr bool begun = has(call, Attribute::kInit);
@@ -215,31 +232,34 @@ template <CallId C, class... P>
   if constexpr (!ends && !begun) code = std::apply(pmpi, event.args());
   if (!prepared) return code;
   const std::uint64_t after = recorder.times().clock().now();
-  try {
-    const auto held = recorder.enter();
-    Stream& stream = recorder.streams().present();
-    if (raw) {
-      if constexpr (!record::CallTraits<C>::kReadsRequest) raw_line = recorder.next_raw_line();
-      raw->after(event.args(), event.comm(), code, stream.raw, raw_line);
+  const auto record_it = [&]() __attribute__((noinline)) {
+    try {
+      const auto held = recorder.enter();
+      Stream& stream = recorder.streams().present();
+      if (raw) {
+        if constexpr (!record::CallTraits<C>::kReadsRequest) raw_line = recorder.next_raw_line();
+        raw->after(event.args(), event.comm(), code, stream.raw, raw_line);
+      }
+      const bool records = recorder.records(C);
+      const std::uint64_t path = records ? recorder.path(site, &here) : 0;
+      if (!early) event.before();
+      event.after(code);
+      const std::uint64_t compute = begun ? 0 : stream.computed_until(entry);
+      const std::uint64_t time = ends || begun ? 0 : after - before;
+      if (raw) write_raw_times(recorder.times(), stream, path, compute, time);
+      if (records)
+        recorder.append(stream, C, path, compute, time, event);
+      else
+        recorder.count_paused();
+      // Up to here it is all MPI_Init, in which the program computes nothing.
+      const std::uint64_t since = begun ? std::min(stream.last_exit, entry) : entry;
+      if constexpr (has(call, Attribute::kCollective)) stream.collective_ticks += time;
+      recorder.times().leave(stream, C, since, before, after);
+    } catch (...) {
+      fault_caught();
     }
-    const bool records = recorder.records(C);
-    const std::uint64_t path = records ? recorder.path(site) : 0;
-    if (!early) event.before();
-    event.after(code);
-    const std::uint64_t compute = begun ? 0 : stream.computed_until(entry);
-    const std::uint64_t time = ends || begun ? 0 : after - before;
-    if (raw) write_raw_times(recorder.times(), stream, path, compute, time);
-    if (records)
-      recorder.append(stream, C, path, compute, time, event);
-    else
-      recorder.count_paused();
-    // Up to here it is all MPI_Init, in which the program computes nothing.
-    const std::uint64_t since = begun ? std::min(stream.last_exit, entry) : entry;
-    if constexpr (has(call, Attribute::kCollective)) stream.collective_ticks += time;
-    recorder.times().leave(stream, C, since, before, after);
-  } catch (...) {
-    fault_caught();
-  }
+  };
+  in_room(room, record_it);
   if constexpr (C == CallId::kCommSetName)
     name_comm(std::get<0>(event.args()), std::get<1>(event.args()));
   if constexpr (kSeenByAll<C>)
@@ -292,14 +312,15 @@ CHAMELEON_TAIL R trace(P... p) {
   if constexpr (has(call, Attribute::kLocal)) {
     if (!recorder.records(C)) return kPmpi(p...);
   }
+  const bool room = has_room_to_record();
   if constexpr (!has(call, Attribute::kFinalize | Attribute::kAbort))
-    if (!has_room_to_record()) [[unlikely]] {
+    if (!room && !has_own_stack()) [[unlikely]] {
       tracer->report().count_squeezed();
       return kPmpi(p...);
     }
   if constexpr (CallRecord<C, P...>::kKeyed)
-    return record_keyed<C, P...>(recorder, site, kPmpi, p...);
-  const int code = record<C, P...>(recorder, site, kPmpi, p...);
+    return record_keyed<C, P...>(recorder, room, site, kPmpi, p...);
+  const int code = record<C, P...>(recorder, room, site, kPmpi, p...);
   if constexpr (has(call, Attribute::kFinalize)) {
     const DepthGuard guard;
     set_all_dispatch(false);
@@ -324,7 +345,7 @@ CHAMELEON_TAIL R trace(P... p) {
 template <class... P>
 [[gnu::noinline]] void rehearse(Recorder& recorder, void* site, int (*pmpi)(P...),
                                 std::type_identity_t<P>... p) {
-  if (has_room_to_record()) record_keyed<CallId::kSendrecv, P...>(recorder, site, pmpi, p...);
+  record_keyed<CallId::kSendrecv, P...>(recorder, has_room_to_record(), site, pmpi, p...);
 }
 
 /// Who else deals with MPI in this process.
@@ -333,8 +354,9 @@ inline void look_for_others(Tracer& tracer) {
   redirect_fortran_binding();  // a plug-in may have loaded one since
   look_around();
   if (other_tool().empty()) return;
-  if (tracer.rank() == 0) say(other_tool());
-  tracer.report().declare(other_tool());
+  const std::string found(other_tool());
+  if (tracer.rank() == 0) say(found);
+  tracer.report().declare(found);
 }
 
 /// MPI_Init and its like: what follows it is traced.
@@ -353,12 +375,14 @@ CHAMELEON_TAIL int begin_trace(P... p) {
     MPI_Status status{};
     Recorder& recorder = tracer->recorder();
     guarded([&] {
-      recorder.measure_unseen(CallId::kSendrecv, [&] {
-        rehearse(recorder, site, send_nothing, nullptr, 1, MPI_INT, MPI_PROC_NULL, 0, nullptr, 1,
-                 MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &status);
+      aside([&] {
+        recorder.measure_unseen(CallId::kSendrecv, [&] {
+          rehearse(recorder, site, send_nothing, nullptr, 1, MPI_INT, MPI_PROC_NULL, 0, nullptr, 1,
+                   MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &status);
+        });
       });
     });
-    record<C, P...>(recorder, site, kPmpi, p...);
+    record<C, P...>(recorder, has_room_to_record(), site, kPmpi, p...);
   }
   if (present_tracer() != nullptr) set_all_dispatch(true);
   return code;

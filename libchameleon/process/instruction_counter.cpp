@@ -11,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/own_descriptor.h"
+
 namespace chameleon::process {
 namespace {
 
@@ -51,8 +53,8 @@ std::string InstructionCounter::open(Event event) {
   attributes.exclude_kernel = 1;
   attributes.exclude_hv = 1;
   attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-  file_ = static_cast<int>(
-      ::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC));
+  file_ = moved_away(static_cast<int>(
+      ::syscall(SYS_perf_event_open, &attributes, 0, -1, -1, PERF_FLAG_FD_CLOEXEC)));
   if (file_ < 0) return reason(errno);
   if (::ioctl(file_, PERF_EVENT_IOC_ID, &id_) == 0) return "";
   const std::string why = reason(errno);

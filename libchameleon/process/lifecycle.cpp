@@ -16,15 +16,23 @@
 #include <ctime>
 #include <utility>
 
+#include "base/number_text.h"
+#include "base/own_descriptor.h"
+#include "base/standard_error.h"
 #include "format/file.h"
 #include "process/fault.h"
 #include "process/say.h"
 #include "process/termination.h"
 #include "process/tracer.h"
+#include "process/unwinder_hook.h"
+#include "record/aside.h"
 
 extern char** environ;
 
 namespace chameleon::process {
+
+void (*g_ready_unwinder)() = nullptr;
+
 namespace {
 
 std::string program_name() {
@@ -50,9 +58,8 @@ std::string quoted(std::string_view word) {
 std::string command_line() {
   constexpr std::size_t kMostOfCommandLine = 4096;
   std::string words(kMostOfCommandLine, 0);
-  const int file = ::open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-  const ssize_t size = file < 0 ? 0 : ::read(file, words.data(), words.size());
-  if (file >= 0) ::close(file);
+  const OwnDescriptor file("/proc/self/cmdline", O_RDONLY);
+  const ssize_t size = ::read(file.get(), words.data(), words.size());
   words.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
   std::string text;
   for (std::size_t at = 0; at < words.size();) {
@@ -238,10 +245,7 @@ std::int64_t leave_on_termination() {
 
 }  // namespace
 
-void say(const std::string& line) {
-  const std::string whole = "chameleon: " + line + "\n";
-  if (::write(STDERR_FILENO, whole.data(), whole.size()) < 0) return;  // nowhere left to say it
-}
+void say(const std::string& line) { write_to_standard_error("chameleon: " + line + "\n"); }
 
 void say_plain(const char* format, ...) {
   char line[512] = "chameleon: ";
@@ -252,7 +256,7 @@ void say_plain(const char* format, ...) {
   va_end(arguments);
   const std::size_t size = std::strlen(line);
   line[size] = '\n';
-  if (::write(STDERR_FILENO, line, size + 1) < 0) return;
+  write_to_standard_error({line, size + 1});
 }
 
 bool speaks_for_job() {
@@ -306,34 +310,35 @@ void summarize(const Trace& trace, const format::PackedFacts& of_ranks, std::uin
   const double ranks = std::max<double>(static_cast<double>(of_ranks.ranks().size()), 1);
   char markers[80] = "";
   if (trace.online.markers > 0)
-    std::snprintf(markers, sizeof markers, "; %llu markers, waiting there %.3g s",
-                  static_cast<unsigned long long>(trace.online.markers), waiting / ranks);
+    std::snprintf(markers, sizeof markers, "; %llu markers, waiting there %s s",
+                  static_cast<unsigned long long>(trace.online.markers),
+                  number_text(waiting / ranks, 3).c_str());
   char line[512];
-  std::snprintf(line, sizeof line,
-                "%.0f calls of %u rank%s; tool %.3g s of %.3g s (%.2g %%)%s; %llu bytes in %s",
-                of_ranks.sum(&RankFacts::events), trace.world_size,
-                trace.world_size == 1 ? "" : "s", tool / ranks, run / ranks,
-                run > 0 ? 100 * tool / run : 0, markers, static_cast<unsigned long long>(bytes),
-                path.c_str());
+  std::snprintf(
+      line, sizeof line, "%.0f calls of %u rank%s; tool %s s of %s s (%s %%)%s; %llu bytes in %s",
+      of_ranks.sum(&RankFacts::events), trace.world_size, trace.world_size == 1 ? "" : "s",
+      number_text(tool / ranks, 3).c_str(), number_text(run / ranks, 3).c_str(),
+      number_text(run > 0 ? 100 * tool / run : 0, 2).c_str(), markers,
+      static_cast<unsigned long long>(bytes), path.c_str());
   say_plain("%s", line);
 }
 
 namespace {
 
-/// MPI ends the program for an error on MPI_COMM_WORLD, unless it is told not to.
+/// The program's communicators keep the error handlers that they have, or have none: MPICH tells a
+/// handler that was never set from one that is the usual one, and duplicates inherit the
+/// difference. So an error here is MPI_COMM_WORLD's, as one in MPI_Init is; it is not asked for its
+/// handler, not even to give the same one back.
 bool make_communicators() {
-  MPI_Errhandler usual = MPI_ERRHANDLER_NULL;
-  if constexpr (!kSimulated) {  // SMPI has no handler to give back
-    PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &usual);
-    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  for (MPI_Comm& comm : g_comms) {
+    if (PMPI_Comm_dup(MPI_COMM_WORLD, &comm) != MPI_SUCCESS) comm = MPI_COMM_NULL;
+    if (comm == MPI_COMM_NULL) break;
+    if constexpr (!kSimulated) PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
   }
-  const bool made = PMPI_Comm_dup(MPI_COMM_WORLD, &g_comms[0]) == MPI_SUCCESS &&
-                    PMPI_Comm_dup(MPI_COMM_WORLD, &g_comms[1]) == MPI_SUCCESS;
-  if constexpr (!kSimulated) {
-    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, usual);
-    PMPI_Errhandler_free(&usual);
+  if (g_comms[1] != MPI_COMM_NULL) {
+    record::ask_on(g_comms[1]);
+    return true;
   }
-  if (made) return true;
   if (g_comms[0] != MPI_COMM_NULL) PMPI_Comm_free(&g_comms[0]);
   return false;
 }
@@ -345,6 +350,7 @@ std::unique_ptr<Tracer> make_tracer(Start& start, int rank, int size, bool threa
   reserve_space();
   const bool made = guarded([&] {
     started();
+    if (g_ready_unwinder != nullptr) g_ready_unwinder();
     const Status unwinder = callpath::Engine::start(start.settings.python);
     if (!unwinder && rank == 0)
       say(unwinder.error().message + "; calls are recorded without call paths");
@@ -389,10 +395,8 @@ bool all_begin(bool can, int rank, int size, const std::string& path) {
   return false;
 }
 
-}  // namespace
-
-void start_tracer(bool threaded, void (*prepare)(Tracer&)) {
-  if (present_tracer() != nullptr) return;
+/// Collective.
+void start_here(bool threaded, void (*prepare)(Tracer&)) {
   int rank = 0;
   int size = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -409,6 +413,7 @@ void start_tracer(bool threaded, void (*prepare)(Tracer&)) {
   PMPI_Bcast(&asks, 1, MPI_INT, 0, g_comms[0]);
   if (asks == 0 || !all_begin(made != nullptr, rank, size, start.path)) {
     made.reset();
+    record::ask_on(MPI_COMM_NULL);
     for (MPI_Comm& comm : g_comms) PMPI_Comm_free(&comm);
     return;
   }
@@ -420,17 +425,23 @@ void start_tracer(bool threaded, void (*prepare)(Tracer&)) {
   (has_fault() ? g_stopped : g_tracer).store(tracer, std::memory_order_release);
 }
 
+}  // namespace
+
+void start_tracer(bool threaded, void (*prepare)(Tracer&)) {
+  if (present_tracer() == nullptr) aside([&] { start_here(threaded, prepare); });
+}
+
 void note_untraced_session() {
   static bool said = false;
   int initialized = 0;
   PMPI_Initialized(&initialized);
   if (initialized != 0 || std::exchange(said, true) || !speaks_for_job()) return;
-  say("sessions without MPI_Init are not traced");
+  aside([] { say("sessions without MPI_Init are not traced"); });
 }
 
-void finish_tracer() {
-  Tracer* tracer = present_tracer();
-  if (tracer == nullptr) return;
+namespace {
+
+void finish_here(Tracer* tracer) {
   give_back_space();
   tracer->meet();
   {
@@ -441,18 +452,27 @@ void finish_tracer() {
   }
   if (!tracer->finish()) g_end_at = wait_for_others(*tracer);
   g_tool_gate.set(CollectivePhase::kNothing);
+  record::ask_on(MPI_COMM_NULL);
   for (MPI_Comm& comm : g_comms) PMPI_Comm_free(&comm);
   if (!tracer->recorder().threaded())
     delete tracer;  // else a thread may be asking whether it records
 }
 
-void abandon_tracer() {
-  Tracer* tracer = present_tracer();
-  if (tracer == nullptr) return;
+void abandon_here(Tracer* tracer) {
   const auto held = tracer->recorder().lock();  // other threads may be recording
   const bool recording = g_tracer.exchange(nullptr) != nullptr;
   const bool stopped = g_stopped.exchange(nullptr) != nullptr;
   if (recording || stopped) guarded([&] { tracer->leave_partial("MPI_Abort", false); });
+}
+
+}  // namespace
+
+void finish_tracer() {
+  if (Tracer* const tracer = present_tracer()) aside([&] { finish_here(tracer); });
+}
+
+void abandon_tracer() {
+  if (Tracer* const tracer = present_tracer()) aside([&] { abandon_here(tracer); });
 }
 
 }  // namespace chameleon::process

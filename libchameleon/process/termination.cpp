@@ -9,6 +9,7 @@
 
 #include <cerrno>
 
+#include "base/float_environment.h"
 #include "record/tool_gate.h"
 
 namespace chameleon::process {
@@ -56,6 +57,7 @@ void on_signal(int) {
 }
 
 void* watch(void*) {
+  const UsualFloats floats;  // those of the thread that began tracing were inherited
   while (::sem_wait(&g_asked) != 0 && errno == EINTR) {
   }
   end_process_at(g_leave());

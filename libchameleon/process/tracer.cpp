@@ -12,6 +12,7 @@
 #include "compress/merge.h"
 #include "flush/share_pieces.h"
 #include "process/say.h"
+#include "record/aside.h"
 
 namespace chameleon::process {
 
@@ -25,8 +26,10 @@ void flush_raw() {
   Tracer* tracer = present_tracer();
   if (tracer == nullptr) return;
   const auto held = tracer->recorder().lock();
-  tracer->recorder().streams().for_each([](Stream& stream) {
-    if (stream.raw != nullptr) std::fflush(stream.raw);
+  aside([&] {
+    tracer->recorder().streams().for_each([](Stream& stream) {
+      if (stream.raw != nullptr) std::fflush(stream.raw);
+    });
   });
 }
 
@@ -115,8 +118,12 @@ void Tracer::start_clock() {
 bool Tracer::progress_votes() {
   Tracer* const tracer = present_tracer();
   if (tracer == nullptr) return false;
-  const bool votes = tracer->online_.progress();
-  return tracer->found_.progress() || votes;
+  bool more = false;
+  aside([&] {
+    const bool votes = tracer->online_.progress();
+    more = tracer->found_.progress() || votes;
+  });
+  return more;
 }
 
 /// At the calls of this thread, which has the markers. Not in a simulation, where it would take
@@ -129,10 +136,12 @@ void Tracer::progress_beside() {
 }
 
 void Tracer::mark(const MarkerCall& call) {
-  if (call.kind == MarkerCall::Kind::kCollective) return see_collective(call);
-  if (settings_.markers == Markers::kOff || !markers_.source(call)) return;
-  if (found_.program_marks()) note_source("program", false);
-  mark();
+  aside([&] {
+    if (call.kind == MarkerCall::Kind::kCollective) return see_collective(call);
+    if (settings_.markers == Markers::kOff || !markers_.source(call)) return;
+    if (found_.program_marks()) note_source("program", false);
+    mark();
+  });
 }
 
 /// Of all ranks: it may be a marker that was found.

@@ -51,6 +51,18 @@ struct CommShape {
   bool valid = true;  ///< else there is no such communicator, and MPI refuses calls on it
 };
 
+/// The tool asks MPI about the program's handles on `own`, so that it calls no error handler of the
+/// program if a handle is of nothing. The program's call fails for that, and its handlers are
+/// neither called again nor asked for, set, or given back.
+void ask_on(MPI_Comm own);
+/// The program has an error handler of its own. Where that says that all is well, a call that
+/// failed looks like one that did not.
+void see_error_handler();
+/// Whether a handle is of something. A datatype of a call that succeeded does, unless there is
+/// such a handler.
+bool comm_exists(MPI_Comm comm);
+bool type_exists(MPI_Datatype type);
+
 inline bool has_all_ranks(MPI_Comm comm, int size) {
   if (comm == MPI_COMM_WORLD) return true;
   int all = 0, same = MPI_UNEQUAL;
@@ -62,7 +74,7 @@ inline bool has_all_ranks(MPI_Comm comm, int size) {
 inline CommShape query_comm(MPI_Comm comm) {
   CommShape shape;
   int inter = 0;
-  shape.valid = comm != MPI_COMM_NULL && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS;
+  shape.valid = comm_exists(comm) && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS;
   if (!shape.valid) return shape;
   PMPI_Comm_rank(comm, &shape.self);
   PMPI_Comm_size(comm, &shape.local);
@@ -72,9 +84,6 @@ inline CommShape query_comm(MPI_Comm comm) {
   shape.all = !shape.inter && has_all_ranks(comm, shape.local);
   return shape;
 }
-
-/// The same of a communicator that may not be one: no error handler of the program is called.
-CommShape query_unknown_comm(MPI_Comm comm);
 
 /// Neighbours a topology communicator names: first in, second out; third: dimensions.
 inline std::tuple<std::int64_t, std::int64_t, std::int64_t> query_topology(MPI_Comm comm) {

@@ -217,6 +217,7 @@ class CallRecord {
       Slots& slots = call_.objects.slots(kind);
       const std::uint64_t handle = this->template handle<I>();
       if constexpr (kind != Kind::kRequest) call_.objects.change();
+      if constexpr (kind == Kind::kErrhandler) see_error_handler();
       if constexpr (kind == Kind::kRequest && Call::kPosts) {
         value<I>() = slots.create(handle);
         post(call_, value<I>());

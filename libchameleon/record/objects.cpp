@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "base/float_environment.h"
+
 namespace chameleon::record {
 
 const CommShape& Objects::comm_shape(MPI_Comm comm) {
@@ -10,7 +12,8 @@ const CommShape& Objects::comm_shape(MPI_Comm comm) {
   if (cached_shape_ != nullptr && cached_comm_ == handle) return *cached_shape_;
   auto found = comms_.find(handle);
   if (found == comms_.end()) {
-    const CommShape shape = query_unknown_comm(comm);
+    const UsualSse floats;
+    const CommShape shape = query_comm(comm);
     if (!shape.valid) return no_comm_ = shape;  // the handle may come to stand for one
     found = comms_.emplace(handle, shape).first;
   }
@@ -47,7 +50,7 @@ std::int64_t Objects::type_bytes(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return 0;
   if (type != cached_type_) {
     MPI_Count bytes = 0;
-    PMPI_Type_size_x(type, &bytes);
+    if (type_exists(type)) PMPI_Type_size_x(type, &bytes);
     cached_type_ = type;
     cached_bytes_ = bytes;
   }

@@ -6,33 +6,36 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <new>
 
+#include "base/float_environment.h"
+#include "base/own_descriptor.h"
 #include "base/size_limit.h"
+#include "base/standard_error.h"
 #include "mpi/handles.h"
 
 namespace chameleon::record {
 namespace {
 
-/// fopen(path, "w") whose writes cannot end the process.
+/// fopen(path, "w") whose writes cannot end the process, nor go to a file of the program's.
 std::FILE* open_for_records(const std::string& path) {
-  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) return nullptr;
+  auto file = std::make_unique<OwnDescriptor>(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  if (!file->is_open()) return nullptr;
   cookie_io_functions_t functions{};
   functions.write = [](void* cookie, const char* data, std::size_t size) -> ssize_t {
     const NoSizeSignal guard;
-    const int file = static_cast<int>(reinterpret_cast<std::intptr_t>(cookie));
-    const ssize_t done = ::write(file, data, size);
+    const ssize_t done = ::write(static_cast<OwnDescriptor*>(cookie)->get(), data, size);
     return done < 0 ? 0 : done;
   };
   functions.close = [](void* cookie) {
-    return ::close(static_cast<int>(reinterpret_cast<std::intptr_t>(cookie)));
+    const std::unique_ptr<OwnDescriptor> closing(static_cast<OwnDescriptor*>(cookie));
+    return closing->close() ? 0 : -1;
   };
-  std::FILE* const made =
-      ::fopencookie(reinterpret_cast<void*>(static_cast<std::intptr_t>(file)), "w", functions);
-  if (made != nullptr) return made;
-  ::close(file);
-  throw std::bad_alloc();
+  std::FILE* const made = ::fopencookie(file.get(), "w", functions);
+  if (made == nullptr) throw std::bad_alloc();
+  static_cast<void>(file.release());
+  return made;
 }
 
 }  // namespace
@@ -42,10 +45,9 @@ std::FILE* open_raw_file(const std::string& folder, int rank, int size, std::uin
   const std::string path = folder + "/rank." + of + ".raw";
   std::FILE* const file = open_for_records(path);
   if (file == nullptr) {
-    std::fprintf(stderr,
-                 "chameleon: %s: cannot write raw records: %s; set CHAMELEON_RAW to a "
-                 "folder that exists\n",
-                 path.c_str(), std::strerror(errno));
+    const std::string reason = std::strerror(errno);
+    write_to_standard_error("chameleon: " + path + ": cannot write raw records: " + reason +
+                            "; set CHAMELEON_RAW to a folder that exists\n");
     return nullptr;
   }
   std::fprintf(file, "# chameleon raw 1\n# rank %d of %d\n", rank, size);
@@ -69,6 +71,7 @@ std::FILE* open_raw_file(const std::string& folder, int rank, int size, std::uin
 void write_raw_times(TimeAccount& times, const Stream& stream, std::uint64_t path,
                      std::uint64_t compute, std::uint64_t communication) {
   if (stream.raw == nullptr) return;
+  const UsualFloats floats;
   times.ns_per_tick();
   std::fprintf(stream.raw, "# spent %llu %llu %016llx\n",
                static_cast<unsigned long long>(times.ns(compute)),

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/recorder.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cstring>
-#include <exception>
 #include <set>
 
 #include "compress/pieces.h"
 #include "mpi/event_layout.h"
-#include "record/stack_room.h"
+#include "record/aside.h"
 
 namespace chameleon::record {
 
@@ -21,36 +18,6 @@ namespace {
 
 /// Fewer arrays stay.
 constexpr std::size_t kManyArrays = 1024;
-
-/// Runs `work` on a thread of its own while this one, whose stack is small, waits; if no thread
-/// can be had, here.
-template <class Work>
-void on_own_stack(Work work) {
-  pthread_t thread;
-  struct Job {
-    Work& work;
-    std::exception_ptr thrown;
-  } job{work, nullptr};
-  const auto run = [](void* given) -> void* {
-    auto& mine = *static_cast<Job*>(given);
-    try {
-      mine.work();
-    } catch (...) {
-      mine.thrown = std::current_exception();
-    }
-    return nullptr;
-  };
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const bool started = ::pthread_create(&thread, nullptr, run, &job) == 0;
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (started)
-    ::pthread_join(thread, nullptr);
-  else
-    work();
-  if (job.thrown) std::rethrow_exception(job.thrown);
-}
 
 TimeAccount::EffortMasks effort_masks(const RecordOptions& options) {
   TimeAccount::EffortMasks masks{};
@@ -112,16 +79,13 @@ std::optional<ValueBound> Recorder::value_bound() {
 }
 
 void Recorder::spill() {
+  aside([this] { fold_full_log(); });
+}
+
+void Recorder::fold_full_log() {
   const double scale = times_.ns_per_tick();
   const std::optional<ValueBound> bound = value_bound();
-  bool limited = false;
-  const auto fold = [&] {
-    limited = streams_.present().trace.spill(scale, bound ? &*bound : nullptr);
-  };
-  if (stack_left(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))) < kRoomToFold)
-    on_own_stack(fold);
-  else
-    fold();
+  const bool limited = streams_.present().trace.spill(scale, bound ? &*bound : nullptr);
   spills_.most_values = spills_.done(limited);
   streams_.present().unusual = true;
   forget_arrays();

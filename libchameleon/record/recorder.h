@@ -80,8 +80,11 @@ class Recorder {
   bool records(CallId call) const {
     return pauses_.load(std::memory_order_relaxed) == 0 && records_[static_cast<std::size_t>(call)];
   }
-  /// Signature of the stack from the frame that returns to `site` on.
-  std::uint64_t path(void* site) { return engine_.capture(site); }
+  /// Signature of the stack from the frame that returns to `site` on; from the present frame, or
+  /// from one that still exists, whose registers are given.
+  std::uint64_t path(void* site, const Registers* from = nullptr) {
+    return from == nullptr ? engine_.capture(site) : engine_.capture(site, *from);
+  }
   /// Appends an event that was there before with the same key, or gives false.
   template <class Record>
   [[gnu::always_inline]] bool append_again(Stream& stream, CallId call, std::uint64_t path,
@@ -150,6 +153,7 @@ class Recorder {
   friend void end_interval(Recorder& recorder, bool keeps);
 
   void spill();
+  void fold_full_log();
   void forget_arrays();
   void forget_closed_arrays();
   void learn_receives(Stream& stream, std::uint32_t number, const ReceiveRoom& room);

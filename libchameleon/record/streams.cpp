@@ -6,6 +6,7 @@
 
 #include "compress/merge.h"
 #include "mpi/platform.h"
+#include "record/aside.h"
 #include "record/raw_file.h"
 #include "record/thread_number.h"
 
@@ -82,10 +83,11 @@ void Streams::open_raw(Stream& stream) const {
 Stream* Streams::own() { return t_stream; }
 
 void Streams::enter() {
-  if (t_stream == nullptr) [[unlikely]] {
-    t_stream = &of(take_thread_number([] { t_stream = nullptr; }));
-    t_stream->unusual = true;
-  }
+  if (t_stream == nullptr) [[unlikely]]
+    aside([this] {
+      t_stream = &of(take_thread_number([] { t_stream = nullptr; }));
+      t_stream->unusual = true;
+    });
   present_ = t_stream;
 }
 

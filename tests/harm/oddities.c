@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // oddities MODE: what programs do around MPI that a tracer may break. Each mode checks itself;
 // rank 0 prints what it found, in words that do not change from run to run, and "done".
+// HARM_SETTING in the environment is what circumstances it works in (settings.h). As a library
+// (-DHARM_LIBRARY), MPI begins in its constructor and ends in its destructor.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
@@ -13,6 +15,8 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "settings.h"
 
 static int rank, ranks, wrong;
 
@@ -178,7 +182,11 @@ static void signals(void) {
 static void finalize_at_exit(void) {
   int finalized = 0;
   MPI_Finalized(&finalized);
-  if (!finalized) MPI_Barrier(MPI_COMM_WORLD), MPI_Finalize();
+  if (!finalized) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    before_finalize();
+    MPI_Finalize();
+  }
   MPI_Finalized(&finalized);
   if (rank == 0) printf("finalized at exit: %d\n", finalized);
   fflush(stdout);
@@ -326,17 +334,60 @@ static void flood(void) {
   }
 }
 
-int main(int argc, char** argv) {
-  const char* mode = argc > 1 ? argv[1] : "";
-#if MPI_VERSION >= 4
-  if (strcmp(mode, "sessions") == 0) return sessions();
-#endif
-  if (strcmp(mode, "signals") == 0) signals_before();
-  if (strcmp(mode, "atexit") == 0) atexit(finalize_at_exit);
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (argc > 2) room = (size_t)atol(argv[2]);
+/// Each marker may be a vote and a flush.
+static void mark(void) {
+  for (int i = 0; i < 60; ++i) {
+    for (int k = 0; k < 1 + i % 5; ++k) ring(k);
+    MPI_Pcontrol(0x43484d);
+  }
+}
+
+/// What is found to be a step of the program may become a marker, too.
+static void take_steps(void) {
+  for (int i = 0; i < 300; ++i) {
+    int sum = 0;
+    for (int k = 0; k < 2; ++k) ring(k);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    check(sum == ranks * (ranks - 1) / 2, "a sum");
+  }
+}
+
+/// An error of a duplicate is MPI_COMM_WORLD's to handle while the duplicate has no handler of its
+/// own, as long as nobody has given it one.
+static void inherit(void) {
+  MPI_Comm world, part, self;
+  MPI_Comm_dup(MPI_COMM_WORLD, &world);
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &part);
+  MPI_Comm_dup(MPI_COMM_SELF, &self);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const MPI_Comm all[] = {world, part, self};
+  for (int i = 0; i < 3; ++i) {
+    MPI_Comm comm = all[i];
+    const int code = MPI_Send(&rank, 1, MPI_INT, ranks + 5, 0, comm);
+    check(code != MPI_SUCCESS, "an error that is returned");
+    MPI_Comm_free(&comm);
+  }
+  MPI_Win window;
+  int memory = 0;
+  MPI_Win_create(&memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Win_free(&window);
+  // A handle of nothing: once, and the same answer the second time.
+  for (int i = 0; i < 2; ++i)
+    check(MPI_Barrier(MPI_COMM_NULL) != MPI_SUCCESS, "an error without a communicator");
+}
+
+static const char* mode = "";
+static const char* word = NULL;
+static int ended;
+
+static void end(void) {
+  before_finalize();
+  MPI_Finalize();
+  ended = 1;
+}
+
+static void work(void) {
   if (strcmp(mode, "longjmp") == 0) jumps();
   if (strcmp(mode, "callbacks") == 0) callbacks();
   if (strcmp(mode, "signals") == 0) signals();
@@ -344,13 +395,56 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "fork") == 0) forks();
   if (strcmp(mode, "deep") == 0) calls = 8000;
   if (strcmp(mode, "stack") == 0 || strcmp(mode, "deep") == 0) small_stack();
-  if (strcmp(mode, "vanish") == 0 && argc > 2) remove_folder(argv[2]);
+  if (strcmp(mode, "vanish") == 0 && word != NULL) remove_folder(word);
   if (strcmp(mode, "limit") == 0) limit_files(), flood();
   if (strcmp(mode, "flood") == 0) flood();
+  if (strcmp(mode, "few") == 0) calls = 3000, call();
+  if (strcmp(mode, "markers") == 0) mark();
+  if (strcmp(mode, "steps") == 0) take_steps();
+  if (strcmp(mode, "inherit") == 0) inherit();
   for (int i = 0; i < 10; ++i) ring(9);
+  if (strcmp(mode, "ends") == 0) call(), end();
+  if (strcmp(mode, "aborts") == 0) call(), MPI_Abort(MPI_COMM_WORLD, 5);
+}
+
+static void begin(int argc, char** argv) {
+  mode = argc > 1 ? argv[1] : "";
+  word = argc > 2 ? argv[2] : NULL;
+  if (strcmp(mode, "signals") == 0) signals_before();
+  if (strcmp(mode, "atexit") == 0) atexit(finalize_at_exit);
+  before_init();
+  int provided = 0;
+  if (is_setting("thread"))
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  else
+    MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (word != NULL) room = (size_t)atol(word);
+  after_init();
+  do_work(work);
   if (strcmp(mode, "atexit") == 0) exit(wrong);
-  MPI_Finalize();
+}
+
+static int finish(void) {
+  if (!ended) end();
   after_finalize();
+  after_end();
   if (rank == 0) puts("done");
+  fflush(stdout);
   return wrong;
 }
+
+#ifdef HARM_LIBRARY
+__attribute__((constructor)) static void at_load(int argc, char** argv) { begin(argc, argv); }
+__attribute__((destructor)) static void at_unload(void) { finish(); }
+int oddities(void) { return wrong; }
+#else
+int main(int argc, char** argv) {
+#if MPI_VERSION >= 4
+  if (argc > 1 && strcmp(argv[1], "sessions") == 0) return sessions();
+#endif
+  begin(argc, argv);
+  return finish();
+}
+#endif

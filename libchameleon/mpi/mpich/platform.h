@@ -26,4 +26,20 @@ inline std::int64_t status_bytes(const MPI_Status& status) {
          static_cast<std::uint32_t>(status.count_lo);
 }
 
+/// Whether a handle is a communicator's. A call on `own` says so, whose error handler is the
+/// tool's. The bits of a handle have its kind, and are part of the ABI. If they are wrong, MPICH
+/// would call the handler of MPI_COMM_WORLD all the same.
+inline bool is_communicator(MPI_Comm comm, MPI_Comm own) {
+  const auto bits = static_cast<std::uint32_t>(comm);
+  int result = 0;
+  return bits >> 30 != 0 && (bits >> 26 & 0xf) == 1 &&
+         PMPI_Comm_compare(own, comm, &result) == MPI_SUCCESS;
+}
+inline bool is_datatype(MPI_Datatype type, MPI_Comm own) {
+  const auto bits = static_cast<std::uint32_t>(type);
+  int size = 0;
+  return bits >> 30 != 0 && (bits >> 26 & 0xf) == 3 &&
+         PMPI_Pack_size(0, type, own, &size) == MPI_SUCCESS;
+}
+
 }  // namespace chameleon::mpi

@@ -37,4 +37,11 @@ inline std::int64_t status_bytes(const MPI_Status& status) {
   return static_cast<std::int64_t>(status._ucount);
 }
 
+/// Whether a handle is a communicator's. MPI_Comm_c2f calls no error handler.
+inline bool is_communicator(MPI_Comm comm, MPI_Comm /*own*/) { return PMPI_Comm_c2f(comm) >= 0; }
+inline bool is_datatype(MPI_Datatype type, MPI_Comm own) {
+  int size = 0;
+  return type != nullptr && PMPI_Pack_size(0, type, own, &size) == MPI_SUCCESS;
+}
+
 }  // namespace chameleon::mpi
