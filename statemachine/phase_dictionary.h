@@ -63,10 +63,16 @@ class PhaseDictionary {
       found->clusters = std::move(clusters);
   }
 
-  /// Phases that have these clusters have none any more: leads are elected when they return.
-  void forget(const Clusters& clusters) {
+  /// Phases that have these clusters have others from here on. With null they have none any more:
+  /// leads are elected when they return.
+  void replace(const Clusters& clusters, const Clusters& by) {
     for (Entry& entry : entries_)
-      if (entry.clusters == clusters) entry.clusters = nullptr;
+      if (entry.clusters == clusters) entry.clusters = by;
+  }
+  /// Whether some phase has these clusters.
+  bool has(const Clusters& clusters) const {
+    return std::any_of(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(size_),
+                       [&](const Entry& entry) { return entry.clusters == clusters; });
   }
 
   std::size_t size() const { return size_; }

@@ -32,11 +32,12 @@ enum class Action : std::uint8_t {
   kJoinAndFlush,        ///< as kJoin, then flush under the current clusters; clusters stay
   kFlushHistory,        ///< every rank keeps `open`; cluster and merge the history, elect no leads
   kFlushAndElect,       ///< as kFlushAndKeep, then cluster, merge and elect by this interval
-  kTake,                ///< the phase's clusters hold again: what ranks kept in AT is flushed as
-                        ///< history if others will be represented from here on; then as kJoin
-  kTakeAndFlush,        ///< as kTake, then flush under the phase's clusters
-  kSwitch,              ///< the phase's clusters take the place of the current ones, under which
-                        ///< `partial` is flushed if it represents others; then as kJoin
+  kTake,                ///< the phase's clusters hold again, but every rank keeps its intervals, as
+                        ///< it did in AT, until a flush is due
+  kTakeAndFlush,        ///< as kTake, then flush the history
+  kSwitch,              ///< as kJoin, if the current clusters serve this phase too. Else they and
+                        ///< the phase's become joint ones, before which `partial` is flushed if it
+                        ///< represents others. Too many: every rank keeps until a flush is due
   kSwitchAndFlush,      ///< as kSwitch, then flush under the phase's clusters
   kStandAlone,          ///< as kJoin, but ranks that stray, and the ranks of leads that do, keep
                         ///< `open`. If they dropped intervals, `partial` is flushed first
@@ -46,10 +47,12 @@ enum class Action : std::uint8_t {
 };
 
 /// Whether ranks wait for each other in it: they flush, or may. In kStandAlone they do only if a
-/// rank that strays has dropped intervals.
+/// rank that strays has dropped intervals, and in kSwitch if leads hold something for others and
+/// are to lead other ranks.
 constexpr bool is_collective(Action action) {
   return action != Action::kRemember && action != Action::kJoin && action != Action::kKeep &&
-         action != Action::kStandAlone && action != Action::kFinish && action != Action::kStop;
+         action != Action::kTake && action != Action::kStandAlone && action != Action::kFinish &&
+         action != Action::kStop;
 }
 
 /// How many ranks stray: their Call-Path is not that by which they were clustered or, without

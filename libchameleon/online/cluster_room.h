@@ -5,7 +5,9 @@
 /// first marker: to keep clusters takes no memory that could be missing. 68 empty clusterings, some
 /// 5 KiB.
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
@@ -24,6 +26,13 @@ class ClusterRoom {
     for (auto& one : all_) one = std::make_shared<cluster::Clustering>();
   }
 
+  static constexpr std::size_t kRoom = Phases::kMost + 4;
+
+  /// Below `kRoom`.
+  std::size_t place(const Clusters& clusters) const {
+    return static_cast<std::size_t>(std::find(all_.begin(), all_.end(), clusters) - all_.begin());
+  }
+
   /// There is always a free one: others are in the dictionary, the present ones, or taken out of
   /// the dictionary to become these.
   Clusters hold(cluster::Clustering&& clusters) {
@@ -36,7 +45,7 @@ class ClusterRoom {
   }
 
  private:
-  std::array<std::shared_ptr<cluster::Clustering>, Phases::kMost + 4> all_;
+  std::array<std::shared_ptr<cluster::Clustering>, kRoom> all_;
 };
 
 }  // namespace chameleon::online

@@ -166,8 +166,10 @@ class Online {
   void set_aside(bool represented);
   void join();
   void drop();
-  void elect();
+  void elect(std::uint64_t phase);
   void take(Action action, std::uint64_t phase);
+  void take_clusters(Clusters clusters);
+  Clusters joint_with(const Clusters& clusters);
   void settle_at(std::uint32_t rank, Member& member);
   void settled();
   void stand_alone(const StrayRanks& strays);
@@ -216,12 +218,17 @@ class Online {
   }
   bool deferred() const { return options_.voting == Voting::kDeferred; }
   /// What leads hold stands for what others dropped.
-  bool represents() const { return machine_.state() == State::kLead && !lossless(); }
-  bool keeps_in_lead(std::uint32_t rank, const Member& member) const;
-  /// What these ranks dropped so far is to be flushed before they keep what they do.
-  bool flushes_for(const StrayRanks& strays) const {
-    return !lossless() && strays.begins() && progress_.since_flush > 1;  // else C left nothing
+  bool represents() const {
+    return machine_.state() == State::kLead && !lossless() && !progress_.all_keep;
   }
+  bool keeps_in_lead(std::uint32_t rank, const Member& member) const;
+  /// What leads hold for others is to be flushed before other clusters hold.
+  bool holds_for_others() const {
+    return !lossless() && !progress_.all_keep && progress_.since_flush > 1;  // else C left nothing
+  }
+  bool waits_for_all(Action action, const Ballot& all);
+  /// What these ranks dropped so far is to be flushed before they keep what they do.
+  bool flushes_for(const StrayRanks& strays) const { return holds_for_others() && strays.begins(); }
   /// The interval about which something is being decided.
   const ClosedAt& closed_at() const {
     return progress_.undecided[progress_.decided % kMostUndecided];
@@ -282,12 +289,15 @@ class Online {
     /// nothing about it if what it asks for needs them.
     std::uint32_t carried_out = 0;
     std::array<ClosedAt, kMostUndecided> undecided;
-    std::uint64_t since_flush = 0;  ///< markers
-    std::uint64_t flushed_ns = 0;   ///< when the last flush began
-    std::uint64_t flush_ns = 0;     ///< that it took
-    unsigned early = 0;             ///< flushes for ranks that stray, since one that was due
-    std::uint64_t intervals = 0;    ///< since not all are recorded
-    bool due = false;               ///< a flush, at the last marker, whatever had changed
+    std::uint64_t since_flush = 0;     ///< markers
+    std::uint64_t flushed_ns = 0;      ///< when the last flush began
+    std::uint64_t flush_ns = 0;        ///< that it took
+    unsigned early = 0;                ///< flushes for ranks that stray, since one that was due
+    std::size_t phases = 0;            ///< seen for the first time, up to what the dictionary has
+    std::size_t phases_unflushed = 0;  ///< of these: each is worth a flush that is not due
+    bool all_keep = false;             ///< every rank keeps its intervals until a flush is due
+    std::uint64_t intervals = 0;       ///< since not all are recorded
+    bool due = false;                  ///< a flush, at the last marker, whatever had changed
     bool settled = false;   ///< the current clusters are newer than the ballots of the last vote
     bool regained = false;  ///< the frequency has just changed: intervals cannot be compared
     bool gave_up = false;

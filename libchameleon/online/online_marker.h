@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "cluster/joint.h"
 #include "online/online.h"
 
 namespace chameleon::online {
@@ -76,9 +77,8 @@ bool Online<World>::conclude(const std::optional<Ballot>& all, double patience,
   const Decision decision = decide(*all);
   const bool measures =
       decision.action != Action::kStop && intervals_.effort.closes(machine_.acted());
-  const bool waits = is_collective(decision.action) ||
-                     (decision.action == Action::kStandAlone && flushes_for(all->strays));
-  if (deferred() && (measures || waits) && !all_are_here(patience, missing)) {
+  if (deferred() && (measures || waits_for_all(decision.action, *all)) &&
+      !all_are_here(patience, missing)) {
     set_aside(represented);
     give_up(missing);
     return false;
@@ -93,6 +93,15 @@ bool Online<World>::conclude(const std::optional<Ballot>& all, double patience,
   if (decision.action == Action::kStop) return false;
   ++progress_.carried_out;
   return true;
+}
+
+/// Whether ranks meet in what is to be done.
+template <class World>
+bool Online<World>::waits_for_all(Action action, const Ballot& all) {
+  if (action == Action::kStandAlone) return flushes_for(all.strays);
+  if (action == Action::kSwitch)
+    return holds_for_others() && clusters_.phases.clusters(all.vote.phase()) != clusters_.current;
+  return is_collective(action);
 }
 
 /// Before markers stop, if leads represent others: what they hold for others must not mix with what
@@ -149,8 +158,12 @@ Decision Online<World>::decide(const Ballot& all) {
   // An interval that had been closed before the last flush was in it.
   const bool flushed = progress_.decided < progress_.flushed;
   progress_.due = (at_once && many_markers()) || (vote.due() > 0 && !flushed);
-  const Decision decision =
-      machine_.step(vote, progress_.due, clusters_.phases.recall(vote.phase()), astray(all));
+  const statemachine::Recall recall = clusters_.phases.recall(vote.phase());
+  if (recall == statemachine::Recall::kNew && progress_.phases < Phases::kMost) {
+    ++progress_.phases;
+    ++progress_.phases_unflushed;
+  }
+  const Decision decision = machine_.step(vote, progress_.due, recall, astray(all));
   ++progress_.since_flush;
   note(decision, vote);
   say_fault(vote.faults());
@@ -185,13 +198,15 @@ void Online<World>::perform(Action action, const Ballot& all) {
     case Action::kFlushAndElect: flush_represented(); [[fallthrough]];
     case Action::kClusterAndElect:
       join();
-      if (!lossless() || progress_.due) flush_history();
-      elect();
-      return clusters_.phases.keep(phase, clusters_.current);
+      if (progress_.due || (!lossless() && progress_.phases_unflushed > 0))
+        flush_history();
+      else
+        progress_.all_keep = true;
+      return elect(phase);
     case Action::kFlushAndKeep:
       flush_represented();
       join();
-      if (lossless() && progress_.due) flush_history();
+      if (progress_.due && progress_.since_flush > 0) flush_history();  // nothing was flushed
       return;
     case Action::kJoin: return drop();
     case Action::kJoinAndFlush: drop(); return flush_due();
@@ -200,45 +215,79 @@ void Online<World>::perform(Action action, const Ballot& all) {
     case Action::kTake:
     case Action::kSwitch: return take(action, phase);
     case Action::kTakeAndFlush:
-    case Action::kSwitchAndFlush: take(action, phase); return flush();
+    case Action::kSwitchAndFlush: take(action, phase); return flush_due();
   }
 }
 
 /// What leads hold for others, before other clusters hold.
 template <class World>
 void Online<World>::flush_represented() {
-  if (!lossless() && progress_.since_flush > 1) flush();  // else C left nothing
+  if (holds_for_others()) flush();
 }
 
-/// The phase's clusters hold again, also for the interval that ended; what was kept before does not
-/// belong to them.
+/// The phase's clusters hold again, also for the interval that ended. If they are the current ones,
+/// leads go on. If what was kept before does not belong to them, every rank keeps what it does
+/// until a flush is due, so that phases which take turns cost no flush each.
 template <class World>
 void Online<World>::take(Action action, std::uint64_t phase) {
   Clusters taken = clusters_.phases.clusters(phase);  // before a flush that may forget them
-  if (action == Action::kSwitch || action == Action::kSwitchAndFlush)
+  const bool switches = action == Action::kSwitch || action == Action::kSwitchAndFlush;
+  if (!switches) progress_.all_keep = true;  // what they kept in AT is not flushed
+  if (taken != clusters_.current) {
     flush_represented();
-  else if (!lossless())
-    flush_history();
-  clusters_.current = std::move(taken);
+    const Clusters both = joint_with(taken);
+    if (both == nullptr) progress_.all_keep = true;
+    take_clusters(both != nullptr ? both : std::move(taken));
+  }
   votes_.map(members_, [&](std::uint32_t rank, Member& member) { settle_at(rank, member); });
   settled();
   drop();
   progress_.since_flush = std::max<std::uint64_t>(progress_.since_flush, 1);  // leads hold it
 }
 
-/// The current clusters are those of a rank's interval that ended.
+/// From here on. Who strayed from the former ones keeps its own no longer.
+template <class World>
+void Online<World>::take_clusters(Clusters clusters) {
+  clusters_.current = std::move(clusters);
+  progress_.early = 0;
+  votes_.map(members_, [](std::uint32_t, Member& member) { member.keeps_own = false; });
+}
+
+/// Clusters that serve all phases of these and of the current ones, which have them from here on;
+/// null if there are none: the current ones are of no phase any more, or too few ranks would be
+/// alike in all of these phases. All ranks find the same. One without memory for them has none,
+/// which is its failure.
+template <class World>
+typename Online<World>::Clusters Online<World>::joint_with(const Clusters& clusters) {
+  const Clusters current = clusters_.current;
+  if (lossless() || !clusters_.phases.has(current)) return nullptr;
+  const std::size_t k = options_.cluster.k;
+  const std::size_t most = k == cluster::kUnbounded
+                               ? votes_.size()
+                               : std::max({2 * k, clusters->size(), current->size()});
+  if (cluster::joint_size(*clusters, *current, most) == 0) return nullptr;
+  Clustering joint;
+  note_failure(attempt([&] { joint = cluster::joint(*clusters, *current); }));
+  const Clusters both = clusters_.room.hold(std::move(joint));
+  const std::size_t place = clusters_.room.place(both);
+  votes_.map(members_, [&](std::uint32_t, Member& member) {
+    member.alone[place] =
+        member.alone[clusters_.room.place(clusters)] || member.alone[clusters_.room.place(current)];
+  });
+  clusters_.phases.replace(current, both);
+  clusters_.phases.replace(clusters, both);
+  return both;
+}
+
+/// A rank's interval that ended is of a phase of the current clusters.
 template <class World>
 void Online<World>::settle_at(std::uint32_t rank, Member& member) {
-  const ClosedInterval& interval = undecided(member).interval;
-  member.settled = phase_hash(rank, interval);
-  member.stands_alone = stands_alone(interval);
-  member.keeps_own = false;
+  member.settled = phase_hash(rank, undecided(member).interval);
 }
 
 template <class World>
 void Online<World>::settled() {
   progress_.settled = true;
-  progress_.early = 0;
 }
 
 /// Who strays keeps the interval, and so do the ranks of a lead that strays. What they dropped is
@@ -250,13 +299,12 @@ void Online<World>::stand_alone(const StrayRanks& strays) {
   if (flushes_for(strays)) {
     flush();
     progress_.since_flush = 1;  // leads hold the interval
-    ++progress_.early;
+    progress_.all_keep = ++progress_.early >= kMostEarly;
   }
   if (!lossless())
     votes_.map(members_, [&](std::uint32_t rank, Member& member) {
       const SubCluster* mine = clusters_.current->find(rank);
       member.keeps_own = member.keeps_own || undecided(member).astray ||
-                         progress_.early >= kMostEarly ||
                          (mine != nullptr && strays.may_have(mine->lead));
     });
   drop();
@@ -265,7 +313,11 @@ void Online<World>::stand_alone(const StrayRanks& strays) {
 /// From here on leads trace for all ranks of their clusters again that do not stray.
 template <class World>
 void Online<World>::flush_due() {
-  flush();
+  if (!lossless() && progress_.all_keep)
+    flush_history();
+  else
+    flush();
+  progress_.all_keep = false;
   progress_.early = 0;
   votes_.map(members_, [](std::uint32_t, Member& member) { member.keeps_own = false; });
 }
@@ -319,13 +371,16 @@ void Online<World>::drop() {
 
 template <class World>
 bool Online<World>::keeps_in_lead(std::uint32_t rank, const Member& member) const {
-  if (lossless() || member.stands_alone || member.keeps_own) return true;
+  if (lossless() || progress_.all_keep || member.keeps_own ||
+      member.alone[clusters_.room.place(clusters_.current)])
+    return true;
   const SubCluster* mine = clusters_.current->find(rank);
   return mine == nullptr || mine->lead == rank;
 }
 
+/// By the interval that ended. If the phases before have clusters, those that serve them too.
 template <class World>
-void Online<World>::elect() {
+void Online<World>::elect(std::uint64_t phase) {
   auto signatures = votes_.map(members_, [&](std::uint32_t rank, Member& member) {
     SignatureVector signature = undecided(member).interval.signature;
     if (member.differs != 0) signature.tell_apart(member.differs);
@@ -334,7 +389,14 @@ void Online<World>::elect() {
     if (member.rank->failed()) throw std::bad_alloc();  // it has no signature
     return signature;
   });
-  clusters_.current = clusters_.room.hold(cluster(votes_, std::move(signatures)));
+  const Clusters elected = clusters_.room.hold(cluster(votes_, std::move(signatures)));
+  clusters_.phases.keep(phase, elected);
+  const std::size_t place = clusters_.room.place(elected);
+  votes_.map(members_, [&](std::uint32_t, Member& member) {
+    member.alone[place] = stands_alone(undecided(member).interval);
+  });
+  const Clusters both = joint_with(elected);
+  take_clusters(both != nullptr ? both : elected);
   settled();
   heed(votes_);
   ++facts_.clusterings;
@@ -381,7 +443,7 @@ void Online<World>::flush() {
   merge(*clusters_.current,
         [&](std::uint32_t rank, const Member& member) { return keeps_in_lead(rank, member); });
   note_failure(attempt([&] {
-    if (keeper_.found_differing()) clusters_.phases.forget(clusters_.current);
+    if (keeper_.found_differing()) clusters_.phases.replace(clusters_.current, nullptr);
   }));
 }
 
@@ -390,6 +452,7 @@ template <class Keeps>
 void Online<World>::merge(const Clustering& clustering, Keeps keeps) {
   if (aside_) return;  // what a flush left comes first, in MPI_Finalize
   progress_.since_flush = 0;
+  if (progress_.phases_unflushed > 0) --progress_.phases_unflushed;
   progress_.flushed_ns = elapsed_ns();
   progress_.flushed = progress_.closed;
   ++facts_.flushes;  // what is left on SIGTERM from here on comes after this one
@@ -422,6 +485,7 @@ Clustering Online<World>::cluster_histories(bool elects) {
 /// merged under clusters of their own.
 template <class World>
 void Online<World>::flush_history() {
+  progress_.all_keep = false;
   if (aside_) return;
   // If nothing may be lost, nobody is represented by anybody.
   merge_histories(lossless() ? Clustering() : cluster_histories(false));

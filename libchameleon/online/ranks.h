@@ -4,11 +4,13 @@
 /// The ranks that a world has here: its own, or all of them. What happens to one is done to each.
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <utility>
 
 #include "cluster/effort_sums.h"
 #include "online/ballot.h"
+#include "online/cluster_room.h"
 #include "online/rank.h"
 
 namespace chameleon::online {
@@ -36,10 +38,11 @@ struct Member {
   std::uint64_t differs = 0;        ///< not 0: it was found to differ from its lead, by doing this
   std::uint32_t time_class = 0;     ///< of its first stream, when times were last gathered
   RankEfforts efforts;              ///< in the present effort window
-  bool stands_alone = false;        ///< nobody can represent it since leads were elected
-  bool keeps_own = false;           ///< it, or its lead, strayed since a flush that was due
-  bool over = false;                ///< its last interval was closed, in MPI_Finalize
-  bool keeps_history = false;       ///< nor what it did since its last share
+  /// By the place of clusters in their room: nobody can represent it in one of their phases.
+  std::bitset<ClusterRoom::kRoom> alone;
+  bool keeps_own = false;      ///< it, or its lead, strayed since a flush that was due
+  bool over = false;           ///< its last interval was closed, in MPI_Finalize
+  bool keeps_history = false;  ///< nor what it did since its last share
 };
 
 template <class World>

@@ -5,10 +5,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <random>
 #include <set>
 
 #include "cluster/by_signatures.h"
+#include "cluster/joint.h"
 #include "world/virtual_world.h"
 
 using namespace chameleon;
@@ -391,4 +393,58 @@ TEST_CASE("a million virtual ranks") {
   CHECK(traffic.messages == 2 * ((1U << 20) - 1));
   CHECK(traffic.depth == 40);
   CHECK(taken.count() < 60);
+}
+
+namespace {
+
+/// Ranks 0 to `size` - 1, one main cluster, a sub-cluster for each value of `of`.
+template <class F>
+Clustering clusters_by(std::uint32_t size, F of, std::uint64_t call_path = 1) {
+  std::map<std::uint32_t, SubCluster> found;
+  for (std::uint32_t rank = 0; rank < size; ++rank) {
+    SubCluster& one = found[of(rank)];
+    if (one.ranks.empty()) one.lead = rank;
+    one.ranks.insert(rank);
+  }
+  Clustering all;
+  all.main.push_back({call_path, {}});
+  for (auto& [key, one] : found) all.main.front().clusters.push_back(one);
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("joint clusters have the ranks that are together in both, and a lead of their own") {
+  const std::uint32_t size = GENERATE(1, 7, 64);
+  const auto a = GENERATE(1U, 2U, 3U, 5U), b = GENERATE(1U, 2U, 4U);
+  const Clustering before = clusters_by(size, [&](std::uint32_t rank) { return rank % a; });
+  const Clustering now = clusters_by(
+      size, [&](std::uint32_t rank) { return rank / 2 % b; }, 2);
+  const std::size_t clusters = joint_size(now, before, size);
+  REQUIRE(clusters > 0);
+  CHECK(joint_size(now, before, clusters) == clusters);
+  CHECK(joint_size(now, before, clusters - 1) == 0);
+  const Clustering both = joint(now, before);
+  check_partition(both, size);
+  CHECK(both.size() == clusters);
+  CHECK(both.main.front().call_path == 2);
+  for (std::uint32_t one = 0; one < size; ++one) {
+    const SubCluster* const mine = both.find(one);
+    REQUIRE(mine != nullptr);
+    CHECK(mine->ranks.contains(mine->lead));
+    for (std::uint32_t other = 0; other < size; ++other)
+      CHECK(mine->ranks.contains(other) ==
+            (now.find(one) == now.find(other) && before.find(one) == before.find(other)));
+  }
+  // A lead goes on where it can, since it has traced for its ranks so far.
+  for (const std::uint32_t lead : before.leads()) CHECK(both.find(lead)->lead == lead);
+}
+
+TEST_CASE("there are no joint clusters where no reading of partners holds in both phases") {
+  Clustering now = clusters_by(4, [](std::uint32_t) { return 0; });
+  Clustering before = now;
+  now.main.front().clusters.front().mixed_holds = false;
+  CHECK(joint_size(now, before, 4) == 1);
+  before.main.front().clusters.front().relative_holds = false;
+  CHECK(joint_size(now, before, 4) == 0);
 }

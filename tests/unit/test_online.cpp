@@ -251,33 +251,72 @@ TEST_CASE("ranks that change places are another phase: its clusters are of ranks
   }
 }
 
-TEST_CASE("exact does not flush at a switch, which lead has to") {
-  const auto writes = [](Fidelity fidelity) {
-    Job job(4, fidelity);
-    for (int i = 0; i < 20; ++i) play(job, i % 2 == 0 ? 'A' : 'B');
-    const int count = job.output.writes;
-    job.end();
-    return count;
+TEST_CASE("phases that take turns cost a flush each, and none at a switch") {
+  const Fidelity fidelity = GENERATE(Fidelity::kExact, Fidelity::kChecked, Fidelity::kLead);
+  const Voting voting = GENERATE(Voting::kBlocking, Voting::kDeferred);
+  const auto flush_every = static_cast<std::uint64_t>(GENERATE(50, 1000));
+  const std::string order =
+      GENERATE(std::string("AB"), std::string("AAB"), std::string("ABCD"), std::string("AAAABBBB"),
+               some_order("ABC", 200, 3), some_order("ABCD", 200, 4));
+  INFO(fidelity_name(fidelity) << ", " << order << ", every " << flush_every);
+  Job job(8, fidelity, flush_every);
+  job.options.voting = voting;
+  for (std::size_t i = 0; i < 200; ++i) play(job, order[i % order.size()]);
+  const std::size_t phases = std::set<char>(order.begin(), order.end()).size();
+  const std::size_t due = 200 / flush_every;
+  CHECK(static_cast<std::size_t>(job.output.writes) <=
+        due + (fidelity == Fidelity::kExact ? 0 : phases));
+  job.end();
+  std::size_t dropped = 0;
+  for (int rank = 0; rank < 8; ++rank) {
+    const ScriptedRank& mine = *job.ranks[static_cast<std::size_t>(rank)];
+    dropped += mine.dropped();
+    const Stream found = expand(job.output.trace, rank);
+    REQUIRE(found.size() == mine.whole().size());
+    for (std::size_t at = 0; at < found.size(); ++at)
+      CHECK(found[at].path == mine.whole()[at].path);
+    check_declared(job.output.trace, rank, mine.whole());
+  }
+  CHECK((dropped > 0) == (fidelity != Fidelity::kExact));
+}
+
+TEST_CASE("phases with too many joint clusters flush no more often than twice what is due") {
+  // Who is with whom differs from phase to phase: no two ranks are together in all of them.
+  const Fidelity fidelity = GENERATE(Fidelity::kChecked, Fidelity::kLead);
+  ClusterOptions clusters;
+  clusters.k = 2;
+  Job job(VirtualWorld(64), fidelity, 20, clusters);
+  const auto step = [&](std::size_t phase) {
+    for (std::size_t rank = 0; rank < 64; ++rank)
+      job.ranks[rank]->call(10 * (phase + 1) + (rank >> (2 * phase) & 3));
+    job.online->mark();
   };
-  CHECK(writes(Fidelity::kExact) == 0);      // nobody stands for anybody, and nothing is due
-  CHECK(writes(Fidelity::kLead) == 2 + 15);  // and one a switch, but the first: C left nothing
+  for (std::size_t i = 0; i < 120; ++i) step(i % 3);
+  CHECK(job.output.writes <= 3 + 2 * 120 / 20);
+  job.end();
+  for (int rank = 0; rank < 64; ++rank) {
+    const Stream found = expand(job.output.trace, rank);
+    const Stream& whole = job.ranks[static_cast<std::size_t>(rank)]->whole();
+    REQUIRE(found.size() == whole.size());
+    for (std::size_t at = 0; at < found.size(); ++at) CHECK(found[at].path == whole[at].path);
+  }
 }
 
 TEST_CASE("clusters in which ranks were found to differ are made anew when the phase returns") {
   ClusterOptions clusters;
   clusters.further = kFurtherSignatures;
-  Job job(VirtualWorld(6), Fidelity::kChecked, 100, clusters);
+  Job job(VirtualWorld(6), Fidelity::kChecked, 6, clusters);
   for (const char phase : std::string("AABBAA")) play(job, phase);
   CHECK(job.online->facts().clusterings == 2);
   for (const int rank : {3, 5}) job.ranks[static_cast<std::size_t>(rank)]->differ_by(77);
-  play(job, 'B');  // flushes A
+  for (const char phase : std::string("BABA")) play(job, phase);  // and a flush
   CHECK(job.online->facts().clusterings == 2);
-  play(job, 'A');
-  CHECK(job.online->facts().clusterings == 3);
+  for (const char phase : std::string("BABA")) play(job, phase);
+  CHECK(job.online->facts().clusterings == 4);  // of each phase
   CHECK(job.online->facts().clusters.size() == 2);
   for (const int rank : {3, 5}) job.ranks[static_cast<std::size_t>(rank)]->differ_by(77);
-  for (const char phase : std::string("BABA")) play(job, phase);
-  CHECK(job.online->facts().clusterings == 3);  // those ranks were known to differ
+  for (const char phase : std::string("BABABABABABA")) play(job, phase);
+  CHECK(job.online->facts().clusterings == 4);  // those ranks were known to differ
   job.end();
 }
 

@@ -53,6 +53,7 @@ TEST_CASE("in all fidelities deferred votes come to what waiting votes come to",
   const bool apart = script.below(2) == 0;
   const std::uint32_t markers = script.below(60);
   std::uint32_t steady = 0;
+  bool asks = false;  // some rank for a flush, about which a deferred vote decides later
   for (std::uint32_t i = 0; i < markers; ++i) {
     const std::uint32_t before =
         std::exchange(phase, script.below(5) == 0 ? script.below(4) : phase);
@@ -62,6 +63,7 @@ TEST_CASE("in all fidelities deferred votes come to what waiting votes come to",
     const bool fails = script.below(60) == 0 && script.fidelity == Fidelity::kExact && steady > 1 &&
                        waited.back() == State::kLead,
                holds = script.below(20) == 0, late = script.below(20) == 0;
+    asks = asks || (rank < waits.ranks.size() && (holds || late));
     for (Job* job : {&waits, &goes}) {
       work(*job, phase, apart);
       if (rank < job->ranks.size()) {
@@ -86,7 +88,7 @@ TEST_CASE("in all fidelities deferred votes come to what waiting votes come to",
   }
   for (std::size_t rank = 0; rank < waits.ranks.size(); ++rank) {
     CHECK(same(waits.ranks[rank]->whole(), goes.ranks[rank]->whole()));
-    CHECK(waits.ranks[rank]->dropped() == goes.ranks[rank]->dropped());
+    if (!asks) CHECK(waits.ranks[rank]->dropped() == goes.ranks[rank]->dropped());
     const auto one = static_cast<int>(rank);
     CHECK(same(expand(waits.output.trace, one), expand(goes.output.trace, one)));
     if (script.fidelity == Fidelity::kExact && !waits.ranks[rank]->failed())

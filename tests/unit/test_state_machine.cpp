@@ -270,7 +270,7 @@ TEST_CASE("the dictionary of phases is bounded, and who was not seen for longest
 
   phases.keep(5000, std::make_shared<const int>(1));  // of none that is in it
   CHECK(phases.clusters(5000) == nullptr);
-  phases.forget(phases.clusters(1));
+  phases.replace(phases.clusters(1), nullptr);
   CHECK(phases.recall(1) == Recall::kSeen);
   CHECK(phases.recall(3) == Recall::kClustered);
 }
