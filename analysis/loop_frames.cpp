@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <span>
 #include <string_view>
 
@@ -11,13 +12,27 @@ namespace {
 
 constexpr std::uint64_t kMostLoopFrames = 1U << 20;
 
+/// Libraries that call MPI in place of those who call them: MPI itself and its bindings, and files
+/// of numbers. docs/reference/command.md lists them.
+constexpr std::string_view kBindings[] = {"libmpi",    "libchameleon", "libhdf5",
+                                          "libnetcdf", "libpnetcdf",   "libadios2"};
+/// Likewise, packages of Python: their extension modules, and their sources.
+constexpr std::string_view kPackages[] = {"/mpi4py/", "/h5py/", "/netCDF4/"};
+
 bool is_binding(const Trace& trace, const Frame& frame) {
-  const auto module = trace.modules.find(frame.module);
-  if (module == trace.modules.end()) return false;
-  const std::string_view path = module->second.path;
+  std::string_view path;
+  if (const auto source = trace.sources.find(frame.offset);
+      is_source(frame) && source != trace.sources.end())
+    path = source->second.file;
+  else if (const auto module = trace.modules.find(frame.module); module != trace.modules.end())
+    path = module->second.path;
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  return name.starts_with("libmpi") || name.starts_with("libchameleon") ||
-         path.find("/mpi4py/") != std::string_view::npos;
+  return std::any_of(
+             std::begin(kBindings), std::end(kBindings),
+             [&](std::string_view one) { return !is_source(frame) && name.starts_with(one); }) ||
+         std::any_of(std::begin(kPackages), std::end(kPackages), [&](std::string_view one) {
+           return path.find(one) != std::string_view::npos;
+         });
 }
 
 /// What a frame is in, and how far: a module and an offset, or a function of a source and a line.
@@ -84,6 +99,9 @@ std::optional<Paths> paths_of(const Trace& trace, const Node& node) {
 std::size_t innermost_frame(const Trace& trace, const std::vector<Frame>& frames) {
   for (std::size_t i = 0; i < frames.size(); ++i)
     if (!is_binding(trace, frames[i])) return i;
+  // A thread of mpi4py's own: its sources say more than their extension.
+  for (std::size_t i = 0; i < frames.size(); ++i)
+    if (is_source(frames[i])) return i;
   return 0;
 }
 

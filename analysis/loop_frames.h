@@ -13,8 +13,9 @@
 
 namespace chameleon::analysis {
 
-/// The index of the innermost frame outside MPI's libraries, its bindings to other languages and
-/// the tracer's; 0 if there is none.
+/// The index of the innermost frame outside MPI's libraries, its bindings to other languages,
+/// libraries for files that call MPI for the program, and the tracer. If there is none: of the
+/// innermost source, or 0.
 std::size_t innermost_frame(const Trace& trace, const std::vector<Frame>& frames);
 
 /// From the first to the last call of a loop's body, as return addresses in one module, or lines of

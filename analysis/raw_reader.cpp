@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/raw_reader.h"
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
 
 #include "signature/call_parameters.h"
+#include "signature/null_test.h"
 
 namespace chameleon::analysis {
 namespace {
@@ -197,11 +199,19 @@ Status RawReader::head(std::uint32_t rank, std::uint32_t thread) {
   return Unit{};
 }
 
-bool is_unsuccessful_poll(const RawEvent& event) {
-  if (event.number("flag", event.number("outcount", 1)) != 0 || event.number("return", 1) != 0)
-    return false;
+bool RawReader::is_unsuccessful_poll(const RawEvent& event) const {
   const CallInfo* const call = find_call(event.call);
-  return call != nullptr && signature::success_flag(*call) >= 0;
+  if (call == nullptr || signature::success_flag(*call) < 0 || event.number("return", 1) != 0)
+    return false;
+  if (event.number("flag", event.number("outcount", 1)) == 0) return true;
+  const int param = signature::null_test_param(*call);
+  if (param < 0) return false;
+  const ParamInfo& tells = params(*call)[static_cast<std::size_t>(param)];
+  const std::int64_t value = event.number(tells.name, 0);
+  if (tells.kind != Kind::kRequest) return value == constant("MPI_UNDEFINED", INT64_MIN);
+  return std::any_of(predefined_.begin(), predefined_.end(), [&](const RawPredefined& object) {
+    return object.name == "MPI_REQUEST_NULL" && object.handle == value;
+  });
 }
 
 Result<bool> RawReader::next(RawEvent& event) {

@@ -57,9 +57,6 @@ struct RawEvent {
   RawStatus status(const RawValue& value, std::size_t i) const;
 };
 
-/// Whether a Test or a probe was carried out, and found nothing.
-bool is_unsuccessful_poll(const RawEvent& event);
-
 struct RawPredefined {
   std::string kind, name;
   std::int64_t handle = 0, size = 0;
@@ -82,6 +79,8 @@ class RawReader {
   std::uint64_t polls() const { return polls_; }
   /// A last line without its end is no event, instead of an error: of a killed job.
   void allow_cut() { cut_allowed_ = true; }
+  /// Whether a Test or a probe was carried out, and found nothing, or had nothing to test.
+  bool is_unsuccessful_poll(const RawEvent& event) const;
 
   /// Markers before the event read last, or before the end.
   std::uint64_t markers() const { return markers_; }

@@ -11,6 +11,7 @@
 #include "analysis/raw_reader.h"
 #include "analysis/stream_times.h"
 #include "signature/call_parameters.h"
+#include "signature/null_test.h"
 
 namespace chameleon::analysis {
 namespace {
@@ -48,8 +49,14 @@ void add_relaxed(const Trace& trace, const std::vector<Node>& nodes, RelaxedPath
   }
 }
 
-/// Whether a line is of a Test or a probe that was carried out, and found nothing.
-bool is_unsuccessful_poll(const std::string& call, const std::string& line) {
+struct NullTexts {
+  std::string request, undefined;
+};
+
+/// Whether a line is of a Test or a probe that was carried out, and found nothing, or had nothing
+/// to test.
+/// `null`: the handle of a null request and MPI_UNDEFINED, as they are written.
+bool is_unsuccessful_poll(const std::string& call, const std::string& line, const NullTexts& null) {
   const auto says = [&](const std::string& value) {
     const std::size_t at = line.find(' ' + value);
     if (at == std::string::npos) return false;
@@ -57,8 +64,12 @@ bool is_unsuccessful_poll(const std::string& call, const std::string& line) {
     return end == line.size() || line[end] == ' ';
   };
   const CallInfo* const info = find_call(call);
-  return info != nullptr && (says("flag=0") || says("outcount=0")) && says("return=0") &&
-         signature::success_flag(*info) >= 0;
+  if (info == nullptr || signature::success_flag(*info) < 0 || !says("return=0")) return false;
+  if (says("flag=0") || says("outcount=0")) return true;
+  const int param = signature::null_test_param(*info);
+  if (param < 0) return false;
+  const ParamInfo& tells = params(*info)[static_cast<std::size_t>(param)];
+  return says(tells.name + ("=" + (tells.kind == Kind::kRequest ? null.request : null.undefined)));
 }
 
 /// Empty if the records have no times.
@@ -69,6 +80,7 @@ Result<RawSums> read_sums(const std::string& path,
   std::ifstream in(path);
   std::string line, call;
   std::uint64_t before = 0;
+  NullTexts null;
   bool poll = false;                           // the call is no event
   double polled_compute = 0, polled_call = 0;  // since the last one
   while (std::getline(in, line)) {
@@ -80,10 +92,17 @@ Result<RawSums> read_sums(const std::string& path,
         call = first;
       else
         words >> call;
-      poll = without_polls && is_unsuccessful_poll(call, line);
+      poll = without_polls && is_unsuccessful_poll(call, line, null);
       continue;
     }
     words >> second;
+    if (second == "predefined" || second == "constant") {
+      std::string kind, name;
+      if (second == "predefined") words >> kind;
+      words >> name;
+      if (name == "MPI_REQUEST_NULL") words >> null.request;
+      if (name == "MPI_UNDEFINED") words >> null.undefined;
+    }
     if (second != "spent") continue;
     double compute = 0, spent = 0;
     std::uint64_t path_signature = 0;

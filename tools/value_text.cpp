@@ -24,6 +24,11 @@ bool is_status_part(const Field& field) {
          ends_with(field.name, ".bytes");
 }
 
+/// It did not count in this call, or follows from another value.
+bool is_not_recorded(const Field& field, std::int64_t value) {
+  return field.stored == FieldKind::kPlain && value == kNotRecorded && !is_status_part(field);
+}
+
 std::string special_text(std::int32_t code) {
   switch (static_cast<SpecialRank>(code)) {
     case SpecialRank::kNone: return "-";
@@ -145,7 +150,7 @@ std::string ValueText::value(const Field& field, EndPointForm form, std::int64_t
     const EndPointForm as = reading(field, form);
     return end_point(as, form == EndPointForm::kBoth ? project(as, value) : value);
   }
-  if (value == kNotRecorded && is_status_part(field)) return "-";
+  if (value == kNotRecorded) return "-";
   constexpr std::array kObjects = {"comm", "datatype",   "op",      "group",   "win",     "file",
                                    "info", "errhandler", "request", "message", "session", "keyval"};
   for (const char* kind : kObjects)
@@ -185,6 +190,8 @@ std::string ValueText::param(const Field& field, const Param& param, const RankL
       ranks, [&](const RankList& of, EndPointForm form, const ValueSequence& values) {
         RankList mine = of.intersection(ranks);
         if (mine.empty()) return;
+        // Where an argument does not count nothing is said of it.
+        if (values.is_constant() && is_not_recorded(field, values.front())) return;
         bool silent = values.is_constant() && says_nothing(trace_, field, form, values.front());
         groups.push_back({std::move(mine), silent ? "" : sequence(field, form, values)});
       });
@@ -222,7 +229,7 @@ bool says_nothing(const Trace& trace, const Field& field, EndPointForm form, std
   }
   if (field.stored == FieldKind::kEndPoint)
     return EndPoint{form, value}.special() == static_cast<std::int32_t>(SpecialRank::kNone);
-  if (is_status_part(field)) return value == kNotRecorded;
+  if (value == kNotRecorded) return true;
   if (field.name == "return" || field.kind == "buffer" || field.kind == "pointer")
     return value == 0;
   return field.kind == "function";

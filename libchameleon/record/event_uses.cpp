@@ -9,6 +9,7 @@
 #include "model/node.h"
 #include "mpi/event_layout.h"
 #include "record/call_use.h"
+#include "signature/null_test.h"
 
 namespace chameleon::record {
 namespace {
@@ -44,6 +45,28 @@ std::int64_t whole_hash(std::span<const ValueUse> uses, std::uint64_t symbol,
   for (const std::uint64_t one : hashes_of(uses, symbol, values, false))
     whole = combine(whole, one);
   return static_cast<std::int64_t>(whole);
+}
+
+/// Where an event of a test says that there was nothing to test; -1: nowhere.
+int null_test_value(std::uint16_t call) {
+  static const std::vector<int> places = [] {
+    std::vector<int> all(kCallIdEnd, -1);
+    for (const CallInfo& info : all_calls())
+      if (const int param = signature::null_test_param(info); param >= 0)
+        all[info.id] = static_cast<int>(value_offset(info, param));
+    return all;
+  }();
+  return places[call];
+}
+
+/// A poll of which nothing came: it found nothing, or there was nothing to find.
+bool is_vain(std::uint16_t call, int flag, std::span<const std::int64_t> values) {
+  const auto is = [&](int at, auto what) {
+    return at >= 0 && static_cast<std::size_t>(at) < values.size() &&
+           what(values[static_cast<std::size_t>(at)]);
+  };
+  return is(flag, [](std::int64_t value) { return value == 0; }) ||
+         is(null_test_value(call), [](std::int64_t value) { return value < 0; });
 }
 
 void hash_path(std::uint64_t symbol, bool unsuccessful, StreamHashes& hashes) {
@@ -109,8 +132,7 @@ void EventUses::learn(const EventTable& table, const EventTable::Entry& entry) {
   use.symbol = paths_.symbol(entry);
   use.creates = call.creates;
   use.polls = call.flag >= 0;
-  use.counted_only = call.flag >= 0 && static_cast<std::size_t>(call.flag) < values.size() &&
-                     values[static_cast<std::size_t>(call.flag)] == 0;
+  use.counted_only = is_vain(entry.call, call.flag, values);
   // One that failed is an event.
   use.left_out = use.counted_only && !all_events_ && values[kReturn] == 0;
   leaves_out_ = leaves_out_ || use.left_out;

@@ -242,6 +242,28 @@ TEST_CASE("all events: an unsuccessful poll is one, but for signatures") {
   CHECK(trace.take().size() == 2);
 }
 
+TEST_CASE("a test of null requests is a poll, whatever it says") {
+  const CallId id = GENERATE(CallId::kTest, CallId::kTestany, CallId::kTestsome);
+  const bool null = GENERATE(false, true);
+  const CallInfo& call = *find_call(id);
+  std::vector<std::int64_t> values(static_cast<std::size_t>(stored_values(call)));
+  for (std::size_t i = 0; i < params(call).size(); ++i) {
+    const ParamInfo& param = params(call)[i];
+    std::int64_t& value = values[value_offset(call, i)];
+    if (param.kind == Kind::kFlag) value = 1;
+    const bool out = param.direction == Direction::kOut && !is_array(param);
+    if (id == CallId::kTest && param.kind == Kind::kRequest) value = null ? -1 : 0;
+    if (out && param.kind == Kind::kIndex) value = null ? -32766 : 0;
+    if (out && param.kind == Kind::kCount) value = null ? -32766 : 1;
+  }
+  RankTrace trace(with_format({}));
+  trace.log().append(trace.log().find(call.id, 9, values.data(), values.size()), 1, 0);
+  append(trace, 7, 10, 5);
+  trace.close_interval(1.0), trace.join(1.0);
+  CHECK(trace.polls() == (null ? 1 : 0));
+  CHECK(trace.take().size() == (null ? 1 : 2));
+}
+
 TEST_CASE("a trace that drops its events keeps accounts of their times") {
   const bool drops = GENERATE(false, true);
   RecordOptions options;

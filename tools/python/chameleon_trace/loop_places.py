@@ -3,7 +3,8 @@
 
 from .sources import source_text
 
-BINDINGS = ("libmpi", "libchameleon")
+BINDINGS = ("libmpi", "libchameleon", "libhdf5", "libnetcdf", "libpnetcdf", "libadios2")
+PACKAGES = ("/mpi4py/", "/h5py/", "/netCDF4/")
 
 
 class _Paths:
@@ -45,13 +46,23 @@ def _position(trace, frame):
     return frame.module or None, frame.offset
 
 
+def _is_binding(trace, frame):
+    source = trace.sources.get(frame.offset) if frame.module == 0 else None
+    module = trace.modules.get(frame.module)
+    path = source.file if source is not None else module.path if module is not None else ""
+    return (any(package in path for package in PACKAGES) or
+            frame.module != 0 and path.rpartition("/")[2].startswith(BINDINGS))
+
+
 def innermost(trace, frames):
-    """The index of the innermost frame outside MPI's libraries, its bindings to other languages and
-    the tracer's, or 0."""
+    """The index of the innermost frame outside MPI's libraries, its bindings to other languages,
+    libraries for files that call MPI for the program, and the tracer. If there is none: of the
+    innermost source, or 0."""
     for i, frame in enumerate(frames):
-        module = trace.modules.get(frame.module)
-        if module is None or not (module.path.rpartition("/")[2].startswith(BINDINGS)
-                                  or "/mpi4py/" in module.path):
+        if not _is_binding(trace, frame):
+            return i
+    for i, frame in enumerate(frames):
+        if frame.module == 0 and frame.offset in trace.sources:
             return i
     return 0
 
