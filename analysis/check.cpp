@@ -41,7 +41,6 @@ std::string returned_text(const CallPlan& plan, std::int64_t returned) {
 }
 
 void note_error(CheckReport& report, const FollowedEvent& event) {
-  if (!event.took_place()) ++report.failed[event.call->name];
   if (event.plan->tells_class) ++report.errors[event.call->name][error_name(event.value(0))];
 }
 
@@ -71,7 +70,7 @@ std::string replay_refusal(const Trace& trace, const CheckReport& report) {
 }
 
 Status Simulation::prepare() {
-  for (auto* counts : {&unmodelled_, &called_}) counts->resize(plan_.calls.size());
+  unmodelled_.resize(plan_.calls.size());
   std::uint32_t world = trace_.world_size;
   for (const RankList::Interval& interval : trace_.ranks.intervals())
     world = std::max(world, interval.last + 1);
@@ -80,7 +79,7 @@ Status Simulation::prepare() {
     Result<Follower> follower = Follower::of_stream(plan_, rank);
     if (!follower) return follower.error();
     index_[rank] = static_cast<std::int64_t>(ranks_.size());
-    ranks_.emplace_back(rank, std::move(*follower));
+    ranks_.emplace_back(rank, std::move(*follower), Reissue(plan_));
     ready_.push_back(rank);
   }
   present_count_ = static_cast<std::uint32_t>(ranks_.size());
@@ -109,7 +108,6 @@ CheckReport Simulation::run() {
         named[trace_.calls.at(static_cast<std::uint16_t>(call)).name] += counts[call];
   };
   name_all(unmodelled_, report_.unchecked);
-  name_all(called_, report_.calls);
   report_stuck();
   report_leftovers();
   report_.ok = report_.problem_count == 0;
@@ -132,12 +130,10 @@ void Simulation::run_rank(std::uint32_t rank) {
         return;
       }
       ++report_.events;
-      if (self.at.call != nullptr) {
-        ++called_[self.call()];
-        if (self.at.failed()) {
-          note_error(report_, self.at);
-          self.unsure = failed_.note(self.at, rank) || self.unsure;
-        }
+      note_left_out(report_.left_out, self.reissue, self.at);
+      if (self.at.call != nullptr && self.at.failed()) {
+        note_error(report_, self.at);
+        self.unsure = failed_.note(self.at, rank) || self.unsure;
       }
       self.has_event = true;
       self.phase = 0;
@@ -212,7 +208,7 @@ std::string Simulation::place_name(std::uint32_t rank, std::uint64_t event,
 }
 
 void Simulation::problem(const char* kind, std::uint32_t rank, std::uint64_t event,
-                         std::uint16_t call, std::string text, Blame blame) {
+                         std::uint16_t call, std::string text, Blame blame, std::uint64_t path) {
   std::uint64_t& count = blame == Blame::kCut        ? report_.cut_count
                          : blame == Blame::kDeclared ? report_.declared_count
                                                      : report_.problem_count;
@@ -222,17 +218,20 @@ void Simulation::problem(const char* kind, std::uint32_t rank, std::uint64_t eve
   ++count;
   if (list.size() >= kMostProblems) return;
   const auto found = trace_.calls.find(call);
+  const FollowedEvent& at = state(rank).at;
+  if (path == 0 && state(rank).has_event && at.number == event) path = at.view.path;
   list.push_back({kind, rank, 0, event, found == trace_.calls.end() ? "" : found->second.name,
-                  place_name(rank, event, call) + ": " + std::move(text)});
+                  place_name(rank, event, call) + ": " + std::move(text), false, path});
 }
 
 void Simulation::fault(const char* kind, std::uint32_t rank, std::uint64_t event,
-                       std::uint16_t call, std::string text, std::int64_t returned, bool declared) {
+                       std::uint16_t call, std::string text, std::int64_t returned, bool declared,
+                       std::uint64_t path) {
   const Blame by = blame(false, declared);
   if (by == Blame::kFault) ++report_.program_count;
   const std::uint64_t before = report_.problems.size();
-  problem(kind, rank, event, call, std::move(text) + returned_text(plan_.calls[call], returned),
-          by);
+  problem(kind, rank, event, call, std::move(text) + returned_text(plan_.calls[call], returned), by,
+          path);
   if (report_.problems.size() > before) report_.problems.back().program = true;
 }
 
@@ -345,9 +344,14 @@ void Simulation::report_leftovers() {
       const bool receives = request.kind == Request::Kind::kRecv;
       const bool others = receives && !request.any_source && present(request.channel.source) &&
                           declared(request.channel.source);
-      const Blame by = blame(true, declared(rank) || others);
-      problem("incomplete_request", rank, request.event, request.call,
-              "its request is never completed", by);
+      const bool by_declared = declared(rank) || others;
+      const Blame by = blame(true, by_declared);
+      const char* const text = "its request is never completed or freed";
+      if (by == Blame::kFault)
+        fault("incomplete_request", rank, request.event, request.call, text, 0, by_declared,
+              request.path);
+      else
+        problem("incomplete_request", rank, request.event, request.call, text, by, request.path);
       if (receives && !request.matched) {
         count(by, &CheckReport::Unmatched::receives, 1);
         omit(rank, request.event, request.part);

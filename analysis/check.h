@@ -32,6 +32,9 @@ struct FollowedEvent;
 /// Problems described; further ones are counted.
 inline constexpr std::size_t kMostProblems = 10;
 
+/// The calls that a replay of a trace leaves out: reason, and how often each.
+using LeftOut = std::map<std::string, std::map<std::string, std::uint64_t>>;
+
 struct CheckReport {
   struct Problem {
     /// deadlock, collective, truncation, unreceived, incomplete_request, unknown_object
@@ -39,8 +42,9 @@ struct CheckReport {
     std::uint32_t rank = 0, thread = 0;
     std::uint64_t event = 0;  ///< number in its thread, from 1
     std::string call;
-    std::string text;      ///< a sentence with all of this
-    bool program = false;  ///< the program did it; the trace is right
+    std::string text;        ///< a sentence with all of this
+    bool program = false;    ///< the program did it; the trace is right
+    std::uint64_t path = 0;  ///< call path of the event; 0: not known
   };
   bool ok = true;                 ///< nothing wrong (what was cut does not count)
   std::vector<Problem> problems;  ///< the first `kMostProblems`
@@ -59,8 +63,7 @@ struct CheckReport {
   std::uint64_t open_requests = 0;
   Unmatched declared_unmatched;                    ///< left by declared parts
   std::map<std::string, std::uint64_t> unchecked;  ///< calls without a model, and how often
-  std::map<std::string, std::uint64_t> calls;      ///< all, and how often
-  std::map<std::string, std::uint64_t> failed;     ///< those that failed and did nothing
+  LeftOut left_out;                                ///< by a replay (reissue.h)
   /// What calls returned, by call and class of error; nothing of traces that hold an MPI's codes.
   std::map<std::string, std::map<std::string, std::uint64_t>> errors;
   std::uint64_t events = 0;
@@ -69,6 +72,10 @@ struct CheckReport {
   std::uint64_t collectives = 0;  ///< each counted once for all its ranks
   /// With several threads a rank: why the problems may be none, in one line; or empty.
   std::string doubt;
+  /// Likewise: the first of the operations that several threads share, in one line, and how many
+  /// channels and communicators those are, which are left out.
+  std::string shared;
+  std::uint64_t shared_count = 0;
 };
 
 /// An operation without counterpart: the event's number in its rank, from 1, and

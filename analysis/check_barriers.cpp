@@ -7,7 +7,8 @@ namespace chameleon::analysis {
 
 std::uint32_t Simulation::present_members(const Communicator& comm) const {
   const auto count = [this](const WorldRanks& ranks) {
-    if (present_count_ == index_.size()) return static_cast<std::uint32_t>(ranks.count);
+    if (present_count_ == index_.size() && ranks.listed.empty())
+      return static_cast<std::uint32_t>(ranks.count);
     std::uint32_t here = 0;
     for (std::int32_t i = 0; i < ranks.count; ++i) here += present(ranks[i]) ? 1 : 0;
     return here;

@@ -29,7 +29,7 @@ bool Simulation::send_part(std::uint32_t rank, const CallPlan& plan, Request* re
             blame(false, declared(rank)));
     return false;
   }
-  if (at.dest.special != 0) return false;
+  if (at.dest.special != 0 || at.dest.is_outside()) return false;
   if (!at.dest.is_member()) {
     problem("unknown_object", rank, at.number, self.call(),
             "destination " + std::to_string(at.dest.rank) + " is not in the communicator",
@@ -195,7 +195,7 @@ void Simulation::receive_part(std::uint32_t rank, const CallPlan& plan, Request&
     request.channel.source = static_cast<std::uint32_t>(at.source.world);
   } else if (!request.any_source) {
     request.kind = Request::Kind::kDone;
-    if (at.source.special == 0)
+    if (at.source.special == 0 && !at.source.is_outside())
       problem("unknown_object", rank, at.number, self.call(),
               "source " + std::to_string(at.source.rank) + " is not in the communicator",
               blame(false, declared(rank)));

@@ -22,6 +22,7 @@ std::uint32_t Simulation::new_request(std::uint32_t rank, Request::Kind kind) {
   request.active = true;
   request.event = self.at.number;
   request.call = self.call();
+  request.path = self.at.view.path;
   return place;
 }
 
@@ -106,6 +107,7 @@ void Simulation::start_request(std::uint32_t rank, std::uint32_t place, std::uin
   request.cancelled = false;
   request.omitted = false;
   request.event = self.at.number;
+  request.path = self.at.view.path;
   request.part = part;
   if (request.kind == Request::Kind::kSend)
     start_send(rank, place);

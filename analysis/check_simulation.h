@@ -97,10 +97,10 @@ class Simulation {
 
   std::string place_name(std::uint32_t rank, std::uint64_t event, std::uint16_t call) const;
   void problem(const char* kind, std::uint32_t rank, std::uint64_t event, std::uint16_t call,
-               std::string text, Blame blame);
+               std::string text, Blame blame, std::uint64_t path = 0);
   /// The program's, which MPI may have told it: `returned` of the call.
   void fault(const char* kind, std::uint32_t rank, std::uint64_t event, std::uint16_t call,
-             std::string text, std::int64_t returned, bool declared);
+             std::string text, std::int64_t returned, bool declared, std::uint64_t path = 0);
   bool present(std::int64_t rank) const {
     return rank >= 0 && static_cast<std::size_t>(rank) < index_.size() &&
            index_[static_cast<std::size_t>(rank)] >= 0;
@@ -115,7 +115,6 @@ class Simulation {
   RankList declared_;
   bool goes_on_ = false;                   ///< past what holds everyone up
   std::vector<std::uint64_t> unmodelled_;  ///< by call id: how often
-  std::vector<std::uint64_t> called_;      ///< likewise
   std::deque<RankState> ranks_;            ///< those in the trace
   std::vector<std::int64_t> index_;        ///< world rank -> place in ranks_, or -1
   std::deque<std::uint32_t> ready_;

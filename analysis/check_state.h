@@ -15,6 +15,7 @@
 #include "analysis/check_plan.h"
 #include "analysis/follow.h"
 #include "analysis/lower_ranks.h"
+#include "analysis/reissue.h"
 #include "base/hash.h"
 
 namespace chameleon::analysis {
@@ -119,15 +120,17 @@ struct Request {
   std::uint64_t made = 0;   ///< event that made it, of receives
   std::uint32_t part = 0;   ///< see `Omission`
   std::uint16_t call = 0;
+  std::uint64_t path = 0;  ///< of `event`
   CollectiveKey collective;
 };
 
 struct RankState {
-  RankState(std::uint32_t rank_, Follower follower_)
-      : rank(rank_), follower(std::move(follower_)) {}
+  RankState(std::uint32_t rank_, Follower follower_, Reissue reissue_)
+      : rank(rank_), follower(std::move(follower_)), reissue(std::move(reissue_)) {}
 
   std::uint32_t rank;
   Follower follower;
+  Reissue reissue;
   FollowedEvent at;  ///< the event at hand
   bool has_event = false, done = false, blocked = false, finalized = false;
 

@@ -5,6 +5,7 @@
 
 #include "analysis/check_collectives.h"
 #include "analysis/declared.h"
+#include "analysis/reissue.h"
 #include "analysis/thread_sharing.h"
 #include "analysis/timeline.h"
 
@@ -19,8 +20,12 @@ struct Called : Agreement {
 
 class Check {
  public:
-  explicit Check(const Trace& trace)
-      : trace_(trace), ranks_(trace.whole_ranks()), declared_(!declared_ranks(trace).empty()) {}
+  Check(const Trace& trace, SharedOperations shared)
+      : trace_(trace),
+        plan_(trace),
+        ranks_(trace.whole_ranks()),
+        declared_(!declared_ranks(trace).empty()),
+        shared_(std::move(shared)) {}
 
   Result<CheckReport> run() {
     const Result<TimelineFacts> facts = run_timeline(
@@ -40,7 +45,8 @@ class Check {
       open.unmatched->sends += facts->unreceived;
     }
     for (const auto& [key, called] : open_) {
-      if (called.wrong || ranks_.size() < trace_.world_size) continue;
+      if (called.wrong || shared_.has_collectives(key.context) || ranks_.size() < trace_.world_size)
+        continue;
       if (open.unmatched != nullptr) ++open.unmatched->collectives;
       // Else those who wait in it have said so.
       if (facts->unmatched == 0)
@@ -50,7 +56,11 @@ class Check {
                     " ranks make this collective call");
     }
     report_.ok = report_.problem_count == 0;
-    if (!report_.ok) {
+    report_.shared = shared_.first;
+    report_.shared_count = shared_.count();
+    // Threads that share a channel may have come to it otherwise than here, and then go on.
+    if (!report_.ok && facts->unmatched > 0) report_.doubt = shared_.first;
+    if (!report_.ok && report_.doubt.empty()) {
       Result<std::string> doubted = doubted_between_threads(trace_);
       if (!doubted) return doubted.error();
       report_.doubt = std::move(*doubted);
@@ -74,7 +84,8 @@ class Check {
   void add(const TimedEvent& event) {
     const RankOperations& at = *event.at;
     ++report_.events;
-    ++report_.calls[at.call().name];
+    note_left_out(report_.left_out, reissue_.try_emplace(at.rank(), plan_).first->second,
+                  at.followed());
     if (at.event().values[0] != 0) note_error(report_, at.followed());
     if (leaves_open(at)) loose_.insert(at.rank());
     const auto operations = at.operations();
@@ -111,6 +122,7 @@ class Check {
 
   void judge_size(const RankOperations& at, const Operation& operation, std::int64_t bytes) {
     if (operation.capacity < 0 || bytes <= operation.capacity || loose_.contains(at.rank())) return;
+    if (shared_.has(operation.channel)) return;
     fault(at, "truncation",
           "receives at most " + std::to_string(operation.capacity) + " bytes, but world rank " +
               std::to_string(operation.channel.source) + " sends " + std::to_string(bytes) +
@@ -133,6 +145,7 @@ class Check {
                                      operation.collective->name, mine, name_of);
     const bool all = called.arrived >= called.members;
     if (all && differs.empty() && !called.pairs_agree()) differs = kPairsDisagree;
+    if (shared_.has_collectives(operation.context)) differs.clear();
     if (!differs.empty() && !called.wrong) {
       called.wrong = true;
       const Target to = target(false);
@@ -144,12 +157,14 @@ class Check {
 
   // Those who can come: the trace may hold some ranks only.
   std::uint32_t members(const RankOperations& at, const Operation& operation) const {
-    if (ranks_.size() >= trace_.world_size || at.communicator() == nullptr)
+    const Communicator* const comm = at.communicator();
+    if (comm == nullptr || (ranks_.size() >= trace_.world_size && comm->local.listed.empty()))
       return operation.members;
     std::uint32_t here = 0;
-    for (const WorldRanks* group : {&at.communicator()->local, &at.communicator()->remote})
+    for (const WorldRanks* group : {&comm->local, &comm->remote})
       for (std::int32_t i = 0; i < group->count; ++i)
-        here += ranks_.contains(static_cast<std::uint32_t>((*group)[i])) ? 1 : 0;
+        here +=
+            (*group)[i] >= 0 && ranks_.contains(static_cast<std::uint32_t>((*group)[i])) ? 1 : 0;
     return here;
   }
 
@@ -186,15 +201,22 @@ class Check {
   }
 
   const Trace& trace_;
+  FollowPlan plan_;
   RankList ranks_;
   bool declared_ = false;  ///< some ranks have parts that are not exact
+  SharedOperations shared_;
   CheckReport report_;
+  std::unordered_map<std::uint32_t, Reissue> reissue_;  ///< by rank
   std::unordered_map<CollectiveKey, Called, KeyHash> open_;
   std::unordered_set<std::uint32_t> loose_;  ///< ranks of which not every match is told
 };
 
 }  // namespace
 
-Result<CheckReport> check_threads(const Trace& trace) { return Check(trace).run(); }
+Result<CheckReport> check_threads(const Trace& trace, const SiteOf& site) {
+  Result<SharedOperations> shared = shared_by_threads(trace, site);
+  if (!shared) return shared.error();
+  return Check(trace, std::move(*shared)).run();
+}
 
 }  // namespace chameleon::analysis

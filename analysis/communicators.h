@@ -40,6 +40,9 @@ inline std::int64_t place_of_object(std::int64_t id, std::uint32_t threads) {
   return (id & ((std::int64_t{1} << kObjectThreadShift) - 1)) * threads + thread;
 }
 
+/// Instead of a world rank: a process outside of the trace (MPI_Comm_spawn).
+inline constexpr std::int64_t kOutside = -2;
+
 /// A group of world ranks: consecutive, or listed in an array of the trace.
 struct WorldRanks {
   std::span<const std::int64_t> listed;

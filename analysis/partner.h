@@ -34,8 +34,10 @@ struct Partner {
   std::int32_t world = -1;   ///< world rank; -1: none, or not a member of the communicator
 
   bool is(SpecialRank code) const { return special == static_cast<std::int32_t>(code); }
-  /// A rank of the communicator.
+  /// A rank of the communicator, and of the trace's world.
   bool is_member() const { return world >= 0; }
+  /// A rank of the communicator that another program is, or one that this one spawned.
+  bool is_outside() const { return world == kOutside; }
 };
 
 /// `world` stays unknown: for users who know the place from elsewhere than the trace.

@@ -2,6 +2,7 @@
 #include "analysis/thread_sharing.h"
 
 #include <map>
+#include <optional>
 #include <unordered_map>
 
 #include "analysis/operations.h"
@@ -9,39 +10,71 @@
 namespace chameleon::analysis {
 namespace {
 
+/// Communicators by context, in the user's words: as what they are predefined, or by the call that
+/// made them and its place.
+class CommNames {
+ public:
+  explicit CommNames(const SiteOf& site) : site_(site) {}
+
+  void learn(const RankOperations& at) {
+    if (known_.empty()) {
+      known_[at.world().context] = "MPI_COMM_WORLD";
+      known_[at.self().context] = "MPI_COMM_SELF";
+    }
+    if (const Communicator* made = at.made(); made != nullptr) {
+      const std::string place = site_ ? " at " + site_(at.event().path) : "";
+      known_.try_emplace(made->context,
+                         "the communicator that " + at.call().name + place + " made");
+    }
+  }
+  std::string of(std::uint64_t context) const {
+    const auto found = known_.find(context);
+    return found == known_.end() ? "one communicator" : found->second;
+  }
+
+ private:
+  const SiteOf& site_;
+  std::unordered_map<std::uint64_t, std::string> known_;
+};
+
 /// Of one rank: which thread used what first.
 class Uses {
  public:
-  explicit Uses(const Trace& trace) : trace_(trace) {}
+  Uses(const Trace& trace, CommNames& names, SharedOperations& found)
+      : trace_(trace), names_(names), found_(found) {}
 
-  /// What the event shares with an earlier one of another thread, or an empty text.
-  std::string add(const RankOperations& at) {
+  void add(const RankOperations& at) {
+    at_ = &at;
     thread_ = trace_.thread_of(at.stream());
-    std::string shared;
+    names_.learn(at);
     for (const Operation& operation : at.operations()) {
-      if (!shared.empty()) break;
-      if (operation.kind == Operation::Kind::kSend)
-        shared = both(sends_, operation.channel,
-                      "send to world rank " + std::to_string(operation.channel.dest) +
-                          tag_text(operation.channel.tag));
+      if (operation.kind == Operation::Kind::kSend) {
+        if (const auto by = both(sends_, operation.channel)) {
+          found_.channels.insert(operation.channel);
+          tell(text(*by, thread_,
+                    "send to world rank " + std::to_string(operation.channel.dest) +
+                        tag_text(operation.channel.tag) + on(operation.channel.context)));
+        }
+      }
       if (operation.kind == Operation::Kind::kBegin && !comes_last(at.plan()) &&
-          operation.members > 1)
-        shared = both(collectives_, operation.context,
-                      "call collectives on the communicator of " + at.call().name);
+          operation.members > 1) {
+        if (const auto by = both(collectives_, operation.context)) {
+          found_.collectives.insert(operation.context);
+          const CallPlan& plan = at.plan();
+          const bool on_object = plan.comm < 0 && plan.object >= 0;
+          tell(text(*by, thread_,
+                    "call collectives" + (!on_object ? on(operation.context)
+                                          : plan.object_is_file
+                                              ? " on the file of " + at.call().name
+                                              : " on the window of " + at.call().name)));
+        }
+      }
       if (operation.kind == Operation::Kind::kPost && at.plan().action == Action::kStart)
-        shared = receive(at.rank(),
-                         {operation.channel.context, operation.any_source, operation.channel.source,
-                          operation.any_tag ? -1 : operation.channel.tag});
+        receive({operation.channel.context, operation.any_source, operation.channel.source,
+                 operation.any_tag ? -1 : operation.channel.tag});
     }
-    if (shared.empty()) shared = receive(at);
-    // Where all of a group make them, their own order tells: as of Comm_create_group.
-    if (const Communicator* made = at.made();
-        made != nullptr && shared.empty() && made->size() + made->remote_size() > 1)
-      shared =
-          both(families_, made->family, "make communicators of one group with " + at.call().name);
-    if (shared.empty()) return shared;
-    return stream_rank(at) + shared + " in event " + std::to_string(at.number()) + " of thread " +
-           std::to_string(thread_);
+    receive();
+    make();
   }
 
  private:
@@ -64,20 +97,49 @@ class Uses {
   struct OfTag : Threads {  ///< and with one tag
     bool wild = false;
   };
+  struct Family {  ///< communicators made for one group
+    std::uint32_t thread = 0;
+    bool shared = false;
+    std::vector<std::uint64_t> contexts;
+  };
 
   static std::string tag_text(std::int64_t tag) {
     return tag < 0 ? " with any tag" : " with tag " + std::to_string(tag);
   }
-  static std::string stream_rank(const RankOperations& at) {
-    return "rank " + std::to_string(at.rank()) + ": ";
-  }
+  std::string on(std::uint64_t context) const { return " on " + names_.of(context); }
   std::string text(std::uint32_t one, std::uint32_t other, const std::string& what) const {
     return "threads " + std::to_string(one) + " and " + std::to_string(other) + " both " + what;
   }
+  /// Keeps the first only.
+  void tell(const std::string& what) {
+    if (!found_.first.empty()) return;
+    found_.first = "rank " + std::to_string(at_->rank()) + ": " + what + " in event " +
+                   std::to_string(at_->number()) + " of thread " + std::to_string(thread_);
+  }
+  /// The other thread that used the key; none: it is this one's.
   template <class Map, class Key>
-  std::string both(Map& map, const Key& key, const std::string& what) {
+  std::optional<std::uint32_t> both(Map& map, const Key& key) {
     const auto [entry, fresh] = map.try_emplace(key, thread_);
-    return fresh || entry->second == thread_ ? "" : text(entry->second, thread_, what);
+    if (fresh || entry->second == thread_) return std::nullopt;
+    return entry->second;
+  }
+
+  // Where all of a group make them, their own order tells: as of Comm_create_group. What is made of
+  // one that may be another is in doubt as well.
+  void make() {
+    const Communicator* const made = at_->made();
+    if (made == nullptr || made->size() + made->remote_size() <= 1) return;
+    const Communicator* const parent = at_->followed().comm;
+    if (parent != nullptr && found_.contexts.contains(parent->context))
+      found_.contexts.insert(made->context);
+    const auto [entry, fresh] = families_.try_emplace(made->family);
+    Family& family = entry->second;
+    if (fresh) family.thread = thread_;
+    family.contexts.push_back(made->context);
+    if (!family.shared && family.thread == thread_) return;
+    family.shared = true;
+    found_.contexts.insert(family.contexts.begin(), family.contexts.end());
+    tell(text(family.thread, thread_, "make communicators of one group with " + at_->call().name));
   }
 
   /// A receive as it was posted.
@@ -90,49 +152,65 @@ class Uses {
 
   // What the event receives by its arguments: a blocking receive, or one whose request is in force
   // at once, or a matched probe.
-  std::string receive(const RankOperations& at) {
+  void receive() {
+    const RankOperations& at = *at_;
     const CallPlan& plan = at.plan();
     const bool found = plan.flag < 0 || at.event().values[static_cast<std::size_t>(plan.flag)] != 0;
     const bool takes = plan.action == Action::kRecv || plan.action == Action::kSendrecv ||
                        (plan.action == Action::kMatchedProbe && found);
-    if (!takes || plan.persistent || plan.source < 0 || plan.recv_tag < 0) return "";
+    if (!takes || plan.persistent || plan.source < 0 || plan.recv_tag < 0) return;
     const Communicator* comm = at.followed().comm;
-    if (comm == nullptr) return "";
+    if (comm == nullptr) return;
     const Partner& source = at.followed().source;
     Posted posted;
     posted.any_source = source.is(SpecialRank::kAnySource);
     posted.context = channel_context(plan, comm->context);
     posted.tag =
         std::max<std::int64_t>(at.event().values[static_cast<std::size_t>(plan.recv_tag)], -1);
-    if (posted.any_source) return receive(at.rank(), posted);
-    if (!source.is_member()) return "";  // from nobody
+    if (posted.any_source) return receive(posted);
+    if (!source.is_member()) return;  // from nobody
     posted.source = static_cast<std::uint32_t>(source.world);
-    return receive(at.rank(), posted);
+    receive(posted);
   }
 
-  std::string receive(std::uint32_t rank, const Posted& posted) {
+  void receive(const Posted& posted) {
+    const std::uint32_t rank = at_->rank();
     const std::int64_t tag = posted.tag;
     Receives& here = receives_[posted.context];
     here.note(thread_);
     here.any_tag = here.any_tag || tag < 0;
-    if (here.several && here.any_tag)
-      return text(here.first, here.other, "receive on a communicator where one takes any tag");
     // Of a wildcard all receives with the tag are of one thread.
     OfTag& of_tag = of_tag_[{posted.context, UINT32_MAX, rank, tag}];
     of_tag.note(thread_);
     of_tag.wild = of_tag.wild || posted.any_source;
-    if (of_tag.wild && of_tag.several)
-      return text(of_tag.first, of_tag.other, "receive" + tag_text(tag) + ", one from any source");
-    if (posted.any_source) return "";
-    return both(exact_, ChannelKey{posted.context, posted.source, rank, tag},
-                "receive from world rank " + std::to_string(posted.source) + tag_text(tag));
+    if (here.several && here.any_tag) {
+      found_.receivers.insert({posted.context, rank});
+      tell(text(here.first, here.other,
+                "receive" + on(posted.context) + ", where one takes any tag"));
+    } else if (of_tag.wild && of_tag.several) {
+      found_.receivers.insert({posted.context, rank});
+      tell(text(of_tag.first, of_tag.other,
+                "receive" + tag_text(tag) + on(posted.context) + ", one from any source"));
+    } else if (!posted.any_source) {
+      const ChannelKey channel{posted.context, posted.source, rank, tag};
+      const auto by = both(exact_, channel);
+      if (!by) return;
+      found_.channels.insert(channel);
+      tell(text(*by, thread_,
+                "receive from world rank " + std::to_string(posted.source) + tag_text(tag) +
+                    on(posted.context)));
+    }
   }
 
   const Trace& trace_;
+  CommNames& names_;
+  SharedOperations& found_;
+  const RankOperations* at_ = nullptr;
   std::uint32_t thread_ = 0;
   std::unordered_map<ChannelKey, std::uint32_t, KeyHash> sends_, exact_;
   std::unordered_map<ChannelKey, OfTag, KeyHash> of_tag_;
-  std::map<std::uint64_t, std::uint32_t> collectives_, families_;
+  std::map<std::uint64_t, std::uint32_t> collectives_;
+  std::map<std::uint64_t, Family> families_;
   std::map<std::uint64_t, Receives> receives_;
 };
 
@@ -193,18 +271,19 @@ class Objects {
 
 }  // namespace
 
-Result<std::string> shared_by_threads(const Trace& trace) {
-  if (trace.threads <= 1) return std::string();
+Result<SharedOperations> shared_by_threads(const Trace& trace, const SiteOf& site) {
+  SharedOperations found;
+  if (trace.threads <= 1) return found;
   const TracePlan plan = plan_trace(trace);
   const RankList ranks = trace.whole_ranks();
   for (const std::uint32_t rank : ranks.ranks()) {
     Result<RankOperations> at = RankOperations::make(trace, plan, rank);
     if (!at) return at.error();
-    Uses uses(trace);
-    while (at->next())
-      if (std::string shared = uses.add(*at); !shared.empty()) return shared;
+    CommNames names(site);
+    Uses uses(trace, names, found);
+    while (at->next()) uses.add(*at);
   }
-  return std::string();
+  return found;
 }
 
 Result<std::string> doubted_between_threads(const Trace& trace) {

@@ -10,16 +10,44 @@
 /// another thread reused an id, it is not known which object is meant. A reading of the trace each,
 /// O(events); memory of the channels and objects of a rank.
 
+#include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
+#include <unordered_set>
+#include <utility>
 
+#include "analysis/check_state.h"
 #include "base/result.h"
 #include "model/trace.h"
 
 namespace chameleon::analysis {
 
-/// The first that is found, as "rank 1: threads 1 and 2 both ..."; empty if nothing is shared.
-/// Error: the trace is damaged.
-Result<std::string> shared_by_threads(const Trace& trace);
+struct SharedOperations {
+  std::string first;  ///< as "rank 1: threads 1 and 2 both ..."; empty if nothing is shared
+  std::unordered_set<ChannelKey, KeyHash> channels;
+  std::set<std::pair<std::uint64_t, std::uint32_t>> receivers;  ///< by context: all to this rank
+  std::set<std::uint64_t> collectives;                          ///< contexts
+  std::set<std::uint64_t> contexts;  ///< of communicators of which any may be another
+
+  bool has(const ChannelKey& channel) const {
+    return channels.contains(channel) || receivers.contains({channel.context, channel.dest}) ||
+           contexts.contains(channel.context);
+  }
+  bool has_collectives(std::uint64_t context) const {
+    return collectives.contains(context) || contexts.contains(context);
+  }
+  std::uint64_t count() const {
+    return channels.size() + receivers.size() + collectives.size() + contexts.size();
+  }
+};
+
+/// The place of a call path, for people.
+using SiteOf = std::function<std::string(std::uint64_t path)>;
+
+/// All that is shared; communicators are named by the call that made them, and by its place if
+/// `site` tells it. Error: the trace is damaged.
+Result<SharedOperations> shared_by_threads(const Trace& trace, const SiteOf& site = {});
 
 /// Why the object that a thread uses is not known: a communicator, window or file of another
 /// thread, which gave its id to several, or a send that another thread posted and that need not

@@ -173,7 +173,7 @@ void Pass::arrive(Row& row, const Operation& operation) {
   const bool in_order = operation.waits == Waits::kForLower && comm != nullptr;
   if (in_order)
     meeting.lower.come(operation.self, comes, [&](std::int32_t rank) {
-      return rank < comm->size() && !all_here_ && !present(comm->local[rank]);
+      return rank < comm->size() && !present(comm->local[rank]);
     });
   if (meeting.arrived < meeting.expected && !in_order &&
       !(meeting.root_came && operation.waits == Waits::kForRoot))
@@ -182,9 +182,11 @@ void Pass::arrive(Row& row, const Operation& operation) {
   meeting.waiting.clear();
 }
 
-// Those who can come: the trace may hold some ranks only.
+// Those who can come: the trace may hold some ranks only, and a communicator others than those of
+// the job.
 std::uint32_t Pass::members(const Operation& operation, const Communicator* comm) const {
-  if (all_here_ || comm == nullptr) return operation.members;
+  const bool listed = comm != nullptr && !comm->local.listed.empty();
+  if (comm == nullptr || (all_here_ && !listed)) return operation.members;
   std::uint32_t here = 0;
   for (const WorldRanks* ranks : {&comm->local, &comm->remote})
     for (std::int32_t i = 0; i < ranks->count; ++i) here += present((*ranks)[i]) ? 1 : 0;

@@ -15,14 +15,60 @@ namespace {
 constexpr std::int64_t kMostElements = std::int64_t{1} << 28;
 /// A datatype that spans more, most of it holes, is sent as bytes.
 constexpr std::int64_t kMostSpan = std::int64_t{1} << 30;
+/// More bytes than any memory has, and few enough to add some up.
+constexpr std::int64_t kMostSize = std::int64_t{1} << 60;
+/// Of the process, where the trace is refused.
+constexpr int kRefusedStatus = 4;
+
+/// No message is longer: a receive that has more room is given so much.
+constexpr std::int64_t kMostRoom = std::int64_t{1} << 40;
 
 /// Longer than any string MPI gives back.
 constexpr std::uint64_t kMostText = 8192;
 
+/// What the host can give without harm to anyone; the most there can be if that is not known.
+std::uint64_t available_memory() {
+  std::uint64_t kibibytes = UINT64_MAX >> 10;
+  std::FILE* const file = std::fopen("/proc/meminfo", "r");
+  if (file == nullptr) return kibibytes << 10;
+  char line[128];
+  unsigned long long found = 0;
+  while (std::fgets(line, sizeof line, file) != nullptr)
+    if (std::sscanf(line, "MemAvailable: %llu kB", &found) == 1) kibibytes = found;
+  std::fclose(file);
+  return kibibytes << 10;
+}
+
+/// Sums and products of what a trace says, which may be anything: the largest number for what is
+/// larger still.
+std::int64_t times(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? ((a < 0) == (b < 0) ? kMostSize : -kMostSize)
+                                                : std::clamp(product, -kMostSize, kMostSize);
+}
+
 }  // namespace
 
-void* Interpreter::take(Pool& pool, std::uint64_t bytes) {
-  Pool::Block block = pool.take(bytes);
+/// So much more memory is about to be written, and the others of the host will want as much: ends
+/// the job if there is not so much, before the system ends something else.
+void Interpreter::refuse_memory(std::uint64_t more) {
+  const std::uint64_t available = available_memory();
+  const auto ranks = static_cast<std::uint64_t>(neighbours_);
+  if (more <= available / ranks) return;
+  constexpr double kGibibyte = 1U << 30;
+  const double each = static_cast<double>(more) / kGibibyte;
+  std::fprintf(stderr,
+               "replay: refused: rank %u, event %llu, %s: a buffer of %.1f GiB on each of the %d "
+               "ranks of this host takes %.1f GiB, and %.1f GiB are available\n",
+               here_.rank(), static_cast<unsigned long long>(number_), plan_->info->name, each,
+               neighbours_, each * neighbours_, static_cast<double>(available) / kGibibyte);
+  PMPI_Abort(MPI_COMM_WORLD, kRefusedStatus);
+}
+
+void* Interpreter::take(Pool& pool, std::uint64_t bytes, Pool::Use use) {
+  if (bytes > Pool::kLarge && use != Pool::Use::kRoom && bytes > pool.largest())
+    refuse_memory(bytes - pool.largest());
+  Pool::Block block = pool.take(bytes, use);
   if (block.data() == nullptr) {
     std::fprintf(stderr, "replay: rank %u, event %llu, %s: no memory for %llu bytes\n",
                  here_.rank(), static_cast<unsigned long long>(number_), plan_->info->name,
@@ -224,6 +270,20 @@ bool Interpreter::decode_array(std::size_t at) {
   return true;
 }
 
+/// Whether anyone is at the other end.
+bool Interpreter::moves(const BufferPlan& plan) const {
+  if (plan.dest < 0 && plan.source < 0) return true;
+  const auto is_somebody = [&](int partner) {
+    return partner >= 0 && words_[static_cast<std::size_t>(partner)] != MPI_PROC_NULL;
+  };
+  return is_somebody(plan.dest) || is_somebody(plan.source);
+}
+
+/// How much of a buffer is written depends on the message.
+bool Interpreter::arrives(const CallInfo& call) const {
+  return has(call, Attribute::kRecv) && !has(call, Attribute::kCollective);
+}
+
 bool Interpreter::span_of(const BufferPlan& plan, std::int64_t& low, std::int64_t& high,
                           std::int64_t& bytes) {
   low = INT64_MAX;
@@ -231,11 +291,11 @@ bool Interpreter::span_of(const BufferPlan& plan, std::int64_t& low, std::int64_
   bytes = 0;
   const auto extend = [&](const TypeFacts& type, std::int64_t count, std::int64_t offset) {
     if (count <= 0) return;
-    const std::int64_t last = (count - 1) * type.extent;
+    const std::int64_t last = times(count - 1, type.extent);
     low = std::min<std::int64_t>(low, offset + std::min<std::int64_t>(0, last) + type.true_lb);
     high = std::max<std::int64_t>(
         high, offset + std::max<std::int64_t>(0, last) + type.true_lb + type.true_extent);
-    bytes += count * type.size;
+    bytes = std::min(bytes + times(count, type.size), kMostSize);
   };
   if (plan.single) {
     const TypeFacts* type = objects_.type(value(plan.type));
@@ -248,10 +308,13 @@ bool Interpreter::span_of(const BufferPlan& plan, std::int64_t& low, std::int64_
     const TypeFacts* type = objects_.type(value(plan.type));
     std::int64_t count = value(plan.count);
     if (type == nullptr || count < 0) return count == 0;
-    if (plan.partitions >= 0) count *= value(plan.partitions);
-    if (plan.repeat == Repeat::kCommSize) count *= std::max(comm_.size, comm_.local);
-    if (plan.repeat == Repeat::kInDegree) count *= comm_.in_degree;
-    if (plan.repeat == Repeat::kOutDegree) count *= comm_.out_degree;
+    if (plan.partitions >= 0) count = times(count, value(plan.partitions));
+    const bool in_place =
+        plan.input >= 0 && static_cast<BufferClass>(value(plan.input)) == BufferClass::kInPlace;
+    const Repeat repeat = in_place ? plan.in_place : plan.repeat;
+    if (repeat == Repeat::kCommSize) count = times(count, std::max(comm_.size, comm_.local));
+    if (repeat == Repeat::kInDegree) count = times(count, comm_.in_degree);
+    if (repeat == Repeat::kOutDegree) count = times(count, comm_.out_degree);
     extend(*type, count, 0);
     return true;
   }
@@ -266,10 +329,10 @@ bool Interpreter::span_of(const BufferPlan& plan, std::int64_t& low, std::int64_
     if (type == nullptr) return false;
     const std::int64_t unit = is_array(types.info) ? 1 : std::int64_t{type->extent};
     const std::int64_t offset = plan.displacements < 0 ? total
-                                : i < offsets.size()   ? offsets[i] * unit
+                                : i < offsets.size()   ? times(offsets[i], unit)
                                                        : 0;
     extend(*type, elements[i], offset);
-    total += elements[i] * type->extent;
+    total = std::clamp(total + times(elements[i], type->extent), -kMostSize, kMostSize);
   }
   return true;
 }
@@ -316,10 +379,11 @@ bool Interpreter::decode_buffer(std::size_t at) {
     return memory != nullptr;
   }
   // What others put into a window is written, too.
-  const bool read =
-      param.info.direction == Direction::kIn && (plan_->win < 0 || plan_->target >= 0);
-  Pool& pool = read ? payload_ : received_;
   const BufferPlan& plan = param.buffer;
+  const bool lent = plan.bytes >= 0 && plan_->target < 0;  // to MPI: a window, attached memory
+  const bool read =
+      param.info.direction == Direction::kIn && !lent && (plan_->win < 0 || plan_->target >= 0);
+  Pool& pool = read ? payload_ : received_;
   std::int64_t low = 0;
   std::int64_t high = 0;
   std::int64_t bytes = 0;
@@ -338,9 +402,10 @@ bool Interpreter::decode_buffer(std::size_t at) {
   } else {
     return false;
   }
-  if (high <= low) {
+  const bool sized = plan.type >= 0 && bytes == 0;
+  if (high <= low || sized || !moves(plan)) {
     // Nothing is read or written, but a null pointer may stand for MPI_BOTTOM.
-    words_[at] = kind == BufferClass::kOrdinary ? to_word(storage_.data()) : 0;
+    words_[at] = kind == BufferClass::kOrdinary ? to_word(&storage_[at]) : 0;
     return true;
   }
   if (high - low > kMostSpan && high - low > 2 * bytes && plan.count >= 0) {
@@ -348,8 +413,14 @@ bool Interpreter::decode_buffer(std::size_t at) {
     low = 0;
     high = bytes;
   }
+  Pool::Use use = Pool::Use::kShared;
+  if (arrives(*plan_->info) && param.info.direction == Direction::kOut) {
+    high = std::min(high, low + kMostRoom);
+    use = Pool::Use::kRoom;
+  }
+  if (lent) use = Pool::Use::kOwn;
   words_[at] =
-      to_word(static_cast<char*>(take(pool, static_cast<std::uint64_t>(high - low)))) - low;
+      to_word(static_cast<char*>(take(pool, static_cast<std::uint64_t>(high - low), use))) - low;
   return true;
 }
 

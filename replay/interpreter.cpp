@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <numeric>
 
+#include "replay/guard.h"
+
 namespace chameleon::replay {
 
 Interpreter::Interpreter(const FollowPlan& plan, const Follower& here, Follower ahead,
@@ -13,8 +15,15 @@ Interpreter::Interpreter(const FollowPlan& plan, const Follower& here, Follower 
       here_(here),
       plans_(plans),
       pace_(pace),
+      reissue_(plan),
       matches_(std::move(ahead)),
       objects_(here.trace()) {}
+
+void Interpreter::guard() {
+  for (Pool* pool : {&payload_, &received_, &arrays_}) pool->guard();
+  tell_faults(here_.rank());
+  guarded_ = true;
+}
 
 std::int64_t Interpreter::value(int param) const {
   const int field = param < 0 ? -1 : plan_->params[static_cast<std::size_t>(param)].field;
@@ -43,6 +52,8 @@ void Interpreter::check(int code) {
 /// Makes `event` the one at hand and adds its computation; false if it is not whole.
 bool Interpreter::load(const FollowedEvent& event) {
   ++number_;
+  if (guarded_)
+    name_event(number_, event.call == nullptr ? "an unknown call" : event.call->name.c_str());
   progress_.store(number_, std::memory_order_relaxed);
   while (next_omission_ < omissions_.size() && omissions_[next_omission_].event < number_)
     ++next_omission_;
@@ -78,7 +89,7 @@ void Interpreter::omit_event() {
     const std::int64_t id = value(static_cast<int>(i));
     if (Objects::keeps(param.info.kind)) objects_.erase(param.info.kind, id);
     if (param.info.kind != Kind::kRequest) continue;
-    if (RequestState* state = request(id)) *state = {};
+    if (RequestState* state = request(id)) abandon(*state);
   }
 }
 
@@ -103,17 +114,19 @@ void Interpreter::fail_softly() {
 
 void Interpreter::step(const FollowedEvent& event) {
   const bool whole = load(event);
+  const char* const why_not = reissue_.why_not(event);
+  const bool left_out = why_not != nullptr && !(why_not == Reissue::kOnFile && files_.usable());
   const bool partly =
       next_omission_ < omissions_.size() && omissions_[next_omission_].event == number_;
   const bool exchange = partly && plan_ != nullptr && plan_->info != nullptr &&
                         has(*plan_->info, Attribute::kSend) && has(*plan_->info, Attribute::kRecv);
   const bool list = partly && plan_ != nullptr && plan_->info != nullptr &&
                     static_cast<CallId>(plan_->info->id) == CallId::kStartall;
-  if (partly && whole && plan_->entry != nullptr && !exchange && !list) return omit_event();
-  const bool issued = !event.failed() || (whole && event.plan->tells_class && event.took_place());
-  if (!whole || plan_->entry == nullptr || !issued || (plan_->scratch && !files_.usable()) ||
-      !decode()) {
-    if (plan_ == nullptr || !plan_->local()) ++left_out_[event.view.node->call];
+  if (left_out && !Reissue::is_loss(event)) return;
+  if (whole && (left_out || (partly && !exchange && !list))) return omit_event();
+  // An end-point or a length that is not told: of a damaged trace.
+  if (!whole || plan_->entry == nullptr || !decode()) {
+    ++left_out_[event.view.node->call];
     return;
   }
   if (exchange) omit_partners();

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "analysis/check.h"
+#include "analysis/reissue.h"
 #include "replay/files.h"
 #include "replay/matches.h"
 #include "replay/objects.h"
@@ -41,6 +42,10 @@ class Interpreter {
   void make_room(Rooms::value_type rooms) { rooms_ = std::move(rooms); }
   /// Where files are; without, calls on files are left out.
   void use(Files files) { files_ = std::move(files); }
+  /// Every buffer ends where nothing can be touched (guard.h).
+  void guard();
+  /// How many ranks of the job share the memory of this host.
+  void share_memory(int ranks) { neighbours_ = ranks; }
   /// A failed call is left out instead of ending the job.
   void tolerate_failures() { tolerant_ = true; }
   /// After the last event: completes requests still open as far as possible; how many are left.
@@ -87,7 +92,10 @@ class Interpreter {
   bool send_as_bytes(const BufferPlan& plan, std::int64_t bytes);
   bool make_room(const ParamPlan& buffer, std::int64_t& high);
   bool at_root() const;
-  void* take(Pool& pool, std::uint64_t bytes);
+  bool moves(const BufferPlan& plan) const;
+  bool arrives(const CallInfo& call) const;
+  void* take(Pool& pool, std::uint64_t bytes, Pool::Use use = Pool::Use::kOwn);
+  void refuse_memory(std::uint64_t more);
 
   // functions.cpp
   Word function_for(std::size_t at) const;
@@ -102,7 +110,7 @@ class Interpreter {
   void note_file(CallId call);
   void set_errhandler(MPI_Errhandler handler);
   bool on_errhandler() const;
-  std::uint64_t largest_attached() const;
+  std::uint64_t room_in_window() const;
   int find_param(std::string_view name) const;
 
   // unawaited.cpp
@@ -119,6 +127,7 @@ class Interpreter {
   bool prepare_probe();
   bool start_wildcards();
   bool free_active();
+  void abandon(RequestState& state);
   void update_requests();
   void poll(MPI_Request request, bool until_done);
   void sweep_orphans();
@@ -141,6 +150,7 @@ class Interpreter {
   const Follower& here_;
   const CallPlans& plans_;
   Pace& pace_;
+  Reissue reissue_;
   Matches matches_;
   Pool payload_;   ///< sent from, never written
   Pool received_;  ///< received into
@@ -161,6 +171,8 @@ class Interpreter {
   Rooms::value_type rooms_;
   std::size_t sweep_at_ = 64;  ///< orphans that are looked through
   bool tolerant_ = false;
+  bool guarded_ = false;
+  int neighbours_ = 1;  ///< ranks of this host, this one among them
 
   // The current event.
   const FollowedEvent* event_ = nullptr;

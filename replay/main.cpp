@@ -272,6 +272,15 @@ bool all_go_on(const std::string& fault, const World& world) {
   return first == world.size;
 }
 
+int ranks_of_host(const World& world) {
+  MPI_Comm host = MPI_COMM_NULL;
+  int ranks = 1;
+  PMPI_Comm_split_type(world.comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host);
+  PMPI_Comm_size(host, &ranks);
+  PMPI_Comm_free(&host);
+  return ranks;
+}
+
 /// Replays this rank; the sums over all ranks, on rank 0.
 Results perform(const Options& options, const World& world, const Job& job, const FollowPlan& plan,
                 Follower here, Follower ahead) {
@@ -285,13 +294,15 @@ Results perform(const Options& options, const World& world, const Job& job, cons
   const std::string scratch(job.scratch.begin(), job.scratch.end());
   interpreter.use(Files(scratch));
   if (options.best_effort) interpreter.tolerate_failures();
+  if (options.guard) interpreter.guard();
+  interpreter.share_memory(ranks_of_host(world));
   std::unique_ptr<Watchdog> watchdog;
   PMPI_Barrier(world.comm);
   if (job.lenient)
     watchdog =
         std::make_unique<Watchdog>(world.rank, interpreter.progress(), patience_of(options, trace));
   const double seconds = run(here, interpreter, pace);
-  if (job.lenient) end_requests(interpreter, world);
+  end_requests(interpreter, world);
   PMPI_Barrier(world.comm);
   std::error_code ignored;
   if (world.rank == 0 && !scratch.empty()) std::filesystem::remove_all(scratch, ignored);

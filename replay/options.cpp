@@ -41,6 +41,9 @@ void describe(CLI::App& app, Options& options) {
   app.add_flag("--best-effort", options.best_effort,
                "Leave out unmatched operations, and replay the rest");
   app.add_flag("--no-check", options.no_check, "Do not check the trace first: the replay may hang");
+  app.add_flag("--guard", options.guard,
+               "Put each buffer before memory that cannot be touched: a call that goes beyond its "
+               "buffer ends the replay");
   app.add_flag("--json", options.json, "Results as one JSON object");
   app.add_option("TRACE", options.trace, "Trace file")
       ->required()

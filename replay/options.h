@@ -18,6 +18,7 @@ struct Options {
   double patience = 60;      ///< s without progress, beyond the time of the traced run
   bool best_effort = false;  ///< leave out what has no counterpart
   bool no_check = false;
+  bool guard = false;  ///< buffers end where nothing can be touched
   bool json = false;
   std::string help;  ///< what to print in place of a replay, if it is asked for
 };

@@ -23,6 +23,18 @@ Repeat repeat_of(const CallInfo& call, std::size_t buffer) {
   return neighbor ? Repeat::kInDegree : Repeat::kCommSize;
 }
 
+/// To whom, and from whom, what is in a buffer moves.
+void find_partners(const CallPlan& call, Direction direction, BufferPlan& plan) {
+  for (std::size_t i = 0; i < call.params.size(); ++i) {
+    const Kind kind = call.params[i].info.kind;
+    const auto place = static_cast<int>(i);
+    if (kind == Kind::kDest && direction != Direction::kOut) plan.dest = place;
+    if (kind == Kind::kSource && direction != Direction::kIn) plan.source = place;
+  }
+  if (call.target >= 0) plan.dest = call.target;
+  if (call.root >= 0) plan.dest = call.root;
+}
+
 /// What follows a buffer, up to the next one, describes it; buffers side by side share.
 BufferPlan plan_buffer(const CallPlan& call, std::size_t at) {
   BufferPlan plan;
@@ -48,6 +60,14 @@ BufferPlan plan_buffer(const CallPlan& call, std::size_t at) {
   const bool counts =
       plan.count >= 0 && is_array(params[static_cast<std::size_t>(plan.count)].info);
   if (!counts) plan.repeat = repeat_of(*call.info, at);
+  const int sent = meaning_of(*call.info).sent.buffer;
+  if (sent >= 0 && static_cast<std::size_t>(sent) != at) {
+    plan.input = sent;
+    plan.in_place = plan.repeat != Repeat::kOnce || counts
+                        ? plan.repeat
+                        : repeat_of(*call.info, static_cast<std::size_t>(sent));
+  }
+  find_partners(call, params[at].info.direction, plan);
   return plan;
 }
 

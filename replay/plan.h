@@ -26,6 +26,9 @@ struct BufferPlan {
   int partitions = -1;     ///< parameter
   bool single = false;     ///< one element of the type: there is no count
   Repeat repeat = Repeat::kOnce;
+  int input = -1;                   ///< buffer parameter: if that is in place, this is the input
+  Repeat in_place = Repeat::kOnce;  ///< instead of `repeat`, then
+  int dest = -1, source = -1;       ///< parameters: nothing moves if all of them are MPI_PROC_NULL
 };
 
 struct ParamPlan {
@@ -43,7 +46,6 @@ struct CallPlan {
   int win = -1, file = -1;                                                     ///< parameters
   int target = -1, target_disp = -1, target_count = -1, target_type = -1;  ///< of one-sided calls
   bool scratch = false;  ///< re-issued only on scratch files
-  bool local() const { return info != nullptr && has(*info, Attribute::kLocal); }
 };
 
 using CallPlans = std::map<std::uint16_t, CallPlan>;

@@ -54,6 +54,36 @@ bool Interpreter::prepare_target() {
   return true;
 }
 
+namespace {
+
+/// The predefined type of which a datatype is made; MPI_BYTE if there are several.
+MPI_Datatype element_of(MPI_Datatype type) {
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  if (PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
+    return MPI_BYTE;
+  if (combiner == MPI_COMBINER_NAMED) return type;
+  std::vector<int> numbers(static_cast<std::size_t>(integers));
+  std::vector<MPI_Aint> places(static_cast<std::size_t>(addresses));
+  std::vector<MPI_Datatype> parts(static_cast<std::size_t>(types), MPI_DATATYPE_NULL);
+  if (types == 0 || PMPI_Type_get_contents(type, integers, addresses, types, numbers.data(),
+                                           places.data(), parts.data()) != MPI_SUCCESS)
+    return MPI_BYTE;
+  MPI_Datatype element = MPI_DATATYPE_NULL;
+  for (MPI_Datatype& part : parts) {
+    const MPI_Datatype inner = element_of(part);
+    if (element == MPI_DATATYPE_NULL) element = inner;
+    if (inner != element) element = MPI_BYTE;
+    int named = 0;
+    PMPI_Type_get_envelope(part, &integers, &addresses, &types, &named);
+    if (named != MPI_COMBINER_NAMED) PMPI_Type_free(&part);
+  }
+  return element;
+}
+
+}  // namespace
+
+/// Of a dynamic window: gives the target a place in the memory that stands for all that was
+/// attached. What lay in several pieces far from each other lies together there.
 bool Interpreter::place_in_window() {
   const TypeFacts* type = objects_.type(value(plan_->target_type));
   const std::int64_t count = plan_->target_count < 0 ? 1 : value(plan_->target_count);
@@ -63,8 +93,18 @@ bool Interpreter::place_in_window() {
     low = std::min<std::int64_t>(0, last) + type->true_lb;
     high = std::max<std::int64_t>(0, last) + type->true_lb + type->true_extent;
   }
-  return windows_.place(value(plan_->win), static_cast<int>(word(plan_->target)), low, high,
-                        word(plan_->target_disp));
+  const auto target = static_cast<int>(word(plan_->target));
+  Word& place = word(plan_->target_disp);
+  if (windows_.place(value(plan_->win), target, low, high, place)) return true;
+  if (type == nullptr || plan_->target_count < 0) return false;
+  const MPI_Datatype element = element_of(type->handle);
+  MPI_Count size = 0;
+  PMPI_Type_size_x(element, &size);
+  if (size <= 0) return false;
+  const std::int64_t bytes = count * type->size;
+  word(plan_->target_count) = bytes / size;
+  word(plan_->target_type) = to_word(element);
+  return windows_.place(value(plan_->win), target, 0, bytes, place);
 }
 
 /// An epoch is over when it was: a test that found it open is not made, one that found it over is
@@ -132,13 +172,32 @@ void Interpreter::note_target() {
     set_session_errhandler(*from_word<Session*>(words_[2]), MPI_ERRORS_RETURN);
 }
 
+namespace {
+
+/// The buffers of operations on a window may be used for something else afterwards.
+bool completes_operations(CallId call) {
+  switch (call) {
+    case CallId::kWinFence:
+    case CallId::kWinComplete:
+    case CallId::kWinUnlock:
+    case CallId::kWinUnlockAll:
+    case CallId::kWinFlush:
+    case CallId::kWinFlushAll:
+    case CallId::kWinFlushLocal:
+    case CallId::kWinFlushLocalAll: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
 void Interpreter::note_window(CallId call) {
   const std::int64_t id = value(plan_->win);
   const bool made =
       plan_->params[static_cast<std::size_t>(plan_->win)].info.direction == Direction::kOut;
   if (call == CallId::kWinCreateDynamic) {
     windows_.made_dynamic(id, *from_word<MPI_Win*>(word(plan_->win)), comm_.handle,
-                          largest_attached(), received_);
+                          room_in_window(), received_);
   } else if (made) {
     windows_.made(id, *from_word<MPI_Win*>(word(plan_->win)), std::move(owned_));
     owned_.clear();
@@ -149,6 +208,14 @@ void Interpreter::note_window(CallId call) {
     windows_.detached(id);
   } else if (call == CallId::kWinFree) {
     windows_.freed(id);
+  } else if (plan_->target >= 0 && plan_->request < 0) {
+    std::erase_if(owned_, [](const Pool::Block& one) { return !one.must_be_kept(); });
+    if (!owned_.empty())
+      windows_.begun(id, static_cast<int>(word(plan_->target)), std::move(owned_));
+    owned_.clear();
+  } else if (completes_operations(call)) {
+    const int rank = find_param("rank");
+    windows_.completed(id, rank < 0 ? -1 : static_cast<int>(word(rank)));
   }
 }
 
@@ -182,14 +249,24 @@ void Interpreter::note_file(CallId call) {
   }
 }
 
-/// In one more pass over the trace: only where there are dynamic windows.
-std::uint64_t Interpreter::largest_attached() const {
+/// The most that this rank attached at once, or moved to or from anyone in one call, which may lie
+/// in several pieces. In one more pass over the trace: only where there are dynamic windows.
+std::uint64_t Interpreter::room_in_window() const {
   std::uint64_t largest = 0;
   Result<Follower> follower = Follower::of_rank(follow_, here_.rank());
   FollowedEvent event;
   while (follower && follower->next(event)) {
     const auto plan = plans_.find(event.view.node->call);
     if (event.call == nullptr || plan == plans_.end() || plan->second.info == nullptr) continue;
+    const auto field = [&](int param) {
+      return param < 0 ? -1 : plan->second.params[static_cast<std::size_t>(param)].field;
+    };
+    if (const int type = field(plan->second.target_type); type >= 0) {
+      const int count = field(plan->second.target_count);
+      const std::int64_t bytes =
+          follower->bytes(event, count < 0 ? 1 : event.value(count), event.value(type));
+      if (bytes > 0) largest = std::max(largest, static_cast<std::uint64_t>(bytes));
+    }
     if (static_cast<CallId>(plan->second.info->id) != CallId::kWinAttach) continue;
     for (const ParamPlan& param : plan->second.params)
       if (param.info.kind == Kind::kAint && param.field >= 0 && event.value(param.field) > 0)

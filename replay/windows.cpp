@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "replay/windows.h"
 
+#include <cstdio>
 #include <utility>
 
 namespace chameleon::replay {
@@ -25,7 +26,9 @@ void Windows::made_dynamic(std::int64_t id, MPI_Win win, MPI_Comm comm, std::uin
     Pool::Block block = pool.take(window.room);
     if (block.data() == nullptr ||
         PMPI_Win_attach(win, block.data(), static_cast<MPI_Aint>(window.room)) != MPI_SUCCESS) {
-      own = 0;  // nobody finds room here
+      std::fprintf(stderr, "replay: no memory for %llu bytes of a dynamic window\n",
+                   static_cast<unsigned long long>(window.room));
+      PMPI_Abort(MPI_COMM_WORLD, 1);
     } else {
       PMPI_Get_address(block.data(), &own);
       window.memory.push_back(std::move(block));
@@ -51,6 +54,17 @@ void Windows::detached(std::int64_t id) {
     window->second.attached.pop_front();
 }
 
+void Windows::begun(std::int64_t id, int target, std::vector<Pool::Block> buffers) {
+  windows_[id].in_use.emplace_back(target, std::move(buffers));
+}
+
+void Windows::completed(std::int64_t id, int target) {
+  const auto window = windows_.find(id);
+  if (window != windows_.end())
+    std::erase_if(window->second.in_use,
+                  [&](const auto& one) { return target < 0 || one.first == target; });
+}
+
 bool Windows::place(std::int64_t id, int target, std::int64_t low, std::int64_t high,
                     Word& displacement) const {
   const auto found = windows_.find(id);
@@ -59,6 +73,7 @@ bool Windows::place(std::int64_t id, int target, std::int64_t low, std::int64_t 
   if (target < 0) return true;  // MPI_PROC_NULL
   const auto at = static_cast<std::size_t>(target);
   const std::int64_t span = high - low;
+  if (span == 0) return true;  // nothing is touched
   if (at >= window.addresses.size() || window.addresses[at] == 0) return false;
   if (span < 0 || static_cast<std::uint64_t>(span) > window.room) return false;
   // Neighbours stay neighbours as far as there is room, and what is aligned stays so.

@@ -4,13 +4,14 @@
 /// The memory behind a replay's windows. A window is as large as it was on every rank, so
 /// displacements of the traced run lie inside it. Only in a dynamic window they are addresses of
 /// the traced processes: there every rank attaches one piece of memory of its own, as large as the
-/// largest that anyone attached in the traced run, and displacements are mapped into it. By id of
-/// the window; memory of what is attached and of one address a rank; look-ups are O(log n).
+/// largest that anyone attached or moved in one call, and displacements are mapped into it. By id
+/// of the window; memory of what is attached and of one address a rank; look-ups are O(log n).
 
 #include <mpi.h>
 
 #include <deque>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "replay/pool.h"
@@ -22,7 +23,7 @@ class Windows {
  public:
   /// A window was made; `memory` is that of Win_create. Its errors return from now on.
   void made(std::int64_t id, MPI_Win win, std::vector<Pool::Block> memory);
-  /// Collective over `comm`: `largest` is the most this rank attached at once in the traced run.
+  /// Collective over `comm`: `largest` is what this rank needs at most in one piece.
   void made_dynamic(std::int64_t id, MPI_Win win, MPI_Comm comm, std::uint64_t largest, Pool& pool);
   void freed(std::int64_t id) { windows_.erase(id); }
 
@@ -31,6 +32,11 @@ class Windows {
   /// null if there is none.
   void* oldest(std::int64_t id);
   void detached(std::int64_t id);
+
+  /// Buffers of an operation on `target`, which uses them until it is completed.
+  void begun(std::int64_t id, int target, std::vector<Pool::Block> buffers);
+  /// Operations on `target` are complete; -1: on all.
+  void completed(std::int64_t id, int target);
 
   /// Makes `displacement` one at which `target` has room for bytes `low` to `high` around it;
   /// false if it has not. Windows that are not dynamic are left alone.
@@ -41,6 +47,7 @@ class Windows {
   struct Window {
     std::vector<Pool::Block> memory;
     std::deque<std::vector<Pool::Block>> attached;
+    std::vector<std::pair<int, std::vector<Pool::Block>>> in_use;  ///< by target
     bool dynamic = false;
     std::uint64_t room = 0;           ///< at every address
     std::vector<MPI_Aint> addresses;  ///< of ranks

@@ -7,7 +7,7 @@
 #include "analysis/check.h"
 #include "analysis/check_threads.h"
 #include "analysis/reissue.h"
-#include "analysis/thread_sharing.h"
+#include "tools/call_sites.h"
 #include "tools/common.h"
 
 namespace chameleon::tools {
@@ -18,8 +18,14 @@ struct Options {
   bool json = false;
 };
 
+/// " at stencil.c:88 exchange()", where the call was made.
+std::string place_of(const CheckReport::Problem& problem, CallSites& sites) {
+  return problem.path == 0 ? "" : ", at " + sites.site(problem.path);
+}
+
 nlohmann::ordered_json list_of(const Trace& trace,
-                               const std::vector<CheckReport::Problem>& problems) {
+                               const std::vector<CheckReport::Problem>& problems,
+                               CallSites& sites) {
   auto list = nlohmann::ordered_json::array();
   for (const CheckReport::Problem& problem : problems) {
     nlohmann::ordered_json one = {{"kind", problem.kind}, {"rank", problem.rank}};
@@ -27,6 +33,7 @@ nlohmann::ordered_json list_of(const Trace& trace,
     one["event"] = problem.event;
     one["call"] = problem.call;
     one["text"] = problem.text;
+    if (problem.path != 0) one["site"] = sites.site(problem.path);
     one["program"] = problem.program;
     list.push_back(std::move(one));
   }
@@ -38,7 +45,8 @@ nlohmann::ordered_json counts_of(const CheckReport::Unmatched& counts) {
       {"sends", counts.sends}, {"receives", counts.receives}, {"collectives", counts.collectives}};
 }
 
-nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report) {
+nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report,
+                                   CallSites& sites) {
   nlohmann::ordered_json document = json_document("check");
   document["ok"] = report.ok && report.declared_count == 0;
   document["complete"] = trace.complete;
@@ -49,14 +57,16 @@ nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report
   document["collectives"] = report.collectives;
   document["problem_count"] = report.problem_count;
   document["program_count"] = report.program_count;
-  document["problems"] = list_of(trace, report.problems);
+  document["problems"] = list_of(trace, report.problems, sites);
   document["cut_count"] = report.cut_count;
-  document["cut"] = list_of(trace, report.cut);
+  document["cut"] = list_of(trace, report.cut, sites);
   document["in_flight"] = counts_of(report.in_flight);
   document["in_flight"]["open_requests"] = report.open_requests;
   document["declared_count"] = report.declared_count;
-  document["declared"] = list_of(trace, report.declared);
+  document["declared"] = list_of(trace, report.declared, sites);
   document["declared_unmatched"] = counts_of(report.declared_unmatched);
+  if (trace.threads > 1)
+    document["shared_by_threads"] = {{"count", report.shared_count}, {"first", report.shared}};
   document["unchecked"] = nlohmann::ordered_json::object();
   for (const auto& [call, count] : report.unchecked) document["unchecked"][call] = count;
   document["errors"] = nlohmann::ordered_json::object();
@@ -78,11 +88,12 @@ std::string verdict(const CheckReport& report) {
   return "the trace is consistent: ";
 }
 
-void print_text(const Trace& trace, const CheckReport& report) {
-  const auto list = [](const std::vector<CheckReport::Problem>& problems, std::uint64_t count,
-                       const char* label) {
+void print_text(const Trace& trace, const CheckReport& report, CallSites& sites) {
+  const auto list = [&](const std::vector<CheckReport::Problem>& problems, std::uint64_t count,
+                        const char* label) {
     for (const CheckReport::Problem& problem : problems)
-      std::cout << label << problem.kind << ": " << problem.text << "\n";
+      std::cout << label << problem.kind << ": " << problem.text << place_of(problem, sites)
+                << "\n";
     if (count > problems.size()) std::cout << label << count - problems.size() << " more\n";
   };
   list(report.problems, report.problem_count, "");
@@ -110,6 +121,12 @@ void print_text(const Trace& trace, const CheckReport& report) {
     for (const auto& [error, count] : errors) std::cout << " " << error << " x" << count;
     std::cout << "\n";
   }
+  if (!report.shared.empty())
+    std::cout << "not checked: " << count_text(report.shared_count)
+              << (report.shared_count == 1 ? " channel or communicator"
+                                           : " channels and communicators")
+              << " that threads of a rank share, since the trace does not have their order: "
+              << report.shared << "\n";
   if (trace.threads > 1) std::cout << "not replayed: a replay runs one thread a rank\n";
   for (const auto& [why, calls] : find_left_out(report, false)) {
     if (trace.threads > 1) break;
@@ -128,30 +145,24 @@ int run_check(const Options& options) {
   int status = kExitOk;
   const std::optional<Trace> trace = load_trace("check", options.trace, status);
   if (!trace) return status;
-  const bool threads = trace->threads > 1;
-  if (threads) {
-    const Result<std::string> shared = shared_by_threads(*trace);
-    if (!shared) return fail("check", shared.error());
-    if (!shared->empty())
-      return fail("check",
-                  *shared +
-                      ": the trace does not have their order, so it cannot "
-                      "determine which operations match",
-                  kExitRefused);
-  }
-  const Result<CheckReport> report = threads ? check_threads(*trace) : check(*trace);
+  CallSites sites(*trace);
+  const auto site = [&](std::uint64_t path) { return sites.site(path); };
+  const Result<CheckReport> report =
+      trace->threads > 1 ? check_threads(*trace, site) : check(*trace);
   if (!report) return fail("check", options.trace + ": " + report.error().message, kExitUnreadable);
   if (!report->doubt.empty())
-    return fail("check",
-                report->doubt +
-                    ": the trace does not show which object is meant, so it cannot "
-                    "determine whether this is a fault: " +
-                    report->problems.front().text,
-                kExitRefused);
+    return fail(
+        "check",
+        report->doubt +
+            (report->doubt == report->shared
+                 ? ": the trace does not have their order"
+                 : std::string(": the trace does not show which object is meant")) +
+            ", so it cannot determine whether this is a fault: " + report->problems.front().text,
+        kExitRefused);
   if (options.json)
-    print_json(document_of(*trace, *report));
+    print_json(document_of(*trace, *report, sites));
   else
-    print_text(*trace, *report);
+    print_text(*trace, *report, sites);
   return report->ok && report->declared_count == 0 ? kExitOk : kExitMismatch;
 }
 

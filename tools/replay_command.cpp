@@ -9,7 +9,6 @@
 
 #include "amounts.h"
 #include "analysis/check.h"
-#include "analysis/thread_sharing.h"
 #include "common.h"
 #include "launch.h"
 #include "runtimes.h"
@@ -49,12 +48,9 @@ int replay(const Options& options) {
   const std::optional<Trace> trace = load_trace("replay", options.trace, status);
   if (!trace) return status;
   if (trace->threads > 1) {
-    const Result<std::string> shared = shared_by_threads(*trace);
-    if (!shared) return fail("replay", shared.error());
     return fail("replay",
                 options.trace + " has ranks with up to " + std::to_string(trace->threads) +
-                    " threads, and a replay runs one thread for each rank" +
-                    (shared->empty() ? "" : "; " + *shared),
+                    " threads, and a replay runs one thread for each rank",
                 kExitRefused);
   }
   std::optional<CheckReport> report;

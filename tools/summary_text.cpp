@@ -81,6 +81,12 @@ void print_shares(const Trace& trace, const TraceSummary& summary, const Style& 
                 duration_text(share.least_ns).c_str(), share.least_rank,
                 duration_text(share.most_ns).c_str(), share.most_rank);
   }
+  if (trace.threads > 1)
+    std::printf("%s\n",
+                style
+                    .faint("A rank has up to " + count_text(trace.threads) +
+                           " threads: its times are sums over them, and can exceed the run.")
+                    .c_str());
   std::fflush(stdout);
 }
 

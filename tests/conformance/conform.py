@@ -7,8 +7,9 @@
 At each number of ranks: the program's own checks hold; exit status and stdout are the untraced
 run's; every value agrees with the raw records; the trace is consistent, or `check` finds faults of
 the program, of these kinds only; `check` names what a replay leaves out; the replay leaves out nothing else and runs to its end; its own trace holds the
-same calls with the same values (but for the substitutions in docs/reference/replay.md). Without a
-scratch folder, the calls on files are left out with one line that says so."""
+same calls with the same values (but for the substitutions in docs/reference/replay.md). No call of
+the replay goes beyond its buffers. Without a scratch folder, the calls on files are left out with
+one line that says so."""
 
 import json
 import pathlib
@@ -22,6 +23,7 @@ from harness import expect
 FILES = "it is on a file, and needs --scratch"
 FAILED = "it failed in the traced run"
 OTHERS = "it needs other processes"
+MADE = "it is on an object that the replay does not have"
 THREADS = "a replay runs one thread a rank"
 
 
@@ -38,7 +40,7 @@ def left_out_by_check(tools, trace, options, where):
     expect(found <= faults and bool(found) == bool(faults), f"{where}: check finds {found}", outcome)
     listed = report["replay_leaves_out"]
     reasons = {entry["why"] for entry in listed}
-    expect(reasons <= {FILES, FAILED, OTHERS}, f"{where}: check: left out for {reasons}", outcome)
+    expect(reasons <= {FILES, FAILED, OTHERS, MADE}, f"{where}: check: left out for {reasons}", outcome)
     text = tools.chameleon("check", trace).stdout.decode()
     expect(("the program is at fault" if faults else "the trace is consistent") in text,
            f"{where}: the last line", outcome)
@@ -91,6 +93,9 @@ def check_ranks(tools, options, ranks):
     expect(not any((folder / "scratch").iterdir()), f"{where}: files are left", second)
     same = tools.run([tools.same_events, trace, again])
     expect(same.status == 0, f"{where}: the replay's trace differs", same)
+    guarded = tools.replay(ranks, trace, "--guard", f"--scratch={folder / 'scratch'}")
+    expect(guarded.status == 0 and not guarded.stderr, f"{where}: a call goes beyond its buffer",
+           guarded)
     if on_files:
         without = tools.replay(ranks, trace)
         expect(without.status == 0, f"{where}: the replay without a folder fails", without)

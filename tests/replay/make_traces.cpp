@@ -2,7 +2,9 @@
 // make_traces FOLDER: writes traces of four ranks that do not hang together by themselves:
 // cut.cham (incomplete, with everything in flight that can be), declared.cham (what rank 3 is
 // said to have done was another's), wrong.cham (the same, but nothing is declared), circle.cham
-// (what check does not see, which takes sends as buffered: all send first, and much).
+// (what check does not see, which takes sends as buffered: all send first, and much), lost.cham
+// (requests that are never completed, some of which cannot be), joined.cham (communicators with
+// processes of another job), much.cham (a broadcast of more than any host has).
 
 #include <cstdio>
 #include <string>
@@ -33,6 +35,10 @@ enum Call : std::uint16_t {
   kStartall,
   kCommDup,
   kProbe,
+  kJoin,
+  kMerge,
+  kCommFree,
+  kContiguous,
   kFinalize
 };
 
@@ -71,6 +77,11 @@ struct Job : testing::TraceBuilder {
     call(kBcast, "Bcast",
          {"buffer:buffer", "count:count", "datatype:datatype", "root:root:e", "comm:comm"});
     call(kCommDup, "Comm_dup", {"comm:comm", "newcomm:comm", "members:members:a"});
+    call(kJoin, "Comm_join", {"fd:int", "intercomm:comm", "members:members:a"});
+    call(kMerge, "Intercomm_merge",
+         {"intercomm:comm", "high:flag", "newintracomm:comm", "members:members:a"});
+    call(kCommFree, "Comm_free", {"comm:comm"});
+    call(kContiguous, "Type_contiguous", {"count:count", "oldtype:datatype", "newtype:datatype"});
     call(kFinalize, "Finalize", {});
     for (std::uint32_t rank = 0; rank < kRanks; ++rank) push(rank, kInit, {});
     for (std::uint32_t rank = 0; rank < kRanks; ++rank)
@@ -182,6 +193,43 @@ Trace circle() {
   return job.named("circle");
 }
 
+Trace lost() {
+  Job job;
+  for (int i = 0; i < 100; ++i) {
+    job.post(kIsend, 0, 1, 50, i, kLarge);
+    job.recv(1, 0, 50, kLarge);
+  }
+  job.post(kIrecv, 2, 3, 51, 0);  // of a message that comes
+  job.send(3, 2, 51);
+  job.post(kIrecv, 2, 3, 52, 1);  // of one that does not
+  job.all(kFinalize, {});
+  return job.named("lost");
+}
+
+Trace joined() {
+  constexpr std::int64_t kOther = -2;  // instead of a world rank
+  Job job;
+  job.all(kJoin, {3, 2, job.array({0, 1, 2, 3, -1, kOther, kOther})});
+  job.all(kMerge, {2, 0, 3, job.array({0, 1, 2, 3, kOther, kOther})});
+  job.all(kAllreduce, {0, 0, 1, kInt, kSum, 3});
+  job.push(0, kIsend, {0, 4, kInt, pack_rank(5, 0, 6), 60, 3, 0});
+  job.wait(0, 0);
+  job.all(kCommFree, {3});
+  job.all(kCommDup, {0, 3, job.array({0, 1, 2, 3})});
+  job.all(kAllreduce, {0, 0, 1, kInt, kSum, 3});
+  job.all(kFinalize, {});
+  return job.named("joined");
+}
+
+Trace much() {
+  Job job;
+  job.all(kContiguous, {1 << 24, kInt, 0});
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank)
+    job.push(rank, kBcast, {0, 1 << 20, 0, Job::at(0, static_cast<int>(rank)), 0});
+  job.all(kFinalize, {});
+  return job.named("much");
+}
+
 }  // namespace
 }  // namespace chameleon
 
@@ -191,7 +239,8 @@ int main(int argc, char** argv) {
   using namespace chameleon::format;
   if (argc != 2) return 2;
   const std::string folder = std::string(argv[1]) + "/";
-  for (const Trace& trace : {cut(), declared(), borrowed().named("wrong"), circle()})
+  for (const Trace& trace :
+       {cut(), declared(), borrowed().named("wrong"), circle(), lost(), joined(), much()})
     if (const Status written = replace_trace_file(folder + trace.program + ".cham", trace);
         !written) {
       std::fprintf(stderr, "%s\n", written.error().message.c_str());

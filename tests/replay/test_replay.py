@@ -101,6 +101,45 @@ def test_circle(tools, trace):
     expect(outcome.status == 0 and not left_out(outcome), "circle: sends are waited for", outcome)
 
 
+def test_lost(tools, trace):
+    """Requests that the program lost are its fault, and named; a replay loses them, too."""
+    check = tools.chameleon("check", trace, "--json")
+    report = json.loads(check.stdout)
+    expect(check.status == 1 and report["problem_count"] == report["program_count"] == 102 and
+           {"incomplete_request"} == {problem["kind"] for problem in report["problems"]},
+           "lost: check", check)
+    expect(b"the program is at fault" in tools.chameleon("check", trace).stdout, "lost: verdict",
+           check)
+    for options in ([], ["--guard"]):
+        outcome = replay(tools, trace, *options)
+        expect(not left_out(outcome), "lost: what is left out", outcome)
+    outcome = tools.chameleon("replay", trace, LD_PRELOAD=tools.test_yield)
+    expect(outcome.status == 0, "lost: refused", outcome)
+
+
+def test_joined(tools, trace):
+    """Who is not in the trace is not judged. What is on communicators with them is left out."""
+    check = tools.chameleon("check", trace, "--json")
+    report = json.loads(check.stdout)
+    expect(check.status == 0 and report["ok"], "joined: check", check)
+    announced = {}
+    for entry in report["replay_leaves_out"]:
+        announced[entry["call"]] = announced.get(entry["call"], 0) + entry["count"]
+    expect(announced == {"Comm_join": 4, "Intercomm_merge": 4, "Allreduce": 4, "Isend": 1,
+                         "Comm_free": 4}, "joined: what is announced", check)
+    outcome = replay(tools, trace)
+    expect(left_out(outcome) == announced, "joined: what is left out", outcome)
+    outcome = tools.chameleon("replay", trace, LD_PRELOAD=tools.test_yield)
+    expect(outcome.status == 0, "joined: refused", outcome)
+
+
+def test_much(tools, trace):
+    outcome = replay(tools, trace)
+    refusals = [line for line in outcome.stderr.decode().splitlines() if "refused" in line]
+    expect(outcome.status == 4 and refusals and "Bcast: a buffer of 65536.0 GiB on each of the 4 "
+           "ranks of this host takes 262144.0 GiB" in refusals[0], "much: not refused", outcome)
+
+
 def test_watchdog(tools, program):
     outcome = tools.run([program])
     expect(outcome.status == 1 and outcome.stdout == b"moved\n" and
@@ -121,6 +160,9 @@ def main():
         test_declared(tools, tools.folder / "declared.cham")
         test_wrong(tools, tools.folder / "wrong.cham")
         test_circle(tools, tools.folder / "circle.cham")
+        test_lost(tools, tools.folder / "lost.cham")
+        test_joined(tools, tools.folder / "joined.cham")
+        test_much(tools, tools.folder / "much.cham")
         test_watchdog(tools, options.stand_still)
 
     harness.main("replay_partial", options, body)

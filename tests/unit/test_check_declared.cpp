@@ -170,11 +170,6 @@ TEST_CASE("what a replay leaves out is told with its reason") {
   CHECK(without.at("it is on a file, and needs --scratch").at("File_open") == 1);
   CHECK(without.at("it needs other processes").at("Comm_join") == 1);
   CHECK(find_left_out(report, true).size() == 1);
-
-  CheckReport failing;
-  failing.calls["Send"] = 5;
-  failing.failed["Send"] = 2;
-  CHECK(find_left_out(failing, false).at("it failed in the traced run").at("Send") == 2);
 }
 
 TEST_CASE("receives that declared parts give too little room are told the room") {
