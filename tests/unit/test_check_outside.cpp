@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "analysis/reissue.h"
+#include "analysis/timeline.h"
 #include "unit/check_job.h"
 
 using namespace chameleon;
@@ -48,6 +49,18 @@ TEST_CASE("collectives with processes outside of the trace wait for those in it"
   const CheckReport report = job.checked();
   CHECK(report.ok == !wrong);
   if (wrong) CHECK(names(report, "collective", "8 bytes, but 4"));
+}
+
+TEST_CASE("on a timeline collectives wait for those in the trace") {
+  Joined job;
+  for (std::uint32_t rank = 0; rank < 2; ++rank)
+    job.push(rank, kAllreduce, {0, 0, 1, kInt, kSum, 3});
+  job.finalize();
+  const Trace trace = job.build();
+  const Result<TimelineFacts> facts =
+      run_timeline(trace, trace.whole_ranks(), [](const TimedEvent&) {});
+  REQUIRE(facts);
+  CHECK(facts->unmatched == 0);
 }
 
 TEST_CASE("messages to and from processes outside of the trace are not judged") {

@@ -43,6 +43,7 @@ struct Definitions {
     std::string name;
     std::vector<std::uint64_t> members;  ///< world ranks
     bool is_inter = false;
+    bool is_partial = false;  ///< with members outside of the trace, who are left out
   };
   std::vector<Comm> comms;  ///< 0: the world, 1: self
   std::unordered_map<std::uint64_t, OTF2_CommRef> comm_of;
@@ -233,11 +234,16 @@ class Archive {
     Definitions::Comm made;
     made.name = "communicator " + std::to_string(entry->second);
     made.is_inter = comm->is_inter;
+    // Processes outside of the trace have no location.
     std::vector<std::uint64_t> local, remote;
-    for (std::int32_t i = 0; i < comm->local.count; ++i)
-      local.push_back(static_cast<std::uint64_t>(comm->local[i]));
-    for (std::int32_t i = 0; comm->is_inter && i < comm->remote.count; ++i)
-      remote.push_back(static_cast<std::uint64_t>(comm->remote[i]));
+    const auto add = [&](const WorldRanks& ranks, std::vector<std::uint64_t>& members) {
+      for (std::int32_t i = 0; i < ranks.count; ++i) {
+        if (ranks[i] >= 0) members.push_back(static_cast<std::uint64_t>(ranks[i]));
+        made.is_partial = made.is_partial || ranks[i] < 0;
+      }
+    };
+    add(comm->local, local);
+    if (comm->is_inter) add(comm->remote, remote);
     if (remote < local) std::swap(local, remote);  // the same on both sides
     made.members = std::move(local);
     made.members.insert(made.members.end(), remote.begin(), remote.end());
@@ -251,7 +257,8 @@ class Archive {
   /// A partner's rank in the communicator as it is defined here.
   std::uint32_t rank_in(const Operation& operation, std::int32_t rank, std::int64_t world) const {
     const OTF2_CommRef ref = comm_of(operation);
-    if (ref == OTF2_UNDEFINED_COMM || !definitions_.comms[ref].is_inter)
+    if (ref == OTF2_UNDEFINED_COMM ||
+        !(definitions_.comms[ref].is_inter || definitions_.comms[ref].is_partial))
       return static_cast<std::uint32_t>(rank);
     const std::vector<std::uint64_t>& members = definitions_.comms[ref].members;
     const auto found = std::find(members.begin(), members.end(), static_cast<std::uint64_t>(world));

@@ -156,7 +156,7 @@ class Schedule {
     if (operation.request == 0) return;  // all of it at its end
     Started& started = steps_of_[operation.request];
     const Communicator* comm = at.communicator();
-    if (comm == nullptr || comm->is_inter ||
+    if (comm == nullptr || comm->is_inter || comm->local.find(kOutside) >= 0 ||
         !collective_steps(at.plan(), operation, at.vector_bytes(), comm->size(), comm->self,
                           started.steps)) {
       ++left_out_[at.call().name];
@@ -185,7 +185,7 @@ class Schedule {
     if (comm != nullptr && is_world(*comm) && writer_.collective(operation, vectors, world()))
       return;
     std::vector<CollectiveStep> steps;
-    if (comm == nullptr || comm->is_inter ||
+    if (comm == nullptr || comm->is_inter || comm->local.find(kOutside) >= 0 ||
         !collective_steps(at.plan(), operation, vectors, comm->size(), comm->self, steps)) {
       ++left_out_[at.call().name];
       return;
