@@ -129,7 +129,7 @@ std::string RawReader::file_of(const std::string& directory, std::uint32_t rank,
 }
 
 bool RawReader::exists(const std::string& directory, std::uint32_t rank, std::uint32_t thread) {
-  return std::ifstream(file_of(directory, rank, thread)).good();
+  return ForeignLines(file_of(directory, rank, thread)).good();
 }
 
 Result<RawReader> RawReader::open(const std::string& directory, std::uint32_t rank,

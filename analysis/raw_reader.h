@@ -7,13 +7,13 @@
 
 #include <cstdint>
 #include <deque>
-#include <fstream>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/foreign_lines.h"
 #include "base/result.h"
 
 namespace chameleon::analysis {
@@ -98,7 +98,7 @@ class RawReader {
   Error malformed(const std::string& what) const;
 
   std::string path_;
-  std::ifstream file_;
+  ForeignLines file_;
   std::uint64_t line_number_ = 0, markers_ = 0;
   std::string pending_;  ///< a line that was read ahead
   bool has_pending_ = false;

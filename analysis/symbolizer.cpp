@@ -4,16 +4,63 @@
 #include <cxxabi.h>
 #include <dwarf.h>
 #include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <span>
 
+#include "base/foreign_file.h"
+#include "base/plain_text.h"
+
 namespace chameleon::analysis {
 namespace {
+
+constexpr const char* kDebugFolder = "/usr/lib/debug/.build-id/";
+
+/// Debug information is read by a library for which files are not hostile, and it names further
+/// files. So a module is read only if it comes from the system or from the user: of their own or
+/// the system's files, or in the current folder.
+bool is_trusted(const OpenFile& file) {
+  struct stat status {};
+  if (::fstat(file.fd(), &status) != 0) return false;
+  if (status.st_uid == 0 || status.st_uid == ::geteuid()) return true;
+  std::error_code error;
+  const std::string here = std::filesystem::current_path(error).string();
+  const std::string path = file.real_path();
+  return !error && here != "/" && path.size() > here.size() && path.starts_with(here) &&
+         path[here.size()] == '/';
+}
+
+/// The file that a trace names as a module, if it may be read and is ELF.
+OpenFile module_file(const std::string& path) {
+  Result<OpenFile> file = open_foreign(path);
+  char magic[SELFMAG] = "";
+  if (!file || ::pread(file->fd(), magic, sizeof magic, 0) != sizeof magic ||
+      std::memcmp(magic, ELFMAG, SELFMAG) != 0 || !is_trusted(*file))
+    return OpenFile();
+  return std::move(*file);
+}
+
+/// elfutils asks for separate debug information here. Its own way would open whatever the module
+/// names, and ask servers.
+int separate_debug_file(Dwfl_Module* module, void**, const char*, Dwarf_Addr, const char*,
+                        const char*, GElf_Word, char** name) {
+  const unsigned char* bits = nullptr;
+  GElf_Addr where = 0;
+  const int size = dwfl_module_build_id(module, &bits, &where);
+  if (size < 2) return -1;
+  const std::string id = to_hex({bits, static_cast<std::size_t>(size)});
+  const std::string path = kDebugFolder + id.substr(0, 2) + "/" + id.substr(2) + ".debug";
+  OpenFile file = module_file(path);
+  if (file.fd() >= 0) *name = ::strdup(path.c_str());
+  return file.release();
+}
 
 std::string demangled(const char* name) {
   int status = 0;
@@ -65,6 +112,17 @@ const char* special_name(const Frame& frame) {
   return "[unknown]";
 }
 
+/// Names in debug information are as foreign as those in a trace.
+void make_printable(SourceLocation& location) {
+  for (std::string* text :
+       {&location.function, &location.file, &location.inlined_in, &location.outer_file})
+    *text = plain_text(*text);
+  for (InlinedCaller& caller : location.callers) {
+    caller.function = plain_text(caller.function);
+    caller.file = plain_text(caller.file);
+  }
+}
+
 }  // namespace
 
 /// The debug information of one module, or of none if no file fits.
@@ -72,8 +130,10 @@ class Symbolizer::DebugInfo {
  public:
   DebugInfo(const Module& module, std::uint64_t id) {
     if (open(module.path, module, id) || module.build_id_hex.size() < 3) return;
-    open("/usr/lib/debug/.build-id/" + module.build_id_hex.substr(0, 2) + "/" +
-             module.build_id_hex.substr(2) + ".debug",
+    // What else would be in these letters is part of a path.
+    if (module.build_id_hex.find_first_not_of("0123456789abcdef") != std::string::npos) return;
+    open(kDebugFolder + module.build_id_hex.substr(0, 2) + "/" + module.build_id_hex.substr(2) +
+             ".debug",
          module, id);
   }
   ~DebugInfo() { close(); }
@@ -99,33 +159,37 @@ class Symbolizer::DebugInfo {
 
  private:
   bool open(const std::string& path, const Module& module, std::uint64_t id) {
-    // A device or a pipe of that name must not be read.
-    struct stat status {};
-    if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return false;
+    OpenFile file = module_file(path);
+    if (file.fd() < 0 || !is_traced_one(file, path, module, id)) return false;
     static char* no_path = nullptr;
     static const Dwfl_Callbacks callbacks = {.find_elf = dwfl_build_id_find_elf,
-                                             .find_debuginfo = dwfl_standard_find_debuginfo,
+                                             .find_debuginfo = separate_debug_file,
                                              .section_address = dwfl_offline_section_address,
                                              .debuginfo_path = &no_path};
     session_ = dwfl_begin(&callbacks);
     if (session_ == nullptr) return false;
     dwfl_report_begin(session_);
-    module_ = dwfl_report_offline(session_, path.c_str(), path.c_str(), -1);
+    module_ = dwfl_report_offline(session_, path.c_str(), path.c_str(), file.fd());
+    if (module_ != nullptr) file.release();  // it is the library's now
     dwfl_report_end(session_, nullptr, nullptr);
     GElf_Addr bias = 0;
-    if (module_ != nullptr && dwfl_module_getelf(module_, &bias) != nullptr &&
-        is_traced_one(path, module, id))
-      return true;
+    if (module_ != nullptr && dwfl_module_getelf(module_, &bias) != nullptr) return true;
     close();
     return false;
   }
 
-  bool is_traced_one(const std::string& path, const Module& module, std::uint64_t id) {
+  /// Before anything else of it is looked at.
+  static bool is_traced_one(const OpenFile& file, const std::string& path, const Module& module,
+                            std::uint64_t id) {
     if (module.build_id_hex.empty()) return module_id_of_file(path) == id;
-    const unsigned char* bits = nullptr;
-    GElf_Addr where = 0;
-    const int size = dwfl_module_build_id(module_, &bits, &where);
-    return size > 0 && to_hex({bits, static_cast<std::size_t>(size)}) == module.build_id_hex;
+    elf_version(EV_CURRENT);
+    Elf* const elf = elf_begin(file.fd(), ELF_C_READ_MMAP, nullptr);
+    const void* bits = nullptr;
+    const ssize_t size = elf == nullptr ? -1 : dwelf_elf_gnu_build_id(elf, &bits);
+    const bool same = size > 0 && to_hex({static_cast<const std::uint8_t*>(bits),
+                                          static_cast<std::size_t>(size)}) == module.build_id_hex;
+    if (elf != nullptr) elf_end(elf);
+    return same;
   }
 
   void close() {
@@ -218,6 +282,7 @@ const SourceLocation& Symbolizer::resolve(const Module& module, const Frame& fra
   if (info == nullptr) info = std::make_unique<DebugInfo>(module, frame.module);
   // A return address may already be on the next line, or in the next function.
   if (frame.offset != 0) info->find(frame.offset - 1, location);
+  make_printable(location);
   if (location.function.empty()) location.function = with_offset(module, frame.offset);
   return location;
 }

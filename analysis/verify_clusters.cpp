@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/verify_clusters.h"
 
-#include <fstream>
 #include <optional>
 #include <sstream>
 
+#include "base/foreign_lines.h"
 #include "cluster/by_signatures.h"
 #include "world/virtual_world.h"
 
@@ -47,7 +47,7 @@ Result<ClusterCheck> verify_clusters(const Trace& trace, const std::string& raw_
   std::vector<SignatureVector> signatures;
   for (std::uint32_t rank = 0; rank < trace.world_size; ++rank) {
     const std::string path = raw_directory + "/rank." + std::to_string(rank) + ".raw";
-    std::ifstream in(path);
+    ForeignLines in(path);
     std::string line, last;
     while (std::getline(in, line))
       if (line.compare(0, 10, "# elected ") == 0) last = line;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/verify_efforts.h"
 
-#include <fstream>
 #include <map>
 #include <optional>
 #include <sstream>
 #include <string_view>
 
+#include "base/foreign_lines.h"
 #include "cluster/effort_window.h"
 #include "world/virtual_world.h"
 
@@ -67,7 +67,7 @@ void enter_efforts(NotedWindows& windows, std::uint32_t rank, EffortLine&& line)
 
 /// A last line without its end is that of a killed job.
 Status read_efforts(NotedWindows& windows, std::uint32_t rank, const std::string& path) {
-  std::ifstream in(path);
+  ForeignLines in(path);
   std::string text;
   while (std::getline(in, text) && !in.eof()) {
     if (text.compare(0, kEffortMark.size(), kEffortMark) != 0) continue;

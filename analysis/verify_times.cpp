@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <unordered_map>
 
 #include "analysis/raw_reader.h"
 #include "analysis/stream_times.h"
+#include "base/foreign_lines.h"
 #include "signature/call_parameters.h"
 #include "signature/null_test.h"
 
@@ -77,7 +77,7 @@ Result<RawSums> read_sums(const std::string& path,
                           const std::map<std::string, std::uint16_t>& numbers,
                           const RelaxedPaths& relaxed, bool without_polls) {
   RawSums sums;
-  std::ifstream in(path);
+  ForeignLines in(path);
   std::string line, call;
   std::uint64_t before = 0;
   NullTexts null;

@@ -154,7 +154,8 @@ int make_scratch(const Options& options, Job& job) {
 
 /// On rank 0: the trace, or a status other than kDone.
 int load(const Options& options, const World& world, Job& job) {
-  const Result<Trace> trace = read_trace(options.trace);
+  const Result<Trace> trace = read_trace(
+      options.trace, nullptr, options.memory == 0 ? default_read_limit() : options.memory);
   if (!trace) return refuse(kUnreadable, trace.error().message);
   if (trace->threads > 1)
     return refuse(kRefused, options.trace + " has ranks with up to " +

@@ -38,6 +38,7 @@ void describe(CLI::App& app, Options& options) {
          "--patience", options.patience,
          "Seconds without progress after which a replay that leaves out operations gives up (60)")
       ->check(kSensible);
+  app.add_option("--memory", options.memory, "Most bytes of memory that reading the trace takes");
   app.add_flag("--best-effort", options.best_effort,
                "Leave out unmatched operations, and replay the rest");
   app.add_flag("--no-check", options.no_check, "Do not check the trace first: the replay may hang");

@@ -3,6 +3,7 @@
 
 /// The command line of chameleon-replay. No cost.
 
+#include <cstdint>
 #include <string>
 
 #include "base/result.h"
@@ -15,6 +16,7 @@ struct Options {
   std::string scratch;  ///< folder for files; empty: calls on files are left out
   Compute compute = Compute::kSleep;
   double time_scale = 1;
+  std::uint64_t memory = 0;  ///< most bytes that reading the trace takes; 0: the usual ones
   double patience = 60;      ///< s without progress, beyond the time of the traced run
   bool best_effort = false;  ///< leave out what has no counterpart
   bool no_check = false;

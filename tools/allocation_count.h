@@ -10,6 +10,16 @@
 
 namespace chameleon::tools {
 
+/// While one of these lives, `new` throws std::bad_alloc instead of allocating more than `most`
+/// bytes at a time. Counts, so there is no AllocationCount beside it.
+class AllocationBound {
+ public:
+  explicit AllocationBound(std::uint64_t most);
+  ~AllocationBound();
+  AllocationBound(const AllocationBound&) = delete;
+  AllocationBound& operator=(const AllocationBound&) = delete;
+};
+
 class AllocationCount final : public world::Allocations {
  public:
   AllocationCount();

@@ -9,7 +9,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <new>
 #include <nlohmann/json.hpp>
+
+#include "analysis/work.h"
+#include "base/plain_text.h"
+#include "tools/allocation_count.h"
+#include "tools/foreign_names.h"
 
 namespace chameleon::tools {
 namespace {
@@ -21,17 +27,31 @@ std::string three_digits(double value) {
   return text.data();
 }
 
-/// Messages of the library name the file already; a line break would make two lines of one.
-std::string one_line(std::string_view text) {
-  std::string line(text);
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  return line;
+/// What is read now, for a message when memory ends; verbs and files as the user named them.
+std::string g_verb, g_file;  // NOLINT
+std::uint64_t g_most_memory = 0;
+bool g_takes_all = false;
+
+/// Beyond these a verb asks before it starts. A rank costs about what 64 calls do.
+constexpr double kMostVisits = 5e8, kVisitsOfRank = 64, kVisitsPerSecond = 2e6;
+
+/// Verbs that visit every call, one after the other; others read loops as loops.
+constexpr std::array<std::string_view, 11> kVisitors = {
+    "check",  "critical", "efficiency", "matrix", "pairs", "patterns",
+    "phases", "predict",  "slow",       "whatif", "replay"};
+
+/// Verbs that write names into files as they are, with the quotes of each format.
+constexpr std::array<std::string_view, 4> kKeepNames = {"export", "recover", "redact", "report"};
+
+template <std::size_t N>
+bool is_one_of(std::string_view verb, const std::array<std::string_view, N>& verbs) {
+  return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
 }
 
 }  // namespace
 
 int fail(std::string_view verb, std::string_view message, int status) {
-  std::cerr << "chameleon" << (verb.empty() ? "" : " ") << verb << ": " << one_line(message)
+  std::cerr << "chameleon" << (verb.empty() ? "" : " ") << verb << ": " << printable(message)
             << "\n";
   return status;
 }
@@ -49,13 +69,65 @@ int fail(std::string_view verb, const Error& error) {
   return fail(verb, error.message, kExitUnreadable);
 }
 
+void set_limits(std::uint64_t most_memory, bool takes_all) {
+  g_most_memory = most_memory;
+  g_takes_all = takes_all;
+}
+
+std::uint64_t most_memory() { return g_most_memory == 0 ? default_read_limit() : g_most_memory; }
+bool takes_all() { return g_takes_all; }
+
+int out_of_memory() {
+  const std::string of = g_file.empty() ? "" : g_file + ": ";
+  return fail(g_verb, of + "there is not enough memory for it", kExitUnreadable);
+}
+
+Result<Trace> read_bounded(const std::string& path, FileFacts* facts) {
+  const auto too_large = [&](const std::string& why) {
+    return Error{ErrorKind::kRefused, why + "; --memory SIZE allows more", 0};
+  };
+  try {
+    const AllocationBound bound(most_memory());
+    Result<Trace> trace = read_trace(path, facts, most_memory());
+    if (!trace && trace.error().kind == ErrorKind::kRefused)
+      return too_large(trace.error().message);
+    return trace;
+  } catch (const std::bad_alloc&) {
+    return too_large(path + ": too large: reading it takes more than " +
+                     bytes_text(static_cast<double>(most_memory())) + " of memory");
+  }
+}
+
+Status allow_visits(std::string_view path, double events, double ranks) {
+  const double visits = events + kVisitsOfRank * ranks;
+  if (g_takes_all || visits <= kMostVisits) return Unit{};
+  return Error{ErrorKind::kRefused,
+               std::string(path) + ": this visits " + amount_text(events) + " calls of " +
+                   amount_text(ranks) + " ranks one by one, which takes about " +
+                   duration_text(1e9 * visits / kVisitsPerSecond) + "; --all does it",
+               0};
+}
+
+Status allow_visits(std::string_view path, const Trace& trace) {
+  return allow_visits(path, visited_events(trace, trace.ranks),
+                      std::max<double>(trace.world_size, static_cast<double>(trace.ranks.size())));
+}
+
 std::optional<Trace> load_trace(std::string_view verb, const std::string& path, int& status,
                                 FileFacts* facts) {
-  Result<Trace> trace = read_trace(path, facts);
+  g_verb = verb;
+  g_file = path;
+  Result<Trace> trace = read_bounded(path, facts);
   if (!trace) {
     status = fail(verb, trace.error());
     return std::nullopt;
   }
+  if (is_one_of(verb, kVisitors))
+    if (const Status allowed = allow_visits(path, *trace); !allowed) {
+      status = fail(verb, allowed.error());
+      return std::nullopt;
+    }
+  if (!is_one_of(verb, kKeepNames)) make_names_printable(*trace);
   return std::move(*trace);
 }
 
@@ -112,6 +184,13 @@ std::string count_text(std::uint64_t count) {
   return text;
 }
 
+std::string amount_text(double count) {
+  if (count < 1e18) return count_text(static_cast<std::uint64_t>(count));
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1e", count);
+  return text;
+}
+
 std::string share_text(double share) { return three_digits(share * 100) + " %"; }
 
 std::string at_once_text(std::uint64_t events, std::uint64_t at_once) {
@@ -135,16 +214,7 @@ std::string json_text(std::string_view text) {
       .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string printable(std::string_view text) {
-  const auto is_plain = [](char letter) { return letter >= ' ' && letter <= '~'; };
-  if (std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
-  auto kept = nlohmann::json::parse(json_text(text)).get<std::string>();
-  std::replace_if(
-      kept.begin(), kept.end(),
-      [](char letter) { return static_cast<unsigned char>(letter) < ' ' || letter == '\x7f'; },
-      ' ');
-  return kept;
-}
+std::string printable(std::string_view text) { return plain_text(text); }
 
 std::string ranks_text(const RankList& ranks) {
   return (ranks.size() == 1 ? "rank " : "ranks ") + ranks.to_string();

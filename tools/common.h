@@ -45,6 +45,7 @@ void add_verify_command(CLI::App& app, int& status);
 void add_check_command(CLI::App& app, int& status);
 void add_replay_command(CLI::App& app, int& status);
 void add_recover_command(CLI::App& app, int& status);
+void add_redact_command(CLI::App& app, int& status);
 void add_simulate_command(CLI::App& app, int& status);
 void add_export_command(CLI::App& app, int& status);
 void add_predict_command(CLI::App& app, int& status);
@@ -68,7 +69,26 @@ int fail(std::string_view verb, std::string_view message, int status);
 /// Prints the error in one line; gives the exit status of its kind.
 int fail(std::string_view verb, const Error& error);
 
-/// Reads a trace, or prints why not and sets `status`.
+/// Bounds that hold for every verb (main.cpp): memory for reading a trace, 0 for the usual amount,
+/// and whether to start what takes long all the same.
+void set_limits(std::uint64_t most_memory, bool takes_all);
+std::uint64_t most_memory();
+bool takes_all();
+
+/// Prints that memory ended, and in which file.
+int out_of_memory();
+
+/// read_trace within the bound on memory. Error: kRefused beyond it, and says how to continue.
+Result<Trace> read_bounded(const std::string& path, FileFacts* facts = nullptr);
+
+/// Whether a verb may visit all calls of the trace, or this many of this many ranks, one by one.
+/// Error: kRefused, with how many these are, how long that takes, and how to continue.
+Status allow_visits(std::string_view path, const Trace& trace);
+Status allow_visits(std::string_view path, double events, double ranks);
+
+/// Reads a trace, or prints why not and sets `status`. Names in it are printable, unless the verb
+/// writes them to files with quotes of their own; it is refused to verbs that visit each call if
+/// there are too many.
 std::optional<Trace> load_trace(std::string_view verb, const std::string& path, int& status,
                                 FileFacts* facts = nullptr);
 
@@ -88,6 +108,8 @@ std::string duration_text(double ns);
 std::string bytes_text(double bytes);
 /// "1,234,567".
 std::string count_text(std::uint64_t count);
+/// The same of a number that may be beyond what can be counted: "1.2e+30".
+std::string amount_text(double count);
 /// "12.3 %" of a share from 0 to 1.
 std::string share_text(double share);
 /// How many calls of a timeline were taken at once (steady_loops.h); empty: none.
@@ -99,8 +121,8 @@ std::string hex_text(std::uint64_t value);
 
 /// A JSON string, with its quotes. Bytes that are not UTF-8 become U+FFFD.
 std::string json_text(std::string_view text);
-/// Text from a file for terminals and for formats that have lines and no way to escape: spaces for
-/// control characters, and U+FFFD for what is not UTF-8.
+/// Text from a file for terminals and for formats that have lines and no way to escape
+/// (base/plain_text.h).
 std::string printable(std::string_view text);
 
 /// "rank 3", "ranks 0-7".

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
+#include <sstream>
+
+#include "base/new_file.h"
 
 namespace chameleon::tools {
 namespace {
@@ -79,7 +81,7 @@ Status write_dendrogram(const std::string& path, std::uint32_t items,
     return kLeft + kWidth * (0.1 + 0.8 * std::log(height / least) / range);
   };
   std::vector<double> x(items + merges.size(), kLeft), y(items + merges.size());
-  std::ofstream file(path);
+  std::ostringstream file;
   file << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << kLeft + kWidth + kMargin
        << "\" height=\"" << kRow * items + 2 * kMargin
        << "\" font-family=\"sans-serif\" font-size=\"10\">\n"
@@ -100,9 +102,7 @@ Status write_dendrogram(const std::string& path, std::uint32_t items,
     file << "<text x=\"" << kLeft - 4 << "\" y=\"" << y[item] + 3 << "\">" << names({item})
          << "</text>\n";
   file << "</g>\n</svg>\n";
-  file.close();
-  if (!file) return Error{ErrorKind::kSystem, "cannot write " + path, 0};
-  return Unit{};
+  return write_new_file(path, file.str());
 }
 
 }  // namespace chameleon::tools

@@ -6,7 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -92,6 +94,16 @@ std::vector<std::string> launcher_words(const std::string& option) {
   for (std::string word; text >> word;) words.push_back(word);
   if (words.empty()) words = {default_launcher("")};
   return words;
+}
+
+bool is_setting(const std::string& text) {
+  const std::size_t end = text.find('=');
+  const auto is_of_name = [](char letter) {
+    return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '.';
+  };
+  return end != std::string::npos && end > 0 &&
+         std::isdigit(static_cast<unsigned char>(text.front())) == 0 &&
+         std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), is_of_name);
 }
 
 std::vector<std::string> launch_line(const std::string& launcher, int ranks,

@@ -24,6 +24,9 @@ std::string default_launcher(std::string_view mpi_library);
 /// The words of a launcher option, or of MPICH's default without one.
 std::vector<std::string> launcher_words(const std::string& option);
 
+/// Whether this is NAME=VALUE, and `env` does not take it for an option of its own.
+bool is_setting(const std::string& text);
+
 /// `LAUNCHER [-n N] env SETTING... PROGRAM...`: the form every launcher takes,
 /// and in which the launcher itself does not get the settings.
 std::vector<std::string> launch_line(const std::string& launcher, int ranks,

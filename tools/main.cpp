@@ -6,8 +6,10 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <new>
 
 #include "common.h"
+#include "process/settings.h"
 #include "tools/safe_output.h"
 
 #ifndef CHAMELEON_VERSION
@@ -39,6 +41,22 @@ int run_command(int argc, char** argv) {
                                         std::to_string(chameleon::format::kFormatMinor) +
                                         "\n" CHAMELEON_BUILD_FACTS);
   app.require_subcommand(1);
+  std::string memory;
+  bool takes_all = false;
+  app.add_option("--memory", memory,
+                 "Most memory that reading a trace takes, such as 4G; default: a quarter of this "
+                 "machine's, at most 1G");
+  app.add_flag("--all", takes_all, "Start also what takes long, or writes much");
+  app.parse_complete_callback([&] {
+    std::uint64_t most = 0;
+    if (!memory.empty()) {
+      const auto size = chameleon::process::parse_size(memory);
+      if (!size || *size == 0)
+        throw CLI::ValidationError("--memory", "takes a size such as 4G, not " + memory);
+      most = *size;
+    }
+    chameleon::tools::set_limits(most, takes_all);
+  });
   app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
     const CLI::App* verb = failed;
     while (verb != nullptr && !verb->get_subcommands().empty()) verb = verb->get_subcommands()[0];
@@ -61,6 +79,7 @@ int run_command(int argc, char** argv) {
   chameleon::tools::add_verify_command(app, status);
   chameleon::tools::add_replay_command(app, status);
   chameleon::tools::add_recover_command(app, status);
+  chameleon::tools::add_redact_command(app, status);
   chameleon::tools::add_simulate_command(app, status);
   chameleon::tools::add_export_command(app, status);
   chameleon::tools::add_predict_command(app, status);
@@ -74,6 +93,8 @@ int run_command(int argc, char** argv) {
   chameleon::tools::add_critical_command(app, status);
   chameleon::tools::add_whatif_command(app, status);
   chameleon::tools::add_patterns_command(app, status);
+
+  for (CLI::App* verb : app.get_subcommands({})) verb->fallthrough();
 
   // The parser would only say that a verb is missing.
   if (!arguments.empty() && !arguments.front().empty() && arguments.front().front() != '-' &&
@@ -107,7 +128,9 @@ int main(int argc, char** argv) {
   const chameleon::tools::SafeOutput out(std::cout), errors(std::cerr);
   try {
     return written(run_command(argc, argv));
-  } catch (const std::exception& error) {  // out of memory, a closed pipe
+  } catch (const std::bad_alloc&) {
+    return chameleon::tools::out_of_memory();
+  } catch (const std::exception& error) {  // a closed pipe
     return chameleon::tools::fail("", error.what(), chameleon::tools::kExitUnreadable);
   }
 }

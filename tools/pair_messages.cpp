@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "base/new_file.h"
 #include "tools/call_sites.h"
 #include "tools/common.h"
 #include "tools/csv.h"
@@ -166,7 +167,7 @@ void print_messages_document(const Trace& trace, const PairMessages& messages,
 
 Status write_messages(const std::string& path, const Trace& trace, const PairMessages& messages) {
   CallSites sites(trace);
-  std::ofstream file(path);
+  std::ostringstream file;
   file << "source,dest,bytes,sent_us,transfer_us,send_site,receive_site\n";
   file << std::fixed;
   file.precision(3);
@@ -174,9 +175,7 @@ Status write_messages(const std::string& path, const Trace& trace, const PairMes
     file << one.source << "," << one.dest << "," << one.bytes << "," << microseconds(one.sent_ns)
          << "," << microseconds(one.transfer_ns()) << "," << csv_text(sites.site(one.send_path))
          << "," << csv_text(sites.site(one.receive_path)) << "\n";
-  file.close();
-  if (!file) return Error{ErrorKind::kSystem, "cannot write " + path, 0};
-  return Unit{};
+  return write_new_file(path, file.str());
 }
 
 bool print_accounts(const Trace& trace, std::uint32_t a, std::uint32_t b,

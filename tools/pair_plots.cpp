@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <functional>
+#include <sstream>
 
+#include "base/new_file.h"
 #include "tools/common.h"
 #include "tools/pair_messages.h"
 
@@ -112,7 +113,7 @@ Status write_message_plots(const std::string& path, const PairMessages& messages
                    duration_text, 10};
   for (Axis* axis : {&time, &size, &transfer}) fit(*axis, messages);
   constexpr double kPlot = kLeft + kWidth + kGap;
-  std::ofstream file(path);
+  std::ostringstream file;
   file.precision(6);
   file << "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" << 3 * kPlot << "\" height=\""
        << kTop + kHeight + kBelow + 20
@@ -127,9 +128,7 @@ Status write_message_plots(const std::string& path, const PairMessages& messages
          << (way == 0 ? messages.a : messages.b) << " to " << (way == 0 ? messages.b : messages.a)
          << "</text>\n";
   file << "</svg>\n";
-  file.close();
-  if (!file) return Error{ErrorKind::kSystem, "cannot write " + path, 0};
-  return Unit{};
+  return write_new_file(path, file.str());
 }
 
 }  // namespace chameleon::tools

@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "analysis/pairs.h"
+#include "base/new_file.h"
 #include "tools/amounts.h"
 #include "tools/common.h"
 #include "tools/dendrogram.h"
@@ -194,7 +195,7 @@ void print_document(const Clustered& all, const Options& options) {
 }
 
 Status write_csv(const Clustered& all, const std::string& path) {
-  std::ofstream file(path);
+  std::ostringstream file;
   file.precision(9);
   file << "a,b,messages,bytes," << measure_name(all.measure) << "_amount,distance\n";
   for (const RankPair& pair : all.found.pairs) {
@@ -204,9 +205,7 @@ Status write_csv(const Clustered& all, const std::string& path) {
     if (amount > 0) file << 1 / amount;
     file << "\n";
   }
-  file.close();
-  if (!file) return Error{ErrorKind::kSystem, "cannot write " + path, 0};
-  return Unit{};
+  return write_new_file(path, file.str());
 }
 
 std::optional<std::pair<std::uint32_t, std::uint32_t>> pair_of(const std::string& text) {

@@ -2,13 +2,14 @@
 /// `chameleon phases TRACE`: stretches of the run with another mix of communication patterns.
 
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <iomanip>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "analysis/phases.h"
+#include "base/new_file.h"
 #include "tools/call_sites.h"
 #include "tools/common.h"
 
@@ -130,7 +131,7 @@ Status write_curve(const ExecutionPhases& found, const Options& options) {
   const PatternSequence& sequence = found.patterns.sequence;
   const std::vector<double> curve =
       divergence_curve(sequence.patterns, options.segmentation.published);
-  std::ofstream file(options.curve);
+  std::ostringstream file;
   file << "instance,pattern,begin_seconds,divergence\n";
   file << std::fixed << std::setprecision(9);
   for (std::size_t i = 0; i < sequence.patterns.size(); ++i) {
@@ -139,9 +140,7 @@ Status write_curve(const ExecutionPhases& found, const Options& options) {
     if (i > 0) file << curve[i - 1];  // of a split before this instance
     file << "\n";
   }
-  file.close();
-  if (!file) return Error{ErrorKind::kSystem, "cannot write " + options.curve, 0};
-  return Unit{};
+  return write_new_file(options.curve, file.str());
 }
 
 std::string call_paths_text(const MarkerPhase& phase) {

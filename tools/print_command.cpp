@@ -7,6 +7,7 @@
 
 #include "analysis/declared.h"
 #include "analysis/place_times.h"
+#include "analysis/work.h"
 #include "call_sites.h"
 #include "common.h"
 #include "loop_places.h"
@@ -213,6 +214,12 @@ int print_all_events(const Trace& trace, const Options& options) {
   const Style style;
   const FollowPlan plan(trace);
   const std::vector<std::uint32_t> streams = trace.streams_of(*options.rank);
+  RankList printed;
+  for (const std::uint32_t stream : streams) printed.insert(stream);
+  if (const Status allowed =
+          allow_visits(options.trace, visited_events(trace, printed), trace.world_size);
+      !options.all && !allowed)
+    return fail("print", allowed.error());
   for (const std::uint32_t stream : streams) {
     if (streams.size() > 1)
       std::cout << style.ranks("thread " + std::to_string(trace.thread_of(stream))) << "\n";

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "program_file.h"
 
-#include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <sys/stat.h>
@@ -17,6 +16,8 @@
 #include <set>
 #include <sstream>
 
+#include "base/foreign_file.h"
+#include "base/foreign_lines.h"
 #include "runtimes.h"
 
 namespace chameleon::tools {
@@ -298,13 +299,12 @@ void diagnose_elf(const ElfFile& elf, const std::string& tracer, Diagnosis& diag
 
 Result<ElfFile> read_elf(const std::string& path) {
   elf_version(EV_CURRENT);
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return Error{ErrorKind::kSystem, path + ": " + std::strerror(errno)};
-  Elf* elf = elf_begin(descriptor, ELF_C_READ, nullptr);
+  const Result<OpenFile> opened = open_foreign(path);
+  if (!opened) return opened.error();
+  Elf* elf = elf_begin(opened->fd(), ELF_C_READ, nullptr);
   Result<ElfFile> file = elf == nullptr ? Error{ErrorKind::kCorrupt, path + ": not an ELF file"}
                                         : parse_elf(elf, path);
   if (elf != nullptr) elf_end(elf);
-  close(descriptor);
   return file;
 }
 
@@ -331,7 +331,7 @@ Result<Diagnosis> diagnose(const std::string& program, const std::string& tracer
   if (diagnosis.program.empty()) return Error{ErrorKind::kSystem, program + ": no such program"};
   const std::string& path = diagnosis.program;
   if (fs::is_directory(path, error)) return Error{ErrorKind::kSystem, path + ": is a folder"};
-  std::ifstream file(path, std::ios::binary);
+  ForeignLines file(path);
   std::array<char, 4> magic{};
   if (!file || (file.read(magic.data(), magic.size()), file.bad()))
     return Error{ErrorKind::kSystem, path + ": " + std::strerror(errno)};

@@ -39,8 +39,9 @@ std::vector<std::string> partials_of(const std::string& trace) {
   return found;
 }
 
+/// In the current folder: the trace's may be a stranger's.
 std::string default_output(const std::string& trace) {
-  fs::path path(trace);
+  fs::path path = fs::path(trace).filename();
   if (path.extension() == ".cham") path.replace_extension();
   return path.string() + ".recovered.cham";
 }
@@ -71,11 +72,15 @@ int run_recover(const Options& options) {
   std::vector<PartialTrace> partials;
   Recovery unread;
   for (const std::string& name : names) {
-    Result<Trace> partial = read_trace(name);
-    if (partial)
-      partials.push_back({name, std::move(*partial)});
-    else
+    FileFacts file;
+    Result<Trace> partial = read_bounded(name, &file);
+    if (!partial)
       unread.left_out.push_back(partial.error().message);
+    else if (file.ignored != 0)  // ranks write them whole, under another name first
+      unread.left_out.push_back(name + " is damaged after byte " +
+                                std::to_string(file.bytes - file.ignored));
+    else
+      partials.push_back({name, std::move(*partial)});
   }
   Recovery recovery = recover(*trace, std::move(partials));
   recovery.left_out.insert(recovery.left_out.begin(), unread.left_out.begin(),
@@ -109,7 +114,7 @@ void add_recover_command(CLI::App& app, int& status) {
       "recover", "Join the trace of a killed job with the parts that its ranks left");
   verb->add_option("trace", options->trace, "Trace file, with TRACE.rankN in the same folder")
       ->required();
-  verb->add_option("-o,--output", options->output, "Default: TRACE.recovered.cham");
+  verb->add_option("-o,--output", options->output, "Default: TRACE.recovered.cham, here");
   verb->add_flag("--json", options->json, "One JSON object");
   verb->callback([options, &status] { status = run_recover(*options); });
 }

@@ -42,8 +42,7 @@ std::string refusal(const Options& options, const Trace& trace, const CheckRepor
 
 int replay(const Options& options) {
   for (const std::string& text : options.settings)
-    if (text.find('=') == std::string::npos || text.front() == '=')
-      return fail("replay", "--env takes NAME=VALUE, not " + text, kExitUsage);
+    if (!is_setting(text)) return fail("replay", "--env takes NAME=VALUE, not " + text, kExitUsage);
   int status = kExitOk;
   const std::optional<Trace> trace = load_trace("replay", options.trace, status);
   if (!trace) return status;
@@ -77,6 +76,7 @@ int replay(const Options& options) {
                                       std::string("--time-scale=") + scale};
   if (!options.scratch.empty())
     program.push_back("--scratch=" + std::filesystem::absolute(options.scratch).string());
+  program.push_back("--memory=" + std::to_string(most_memory()));
   if (options.json) program.emplace_back("--json");
   if (options.best_effort) program.emplace_back("--best-effort");
   if (options.no_check) program.emplace_back("--no-check");

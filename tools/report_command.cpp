@@ -4,13 +4,11 @@
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/new_file.h"
 #include "tools/common.h"
 #include "tools/report/report.h"
 
@@ -20,14 +18,16 @@ namespace report_verb {
 struct Options {
   std::string trace, output, ranks;
   std::uint64_t events = 50'000'000;
+  std::vector<std::string> sources;
   bool no_source = false, data = false, quiet = false;
 };
 
-/// `app.cham` as `app.html`.
+/// `folder/app.cham` as `app.html`: in the current folder, for the trace's may be a stranger's.
 std::string output_name(const std::string& trace) {
   constexpr std::string_view kSuffix = ".cham";
-  return (trace.ends_with(kSuffix) ? trace.substr(0, trace.size() - kSuffix.size()) : trace) +
-         ".html";
+  std::string_view name = base_name(trace);
+  if (name.ends_with(kSuffix)) name.remove_suffix(kSuffix.size());
+  return std::string(name) + ".html";
 }
 
 int run_report(const Options& options) {
@@ -44,23 +44,18 @@ int run_report(const Options& options) {
   Result<RankList> wanted = RankList();
   if (!options.ranks.empty()) wanted = wanted_ranks(*trace, options.ranks);
   if (!wanted) return fail("report", wanted.error());
-  const Result<report::Json> document =
-      report::document({*trace, file, std::string(base_name(options.trace)), !options.no_source,
-                        options.events, std::move(*wanted)});
+  const SourceFolders sources(trace->directory, options.sources);
+  const Result<report::Json> document = report::document(
+      {*trace, file, std::string(base_name(options.trace)), options.no_source ? nullptr : &sources,
+       options.events, std::move(*wanted)});
   if (!document) return fail("report", document.error());
   if (options.data) {
     print_json(*document);
     return kExitOk;
   }
   const std::string page = report::page(*document);
-  errno = 0;
-  std::ofstream stream(path, std::ios::binary);
-  stream << page;
-  stream.close();
-  if (!stream) {
-    const char* why = errno != 0 ? std::strerror(errno) : "cannot be written";
-    return fail("report", path + ": " + why, kExitUnreadable);
-  }
+  if (const Status written = write_new_file(path, page); !written)
+    return fail("report", written.error());
   if (!options.quiet)
     std::cout << path << ": " << bytes_text(static_cast<double>(page.size())) << ", "
               << count_text(trace->event_count()) << " calls of "
@@ -77,13 +72,17 @@ void add_report_command(CLI::App& app, int& status) {
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("report", "Write the trace as one page for a browser");
   verb->add_option("trace", options->trace, "Trace file")->required();
-  verb->add_option("-o,--output", options->output, "The page; default: the trace's name, .html");
+  verb->add_option("-o,--output", options->output,
+                   "The page; default: the trace's name, .html, here");
   verb->add_option("--events", options->events,
                    "Read every call (for matrix and timeline) of traces with at most this many")
       ->capture_default_str();
   verb->add_option("--ranks", options->ranks,
                    "Ranks that the timeline shows call by call, such as 0-15 (up to 64; default: "
                    "those that compute most and least, leads, and some between)");
+  verb->add_option("--source", options->sources,
+                   "Show lines of source files in this folder too; without it, of those in the "
+                   "trace's folder that are also in the current one (may be repeated)");
   verb->add_flag("--no-source", options->no_source, "Without lines of the program's source");
   CLI::Option* data = verb->add_flag("--json", options->data, "Print the page's data instead");
   verb->add_flag("-q,--quiet", options->quiet, "Print nothing unless something fails")

@@ -14,6 +14,7 @@
 #include "amounts.h"
 #include "base/edit_distance.h"
 #include "common.h"
+#include "foreign_names.h"
 #include "launch.h"
 #include "process/settings.h"
 #include "program_file.h"
@@ -152,8 +153,9 @@ void tell_outcome(const Options& options, const std::string& output, const Trace
   if (fresh.size() != 1 || setting(options, "CHAMELEON_VERBOSE") == "0") return;
   if (after.at(fresh.front()).second > kMostBytes) return;
   const std::string path = (fs::path(output).parent_path() / fresh.front()).string();
-  const Result<Trace> trace = read_trace(path);
+  Result<Trace> trace = read_bounded(path);
   if (!trace) return;
+  make_names_printable(*trace);
   if (const Result<TraceSummary> summary = TraceSummary::make(*trace))
     print_outcome(path, *trace, *summary);
 }
@@ -209,8 +211,7 @@ int run(const Options& options) {
   if (options.application.empty())
     return fail("run", "no program (chameleon run -n RANKS -- PROGRAM ARGUMENTS...)", kExitUsage);
   for (const std::string& text : options.settings)
-    if (text.find('=') == std::string::npos || text.front() == '=')
-      return fail("run", "--env takes NAME=VALUE, not " + text, kExitUsage);
+    if (!is_setting(text)) return fail("run", "--env takes NAME=VALUE, not " + text, kExitUsage);
   for (const Status& checked : {check_variables(options), check_settings(options)})
     if (!checked) return fail("run", checked.error().message, kExitUsage);
   std::string tracer = find_tracer();

@@ -24,6 +24,7 @@ Error error_of(const chameleon::Error& from, const std::string& path) {
     case ErrorKind::kTruncated: error.kind = Error::Kind::kTruncated; break;
     case ErrorKind::kUnsupportedVersion: error.kind = Error::Kind::kUnsupportedVersion; break;
     case ErrorKind::kSystem: error.kind = Error::Kind::kSystem; break;
+    case ErrorKind::kRefused: error.kind = Error::Kind::kTooLarge; break;
     case ErrorKind::kUsage: error.kind = Error::Kind::kUsage; break;
     default: error.kind = Error::Kind::kCorrupt;
   }
@@ -198,8 +199,10 @@ struct TraceReader::State {
 
 TraceReader::TraceReader(std::shared_ptr<const State> state) : state_(std::move(state)) {}
 
-std::optional<TraceReader> TraceReader::open(const std::string& path, Error& error) {
-  Result<Trace> trace = read_trace(path);
+std::optional<TraceReader> TraceReader::open(const std::string& path, Error& error,
+                                             std::uint64_t most_bytes) {
+  Result<Trace> trace =
+      read_trace(path, nullptr, most_bytes == 0 ? default_read_limit() : most_bytes);
   if (!trace) {
     error = error_of(trace.error(), path);
     return std::nullopt;

@@ -43,10 +43,14 @@ int moved_away(int descriptor) {
   return moved;
 }
 
-OwnDescriptor::OwnDescriptor(const std::string& path, int flags, unsigned mode)
-    : number_(moved_away(::open(path.c_str(), flags | O_CLOEXEC, mode))) {
+OwnDescriptor::OwnDescriptor(int opened) : number_(moved_away(opened)) {
   if (number_ >= 0) identity_ = DescriptorIdentity(number_);
 }
+
+OwnDescriptor::OwnDescriptor(const std::string& path, int flags, unsigned mode)
+    : OwnDescriptor(::open(path.c_str(), flags | O_CLOEXEC, mode)) {}
+
+int OwnDescriptor::release() { return std::exchange(number_, -1); }
 
 OwnDescriptor::OwnDescriptor(OwnDescriptor&& other) noexcept
     : number_(std::exchange(other.number_, -1)), identity_(other.identity_) {}

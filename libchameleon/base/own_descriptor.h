@@ -34,6 +34,8 @@ class OwnDescriptor {
   OwnDescriptor() = default;
   /// As open(2), and closed when the program executes another; -1 and `errno` if that fails.
   OwnDescriptor(const std::string& path, int flags, unsigned mode = 0);
+  /// Takes one that was just opened, or -1.
+  explicit OwnDescriptor(int opened);
   OwnDescriptor(OwnDescriptor&& other) noexcept;
   OwnDescriptor& operator=(OwnDescriptor&& other) noexcept;
   ~OwnDescriptor() { close(); }
@@ -41,6 +43,8 @@ class OwnDescriptor {
   bool is_open() const { return number_ >= 0; }
   /// The number if it is still the tool's, else -1 and EBADF.
   int get() const;
+  /// Gives the number away.
+  int release();
   /// Closes it if it is still the tool's. False and `errno` if that fails.
   bool close();
 

@@ -328,6 +328,10 @@ Bytes encode_trace(const Trace& trace, const PackedFacts& of_ranks) {
   return out.take();
 }
 
+bool is_known_section(std::uint64_t tag) {
+  return tag >= kRun && tag <= kPairAccounts && tag != kFormerEfforts;
+}
+
 Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
   Trace trace;
   TableOrder order;

@@ -16,6 +16,8 @@ namespace chameleon::format {
 Bytes encode_trace(const Trace& trace);
 /// The same with these facts of ranks in place of those in the trace.
 Bytes encode_trace(const Trace& trace, const PackedFacts& of_ranks);
+/// Whether a section of the payload is read here; others are of newer versions.
+bool is_known_section(std::uint64_t tag);
 Result<Trace> decode_trace(std::span<const std::uint8_t> bytes);
 
 }  // namespace chameleon::format

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/bytes.h"
+#include "base/foreign_file.h"
 #include "base/own_descriptor.h"
 #include "base/result.h"
 
@@ -65,7 +66,7 @@ inline Error system_error(const std::string& path, const char* what) {
 class File {
  public:
   File() = default;
-  File(const std::string& path, int flags) : own_(path, flags, 0644) {}
+  explicit File(OpenFile file) : own_(file.take()) {}
 
   /// -1 also if the program that is traced has closed it.
   int fd() const { return own_.get(); }

@@ -1,28 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-#include <zstd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <optional>
 #include <vector>
 
+#include "base/foreign_file.h"
 #include "base/hash.h"
 #include "compress/append.h"
 #include "format/codec.h"
 #include "format/commit.h"
 #include "format/join_cost.h"
+#include "format/payload.h"
 
 namespace chameleon::format {
 namespace {
-
-using commit::File;
-using commit::reason;
 
 constexpr std::uint64_t kMostPlainBytes = 1ULL << 34;
 constexpr std::uint64_t kMostExpansion = 1U << 12;  ///< plain bytes a stored byte may become
@@ -48,21 +41,28 @@ Error at(ErrorKind kind, const std::string& name, const std::string& what, std::
 }
 
 Result<Bytes> inflate(const Commit& from, const std::string& name) {
-  const auto corrupt = [&](const char* what) {
-    return at(ErrorKind::kCorrupt, name, std::string("corrupt trace: a commit ") + what,
-              from.offset);
+  const auto corrupt = [&](const std::string& what) {
+    return at(ErrorKind::kCorrupt, name, "corrupt trace: a commit " + what, from.offset);
   };
-  if (!from.packed) {
-    if (from.stored.size() != from.plain_size) return corrupt("has sizes that disagree");
-    return Bytes(from.stored.begin(), from.stored.end());
-  }
-  if (from.plain_size > kMostPlainBytes || from.plain_size / kMostExpansion > from.stored.size())
+  if (from.packed &&
+      (from.plain_size > kMostPlainBytes || from.plain_size / kMostExpansion > from.stored.size()))
     return corrupt("claims an impossible size");
-  Bytes plain(from.plain_size);
-  const std::size_t size =
-      ZSTD_decompress(plain.data(), plain.size(), from.stored.data(), from.stored.size());
-  if (ZSTD_isError(size) != 0 || size != from.plain_size) return corrupt("does not decompress");
+  Result<Bytes> plain = commit::known_sections(from.stored, from.packed, from.plain_size);
+  if (!plain) return corrupt(plain.error().message);
   return plain;
+}
+
+/// What the file and its commits, decompressed, are together must not be more than the caller
+/// allows.
+Status within(std::uint64_t most, const std::vector<Commit>& journal, std::uint64_t file_bytes,
+              const std::string& name) {
+  std::uint64_t all = file_bytes;
+  for (const Commit& one : journal) all += std::min(one.plain_size, kMostPlainBytes);
+  if (all <= most) return Unit{};
+  return Error{ErrorKind::kRefused,
+               name + ": too large: the file and what its commits are when decompressed are " +
+                   std::to_string(all) + " bytes, above the limit of " + std::to_string(most),
+               0};
 }
 
 Result<Trace> decode(const Commit& from, const std::string& name) {
@@ -192,7 +192,7 @@ std::optional<Error> scan(std::span<const std::uint8_t> bytes, const std::string
 }  // namespace
 
 Result<Trace> parse_trace(std::span<const std::uint8_t> bytes, const std::string& name,
-                          FileFacts* facts) {
+                          FileFacts* facts, std::uint64_t most_bytes) {
   FileFacts mine;
   FileFacts& file = facts != nullptr ? *facts : mine;
   file = FileFacts{};
@@ -218,27 +218,18 @@ Result<Trace> parse_trace(std::span<const std::uint8_t> bytes, const std::string
   // Damage ends the journal; what is intact but not understood must not be left out.
   if (stopped && (journal.empty() || stopped->kind == ErrorKind::kUnsupportedVersion))
     return *stopped;
+  if (const Status fits = within(most_bytes, journal, bytes.size(), name); !fits)
+    return fits.error();
   return join(journal, name, file);
 }
 
-Result<Trace> read_trace(const std::string& path, FileFacts* facts) {
-  const File file(path, O_RDONLY);
-  struct stat status {};
-  if (file.fd() < 0 || ::fstat(file.fd(), &status) != 0)
-    return Error{ErrorKind::kSystem, reason(path + ": cannot read the trace"), 0};
-  if (!S_ISREG(status.st_mode))
-    return Error{ErrorKind::kSystem, path + ": not a file: give the .cham file of a run", 0};
-  Bytes bytes(static_cast<std::size_t>(status.st_size));
-  std::size_t have = 0;
-  while (have < bytes.size()) {
-    const ssize_t got = ::read(file.fd(), bytes.data() + have, bytes.size() - have);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Error{ErrorKind::kSystem, reason(path + ": cannot read"), have};
-    if (got == 0) break;
-    have += static_cast<std::size_t>(got);
-  }
-  bytes.resize(have);
-  return parse_trace(bytes, path, facts);
+Result<Trace> read_trace(const std::string& path, FileFacts* facts, std::uint64_t most_bytes) {
+  const Result<OpenFile> file = open_foreign(path);
+  if (!file) return file.error();
+  const Result<std::string> bytes = read_foreign(*file, path, most_bytes);
+  if (!bytes) return bytes.error();
+  const auto* const data = reinterpret_cast<const std::uint8_t*>(bytes->data());
+  return parse_trace(std::span(data, bytes->size()), path, facts, most_bytes);
 }
 
 }  // namespace chameleon::format

@@ -5,8 +5,8 @@
 /// trace, a delta to append to what is before it (append.h), or one more of the
 /// delta before. The last whole trace and what follows it count, so a cut or
 /// failed write leaves the state before it readable. Format:
-/// docs/reference/format.md. Readers treat a file as hostile: memory stays within
-/// a small multiple of its size.
+/// docs/reference/format.md. Readers treat a file as hostile: what it
+/// becomes when decompressed is bounded by the caller.
 
 #include <chrono>
 #include <cstdint>
@@ -16,6 +16,7 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "base/read_limit.h"
 #include "base/result.h"
 #include "format/packed_facts.h"
 #include "model/trace.h"
@@ -35,11 +36,14 @@ struct FileFacts {
 };
 
 /// Reads the last state. Errors: kSystem (missing, unreadable), kNotATrace,
-/// kTruncated, kUnsupportedVersion, kCorrupt; the message names the path.
-Result<Trace> read_trace(const std::string& path, FileFacts* facts = nullptr);
+/// kTruncated, kUnsupportedVersion, kCorrupt, kRefused (the file and its commits when decompressed
+/// are more than `most_bytes` together); the message names the path.
+Result<Trace> read_trace(const std::string& path, FileFacts* facts = nullptr,
+                         std::uint64_t most_bytes = default_read_limit());
 /// The same on bytes in memory (`name` is for messages).
 Result<Trace> parse_trace(std::span<const std::uint8_t> bytes, const std::string& name,
-                          FileFacts* facts = nullptr);
+                          FileFacts* facts = nullptr,
+                          std::uint64_t most_bytes = default_read_limit());
 
 /// Creates `path` with one whole trace, durably; fails if it exists.
 Status create_trace_file(const std::string& path, const Trace& trace);

@@ -12,6 +12,7 @@
 
 #include "base/attempt.h"
 #include "base/hash.h"
+#include "base/new_file.h"
 #include "format/codec.h"
 #include "format/file.h"
 
@@ -21,11 +22,9 @@ using commit::File;
 using commit::system_error;
 
 Result<std::unique_ptr<PieceFile>> PieceFile::create(const std::string& path) {
-  constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW;
-  File file(path, kFlags);
-  if (file.fd() < 0 && errno == EEXIST && ::unlink(path.c_str()) == 0) file = File(path, kFlags);
-  if (file.fd() < 0) return system_error(path, "cannot create the file");
-  ::unlink(path.c_str());
+  OpenFile made = create_nameless(path);
+  if (made.fd() < 0) return system_error(path, "cannot create the file");
+  File file(std::move(made));
   return std::unique_ptr<PieceFile>(new PieceFile(std::move(file), path));
 }
 
@@ -68,7 +67,7 @@ Result<Trace> PieceFile::read(const Extent& where) const {
   if (!piece) return piece.error();
   Bytes bytes = commit::header();
   bytes.insert(bytes.end(), piece->begin(), piece->end());
-  return parse_trace(bytes, path_);
+  return parse_trace(bytes, path_, nullptr, UINT64_MAX);  // it is our own
 }
 
 Result<Bytes> PieceFile::read_delta(const Extent& where) const {

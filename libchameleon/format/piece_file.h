@@ -28,8 +28,7 @@ class PieceFile {
     std::uint64_t offset = 0, bytes = 0;
   };
 
-  /// Creates the file and removes its name `path`, which may be left of a process that was killed
-  /// in between. Error: kSystem.
+  /// Creates the file in the folder of `path`, without a name. Error: kSystem.
   static Result<std::unique_ptr<PieceFile>> create(const std::string& path);
 
   /// Stores a piece. If that fails, the file is as before.

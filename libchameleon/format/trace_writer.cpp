@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/hash.h"
+#include "base/new_file.h"
 #include "base/size_limit.h"
 #include "format/codec.h"
 #include "format/commit.h"
@@ -117,12 +118,12 @@ Bytes whole_file(const Trace& trace, const PackedFacts& of_ranks) {
 }
 Bytes whole_file(const Trace& trace) { return whole_file(trace, PackedFacts(trace.facts)); }
 
-/// A new file, on disk, with what `write(file)` writes; a failed one is removed, also where `write`
-/// has no memory.
+/// A file just made, on disk, with what `write(file)` writes; a failed one is removed, also where
+/// `write` has no memory.
 template <class Write>
-Result<File> create_file(const std::string& path, Write write) {
-  File file(path, O_RDWR | O_CREAT | O_EXCL);
-  if (file.fd() < 0) return system_error(path, "cannot create the trace");
+Result<File> fill_file(OpenFile made, const std::string& path, Write write) {
+  if (made.fd() < 0) return system_error(path, "cannot create the trace");
+  File file(std::move(made));
   try {
     if (write(file) && ::fsync(file.fd()) == 0) return file;
     const Error error = system_error(path, "cannot write the trace");
@@ -134,19 +135,25 @@ Result<File> create_file(const std::string& path, Write write) {
   }
 }
 
+template <class Write>
+Result<File> create_file(const std::string& path, Write write) {
+  return fill_file(create_free(path), path, write);
+}
+
 /// The folder's entry too: else a crash may bring the old file back, or none.
 void sync_folder(const std::string& path) {
   const std::size_t slash = path.rfind('/');
-  const File folder(slash == std::string::npos ? "." : path.substr(0, slash + 1),
-                    O_RDONLY | O_DIRECTORY);
+  const std::string name = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  const OpenFile folder(::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.fd() >= 0) ::fsync(folder.fd());
 }
 
 template <class Write>
 Result<File> replace_file(const std::string& path, Write write) {
-  const std::string fresh = path + ".new";
-  ::unlink(fresh.c_str());
-  Result<File> file = create_file(fresh, write);
+  if (const Status may = may_be_replaced(path); !may) return may.error();
+  FileBeside made = create_beside(path);
+  const std::string& fresh = made.name;
+  Result<File> file = fill_file(std::move(made.file), fresh, write);
   if (!file) return file;
   if (::rename(fresh.c_str(), path.c_str()) == 0) {
     sync_folder(path);

@@ -1,29 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "model/call_path.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "base/foreign_file.h"
 
 namespace chameleon::inline model {
 namespace {
 
 /// Hash of a regular file's bytes, 0 if it cannot be read.
 std::uint64_t hash_file(const char* path) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  struct stat status {};
-  std::uint64_t hash = 0;
-  if (fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
-    const auto size = static_cast<std::size_t>(status.st_size);
-    void* bytes = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
-    if (bytes != MAP_FAILED) {
-      hash = hash_bytes(bytes, size);
-      munmap(bytes, size);
-    }
-  }
-  close(file);
+  const Result<OpenFile> file = open_foreign(path);
+  if (!file || file->size() == 0) return 0;
+  void* bytes = mmap(nullptr, file->size(), PROT_READ, MAP_PRIVATE, file->fd(), 0);
+  if (bytes == MAP_FAILED) return 0;
+  const std::uint64_t hash = hash_bytes(bytes, file->size());
+  munmap(bytes, file->size());
   return hash;
 }
 

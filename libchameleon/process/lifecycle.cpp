@@ -16,6 +16,7 @@
 #include <ctime>
 #include <utility>
 
+#include "base/masked_arguments.h"
 #include "base/number_text.h"
 #include "base/own_descriptor.h"
 #include "base/standard_error.h"
@@ -54,20 +55,34 @@ std::string quoted(std::string_view word) {
   return text + "'";
 }
 
-/// The program's arguments, of which there may be many: the first `kMostOfCommandLine` bytes.
+/// The program's arguments, of which there may be many: the first `kMostOfCommandLine` bytes,
+/// without what looks like a secret.
 std::string command_line() {
   constexpr std::size_t kMostOfCommandLine = 4096;
   std::string words(kMostOfCommandLine, 0);
   const OwnDescriptor file("/proc/self/cmdline", O_RDONLY);
   const ssize_t size = ::read(file.get(), words.data(), words.size());
   words.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
-  std::string text;
+  std::vector<std::string> arguments;
   for (std::size_t at = 0; at < words.size();) {
     const std::size_t end = std::min(words.find('\0', at), words.size());
-    text += (text.empty() ? "" : " ") + quoted(std::string_view(words).substr(at, end - at));
+    arguments.push_back(words.substr(at, end - at));
     at = end + 1;
   }
+  std::string text;
+  for (const std::string& word : masked_arguments(std::move(arguments)))
+    text += (text.empty() ? "" : " ") + quoted(word);
   return text;
+}
+
+/// Whether a trace says how the program was started (CHAMELEON_RECORD_COMMAND), as rank 0 has it:
+/// ranks write files of their own, too.
+bool g_records_command = true;
+
+void read_records_command(const char* const* variables) {
+  constexpr const char* kOff = "CHAMELEON_RECORD_COMMAND=0";
+  for (; *variables != nullptr; ++variables)
+    if (std::strcmp(*variables, kOff) == 0) g_records_command = false;
 }
 
 /// How the process was started; programs may change their folder later.
@@ -123,6 +138,7 @@ struct Start {
 
 Start prepare(int size) {
   Start start;
+  read_records_command(environ);
   auto settings = parse_settings(environ);
   if (!settings) {
     say(settings.error().message + "; the program runs untraced");
@@ -194,6 +210,7 @@ Start agree(int rank, int size) {
     for (std::size_t at = 0; at < variables.size(); at += std::strlen(&variables[at]) + 1)
       entries.push_back(&variables[at]);
     entries.push_back(nullptr);
+    read_records_command(entries.data());
     auto settings = parse_settings(entries.data());
     if (settings && load_rules(*settings)) start.settings = *settings;
   });
@@ -271,8 +288,10 @@ Trace new_trace(int size) {
   Trace trace;
   trace.world_size = static_cast<std::uint32_t>(size);
   trace.program = program_name();
-  trace.command_line = started().command_line;
-  trace.directory = started().directory;
+  if (g_records_command) {
+    trace.command_line = started().command_line;
+    trace.directory = started().directory;
+  }
   char host[256] = "";
   ::gethostname(host, sizeof host - 1);
   trace.writer_host = host;

@@ -316,6 +316,9 @@ const std::map<std::string, Variable>& variables() {
           s.verbose = v.size() == 1 ? v[0] - '0' : -1;
           return s.verbose >= 0 && s.verbose <= 2;
         }}},
+      // Read as the process begins, before there are settings.
+      {"RECORD_COMMAND",
+       {"0 or 1", [](Settings&, const std::string& v) { return v == "0" || v == "1"; }}},
       // Read by the `chameleon` command, not here.
       {"LIBRARY", {"a path", [](Settings&, const std::string&) { return true; }}},
   };

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/given_rules.h"
 
-#include <fstream>
-
+#include "base/foreign_file.h"
 #include "signature/call_rules.h"
 
 namespace chameleon::record {
 namespace {
 
-/// The text of a file that is no longer than rules may be, or one byte more.
+/// The text of a file. Whoever names one wrong made a mistake of usage.
 Result<std::string> text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Error{ErrorKind::kUsage, "cannot read " + path, 0};
-  std::string text(signature::Rules::kMostText + 1, 0);
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
+  Result<std::string> text = read_foreign(path, signature::Rules::kMostText);
+  if (!text && text.error().kind == ErrorKind::kRefused)
+    return Error{ErrorKind::kUsage, "more than 64 KiB of text", 0};
+  if (!text) return Error{ErrorKind::kUsage, text.error().message, 0};
   return text;
 }
 

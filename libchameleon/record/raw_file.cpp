@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "record/raw_file.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <memory>
 #include <new>
 
 #include "base/float_environment.h"
+#include "base/new_file.h"
 #include "base/own_descriptor.h"
 #include "base/size_limit.h"
 #include "base/standard_error.h"
@@ -18,10 +16,9 @@
 namespace chameleon::record {
 namespace {
 
-/// fopen(path, "w") whose writes cannot end the process, nor go to a file of the program's.
-std::FILE* open_for_records(const std::string& path) {
-  auto file = std::make_unique<OwnDescriptor>(path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-  if (!file->is_open()) return nullptr;
+/// A file whose writes cannot end the process, nor go to a file of the program's.
+std::FILE* open_for_records(OpenFile& created) {
+  auto file = std::make_unique<OwnDescriptor>(created.take());
   cookie_io_functions_t functions{};
   functions.write = [](void* cookie, const char* data, std::size_t size) -> ssize_t {
     const NoSizeSignal guard;
@@ -43,13 +40,13 @@ std::FILE* open_for_records(const std::string& path) {
 std::FILE* open_raw_file(const std::string& folder, int rank, int size, std::uint32_t thread) {
   const std::string of = std::to_string(rank) + (thread == 0 ? "" : "." + std::to_string(thread));
   const std::string path = folder + "/rank." + of + ".raw";
-  std::FILE* const file = open_for_records(path);
-  if (file == nullptr) {
-    const std::string reason = std::strerror(errno);
-    write_to_standard_error("chameleon: " + path + ": cannot write raw records: " + reason +
+  Result<OpenFile> created = create_in_place(path);
+  if (!created) {
+    write_to_standard_error("chameleon: raw records: " + created.error().message +
                             "; set CHAMELEON_RAW to a folder that exists\n");
     return nullptr;
   }
+  std::FILE* const file = open_for_records(*created);
   std::fprintf(file, "# chameleon raw 1\n# rank %d of %d\n", rank, size);
   if (thread != 0) std::fprintf(file, "# thread %u\n", thread);
   for (const PredefinedHandle& object : predefined_handles()) {

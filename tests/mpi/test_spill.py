@@ -8,6 +8,7 @@ markers and without; what is left when such a job is killed; and places that can
 
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -94,11 +95,15 @@ def dropped(online):
     expect(strict.status == 1, f"{what}: nobody was represented", strict)
 
 
+# Made without a name, or with one that was removed at once.
+NAMELESS = re.compile(r"(?:/#\d+|\.spill\.new\d*) \(deleted\)$")
+
+
 def file_of(process):
-    """The file of a rank's pieces, which has no name any more; or None."""
+    """The file of a rank's pieces, which has no name; or None."""
     for one in pathlib.Path(f"/proc/{process}/fd").iterdir():
         try:
-            if ".spill" in os.readlink(one):
+            if NAMELESS.search(os.readlink(one)):
                 return one
         except FileNotFoundError:  # closed meanwhile
             pass

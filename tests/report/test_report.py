@@ -327,7 +327,10 @@ def check_stencil(tools, program):
     expect(data["grid"] == {"dims": [2, 2], "source": "MPI_Cart_create"}, f"grid {data['grid']}")
     expect(len(data["differences"]) == len(data["info"]["clusters"]) == 4 and
            all(one["partners"] for one in data["differences"]), "what distinguishes the clusters")
-    # A place names its file and line and shows them, unless that is not wanted.
+    # A place names its file and line, and shows them where the user named the folder.
+    sites = [s for s in data["sites"] if s.get("file", "").endswith("stencil2d.cpp")]
+    expect(sites and all("source" not in s for s in sites), "lines from elsewhere are shown")
+    _, data = report(tools, trace, "--source", pathlib.Path(__file__).resolve().parents[2])
     sites = [s for s in data["sites"] if s.get("file", "").endswith("stencil2d.cpp")]
     expect(sites and all("MPI_" in s["source"][s["line"] - s["first"]] for s in sites),
            "the lines shown are not those of the calls")

@@ -92,7 +92,8 @@ TEST_CASE("rules are a text, or a file of one, and what is wrong with them is to
   std::ofstream(path) << std::string(Rules::kMostText + 1, '#');
   CHECK(load_rules(*settings).error().message == "CHAMELEON_RULES: more than 64 KiB of text");
   std::remove(path.c_str());
-  CHECK(load_rules(*settings).error().message == "CHAMELEON_RULES: cannot read " + path);
+  CHECK(load_rules(*settings).error().message ==
+        "CHAMELEON_RULES: " + path + ": cannot be read: No such file or directory");
 
   settings = parse({"CHAMELEON_RULES=Send.to = me"});
   const Status refused = load_rules(*settings);

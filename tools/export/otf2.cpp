@@ -55,7 +55,8 @@ struct Definitions {
 
 class Archive {
  public:
-  Archive(const ExportRequest& request) : request_(request), names_(request.trace) {}
+  Archive(const ExportRequest& request)
+      : request_(request), names_(request.trace), folder_(request.output) {}
   ~Archive() {
     if (archive_ != nullptr) OTF2_Archive_Close(archive_);
   }
@@ -63,13 +64,8 @@ class Archive {
   Archive& operator=(const Archive&) = delete;
 
   Status open() {
-    if (const Status made = make_folder(request_.output); !made) return made;
-    // The library refuses to write over an archive: only what is one is removed.
-    std::error_code error;
-    for (const char* old : {"traces.otf2", "traces.def"})
-      std::filesystem::remove(request_.output + "/" + old, error);
-    std::filesystem::remove_all(request_.output + "/traces", error);
-    archive_ = OTF2_Archive_Open(request_.output.c_str(), "traces", OTF2_FILEMODE_WRITE,
+    if (const Status made = folder_.make(); !made) return made;
+    archive_ = OTF2_Archive_Open(folder_.path().c_str(), "traces", OTF2_FILEMODE_WRITE,
                                  OTF2_CHUNK_SIZE_MIN, OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT,
                                  OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
     if (archive_ == nullptr) return failure();
@@ -137,7 +133,7 @@ class Archive {
     OTF2_Archive* archive = archive_;
     archive_ = nullptr;
     ok(OTF2_Archive_Close(archive));
-    return failed_ ? failure() : Status(Unit{});
+    return failed_ ? failure() : folder_.commit();
   }
 
  private:
@@ -435,6 +431,7 @@ class Archive {
 
   const ExportRequest& request_;
   PathNames names_;
+  FolderBeside folder_;  ///< the library writes its files by itself
   OTF2_Archive* archive_ = nullptr;
   std::map<OTF2_LocationRef, Location> locations_;  ///< by stream
   Definitions definitions_;

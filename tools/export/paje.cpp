@@ -92,7 +92,7 @@ std::string seconds(std::uint64_t ns) {
 }
 
 /// Paje has no way to write a quote in a text.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string inside = printable(text);
   std::replace(inside.begin(), inside.end(), '"', '\'');
   return "\"" + inside + "\"";
@@ -101,7 +101,7 @@ std::string quoted(std::string_view text) {
 std::string call_name(const std::string& call) {
   const std::string name = "MPI_" + call;
   const auto is_word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-  return std::all_of(name.begin(), name.end(), is_word) ? name : quoted(name);
+  return std::all_of(name.begin(), name.end(), is_word) ? name : in_quotes(name);
 }
 
 /// Red, green and blue of a call: ViTE draws states without one in black. Hues a golden angle
@@ -125,7 +125,8 @@ class Paje {
     const std::string on = " r" + std::to_string(event.stream());
     if (event.waits()) {
       lines_.add(event.wait_begin_ns, "5 " + seconds(event.wait_begin_ns) + " S" + on + " " +
-                                          *calls_.insert(quoted(kWaitingAtMarkers)).first + "\n");
+                                          *calls_.insert(in_quotes(kWaitingAtMarkers)).first +
+                                          "\n");
       lines_.add(event.wait_end_ns, "6 " + seconds(event.wait_end_ns) + " S" + on + "\n");
     }
     const std::string& call = *calls_.insert(call_name(event.at->call().name)).first;
@@ -143,7 +144,8 @@ class Paje {
       std::snprintf(key, sizeof key, "%llx",
                     static_cast<unsigned long long>(message_id(operation)));
       lines_.add(time, (starts ? "7 " : "8 ") + seconds(time) + " M p" + on + " " +
-                           quoted(std::to_string(operation.bytes) + " bytes") + " " + key + "\n");
+                           in_quotes(std::to_string(operation.bytes) + " bytes") + " " + key +
+                           "\n");
     }
     lines_.add(event.end_ns, "6 " + seconds(event.end_ns) + " S" + on + "\n");
   }
@@ -170,15 +172,15 @@ Result<ExportReport> export_paje(const ExportRequest& request) {
   const auto write = [&](const TimelineFacts& facts) -> Status {
     TextFile file(request.output);
     // ViTE takes no comments: the outermost type says what the times are.
-    file << kDefinitionsOfEvents << "0 P 0 " << quoted("Program, " + timeline_text(request.trace))
-         << "\n"
+    file << kDefinitionsOfEvents << "0 P 0 "
+         << in_quotes("Program, " + timeline_text(request.trace)) << "\n"
          << kTypes;
     paje.values(file);
-    file << "3 " << seconds(0) << " p P 0 " << quoted(request.trace.program) << "\n";
+    file << "3 " << seconds(0) << " p P 0 " << in_quotes(request.trace.program) << "\n";
     const std::vector<std::uint32_t> lanes = request.lanes();
     for (const std::uint32_t lane : lanes)
       file << "3 " << seconds(0) << " r" << std::to_string(lane) << " R p "
-           << quoted(stream_name(request.trace, lane)) << "\n";
+           << in_quotes(stream_name(request.trace, lane)) << "\n";
     if (const Status sorted = lines.write(file); !sorted) return sorted;
     const std::string end = seconds(facts.end_ns);
     for (const std::uint32_t lane : lanes)

@@ -5,10 +5,10 @@
 /// noticed once, at the end.
 
 #include <cstdint>
-#include <fstream>
 #include <string>
 #include <string_view>
 
+#include "base/new_file.h"
 #include "base/result.h"
 
 namespace chameleon::tools {
@@ -16,7 +16,27 @@ namespace chameleon::tools {
 /// Makes a folder, with those above it.
 Status make_folder(const std::string& path);
 
-/// A file being written, through a buffer of its own. Errors are kept for `close`.
+/// A new folder in a folder, for a library that opens files by their names: no links of
+/// others are in it. The files in it then take their places outside, by renames.
+class FolderBeside {
+ public:
+  explicit FolderBeside(std::string output) : output_(std::move(output)) {}
+  ~FolderBeside();
+  FolderBeside(const FolderBeside&) = delete;
+  FolderBeside& operator=(const FolderBeside&) = delete;
+
+  /// Makes it, and the output folder.
+  Status make();
+  const std::string& path() const { return path_; }
+  /// Moves all that is in it to the output folder, in the place of what has the same names.
+  Status commit();
+
+ private:
+  std::string output_, path_;
+};
+
+/// A file being written, through a buffer of its own; it has its name when it is closed. Errors are
+/// kept for `close`.
 class TextFile {
  public:
   explicit TextFile(std::string path);
@@ -27,13 +47,12 @@ class TextFile {
   }
   TextFile& operator<<(std::uint64_t number) { return *this << std::to_string(number); }
   Status close();
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return file_.path(); }
 
  private:
   static constexpr std::size_t kBuffer = 1 << 16;
   void flush();
-  std::string path_;
-  std::ofstream file_;
+  NewFile file_;
   std::string buffer_;
 };
 

@@ -9,6 +9,9 @@
 #include <fstream>
 #include <iterator>
 
+#include "tools/common.h"
+#include "tools/foreign_names.h"
+
 namespace chameleon::tools {
 namespace {
 
@@ -73,11 +76,12 @@ Result<bool> LiveTrace::read() {
   if (trace_ && (!now || *now == read_)) return false;
   const Clock::time_point begin = Clock::now();
   FileFacts file;
-  Result<Trace> trace = read_trace(path_, &file);
+  Result<Trace> trace = read_bounded(path_, &file);
   if (!trace) {
     if (trace_) return false;  // a moment ago it could be read, and soon it can be again
     return trace.error();
   }
+  if (!keeps_names_) make_names_printable(*trace);
   trace_ = std::move(*trace);
   file_ = file;
   if (now) read_ = *now;

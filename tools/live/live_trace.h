@@ -27,7 +27,9 @@ enum class JobState : std::uint8_t {
 
 class LiveTrace {
  public:
-  explicit LiveTrace(std::string path) : path_(std::move(path)) {}
+  /// Names in the trace are made printable, unless what shows them has quotes of its own.
+  explicit LiveTrace(std::string path, bool keeps_names = false)
+      : path_(std::move(path)), keeps_names_(keeps_names) {}
 
   /// True if there is something new: a flush, or another state of the job. Error: no trace could be
   /// read yet.
@@ -59,6 +61,7 @@ class LiveTrace {
   std::optional<Stamp> stamp() const;
 
   std::string path_;
+  bool keeps_names_;
   std::optional<Trace> trace_;
   FileFacts file_;
   Stamp read_;

@@ -3,13 +3,13 @@
 /// once a second whether there is a new flush, and loads itself again.
 
 #include <signal.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "tools/call_sites.h"
 #include "tools/common.h"
@@ -24,13 +24,14 @@ struct Options {
   std::string trace;
   std::uint16_t port = 0;
   std::uint64_t events = 5'000'000;
+  std::vector<std::string> sources;
   bool no_source = false;
 };
 
 /// The page, and what it asks for.
 class Site {
  public:
-  explicit Site(const Options& options) : options_(options), live_(options.trace) {}
+  explicit Site(const Options& options) : options_(options), live_(options.trace, true) {}
 
   Result<bool> look() {
     if (std::chrono::steady_clock::now() < live_.next()) return false;
@@ -55,9 +56,10 @@ class Site {
   /// Makes the document again if there is something new.
   const report::Json& document() {
     if (made_ == live_.version()) return document_;
+    const SourceFolders sources(live_.trace().directory, options_.sources);
     Result<report::Json> fresh =
         report::document({live_.trace(), live_.file(), std::string(base_name(options_.trace)),
-                          !options_.no_source, options_.events});
+                          options_.no_source ? nullptr : &sources, options_.events});
     if (fresh) document_ = std::move(*fresh);
     made_ = live_.version();
     return document_;
@@ -77,13 +79,20 @@ class Site {
   std::uint64_t made_ = 0;
 };
 
-/// Becomes readable when the command is to end.
-int end_signals() {
-  sigset_t signals;
+/// Ends the command as soon as it is told to, whatever it is at: a request may be one for a page
+/// that takes long to make. There is nothing to put away. To be called before there are threads.
+bool end_on_signals() {
+  static sigset_t signals;
   sigemptyset(&signals);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
-  sigprocmask(SIG_BLOCK, &signals, nullptr);
-  return signalfd(-1, &signals, SFD_CLOEXEC);
+  if (pthread_sigmask(SIG_BLOCK, &signals, nullptr) != 0) return false;
+  std::thread([] {
+    int signal = 0;
+    while (sigwait(&signals, &signal) != 0) {
+    }
+    _exit(kExitOk);
+  }).detach();
+  return true;
 }
 
 int serve(const Options& options) {
@@ -92,13 +101,10 @@ int serve(const Options& options) {
   HttpServer server([&site](std::string_view name) { return site.answer(name); });
   if (const Status listens = server.listen(options.port); !listens)
     return fail("serve", listens.error());
-  const int stop = end_signals();
-  if (stop < 0) return fail("serve", "no signalfd", kExitUnreadable);
+  if (!end_on_signals()) return fail("serve", "signals cannot be waited for", kExitUnreadable);
   std::cout << server.url() << "\n" << std::flush;
   std::cerr << "chameleon serve: open this address in a browser on this host; Ctrl-C ends it\n";
-  server.serve(stop);
-  ::close(stop);
-  return kExitOk;
+  return fail("serve", server.serve().error());
 }
 
 }  // namespace serve_verb
@@ -113,6 +119,9 @@ void add_serve_command(CLI::App& app, int& status) {
   verb->add_option("--events", options->events,
                    "Read every call (for matrix and timeline) of traces with at most this many")
       ->capture_default_str();
+  verb->add_option("--source", options->sources,
+                   "Show lines of source files in this folder too; without it, of those in the "
+                   "trace's folder that are also in the current one (may be repeated)");
   verb->add_flag("--no-source", options->no_source, "Without lines of the program's source");
   verb->callback([options, &status] { status = serve(*options); });
 }

@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 
 #include "analysis/check_plan.h"
 #include "analysis/rank_grid.h"
 #include "analysis/timeline.h"
+#include "analysis/work.h"
 #include "tools/common.h"
 #include "tools/efforts.h"
 #include "tools/report/report.h"
@@ -16,22 +16,10 @@ namespace chameleon::tools::report {
 namespace {
 
 constexpr int kLinesAround = 4;
-constexpr std::size_t kMostSourceBytes = 4U << 20;
-constexpr std::size_t kMostLine = 200;
 constexpr std::size_t kMostSites = 20000;
 
 constexpr std::array<const char*, kCallKinds> kKinds = {"send", "receive", "wait", "collective",
                                                         "other"};
-
-std::vector<std::string> lines_of(const std::string& path) {
-  std::vector<std::string> lines;
-  std::ifstream file(path, std::ios::ate);
-  if (!file || file.tellg() < 0 || static_cast<std::size_t>(file.tellg()) > kMostSourceBytes)
-    return lines;
-  file.seekg(0);
-  for (std::string line; std::getline(file, line);) lines.push_back(line.substr(0, kMostLine));
-  return lines;
-}
 
 /// The ranks that take longest at a place.
 Json longest_json(const PlaceShare& share) {
@@ -111,9 +99,9 @@ void Sites::add_source(Json& site, const SourceLocation& location) {
   if (location.file.empty() || location.line <= 0) return;
   site["file"] = location.file;
   site["line"] = location.line;
-  if (!sources_) return;
+  if (sources_ == nullptr) return;
   const auto [entry, fresh] = files_.try_emplace(location.file);
-  if (fresh) entry->second = lines_of(location.file);
+  if (fresh) entry->second = sources_->lines_of(location.file);
   const auto& lines = entry->second;
   const int first = std::max(1, location.line - kLinesAround);
   const int last = std::min(static_cast<int>(lines.size()), location.line + kLinesAround);
@@ -172,7 +160,11 @@ Result<Json> document(const Request& request) {
   json["slow"] = slow_rows(
       trace, *slow, [&](Json& place, std::uint64_t path) { place["site"] = sites.index(path); });
 
-  const bool reads_events = trace.event_count() <= request.most_events;
+  // Each rank costs something too, and a file may say less than its loops do.
+  constexpr double kVisitsOfRank = 16;
+  const double visits = std::max(visited_events(trace, trace.ranks),
+                                 kVisitsOfRank * static_cast<double>(trace.world_size));
+  const bool reads_events = visits <= static_cast<double>(request.most_events);
   const CommunicationMatrix* pairs = nullptr;
   Events read;
   if (reads_events) {

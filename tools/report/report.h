@@ -20,6 +20,7 @@
 #include "base/result.h"
 #include "format/file.h"
 #include "tools/call_sites.h"
+#include "tools/source_folders.h"
 #include "tools/statistics.h"
 
 namespace chameleon::tools::report {
@@ -30,7 +31,7 @@ struct Request {
   const Trace& trace;
   const FileFacts& file;
   std::string name;               ///< of the file, for the title
-  bool sources = true;            ///< lines of the program around each call
+  const SourceFolders* sources;   ///< of lines of the program around each call; null: none
   std::uint64_t most_events = 0;  ///< beyond, no timeline and no matrix
   RankList wanted = {};           ///< shown call by call; empty: those that say most
 };
@@ -42,7 +43,7 @@ Result<Json> document(const Request& request);
 /// `frames`, with the lines of the program around the innermost.
 class Sites {
  public:
-  Sites(const Trace& trace, bool sources) : names_(trace), sources_(sources) {}
+  Sites(const Trace& trace, const SourceFolders* sources) : names_(trace), sources_(sources) {}
   std::size_t index(std::uint64_t path);
   CallSites& names() { return names_; }
   void write(Json& document);
@@ -52,7 +53,7 @@ class Sites {
   void add_source(Json& site, const SourceLocation& location);
 
   CallSites names_;
-  const bool sources_;
+  const SourceFolders* const sources_;
   std::unordered_map<std::uint64_t, std::size_t> known_;
   std::unordered_map<std::string, std::size_t> frame_index_;
   std::map<std::string, std::vector<std::string>> files_;

@@ -27,6 +27,7 @@ struct Error {
     kCorrupt,             ///< a checksum or a value that cannot be
     kSystem,              ///< the operating system refused
     kUsage,               ///< no such rank
+    kTooLarge,            ///< beyond the memory that reading it may take
   };
   Kind kind = Kind::kCorrupt;
   std::string message;  ///< one line, with the file's name
@@ -283,8 +284,10 @@ struct Event {
 
 class __attribute__((visibility("default"))) TraceReader {
  public:
-  /// Reads the file, or says why not.
-  static std::optional<TraceReader> open(const std::string& path, Error& error);
+  /// Reads the file, or says why not. The file and what it is when decompressed are at most
+  /// `most_bytes` together; 0: a quarter of this machine's memory, and at most 1 GiB.
+  static std::optional<TraceReader> open(const std::string& path, Error& error,
+                                         std::uint64_t most_bytes = 0);
 
   const Run& run() const;
   const std::vector<Call>& calls() const;

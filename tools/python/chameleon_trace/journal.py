@@ -2,11 +2,11 @@
 """The journal of commits; docs/reference/format.md, "Commit"."""
 
 import os
-import stat
 from collections import namedtuple
 
 from . import codec
 from .errors import TraceError
+from .files import open_regular
 from .payload import Part
 
 MAGIC = b"\x89CHAM\r\n\x1a"
@@ -78,7 +78,7 @@ def _scan(data, path):
     return journal, count, end
 
 
-def _plain(commit, path, most):
+def _plain(commit, path):
     def refuse(kind, what):
         return TraceError(kind, what, path, commit.offset)
 
@@ -88,9 +88,6 @@ def _plain(commit, path, most):
         return commit.stored
     if commit.plain > MOST_PLAIN or commit.plain // MOST_EXPANSION > len(commit.stored):
         raise refuse("corrupt", "corrupt trace: a commit claims an impossible size")
-    if commit.plain > most:
-        raise refuse("too-large", f"a commit is {commit.plain} bytes when decompressed, above the "
-                     f"limit of {most}")
     return codec.decompress(commit.stored, commit.plain)
 
 
@@ -107,6 +104,10 @@ def parse(data, path, most):
                          f"here ({MAJOR}.x is): use the chameleon_trace of the version that wrote "
                          "it, or a newer one", path, 8)
     journal, commits, end = _scan(data, path)
+    whole = len(data) + sum(min(commit.plain, MOST_PLAIN) for commit, _ in journal)
+    if whole > most:
+        raise TraceError("too-large", "too large: the file and what its commits are when "
+                         f"decompressed are {whole} bytes, above the limit of {most}", path)
     repeats = repeated = deltas = 0
     parts = []
     for commit, times in journal:
@@ -117,7 +118,7 @@ def parse(data, path, most):
             raise TraceError("corrupt", "corrupt trace: a delta is repeated too often", path,
                              commit.offset)
         try:
-            part = Part(_plain(commit, path, most))
+            part = Part(_plain(commit, path))
             if parts:
                 _compare(parts[0][0], part)
         except TraceError as error:
@@ -142,14 +143,12 @@ def read(path, most):
     """As parse, of a file."""
     name = os.fspath(path)
     try:
-        with open(path, "rb") as file:
-            facts = os.fstat(file.fileno())
-            if not stat.S_ISREG(facts.st_mode):
-                raise TraceError("system", "not a file: give the .cham file of a run", name)
-            if facts.st_size > most:
-                raise TraceError("too-large", f"the file is {facts.st_size} bytes, above the limit "
-                                 f"of {most}", name)
-            data = file.read()
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            if size > most:
+                raise TraceError("too-large", f"the file is {size} bytes, above the limit of {most}",
+                                 name)
+            data = file.read(size)
     except OSError as error:
-        raise TraceError("system", f"cannot read the trace: {error.strerror}", name) from None
+        raise TraceError("system", f"cannot be read: {error.strerror}", name) from None
     return parse(data, name, most)

@@ -8,6 +8,7 @@ receives in the order these were posted (MPI 4.0, section 3.5).
 import math
 from collections import namedtuple
 
+from .errors import corrupt
 from .mpi_calls import CALLS, ERRORS
 from .nodes import SpecialRank
 from .volumes import collective
@@ -96,7 +97,12 @@ class Operations:
         if name not in self.actions:
             self.actions[name] = self._action(event.call)
         act = self.actions[name]
-        return act(event) if act is not None else []
+        if act is None:
+            return []
+        try:
+            return act(event)
+        except (KeyError, IndexError) as error:
+            raise corrupt(f"a call of {name} lacks {error}") from None
 
     def _action(self, call):
         """A function of events of the call, or None: what the MPI table says it does."""

@@ -7,6 +7,8 @@ import struct
 import subprocess
 from collections import namedtuple
 
+from .files import open_regular
+
 Line = namedtuple("Line", "function file line")
 Line.__doc__ = "A function on a call path: its name, and the file and line at which it calls on."
 
@@ -16,25 +18,42 @@ NT_GNU_BUILD_ID, PT_NOTE = 3, 4
 def build_id(path):
     """Of an ELF file of 64 bits, in hexadecimal; empty if there is none."""
     try:
-        with open(path, "rb") as file:
-            head = file.read(64)
-            if head[:6] != b"\x7fELF\x02\x01" or len(head) < 64:
-                return ""
-            offset, size, count = (*struct.unpack_from("<Q", head, 32),
-                                   *struct.unpack_from("<HH", head, 54))
-            file.seek(offset)
-            segments = file.read(size * count)
-            for at in range(0, len(segments) - 55, size):
-                kind, _, begin = struct.unpack_from("<IIQ", segments, at)
-                if kind == PT_NOTE:
-                    file.seek(begin)
-                    found = _note(file.read(min(struct.unpack_from("<Q", segments, at + 32)[0],
-                                                1 << 16)))
-                    if found:
-                        return found
-    except (OSError, struct.error, ZeroDivisionError, ValueError):
+        with open_regular(path) as file:
+            return _build_id(file)
+    except (OSError, ValueError):
+        return ""
+
+
+def _build_id(file):
+    try:
+        head = file.read(64)
+        if head[:6] != b"\x7fELF\x02\x01" or len(head) < 64:
+            return ""
+        offset, size, count = (*struct.unpack_from("<Q", head, 32),
+                               *struct.unpack_from("<HH", head, 54))
+        file.seek(offset)
+        segments = file.read(size * count)
+        for at in range(0, len(segments) - 55, size):
+            kind, _, begin = struct.unpack_from("<IIQ", segments, at)
+            if kind == PT_NOTE:
+                file.seek(begin)
+                found = _note(file.read(min(struct.unpack_from("<Q", segments, at + 32)[0],
+                                            1 << 16)))
+                if found:
+                    return found
+    except (OSError, struct.error, ZeroDivisionError, ValueError, OverflowError):
         pass
     return ""
+
+
+def _trusted(file):
+    """Whether the file is the system's or the user's own, or in the current folder. Debug
+    information names further files, and a stranger's could name any."""
+    facts = os.fstat(file.fileno())
+    if facts.st_uid in (0, os.geteuid()):
+        return True
+    here = os.path.realpath(".")
+    return here != "/" and os.path.realpath(f"/proc/self/fd/{file.fileno()}").startswith(here + "/")
 
 
 def _note(notes):
@@ -98,16 +117,24 @@ class Sources:
 
     def _ask(self, number):
         module = self.trace.modules.get(number)
-        if module is None or self.program is None or not module.build_id or \
-                build_id(module.path) != module.build_id:
+        if module is None or self.program is None or not module.build_id:
             return {}
         offsets = sorted({frame.offset for path in self.trace.paths.values() for frame in path
                           if frame.module == number and frame.offset > 0})
         # What is recorded are return addresses, which may be on the next line.
         asked = "".join(f"{offset - 1:#x}\n" for offset in offsets)
-        done = subprocess.run([self.program, "-a", "-f", "-i", "-C", "-e", module.path],
-                              input=asked, capture_output=True, text=True, errors="replace",
-                              check=False)
+        # The file that was looked at, and not another one of its name, which may be more than a
+        # name to addr2line.
+        try:
+            with open_regular(module.path) as file:
+                if _build_id(file) != module.build_id or not _trusted(file):
+                    return {}
+                name = f"/proc/self/fd/{file.fileno()}"
+                done = subprocess.run([self.program, "-a", "-f", "-i", "-C", "-e", name],
+                                      input=asked, capture_output=True, text=True,
+                                      errors="replace", check=False, pass_fds=[file.fileno()])
+        except (OSError, ValueError):
+            return {}
         return dict(zip(offsets, _answers(done.stdout))) if done.returncode == 0 else {}
 
 

@@ -3,7 +3,10 @@
 
 import html
 from collections import namedtuple
+from itertools import islice
 
+from .errors import TraceError
+from .files import write_new
 from .operations import Operations
 from .overview import time_text
 
@@ -15,6 +18,7 @@ COLOURS = {"send": "#2f6fb5", "receive": "#c2702b", "wait": "#b5475e", "collecti
            "other": "#6b7785"}
 WIDTH, ROW, LEFT = 1000, 16, 60
 MOST_RANKS = 64
+MOST_EVENTS = 20_000_000
 
 
 def _kind(name, operations):
@@ -37,10 +41,14 @@ def _starts(trace):
 class Timeline:
     """Calls between two times of some ranks: `bars`, a picture in notebooks, `save` as SVG."""
 
-    def __init__(self, trace, ranks=None, begin_ns=None, end_ns=None):
+    def __init__(self, trace, ranks=None, begin_ns=None, end_ns=None, most_events=MOST_EVENTS):
         if trace.threads > 1:
             raise ValueError("ranks of this trace have several threads, and a timeline follows one")
-        wanted = list(trace.ranks)[:MOST_RANKS] if ranks is None else sorted(ranks)
+        wanted = list(islice(trace.ranks, MOST_RANKS)) if ranks is None else sorted(ranks)
+        visits = sum(trace.event_count(rank) for rank in wanted)
+        if visits > most_events:
+            raise ValueError(f"a timeline of these ranks visits {visits} calls one by one, more than "
+                             f"{most_events}: give fewer ranks, or most_events")
         starts = _starts(trace)
         self.ranks = wanted
         self.bars = []
@@ -48,7 +56,10 @@ class Timeline:
             follow = Operations(trace, rank)
             clock = starts.get(rank, 0)
             for event in trace.events(rank):
-                operations = follow.of(event)
+                try:
+                    operations = follow.of(event)
+                except TraceError as error:
+                    raise error.at(trace.path, None) from None
                 begin = clock + event.waiting_ns + event.compute_ns
                 clock = begin + event.call_ns
                 if (end_ns is None or begin < end_ns) and (begin_ns is None or clock > begin_ns):
@@ -108,8 +119,8 @@ class Timeline:
         return runs
 
     def save(self, path):
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.svg())
+        """Writes the picture to a file."""
+        write_new(path, self.svg())
 
     def __repr__(self):
         return f"<Timeline of {len(self.bars)} calls of {len(self.ranks)} ranks>"

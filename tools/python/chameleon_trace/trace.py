@@ -12,6 +12,7 @@ from .errors import TraceError, corrupt
 from .events import Plan, events
 from .fact_table import RUN_FACTS
 from .facts import MOST_CARRIED, add_others, joined, joined_value
+from .files import default_limit
 from .loop_places import innermost, loop_place
 from .outliers import joined_outliers
 from .pair_accounts import NO_OTHERS, joined_pair_accounts
@@ -21,9 +22,8 @@ from .place_waits import place_waits
 from .rank_list import RankList
 from .series import Series
 from .sources import Line, Sources, short_function, source_text
-from .timeline import Timeline
+from .timeline import MOST_EVENTS, Timeline
 
-MOST_BYTES = 1 << 30
 MOST_WORK = 1 << 22
 # Frames of module 0 say why there is no code in a file.
 NO_FILE = {0: "generated code", 1: "outer frames not kept", 2: "no unwinder", 3: "any frames"}
@@ -286,10 +286,10 @@ class Trace:
         file must still be there, and the command installed, which works them out."""
         return place_waits(self.path, ranks, command)
 
-    def timeline(self, ranks=None, begin_ns=None, end_ns=None):
+    def timeline(self, ranks=None, begin_ns=None, end_ns=None, most_events=MOST_EVENTS):
         """A Timeline of some ranks, by default of the first 64, between two times. Notebooks show
-        it as a picture."""
-        return Timeline(self, ranks, begin_ns, end_ns)
+        it as a picture. ValueError if these ranks have more than `most_events` calls."""
+        return Timeline(self, ranks, begin_ns, end_ns, most_events)
 
     def compare(self, others):
         """A Comparison of this run with others, which are Traces or names of files."""
@@ -311,10 +311,11 @@ class Trace:
         return trace_html(self)
 
 
-def read_trace(path, most_bytes=MOST_BYTES):
+def read_trace(path, most_bytes=None):
     """Reads a trace file. Raises TraceError, in one line, for what is not a readable trace, or is
-    larger than `most_bytes`, as it is or when decompressed."""
-    parts, file = journal.read(path, most_bytes)
+    larger than `most_bytes`, as it is and decompressed: by default a quarter of this machine's
+    memory, and at most 1 GiB."""
+    parts, file = journal.read(path, default_limit() if most_bytes is None else most_bytes)
     return Trace(parts, file, str(path))
 
 
@@ -324,8 +325,9 @@ def compare(traces):
     return Comparison([one if isinstance(one, Trace) else read_trace(one) for one in traces])
 
 
-def parse_trace(data, name="trace", most_bytes=MOST_BYTES):
+def parse_trace(data, name="trace", most_bytes=None):
     """The same of the bytes of a file."""
-    parts, file = journal.parse(bytes(data), name, most_bytes)
+    most = default_limit() if most_bytes is None else most_bytes
+    parts, file = journal.parse(bytes(data), name, most)
     return Trace(parts, file, name)
 

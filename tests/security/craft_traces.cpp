@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/// craft_traces FOLDER SOURCE: traces as somebody would make them who means harm: small, with right
+/// checksums, and as expensive to read, or as indiscreet to show, as they can be. Each is a few
+/// kilobytes. SOURCE is the file that `sources.cham` wants lines of; its folder is the trace's.
+
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <string>
+
+#include "base/hash.h"
+#include "format/codec.h"
+#include "format/commit.h"
+#include "format/file.h"
+#include "unit/trace_builder.h"
+
+namespace chameleon {
+namespace {
+
+enum Call : std::uint16_t { kInit = 1, kBarrier, kAllreduce, kOpen, kFinalize };
+
+constexpr std::int64_t kWorld = 0, kInt = -3, kSum = -2;
+constexpr std::uint32_t kManyRanks = (1U << 24) - 1;
+
+testing::TraceBuilder described(std::uint32_t ranks) {
+  testing::TraceBuilder builder(ranks);
+  builder.call(kInit, "Init", {});
+  builder.call(kBarrier, "Barrier", {"comm:comm"});
+  builder.call(kAllreduce, "Allreduce",
+               {"sendbuf:buffer", "recvbuf:buffer", "count:count", "datatype:datatype", "op:op",
+                "comm:comm"});
+  builder.call(kOpen, "File_open",
+               {"comm:comm", "filename:string:a", "amode:amode", "info:info", "fh:file"});
+  builder.call(kFinalize, "Finalize", {});
+  return builder;
+}
+
+/// Both ranks, with some iterations of a barrier and a reduction.
+Trace small(std::uint32_t ranks = 2) {
+  testing::TraceBuilder builder = described(ranks);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    builder.push(rank, kInit, {});
+    for (int i = 0; i < 4; ++i) {
+      builder.push(rank, kBarrier, {kWorld});
+      builder.push(rank, kAllreduce, {1, 0, 1, kInt, kSum, kWorld});
+    }
+    builder.push(rank, kFinalize, {});
+  }
+  Trace trace = builder.build();
+  trace.program = "crafted";
+  trace.timing = "histogram";
+  return trace;
+}
+
+void write(const std::string& path, const Trace& trace) {
+  std::remove(path.c_str());
+  if (const Status written = format::create_trace_file(path, trace); !written) {
+    std::fprintf(stderr, "%s\n", written.error().message.c_str());
+    std::exit(1);
+  }
+}
+
+void write_bytes(const std::string& path, const Bytes& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+}
+
+Node* loop_in(std::vector<Node>& nodes) {
+  for (Node& node : nodes)
+    if (node.is_loop()) return &node;
+  std::fprintf(stderr, "no loop was folded\n");
+  std::exit(1);
+}
+
+/// Gives what is in a loop a value for each time it is executed.
+void cover(Node& node, std::uint64_t times) {
+  for (Param& param : node.params) param = Param(ValueSequence(param.values().front(), times));
+  for (Node& inner : node.body) cover(inner, times);
+}
+
+/// The loop, so many times.
+Trace repeated(std::uint64_t times) {
+  Trace trace = small();
+  Node& loop = *loop_in(trace.nodes);
+  loop.iterations = Param(ValueSequence(static_cast<std::int64_t>(times)));
+  for (Node& node : loop.body) cover(node, times);
+  return trace;
+}
+
+/// Loops in loops: 2^6 iterations each, so that there are 2^(6 * depth) calls.
+Trace nested(int depth) {
+  Trace trace = small();
+  Node& outer = *loop_in(trace.nodes);
+  Node node = outer;
+  std::uint64_t visits = 1;
+  for (Node& inner : node.body) cover(inner, std::uint64_t{1} << (6 * depth));
+  std::vector<std::uint64_t> counts;
+  for (int i = 0; i < depth; ++i, visits *= 64) counts.push_back(visits);
+  for (int i = depth - 1; i >= 0; --i) {
+    ValueSequence times;
+    times.append(64, counts[static_cast<std::size_t>(i)]);
+    node.iterations = Param(times);
+    if (i == 0) break;
+    Node around = outer;
+    around.body.clear();
+    around.body.push_back(node);
+    node = around;
+  }
+  outer = node;
+  return trace;
+}
+
+/// So many ranks that do the same.
+Trace many_ranks() {
+  Trace trace = small();
+  trace.world_size = kManyRanks;
+  trace.ranks = RankList::range(0, kManyRanks - 1);
+  for (Node& node : trace.nodes) node.ranks = RankList();
+  trace.facts.clear();
+  return trace;
+}
+
+/// A place in SOURCE for each call, as interpreted programs have it.
+Trace with_source(const std::string& file) {
+  Trace trace = small();
+  trace.directory = file.substr(0, file.rfind('/'));
+  SourceFrame source{file, "step"};
+  source.begin = 1;
+  source.line = 2;
+  const std::uint64_t id = source_id(source);
+  trace.sources.emplace(id, source);
+  for (std::uint16_t call = kInit; call <= kFinalize; ++call)
+    trace.paths[100U + call] = {{{0, id}}};
+  return trace;
+}
+
+/// Every text says what a terminal obeys.
+Trace with_names() {
+  const std::string hostile =
+      "a\x1b[31mb\xc2\x9b"
+      "31mc\nzqd\re\x07\xe2\x80\xae"
+      "f\xe2\x81\xa6g\xffh\xc3";
+  Trace trace = with_source("/nowhere/" + hostile);
+  trace.program = trace.command_line = trace.directory = trace.mpi = trace.tool_version = hostile;
+  trace.writer_host = hostile;
+  trace.sources.clear();
+  SourceFrame source{"/nowhere/" + hostile + ".py", hostile};
+  source.line = 2;
+  const std::uint64_t id = source_id(source);
+  trace.sources.emplace(id, source);
+  trace.modules[77] = {hostile, "/nowhere/" + hostile};
+  for (std::uint16_t call = kInit; call <= kFinalize; ++call)
+    trace.paths[100U + call] = {{{call % 2 == 0 ? 77U : 0U, call % 2 == 0 ? 0x1000U : id}}};
+  trace.calls[kAllreduce].name = hostile;
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    trace.facts[rank].host = hostile;
+    trace.facts[rank].events = 10;
+    trace.facts[rank].run_ns = 1'000'000;
+    trace.facts[rank].no_energy = hostile;
+  }
+  trace.declarations.push_back({hostile, RankList::range(0, 1)});
+  trace.online.clustering = trace.online.algorithm = hostile;
+  return trace;
+}
+
+/// Names that a spreadsheet would take for formulas.
+Trace with_formulas() {
+  Trace trace = small();
+  trace.calls[kAllreduce].name = "=cmd|' /C calc'!A0";
+  trace.calls[kBarrier].name = "@SUM(1,2)";
+  return trace;
+}
+
+/// A call of a known name without the values that it has.
+Trace without_fields() {
+  testing::TraceBuilder builder(2);
+  builder.call(kInit, "Init", {});
+  builder.call(kBarrier, "Send", {"comm:comm"});
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    builder.push(rank, kInit, {});
+    builder.push(rank, kBarrier, {kWorld});
+  }
+  return builder.build();
+}
+
+/// What a trace says of who made it.
+Trace with_secrets() {
+  testing::TraceBuilder builder = described(2);
+  const std::string file = "/home/mallory/secret-project/input.dat";
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    builder.push(rank, kInit, {});
+    builder.push(rank, kOpen, {kWorld, builder.array({file.begin(), file.end()}), 0, -1, 0});
+    builder.push(rank, kBarrier, {kWorld});
+    builder.push(rank, kFinalize, {});
+  }
+  Trace trace = builder.build();
+  trace.program = "crafted";
+  trace.timing = "none";
+  trace.command_line = "/home/mallory/bin/crafted --input input.dat";
+  trace.directory = "/home/mallory/secret-project";
+  trace.rules = "";
+  trace.writer_host = "node17.mallory.example";
+  trace.writer_process = 4711;
+  trace.modules[77] = {"", "/home/mallory/bin/crafted"};
+  SourceFrame source{"/home/mallory/secret-project/solver.py", "solve"};
+  source.line = 7;
+  const std::uint64_t id = source_id(source);
+  trace.sources.emplace(id, source);
+  for (std::uint16_t call = kInit; call <= kFinalize; ++call)
+    trace.paths[100U + call] = {{{0, id}, {77, 0x1000U + call}}};
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    trace.facts[rank].host = "node1" + std::to_string(7 + rank) + ".mallory.example";
+    trace.facts[rank].events = 4;
+  }
+  return trace;
+}
+
+/// A sound payload, and behind it a section of `tag` with `size` bytes, nearly all zeros: a file
+/// may not claim to grow by more than 4,096 times.
+Bytes with_section(std::uint64_t tag, std::uint64_t size) {
+  Bytes payload = format::encode_trace(small());
+  ByteWriter head;
+  head.varint(tag);
+  head.varint(size);
+  payload.insert(payload.end(), head.bytes().begin(), head.bytes().end());
+  const std::size_t begin = payload.size();
+  payload.resize(begin + size);
+  std::uint64_t random = 1;
+  for (std::size_t at = begin + size - size / 4000; at < begin + size; ++at)
+    payload[at] = static_cast<std::uint8_t>(random = mix(random));
+  return payload;
+}
+
+Bytes in_file(const Bytes& payload) {
+  return format::commit::frame(format::commit::kWhole, payload, format::commit::kQuick, nullptr,
+                               format::commit::header());
+}
+
+/// The checksums of the first commit, right again.
+void repair(Bytes& file) {
+  std::uint8_t* const head = file.data() + format::commit::kHeaderSize;
+  const std::uint64_t stored =
+      file.size() - format::commit::kHeaderSize - format::commit::kFrameSize;
+  std::memcpy(head + 8, &stored, 8);
+  const std::uint64_t data = hash_bytes(head + format::commit::kFrameSize, stored);
+  std::memcpy(head + 24, &data, 8);
+  const std::uint64_t own = hash_bytes(head, 32);
+  std::memcpy(head + 32, &own, 8);
+}
+
+}  // namespace
+}  // namespace chameleon
+
+int main(int argc, char** argv) {
+  using namespace chameleon;
+  if (argc != 3) return 2;
+  const std::string folder = std::string(argv[1]) + "/";
+  write(folder + "small.cham", small());
+  write(folder + "sources.cham", with_source(argv[2]));
+  write(folder + "names.cham", with_names());
+  write(folder + "secrets.cham", with_secrets());
+  write(folder + "formulas.cham", with_formulas());
+  write(folder + "fields.cham", without_fields());
+  write(folder + "barriers.cham", repeated(std::uint64_t{1} << 30));
+  write(folder + "nested.cham", nested(6));
+  write(folder + "ranks.cham", many_ranks());
+  constexpr std::uint64_t kUnknown = 1000, kDeclarations = 8, kMuch = std::uint64_t{200} << 20;
+  write_bytes(folder + "unknown.cham", in_file(with_section(kUnknown, kMuch)));
+  write_bytes(folder + "known.cham", in_file(with_section(kDeclarations, kMuch)));
+  Bytes two = in_file(format::encode_trace(small(64)));
+  two.insert(two.end(), {0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4});  // a frame to be skipped
+  repair(two);
+  write_bytes(folder + "two_frames.cham", two);
+  return 0;
+}
