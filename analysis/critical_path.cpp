@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/hash.h"
+#include "base/time_between.h"
 
 namespace chameleon::analysis {
 namespace {
@@ -147,9 +148,9 @@ void CriticalPathBuilder::add(const TimedEvent& event) {
   const std::uint64_t gap = event.begin_ns - std::min(event.begin_ns, since);
   PathShare own;
   own.visits = 1;
-  own.marker_ns = std::min(gap, event.wait_end_ns - event.wait_begin_ns);
+  own.marker_ns = std::min(gap, time_between(event.wait_begin_ns, event.wait_end_ns));
   own.compute_ns = gap - own.marker_ns;
-  own.call_ns = event.end_ns - event.begin_ns;
+  own.call_ns = time_between(event.begin_ns, event.end_ns);
   const std::uint32_t place = place_of(event.at->event().node->call, event.at->event().path);
   all_[place].share.add(own.times(times_));
   const Key key = key_of(place, event.stream());

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/time_between.h"
+
 namespace chameleon::analysis {
 namespace {
 
@@ -57,7 +59,7 @@ void Delays::add(const TimedEvent& event) {
   past.number = number;
   past.begin_ns = event.begin_ns;
   past.end_ns = event.end_ns;
-  past.waited_ns = event.wait_end_ns - event.wait_begin_ns;
+  past.waited_ns = time_between(event.wait_begin_ns, event.wait_end_ns);
   const Past* const before = this->past(event.stream(), past.number - 1);
   const std::uint64_t last = before == nullptr ? 0 : before->end_ns;
   const std::uint64_t gap = event.begin_ns - std::min(event.begin_ns, last);

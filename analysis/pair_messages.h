@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time_between.h"
 #include "model/trace.h"
 
 namespace chameleon::analysis {
@@ -22,7 +23,7 @@ struct PairMessage {
   std::uint64_t sent_ns = 0, received_ns = 0;
   std::uint64_t send_path = 0, receive_path = 0;  ///< call paths; 0: not known
 
-  std::uint64_t transfer_ns() const { return received_ns - sent_ns; }
+  std::uint64_t transfer_ns() const { return time_between(sent_ns, received_ns); }
 };
 
 /// All messages of one size in one direction.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/time_between.h"
+
 namespace chameleon::analysis {
 namespace {
 
@@ -227,7 +229,7 @@ bool has_long_chain(const Patterns& found) {
 }  // namespace
 
 void InstanceSums::add(const PatternInstance& instance, std::uint64_t times) {
-  const auto lasted = static_cast<double>(instance.end_ns - instance.begin_ns);
+  const auto lasted = static_cast<double>(time_between(instance.begin_ns, instance.end_ns));
   const bool first = instances == 0;
   least_events = first ? instance.events : std::min(least_events, instance.events);
   most_events = std::max(most_events, instance.events);

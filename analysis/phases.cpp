@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/time_between.h"
+
 namespace chameleon::analysis {
 namespace {
 
@@ -62,7 +64,8 @@ Status add_up_computing(const Trace& trace, ExecutionPhases& found, Loops loops)
   };
   const auto add_event = [&](const TimedEvent& event) {
     std::size_t& phase = at[event.stream()];
-    const std::uint64_t gap = event.at->compute_ns() + event.wait_end_ns - event.wait_begin_ns;
+    const std::uint64_t gap =
+        event.at->compute_ns() + time_between(event.wait_begin_ns, event.wait_end_ns);
     const std::uint64_t begins = event.begin_ns + event.later_ns;
     const std::uint64_t begin = begins - std::min(begins, gap);
     while (phase + 1 < count && found.phases[phase].end_ns <= begin) ++phase;

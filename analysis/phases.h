@@ -6,6 +6,7 @@
 /// runs of the timeline; memory of 16 bytes an instance.
 
 #include "analysis/patterns.h"
+#include "base/time_between.h"
 #include "statistics/divergence.h"
 
 namespace chameleon::analysis {
@@ -22,7 +23,7 @@ struct ExecutionPhase {
   double strength = 0;
   std::size_t tie_first = 0, tie_last = 0;
 
-  double ns() const { return static_cast<double>(end_ns - begin_ns); }
+  double ns() const { return static_cast<double>(time_between(begin_ns, end_ns)); }
 };
 
 struct ExecutionPhases {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/hash.h"
+#include "base/time_between.h"
 
 namespace chameleon::analysis {
 
@@ -110,7 +111,7 @@ void PlaceWaits::add(const TimedEvent& event) {
   Cell& cell = this->cell({event.stream(), call, size, at.event().path});
   cell.events += times_;
   cell.call_ns += times_ * at.communication_ns();
-  cell.waited_ns[kMarkerClass] += times_ * (event.wait_end_ns - event.wait_begin_ns);
+  cell.waited_ns[kMarkerClass] += times_ * time_between(event.wait_begin_ns, event.wait_end_ns);
   if (watch_ && event.waits())
     watch_({event.stream(), WaitClass::kMarker, event.wait_begin_ns, event.wait_end_ns});
   std::uint64_t waited = 0;
@@ -128,7 +129,7 @@ void PlaceWaits::told(const WaitState& wait) {
   const WaitSpan span = uncovered(wait);
   if (span.end_ns <= span.begin_ns) return;
   if (watch_) watch_(span);
-  const std::uint64_t ns = span.end_ns - span.begin_ns;
+  const std::uint64_t ns = time_between(span.begin_ns, span.end_ns);
   Cell& cell = this->cell({wait.waiter, wait.at_call, size_class(wait.at_bytes), wait.at_path});
   cell.waited_ns[static_cast<std::size_t>(span.kind)] += times_ * ns;
   if (ns < clock_error_ns_) undecided_ns_ += times_ * ns;

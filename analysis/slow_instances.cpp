@@ -7,6 +7,7 @@
 
 #include "analysis/place_waits.h"
 #include "analysis/what_if.h"
+#include "base/time_between.h"
 #include "model/histogram.h"
 #include "statistics/affinity.h"
 #include "statistics/outliers.h"
@@ -127,7 +128,7 @@ class Watcher {
       for (const WaitSum& wait : segment.waits) add_wait(sums, wait.longest, wait.sum_ns);
     for (const WaitSum& sum : sums)
       if (sum.sum_ns > instance.wait.sum_ns) instance.wait = sum;
-    const auto lasted = static_cast<double>(instance.end_ns - instance.begin_ns);
+    const auto lasted = static_cast<double>(time_between(instance.begin_ns, instance.end_ns));
     if (instance.wait.sum_ns > 0 &&
         static_cast<double>(instance.wait.longest.ns()) >= kLeastShare * lasted)
       instance.delay = delays_.behind(instance.wait.longest);

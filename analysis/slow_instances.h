@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "analysis/patterns.h"
+#include "base/time_between.h"
 
 namespace chameleon::analysis {
 
@@ -31,7 +32,7 @@ struct SlowInstance {
   Delay delay;
   double angle = 0;  ///< of its affinity among all slow instances (statistics/affinity.h)
 
-  double ns() const { return static_cast<double>(end_ns - begin_ns); }
+  double ns() const { return static_cast<double>(time_between(begin_ns, end_ns)); }
 };
 
 struct SlowFinding {

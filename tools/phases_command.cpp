@@ -10,6 +10,7 @@
 
 #include "analysis/phases.h"
 #include "base/new_file.h"
+#include "base/time_between.h"
 #include "tools/call_sites.h"
 #include "tools/common.h"
 
@@ -171,7 +172,7 @@ void print_markers(const std::vector<MarkerPhase>& phases) {
   const auto run = static_cast<double>(phases.back().end_ns);
   for (std::size_t i = 0; i < phases.size(); ++i) {
     const MarkerPhase& phase = phases[i];
-    const auto ns = static_cast<double>(phase.end_ns - phase.begin_ns);
+    const auto ns = static_cast<double>(time_between(phase.begin_ns, phase.end_ns));
     std::cout << padded(std::to_string(i + 1), 5)
               << padded(std::to_string(phase.first) + "-" + std::to_string(phase.last), 14)
               << padded(duration_text(static_cast<double>(phase.begin_ns)), 10)
@@ -197,7 +198,7 @@ void print_markers_document(const std::vector<MarkerPhase>& phases, const Option
     Json row = {{"first_marker", phase.first},
                 {"markers", phase.intervals()},
                 {"begin_seconds", static_cast<double>(phase.begin_ns) * 1e-9},
-                {"seconds", static_cast<double>(phase.end_ns - phase.begin_ns) * 1e-9},
+                {"seconds", static_cast<double>(time_between(phase.begin_ns, phase.end_ns)) * 1e-9},
                 {"compute_seconds", phase.compute_ns * 1e-9},
                 {"call_seconds", phase.calls_ns * 1e-9},
                 {"waiting_seconds", phase.waiting_ns * 1e-9}};

@@ -38,16 +38,18 @@ void add_rank(SpentShare& share, std::uint32_t rank, double ns, bool first) {
   }
 }
 
-/// What each rank told of its phases, added up.
-std::vector<SpentShare> shares_of(const PhaseTotals& totals) {
+/// What each rank told of its phases, added up; nothing if that is more than its run, as traces of
+/// earlier versions may say. A time in a trace is within 1/128.
+std::vector<SpentShare> shares_of(const PhaseTotals& totals, double run_ns) {
   std::vector<SpentShare> shares(kSpentTimes.size());
   double ranks = 0;
   for (const PhaseTotals::Entry& entry : totals.entries()) {
     SpentTimes spent;
     for (const auto& [phase, times] : entry.phases) spent.add(times);
+    if (static_cast<double>(spent.sum()) > (1 + 1.0 / 64) * run_ns) return {};
     const std::uint32_t rank = entry.ranks.first();
     for (std::size_t i = 0; i < shares.size(); ++i) {
-      const auto ns = static_cast<double>(spent.*kSpentTimes[i]);
+      const auto ns = std::min(static_cast<double>(spent.*kSpentTimes[i]), run_ns);
       shares[i].mean_ns += ns * static_cast<double>(entry.ranks.size());
       add_rank(shares[i], rank, ns, ranks == 0);
     }
@@ -236,10 +238,8 @@ Result<TraceSummary> TraceSummary::make(const Trace& trace) {
   Result<std::vector<analysis::SlowSteps>> slow = analysis::slow_steps(trace);
   if (!slow) return slow.error();
   if (summary.run_ns == 0) summary.run_ns = load->run_ns();
-  if (!trace.totals.empty())
-    summary.shares = shares_of(trace.totals);
-  else if (!load->ranks.empty())
-    summary.shares = shares_of(*load);
+  if (!trace.totals.empty()) summary.shares = shares_of(trace.totals, summary.run_ns);
+  if (summary.shares.empty() && !load->ranks.empty()) summary.shares = shares_of(*load);
   summary.places = costly_places(trace, *load, sites);
   summary.most_compute_ns = load->most_compute_ns();
   if (summary.most_compute_ns > 0 && trace.threads <= 1) {

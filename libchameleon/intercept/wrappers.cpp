@@ -166,7 +166,7 @@ template <CallId C, class... P>
       if (records && stream.raw != nullptr) [[unlikely]]
         std::apply([&](P... q) { write_raw<C, P...>(recorder, stream, code, q...); }, event.args());
       const std::uint64_t path = records ? path_of() : 0;
-      const std::uint64_t compute = stream.computed_until(entry), time = after - entry;
+      const std::uint64_t compute = stream.computed_until(entry), time = time_between(entry, after);
       if (records && stream.raw != nullptr) [[unlikely]]
         write_raw_times(recorder.times(), stream, path, compute, time);
       event.make(code);
@@ -245,7 +245,7 @@ template <CallId C, class... P>
       if (!early) event.before();
       event.after(code);
       const std::uint64_t compute = begun ? 0 : stream.computed_until(entry);
-      const std::uint64_t time = ends || begun ? 0 : after - before;
+      const std::uint64_t time = ends || begun ? 0 : time_between(before, after);
       if (raw) write_raw_times(recorder.times(), stream, path, compute, time);
       if (records)
         recorder.append(stream, C, path, compute, time, event);

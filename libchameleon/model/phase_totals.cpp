@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/time_between.h"
+
 namespace chameleon::inline model {
 
 void SpentTimes::add(const SpentTimes& more) {
@@ -14,10 +16,16 @@ void SpentTimes::add(const SpentTimes& more) {
     if (__builtin_add_overflow(this->*kind, more.*kind, &(this->*kind))) this->*kind = UINT64_MAX;
 }
 
+std::uint64_t SpentTimes::sum() const {
+  std::uint64_t all = 0;
+  for (const SpentTime kind : kSpentTimes)
+    if (__builtin_add_overflow(all, this->*kind, &all)) return UINT64_MAX;
+  return all;
+}
+
 SpentTimes SpentTimes::without(const SpentTimes& part) const {
   SpentTimes left;
-  for (const SpentTime kind : kSpentTimes)
-    left.*kind = this->*kind - std::min(this->*kind, part.*kind);
+  for (const SpentTime kind : kSpentTimes) left.*kind = time_between(part.*kind, this->*kind);
   return left;
 }
 

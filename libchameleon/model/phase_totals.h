@@ -29,6 +29,7 @@ struct SpentTimes {
   std::uint64_t tool = 0;
 
   void add(const SpentTimes& more);
+  std::uint64_t sum() const;
   /// The rest without `part`, at least 0 each.
   SpentTimes without(const SpentTimes& part) const;
   bool operator==(const SpentTimes&) const = default;

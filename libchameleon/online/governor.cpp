@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "online/governor.h"
 
+#include "base/time_between.h"
+
 namespace chameleon::online {
 
 Governor::Cause Governor::over(const Spent& now) const {
@@ -8,10 +10,10 @@ Governor::Cause Governor::over(const Spent& now) const {
   const auto exceeds = [&](std::uint64_t elapsed, std::uint64_t tool) {
     return static_cast<double>(tool) > budget_ * static_cast<double>(elapsed);
   };
-  const std::uint64_t events = now.events - before_.events;
-  const std::uint64_t markers = now.markers - before_.markers;
+  const std::uint64_t events = time_between(before_.events, now.events);
+  const std::uint64_t markers = time_between(before_.markers, now.markers);
   if (!exceeds(now.elapsed, now.events + now.markers) ||
-      !exceeds(now.elapsed - before_.elapsed, events + markers))
+      !exceeds(time_between(before_.elapsed, now.elapsed), events + markers))
     return Cause::kNone;
   return markers > events ? Cause::kMarkers : Cause::kEvents;
 }

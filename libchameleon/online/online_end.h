@@ -86,7 +86,7 @@ void Online<World>::merge_runs() {
   if (elects && !lossless()) return merge_histories(*clusters_.current);
   const std::uint64_t begin = elapsed_ns();
   aside_ = keeper_.merge_everything(last_);
-  work_.merging_ns += elapsed_ns() - begin;
+  work_.merging_ns += time_between(begin, elapsed_ns());
   heed(last_);
 }
 
@@ -106,7 +106,7 @@ void Online<World>::flush_aside() {
   const std::uint64_t begin = elapsed_ns();
   aside_ = keeper_.flush(last_, ends_.apart ? nobody : *clusters_.current, std::move(*aside_), 1,
                          said());
-  work_.merging_ns += elapsed_ns() - begin;
+  work_.merging_ns += time_between(begin, elapsed_ns());
   heed(last_);
   if (ends_.apart) keeper_.lose();
 }

@@ -412,7 +412,7 @@ Clustering Online<World>::cluster(World& world,
       cluster::cluster(world, std::move(signatures), options_.cluster,
                        lossless() ? cluster::Audience::kRoot : cluster::Audience::kAll);
   work_.clustering_bytes += world.traffic().bytes - bytes;
-  work_.clustering_ns += elapsed_ns() - begin;
+  work_.clustering_ns += time_between(begin, elapsed_ns());
   return clusters;
 }
 
@@ -458,12 +458,12 @@ void Online<World>::merge(const Clustering& clustering, Keeps keeps) {
   ++facts_.flushes;  // what is left on SIGTERM from here on comes after this one
   aside_ = keeper_.flush(present(), clustering, keeper_.take_shares(present(), keeps),
                          time_classes(), said());
-  work_.merging_ns += elapsed_ns() - progress_.flushed_ns;
+  work_.merging_ns += time_between(progress_.flushed_ns, elapsed_ns());
   present().map(members_, [](std::uint32_t, Member& member) {
     member.emptied_bytes = member.rank->memory_bytes();
   });
   after_flush();
-  progress_.flush_ns = elapsed_ns() - progress_.flushed_ns;
+  progress_.flush_ns = time_between(progress_.flushed_ns, elapsed_ns());
 }
 
 /// Clusters by all that ranks did since their last share. `elects`: and leads for what follows.

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/time_between.h"
 #include "model/series.h"
 
 namespace chameleon::online {
@@ -30,8 +31,8 @@ class SeriesKeeper {
   void complete(RankExtent voting, std::uint32_t ranks) {
     if (!pending_) return;
     const std::uint64_t least = voting.least_ns;
-    voting.sum_ns -= std::min(voting.sum_ns, least * ranks);
-    voting.most_ns -= least;
+    voting.sum_ns = time_between(least * ranks, voting.sum_ns);
+    voting.most_ns = time_between(least, voting.most_ns);
     voting.least_ns = 0;
     pending_->all.waiting = pending_->worst.waiting = voting;
     series_.add(*std::exchange(pending_, std::nullopt));

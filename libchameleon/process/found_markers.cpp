@@ -29,7 +29,7 @@ std::optional<Marker> FoundMarkers::source(const MarkerCall& call) {
 void FoundMarkers::compare() {
   const std::uint64_t now = times_.elapsed_ns();
   const MpiWorld::PerRank<LoopProposal> mine{
-      search_.propose(now - began_ns_, program_marks_, now >= kMinuteNs), false};
+      search_.propose(time_between(began_ns_, now), program_marks_, now >= kMinuteNs), false};
   const auto add = [](LoopProposal& all, LoopProposal&& theirs) { combine(all, theirs); };
   world_.cast(mine, add, votes_++);
   open_ = compared_ = true;

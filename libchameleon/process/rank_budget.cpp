@@ -55,7 +55,9 @@ std::size_t RankBudget::spilled(bool limited) {
 
 void RankBudget::watch_time() {
   // Where there are no markers, nothing can be agreed on: only what concerns this rank alone.
-  if (settings_.budget <= 0 || recorder_.times().saw_marker() || governor_.drops_times()) return;
+  if (settings_.budget <= 0 || recorder_.times().spent_otherwise().at_markers != 0 ||
+      governor_.drops_times())
+    return;
   const Governor::Spent now = spent();
   if (governor_.may_drop_times()) govern(governor_.over(now), now);
 }

@@ -56,7 +56,7 @@ void RankMarkers::reached(Stage stage, std::uint64_t marker) {
       voting_.waited = waits_.voting;
       return g_tool_gate.set(CollectivePhase::kVote);
     case Stage::kDecided:
-      voting_.present.ticks += now - voting_.begun;
+      voting_.present.ticks += time_between(voting_.begun, now);
       voting_.present.idle += waits_.voting - voting_.waited;
       // Later votes of a marker are about whether all ranks are there.
       if (!std::exchange(voting_.decided, true)) {
@@ -97,27 +97,19 @@ IntervalTimes RankMarkers::interval_times() {
   if (interval_end_ == 0) end_interval();
   const std::uint64_t end = std::exchange(interval_end_, 0);
   const Stream& stream = marking();
-  const std::uint64_t computed = times.computed(stream, end);
-  const std::uint64_t called = stream.call_ticks;
+  const record::IntervalTicks ticks =
+      account_.close({times.since_start(end), times.computed(stream, end), stream.call_ticks,
+                      stream.collective_ticks, stream.effort_ticks});
   IntervalTimes interval;
-  interval.compute = times.ns(computed - std::min(computed, computed_));
-  interval.communication = times.ns(called - std::min(called, called_));
+  interval.compute = times.ns(ticks.computed);
+  interval.communication = times.ns(ticks.called);
   interval.voting = times.ns(voting_.before.ticks);
-  interval.effort_calls = times.ns(stream.effort_ticks - std::min(stream.effort_ticks, effort_));
-  const std::uint64_t collective = stream.collective_ticks;
-  const std::uint64_t elapsed = times.elapsed_ns() - times.ns(times.clock().now() - end);
+  interval.effort_calls = times.ns(ticks.effort);
   SpentTimes spent;
-  spent.compute = interval.compute;
-  spent.collective =
-      std::min(times.ns(collective - std::min(collective, collective_)), interval.communication);
-  spent.point_to_point = interval.communication - spent.collective;
-  const std::uint64_t others = interval.compute + interval.communication;
-  spent.tool = elapsed - elapsed_ns_ - std::min(elapsed - elapsed_ns_, others);
-  collective_ = collective;
-  effort_ = stream.effort_ticks;
-  elapsed_ns_ = elapsed;
-  computed_ = computed;
-  called_ = called;
+  spent.compute = ticks.computed;
+  spent.collective = ticks.collective;
+  spent.point_to_point = ticks.called - ticks.collective;
+  spent.tool = ticks.tool;
   // After votes have stopped nobody asks for what was told.
   told_[std::min(told_count_, kMostUndecided - 1)] = {voting_.before, spent};
   told_count_ = std::min(told_count_ + 1, kMostUndecided);
@@ -134,8 +126,9 @@ void RankMarkers::waited_beyond(std::uint64_t least) {
   const std::uint64_t voted = times.ns(told.voting.ticks);
   if (voted <= least) return;
   const double share = static_cast<double>(voted - least) / static_cast<double>(voted);
-  times.waited(static_cast<std::uint64_t>(share * static_cast<double>(told.voting.ticks)));
-  spent_.waiting = std::min(voted - least, spent_.tool);
+  const auto waited = static_cast<std::uint64_t>(share * static_cast<double>(told.voting.ticks));
+  times.waited(waited);
+  spent_.waiting = std::min(waited, spent_.tool);
   spent_.tool -= spent_.waiting;
   report_.take_state_time(told.voting.state, voted - least, ns_of(told.voting.idle));
   marking().trace.book().waited({voted - least, 1, times.ns(told.voting.ahead)});
@@ -152,8 +145,8 @@ void RankMarkers::led_to(State state) {
   guarded([&] {
     const auto held = recorder_.lock();
     TimeAccount& times = recorder_.times();
-    before_ = {times.ns(times.clock().now() - marker_begun_), ns_of(waits_.voting + waits_.working),
-               state};
+    before_ = {times.ns(time_between(marker_begun_, times.clock().now())),
+               ns_of(waits_.voting + waits_.working), state};
     report_.add_state_time(state, before_.ns, before_.idle_ns);
   });
 }
@@ -196,8 +189,7 @@ void RankMarkers::spent(std::uint64_t begin, State state) {
     const world::WaitAccount waited = std::exchange(waits_, {});
     const std::uint64_t ns = times.ns(spent), idle = ns_of(waited.voting + waited.working);
     const auto before = std::exchange(before_, {});
-    report_.add_state_time(state, ns - std::min(ns, before.ns),
-                           idle - std::min(idle, before.idle_ns));
+    report_.add_state_time(state, time_between(before.ns, ns), time_between(before.idle_ns, idle));
     voting_.present.state = before.state.value_or(state);
     budget_.watch_memory();
   });
@@ -208,7 +200,7 @@ void RankMarkers::spent_at_end(std::uint64_t ticks) {
   guarded([&] {
     const world::WaitAccount waited = std::exchange(waits_, {});
     const std::uint64_t ns = recorder_.times().ns(ticks);
-    report_.add_state_time(State::kFinalize, ns - std::min(ns, ns_of(waited.voting)),
+    report_.add_state_time(State::kFinalize, time_between(ns_of(waited.voting), ns),
                            ns_of(waited.working));
     budget_.watch_memory();
     energy_.leave();

@@ -11,6 +11,7 @@
 #include "online/marker_log.h"
 #include "process/rank_budget.h"
 #include "process/rank_report.h"
+#include "record/interval_account.h"
 #include "world/waiting.h"
 
 namespace chameleon::process {
@@ -72,7 +73,7 @@ class RankMarkers final : public MarkerLog {
   /// An interval of which the vote is not over.
   struct Told {
     Voting voting;     ///< that began it
-    SpentTimes spent;  ///< in it
+    SpentTimes spent;  ///< in it, ticks
   };
   std::array<Told, kMostUndecided> told_;
   std::size_t told_count_ = 0;  ///< the first of them are waiting
@@ -82,15 +83,13 @@ class RankMarkers final : public MarkerLog {
     std::optional<State> state;  ///< to which that led
   } before_;
   std::uint64_t marker_begun_ = 0;  ///< tick
-  SpentTimes spent_;                ///< in the interval that is being decided about
+  SpentTimes spent_;                ///< ticks, in the interval that is being decided about
   world::WaitAccount waits_;
   RankEnergy energy_;
   std::uint64_t interval_end_ = 0;  ///< tick; 0: it is over when someone asks
-  std::uint64_t computed_ = 0, called_ = 0, collective_ = 0;  ///< ticks, up to the last marker
-  std::uint64_t effort_ = 0;                                  ///< the same
-  std::uint64_t elapsed_ns_ = 0;                              ///< up to there
-  const void* marker_thread_ = nullptr;                       ///< an address of its own
-  bool second_thread_ = false;                                ///< had a marker
+  record::IntervalAccount account_;
+  const void* marker_thread_ = nullptr;  ///< an address of its own
+  bool second_thread_ = false;           ///< had a marker
 };
 
 }  // namespace chameleon::process

@@ -31,7 +31,7 @@ class RankReport {
     facts_.tool_ns_in(static_cast<std::size_t>(state)) += ns;
     facts_.idle_ns_in(static_cast<std::size_t>(state)) += std::min(idle_ns, ns);
   }
-  /// The rank's times in an interval of a phase.
+  /// The rank's times in an interval of a phase, in ticks.
   void add_phase_time(std::uint32_t phase, const SpentTimes& spent) {
     phases_[std::min(phase, PhaseTotals::kOtherPhase)].add(spent);
   }
@@ -39,8 +39,8 @@ class RankReport {
   void take_state_time(State state, std::uint64_t ns, std::uint64_t idle_ns) {
     std::uint64_t& sum = facts_.tool_ns_in(static_cast<std::size_t>(state));
     std::uint64_t& idle = facts_.idle_ns_in(static_cast<std::size_t>(state));
-    sum -= std::min(sum, ns);
-    idle -= std::min({idle, ns, idle_ns});
+    sum = time_between(ns, sum);
+    idle = std::min(time_between(std::min(ns, idle_ns), idle), sum);
   }
 
   void count_late_vote() { ++facts_.late_votes; }
@@ -51,13 +51,14 @@ class RankReport {
   Trace trace(bool lost_flush, const RankClock& clock);
 
  private:
-  PhaseTotals::ByPhase phases(const RankFacts& facts, std::uint64_t collective_ns) const;
+  SpentTimes spent(const Stream& stream, std::uint64_t run) const;
+  PhaseTotals::ByPhase phases(SpentTimes all, std::uint64_t run) const;
 
   Recorder& recorder_;
   const Settings& settings_;
   std::uint32_t rank_, size_;
   RankFacts facts_;
-  PhaseTotals::ByPhase phases_;
+  PhaseTotals::ByPhase phases_;  ///< ticks
   std::vector<std::string> declared_;
   std::atomic<std::uint64_t> squeezed_{0};
 };

@@ -67,7 +67,7 @@ void TracedRank::compared(const ClockSample& sample) {
 void TracedRank::merged() {
   TimeAccount& times = recorder_.times();
   if (times.ended() == 0) return;
-  markers_.spent_at_end(times.clock().now() - times.ended());
+  markers_.spent_at_end(time_between(times.ended(), times.clock().now()));
 }
 
 bool TracedRank::failed() const { return has_fault(); }

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 
+#include "base/time_between.h"
 #include "mpi/platform.h"
 
 namespace chameleon::record {
@@ -55,7 +56,8 @@ class Clock {
     if (!has_counter_) return 1.0;
     ClockPair here = read_both(counter, monotonic);
     while (here.ns < first_.ns + 1'000'000) here = read_both(counter, monotonic);
-    return static_cast<double>(here.ns - first_.ns) / static_cast<double>(here.tick - first_.tick);
+    const std::uint64_t ticks = time_between(first_.tick, here.tick);
+    return ticks == 0 ? 1.0 : static_cast<double>(here.ns - first_.ns) / static_cast<double>(ticks);
   }
 
   static std::uint64_t monotonic() {

@@ -231,7 +231,7 @@ void Recorder::measure_unseen(CallId call, Record record) {
   for (int batch = 0; batch < 8; ++batch) {
     const std::uint64_t first = clock.now(), told = scratch->tool_ticks;
     for (std::int64_t i = 0; i < TimeAccount::kRehearsed; ++i) record();
-    const std::uint64_t all = clock.now() - first;
+    const std::uint64_t all = time_between(first, clock.now());
     if (all >= least) continue;
     least = all;
     times_.set_unseen(static_cast<std::int64_t>(all - (scratch->tool_ticks - told)));

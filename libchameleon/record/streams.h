@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/time_between.h"
 #include "model/trace.h"
 #include "record/arguments.h"
 #include "record/options.h"
@@ -75,9 +76,7 @@ struct Stream {
   Stream& operator=(const Stream&) = delete;
 
   /// Computation between the last call and one's `entry`.
-  std::uint64_t computed_until(std::uint64_t entry) const {
-    return last_exit < entry ? entry - last_exit : 0;
-  }
+  std::uint64_t computed_until(std::uint64_t entry) const { return time_between(last_exit, entry); }
 
   const std::uint32_t thread;
   RankTrace trace;

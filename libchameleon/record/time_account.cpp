@@ -10,16 +10,22 @@ double TimeAccount::ns_per_tick() {
 }
 
 std::uint64_t TimeAccount::elapsed_ns() {
-  return static_cast<std::uint64_t>(static_cast<double>(clock_.now() - start_) * ns_per_tick());
+  ns_per_tick();
+  const std::uint64_t now = ns(since_start(clock_.now()));
+  std::uint64_t most = most_elapsed_ns_.load(std::memory_order_relaxed);
+  while (most < now && !most_elapsed_ns_.compare_exchange_weak(most, now)) {
+  }
+  return std::max(most, now);
 }
 
 std::uint64_t TimeAccount::run_ns() {
   if (end_ == 0) return elapsed_ns();
-  return static_cast<std::uint64_t>(static_cast<double>(end_ - start_) * ns_per_tick());
+  ns_per_tick();
+  return ns(since_start(end_));
 }
 
 std::uint64_t TimeAccount::spent_at_marker(std::uint64_t begin) {
-  const std::uint64_t spent = clock_.now() - begin;
+  const std::uint64_t spent = time_between(begin, clock_.now());
   marker_ticks_ += spent;
   return spent;
 }
@@ -34,14 +40,14 @@ std::uint64_t TimeAccount::spent_at_calls(const Stream& stream) const {
 std::uint64_t TimeAccount::computed(const Stream& stream, std::uint64_t now) const {
   const std::uint64_t other =
       stream.call_ticks + stream.tool_ticks + marker_ticks_ + waiting_ticks_ + other_ticks_;
-  return now - start_ - std::min(now - start_, other);
+  return time_between(other, since_start(now));
 }
 
 TimeSpent TimeAccount::spent(Streams& streams) {
   ns_per_tick();
   std::uint64_t events = other_ticks_;
   streams.for_each([&](const Stream& stream) { events += spent_at_calls(stream); });
-  return {ns(clock_.now() - start_), ns(events), ns(marker_ticks_)};
+  return {ns(since_start(clock_.now())), ns(events), ns(marker_ticks_)};
 }
 
 }  // namespace chameleon::record

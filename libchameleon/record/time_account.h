@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/time_between.h"
 #include "record/clock.h"
 #include "record/streams.h"
 
@@ -38,7 +39,7 @@ class TimeAccount {
   void end() { end_ = clock_.now(); }
   std::uint64_t ended() const { return end_; }
   /// Until now, since `begin`, the tool made ready.
-  void spent_before(std::uint64_t begin) { other_ticks_ += clock_.now() - begin; }
+  void spent_before(std::uint64_t begin) { other_ticks_ += time_between(begin, clock_.now()); }
 
   /// A call is over and recorded. What recording took after the call is measured at the first ones
   /// of its kind and every 16th, and after anything unusual; else it is taken to be as then. Where
@@ -46,26 +47,26 @@ class TimeAccount {
   [[gnu::always_inline]] void leave(Stream& stream, CallId call, std::uint64_t entry,
                                     std::uint64_t before, std::uint64_t after) {
     Epilogue& epilogue = stream.epilogues[static_cast<std::size_t>(call)];
-    const std::uint64_t too_much = std::min<std::uint64_t>(
-        stream.last_exit - std::min(stream.last_exit, entry), stream.assumed_ticks);
+    const std::uint64_t too_much =
+        std::min<std::uint64_t>(time_between(entry, stream.last_exit), stream.assumed_ticks);
     std::uint64_t spent = stream.assumed_ticks = epilogue.ticks;
     if (stream.unusual || epilogue.due()) {
       const bool more = stream.unusual && stream.beside != nullptr && stream.beside();
-      spent = clock_.now() - after;
+      spent = time_between(after, clock_.now());
       stream.assumed_ticks = 0;
       if (!stream.unusual) epilogue.learn(spent);
       stream.unusual = more;
     }
     stream.last_exit = after + spent;
-    stream.tool_ticks += (before - entry) + spent - too_much;
-    stream.call_ticks += after - before;
-    stream.effort_ticks += (after - before) & effort_[static_cast<std::size_t>(call)];
+    const std::uint64_t called = time_between(before, after);
+    stream.tool_ticks += time_between(entry, before) + spent - too_much;
+    stream.call_ticks += called;
+    stream.effort_ticks += called & effort_[static_cast<std::size_t>(call)];
   }
   /// What recording `kRehearsed` calls takes beside what their stamps see.
   void set_unseen(std::int64_t ticks) { unseen_ticks_ = ticks; }
   /// The time since `begin` was the tool's, at a marker; gives its ticks.
   std::uint64_t spent_at_marker(std::uint64_t begin);
-  bool saw_marker() const { return marker_ticks_ != 0; }
   /// Of the time at markers, so much was not the tool's: slower ranks had not come.
   void waited(std::uint64_t ticks) {
     ticks = std::min(ticks, marker_ticks_);
@@ -83,12 +84,15 @@ class TimeAccount {
     return static_cast<std::uint64_t>(static_cast<double>(ticks) *
                                       ns_per_tick_.load(std::memory_order_relaxed));
   }
+  /// Since the start; never less than it was before, though the factor is.
   std::uint64_t elapsed_ns();
   /// The same up to the end, once that is there.
   std::uint64_t run_ns();
+  /// Ticks from the start to one.
+  std::uint64_t since_start(std::uint64_t tick) const { return time_between(start_, tick); }
   /// What this rank's clock shows, with a scale that `ns_per_tick` gave.
   std::int64_t local_ns(double scale) const {
-    return static_cast<std::int64_t>(static_cast<double>(clock_.now() - start_) * scale);
+    return static_cast<std::int64_t>(static_cast<double>(since_start(clock_.now())) * scale);
   }
 
   std::uint64_t spent_at_calls(const Stream& stream) const;
@@ -111,6 +115,7 @@ class TimeAccount {
   std::uint64_t other_ticks_ = 0;    ///< of the tool, before the first call
   std::int64_t unseen_ticks_ = 0;    ///< of `kRehearsed` calls
   std::atomic<double> ns_per_tick_{1};
+  std::atomic<std::uint64_t> most_elapsed_ns_{0};
 };
 
 }  // namespace chameleon::record

@@ -284,7 +284,7 @@ class MpiWorld {
         ClockReading theirs;
         const std::int64_t asked = now();
         if (!small_send(parent, 0, tag, deadline_) || !receive_reading(parent, theirs)) return;
-        const std::int64_t took = now() - asked;
+        const std::int64_t took = std::max<std::int64_t>(now() - asked, 0);
         if (took >= least) continue;
         least = took;
         best = {asked + took / 2, theirs.root - (asked + took / 2), theirs.error + (took + 1) / 2};

@@ -29,6 +29,12 @@ TEST_CASE("over is who spends too much, of late and in all") {
   CHECK(governor.over({100 * kSecond, 0, kSecond / 10 + kSecond / 50}) == Cause::kNone);
 }
 
+TEST_CASE("what was estimated and found to be less is no excess") {
+  Governor governor(0.01, true);
+  CHECK(!governor.step(Cause::kEvents, {kSecond, kSecond / 10, kSecond / 10}).empty());
+  CHECK(governor.over({2 * kSecond, kSecond / 10 - 1, kSecond / 10 - 1}) == Cause::kNone);
+}
+
 TEST_CASE("steps go from what costs little to what loses events, and end") {
   Governor governor(0.01, true);
   for (std::uint64_t every = 2; every <= Governor::kMost; every *= 2) {

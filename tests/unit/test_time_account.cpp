@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "record/interval_account.h"
 #include "record/time_account.h"
 
 using namespace chameleon::mpi;
@@ -85,4 +86,67 @@ TEST_CASE("recording took no longer than until the next call") {
   }
   CHECK(one.stream.last_exit >= tick + kLong / 2);  // what is not known yet
   CHECK(one.stream.tool_ticks - told + kCalls * 10 == one.stream.last_exit - from);
+}
+
+TEST_CASE("a time that went backwards is none") {
+  CHECK(chameleon::time_between(3, 10) == 7);
+  CHECK(chameleon::time_between(10, 3) == 0);
+  CHECK(chameleon::time_between(UINT64_MAX, 0) == 0);
+  chameleon::Growth growth;
+  std::uint64_t sum = 0;
+  for (const std::uint64_t reading : {100, 90, 100, 95, 130}) sum += growth.take(reading);
+  CHECK(sum == 130);  // and not 100 + 10 + 35
+}
+
+TEST_CASE("an interval's parts are all of it, whatever the clock and the sums show") {
+  IntervalAccount account;
+  const auto check = [&](const RunTicks& run, std::uint64_t all) {
+    const IntervalTicks ticks = account.close(run);
+    CHECK(ticks.all() == all);
+    CHECK(ticks.collective <= ticks.called);
+    CHECK(ticks.effort <= ticks.called);
+    return ticks;
+  };
+  const IntervalTicks first = check({1000, 600, 300, 100, 50}, 1000);
+  CHECK(first.computed == 600);
+  CHECK(first.called == 300);
+  CHECK(first.tool == 100);
+  CHECK(first.collective == 100);
+  CHECK(first.effort == 50);
+  check({990, 590, 310, 90, 60}, 0);      // another processor's counter is behind
+  check({1010, 700, 400, 200, 200}, 10);  // more than there was time for
+  check({1020, 10, 400, 200, 200}, 10);   // an estimate was corrected
+  check({2000, 3'000'000'000, 1, 1, 1}, 980);
+  check({1, 1, UINT64_MAX, UINT64_MAX, UINT64_MAX}, 0);
+  std::uint64_t last = 2000;
+  for (std::uint64_t random = 1, i = 0; i < 10'000; ++i) {
+    random = random * 6364136223846793005 + 1442695040888963407;
+    const std::uint64_t now = 2000 + 10 * i + (random >> 58);
+    check({now, random >> 50, random >> 40, random >> 45, random >> 30},
+          now > last ? now - last : 0);
+    last = std::max(last, now);
+  }
+}
+
+TEST_CASE("the time since the start never goes back") {
+  TimeAccount times(true, {});
+  times.start();
+  std::uint64_t before = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    const std::uint64_t now = times.elapsed_ns();
+    REQUIRE(now >= before);
+    before = now;
+  }
+}
+
+TEST_CASE("calls of which the end shows an earlier time than the begin take none") {
+  OneStream one;
+  const std::uint64_t tick = one.now();
+  one.leave(tick, tick - 1000);
+  CHECK(one.stream.call_ticks == 0);
+  CHECK(one.stream.tool_ticks < one.now() - one.begun);
+  one.times.spent_before(one.now() + kLong);
+  CHECK(one.times.spent_otherwise().at_start == 0);
+  CHECK(one.times.spent_at_marker(one.now() + kLong) == 0);
+  CHECK(one.times.computed(one.stream, 0) == 0);
 }

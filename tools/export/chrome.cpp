@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/time_between.h"
 #include "tools/export/export.h"
 
 namespace chameleon::tools {
@@ -49,10 +50,11 @@ class Chrome {
     if (event.waits())
       file_ << ",\n{\"ph\":\"X\",\"cat\":\"marker\",\"name\":\"" << kWaitingAtMarkers << "\""
             << track << ",\"ts\":" << microseconds(event.wait_begin_ns)
-            << ",\"dur\":" << microseconds(event.wait_end_ns - event.wait_begin_ns) << "}";
+            << ",\"dur\":" << microseconds(time_between(event.wait_begin_ns, event.wait_end_ns))
+            << "}";
     file_ << ",\n{\"ph\":\"X\",\"cat\":\"mpi\",\"name\":" << name_of(at) << track
           << ",\"ts\":" << microseconds(event.begin_ns)
-          << ",\"dur\":" << microseconds(event.end_ns - event.begin_ns)
+          << ",\"dur\":" << microseconds(time_between(event.begin_ns, event.end_ns))
           << ",\"args\":{\"at\":" << json_text(names_.site(at.event().path)) << arguments(at)
           << "}}";
     for (const Operation& operation : at.operations()) {

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "analysis/timeline.h"
+#include "base/time_between.h"
 #include "tools/common.h"
 #include "tools/progress.h"
 #include "tools/report/report.h"
@@ -53,7 +54,7 @@ class Detail {
     const auto [name, fresh] = names_.try_emplace(call.name, names_.size());
     if (fresh) kinds_.push_back(call_kind(call));
     to.begin.push_back(event.begin_ns - to.last);
-    to.length.push_back(event.end_ns - event.begin_ns);
+    to.length.push_back(time_between(event.begin_ns, event.end_ns));
     to.call.push_back(name->second);
     to.site.push_back(sites_.index(event.at->event().path));
     to.last = event.begin_ns;
@@ -112,8 +113,8 @@ class Detail {
               [](const WaitSpan& a, const WaitSpan& b) { return a.begin_ns < b.begin_ns; });
     Json json = Json::array();
     for (const WaitSpan& wait : waits)
-      json.push_back(Json::array(
-          {wait.begin_ns, wait.end_ns - wait.begin_ns, static_cast<std::size_t>(wait.kind)}));
+      json.push_back(Json::array({wait.begin_ns, time_between(wait.begin_ns, wait.end_ns),
+                                  static_cast<std::size_t>(wait.kind)}));
     return json;
   }
 
