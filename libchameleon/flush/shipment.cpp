@@ -12,6 +12,7 @@
 #include "format/codec.h"
 #include "format/file.h"
 #include "format/node_codec.h"
+#include "model/value_list.h"
 #include "model/xor_reading.h"
 
 namespace chameleon::flush {
@@ -135,12 +136,9 @@ void Shipment::encode(ByteWriter& writer) const {
   for (const auto& [id, array] : trace.arrays)
     if (at_home.count(id) == 0) sent.push_back(static_cast<std::int64_t>(id));
   writer.varint(sent.size());
-  for (const std::int64_t id : sent) {
-    ValueSequence values;
-    for (const std::int64_t element : trace.arrays.at(static_cast<std::uint64_t>(id)))
-      values.append(element);
-    values.encode(writer);
-  }
+  std::uint64_t left = UINT64_MAX;
+  for (const std::int64_t id : sent)
+    encode_list(writer, trace.arrays.at(static_cast<std::uint64_t>(id)), left);
   encode_inexact(writer, inexact);
   write_values(writer, trace, sent, [this](const Node& node, std::size_t param) {
     return travels(trace, node, param, kinds);
@@ -193,10 +191,8 @@ bool unpack(const Trace& mine, Shipment& theirs) {
   if (!RankList::decode(reader, trace.ranks)) return false;
   std::vector<std::int64_t> arrays;
   for (std::uint64_t left = reader.count(1); left != 0 && reader.ok(); --left) {
-    ValueSequence values;
-    if (!ValueSequence::decode(reader, values)) return false;
     std::vector<std::int64_t> array;
-    for (ValueSequence::Cursor cursor(values); !cursor.done();) array.push_back(cursor.next());
+    if (!decode_list(reader, UINT64_MAX, array)) return false;
     arrays.push_back(static_cast<std::int64_t>(trace.intern(std::move(array))));
   }
   trace.world_size = mine.world_size;  // tables may follow from it by a formula

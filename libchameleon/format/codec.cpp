@@ -16,6 +16,7 @@
 #include "format/totals_codec.h"
 #include "format/waits_codec.h"
 #include "model/trace.h"
+#include "model/value_list.h"
 
 namespace chameleon::format {
 namespace {
@@ -95,11 +96,8 @@ void write_tables(ByteWriter& out, const Trace& trace, const CallFields& by_hash
   });
   section(out, kArrays, [&](ByteWriter& w) {
     w.varint(trace.arrays.size());
-    for (const auto& [id, array] : trace.arrays) {
-      ValueSequence values;
-      for (const std::int64_t element : array) values.append(element);
-      values.encode(w);
-    }
+    std::uint64_t left = kListValuesBeside;
+    for (const auto& [id, array] : trace.arrays) encode_list(w, array, left);
   });
   section(out, kModules, [&](ByteWriter& w) {
     w.varint(trace.modules.size());
@@ -163,15 +161,9 @@ void read_arrays(ByteReader& in, Trace& trace, std::uint64_t budget,
                  std::vector<std::int64_t>& order) {
   const std::uint64_t count = in.count(1);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
-    ValueSequence values;
-    if (!ValueSequence::decode(in, values) || values.size() > budget) {
-      in.fail();
-      return;
-    }
-    budget -= values.size();
     std::vector<std::int64_t> array;
-    array.reserve(values.size());
-    for (ValueSequence::Cursor cursor(values); !cursor.done();) array.push_back(cursor.next());
+    if (!decode_list(in, budget, array)) return;
+    budget -= array.size();
     order.push_back(static_cast<std::int64_t>(trace.intern(std::move(array))));
   }
 }
@@ -358,7 +350,10 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
         break;
       }
       case kCalls: read_calls(part, trace, order.by_place); break;
-      case kArrays: read_arrays(part, trace, 64 * bytes.size() + (1U << 20), order.arrays); break;
+      case kArrays:
+        read_arrays(part, trace, kListValuesPerByte * bytes.size() + kListValuesBeside,
+                    order.arrays);
+        break;
       case kModules: {
         const std::uint64_t count = part.count(10);
         for (std::uint64_t i = 0; i < count && part.ok(); ++i) {

@@ -21,9 +21,6 @@ using namespace value_terms;
 namespace {
 
 constexpr std::uint64_t kMaxDecoded = std::uint64_t{1} << 48;
-constexpr int kMaxDepth = 64;
-
-enum Kind : std::uint64_t { kSingles, kRun, kStrided, kLoop };
 
 bool is_single(const Term& term) { return !term.loop && term.segment.count == 1; }
 
@@ -125,7 +122,6 @@ bool is_uniform(const std::vector<Term>& terms, std::int64_t value) {
   });
 }
 
-constexpr std::uint64_t kCoded = 1;      ///< no values, and general: otherwise not written
 constexpr std::size_t kLeastCoded = 48;  ///< bytes of terms
 
 /// About how many bytes a compressor makes of these, by their frequencies.

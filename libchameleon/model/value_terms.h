@@ -29,6 +29,11 @@ constexpr std::uint64_t power(std::uint64_t base, std::uint64_t exponent) {
   return result;
 }
 
+/// The kinds of groups of terms in bytes, and how deep loops may be there.
+enum GroupKind : std::uint64_t { kSingles, kRun, kStrided, kLoop };
+constexpr int kMaxDepth = 64;
+constexpr std::uint64_t kCoded = 1;  ///< no values, and general: otherwise not written
+
 /// A value as what it is in arithmetic that wraps.
 inline std::uint64_t wrap(std::int64_t value) { return static_cast<std::uint64_t>(value); }
 /// The value of a segment at position `i`.
