@@ -17,7 +17,7 @@ constexpr std::size_t kLook = 1024;  ///< values after which terms are counted; 
 constexpr std::size_t kRegular = 4;  ///< values for a term, at least
 /// In a run, which takes three bytes at least.
 constexpr std::size_t kMostInRun = 2 * kListValuesPerByte;
-constexpr std::size_t kLeastRun = 4;  ///< shorter ones are single values
+constexpr std::size_t kLeastRun = 3;  ///< shorter ones are single values
 
 std::uint64_t stride_at(std::span<const std::int64_t> values, std::size_t i) {
   return wrap(values[i + 1]) - wrap(values[i]);
