@@ -62,7 +62,7 @@ OwnDescriptor& OwnDescriptor::operator=(OwnDescriptor&& other) noexcept {
 }
 
 int OwnDescriptor::get() const {
-  if (number_ >= 0 && identity_.holds(number_)) return number_;
+  if (number_ < 0 || identity_.holds(number_)) return number_;
   errno = EBADF;
   return -1;
 }

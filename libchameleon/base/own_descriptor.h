@@ -41,7 +41,7 @@ class OwnDescriptor {
   ~OwnDescriptor() { close(); }
 
   bool is_open() const { return number_ >= 0; }
-  /// The number if it is still the tool's, else -1 and EBADF.
+  /// The number if it is still the tool's, else -1 and EBADF; -1 alone if it was never open.
   int get() const;
   /// Gives the number away.
   int release();

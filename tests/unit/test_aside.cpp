@@ -101,6 +101,9 @@ TEST_CASE("a descriptor of the tool's own") {
   REQUIRE(number > 2);
   CHECK((::fcntl(number, F_GETFD) & FD_CLOEXEC) != 0);
 
+  const OwnDescriptor none("/nowhere/at/all", O_RDONLY);
+  CHECK((none.get() == -1 && errno == ENOENT));
+
   // The program closes it, and opens something there.
   ::close(number);
   CHECK(own.get() == -1);
