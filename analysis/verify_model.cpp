@@ -123,6 +123,7 @@ void RawModel::release(Kind kind, std::int64_t handle, std::int64_t id) {
   auto at = std::find(ids.begin(), ids.end(), id);
   if (at == ids.end()) at = std::prev(ids.end());
   known.handle_of.erase(*at);
+  known.taken_up.erase(*at);
   if (kind == Kind::kRequest) known.gone[*at] = handle;
   ids.erase(at);
   if (!ids.empty()) return;

@@ -57,9 +57,15 @@ void Comparison::compare_status(const RawStatus& got, const RawRequest* posted,
     same.bytes = same.bytes && !has_bytes;
     return;
   }
-  const bool nobody = posted->source == model_.proc_null;
-  // Some MPIs leave the status of a receive from MPI_PROC_NULL as it was.
-  if (nobody && !has_source && !has_tag && (!has_bytes || seen.bytes == got.bytes)) return;
+  if (posted->source == model_.proc_null) {
+    // The source alone says what the status is, and nothing of it need be told. Some MPIs leave it
+    // as it was. What is told, of a rank that has a partner, is wrong on its own account.
+    same.source = same.source && (!has_source || end_point_matches(got.source, seen.source,
+                                                                   seen.place, posted->comm));
+    same.tag = same.tag && (!has_tag || seen.tag == got.tag);
+    same.bytes = same.bytes && (!has_bytes || seen.bytes == got.bytes);
+    return;
+  }
   if (posted->transfers) {
     const std::int64_t said = has_bytes ? seen.bytes : posted->bytes;
     same.source = same.source && !has_source;
@@ -71,8 +77,7 @@ void Comparison::compare_status(const RawStatus& got, const RawRequest* posted,
                 (has_source ? end_point_matches(got.source, seen.source, seen.place, posted->comm)
                             : got.source == posted->source);
   same.tag = same.tag && got.tag == (has_tag ? seen.tag : posted->tag);
-  const std::int64_t wanted = nobody ? 0 : posted->bytes;  // from nobody comes nothing
-  const bool as_posted = !probes && (wanted == -1 || got.bytes == wanted);
+  const bool as_posted = !probes && (posted->bytes == -1 || got.bytes == posted->bytes);
   same.bytes = same.bytes && (has_bytes ? seen.bytes == got.bytes : as_posted);
 }
 
