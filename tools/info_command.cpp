@@ -15,6 +15,7 @@
 #include "analysis/load.h"
 #include "cluster/options.h"
 #include "common.h"
+#include "left_parts.h"
 #include "statistics.h"
 #include "times_text.h"
 #include "tool_work_text.h"
@@ -213,9 +214,14 @@ std::uint64_t known_ns(const Trace& trace, const Summary& summary) {
   return trace.online.phases.empty() ? 0 : trace.online.phases.back().end_ns;
 }
 
-std::string complete_text(const Trace& trace, const Summary& summary) {
+std::string complete_text(const std::string& path, const Trace& trace, const Summary& summary) {
   if (trace.complete) return "yes";
-  std::string text = "no: the job is still running or was killed; the trace reaches to ";
+  const std::string why = why_ended(path);
+  std::string text = why.empty()
+                         ? "no: the job is still running or was killed; the trace reaches to "
+                         : "no: the run ended by " + why +
+                               "; chameleon recover joins the parts that ranks left; without "
+                               "them the trace reaches to ";
   if (trace.online.acted == 0) return text + "its start";
   text += "marker " + count_text(trace.online.acted) + " acted on";
   const std::uint64_t known = known_ns(trace, summary);
@@ -408,7 +414,7 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
   if (trace.threads > 1)
     line("threads      ", "up to " + count_text(trace.threads) + " a rank, " +
                               count_text(trace.ranks.size()) + " streams of events in all");
-  line("complete     ", complete_text(trace, summary));
+  line("complete     ", complete_text(options.trace, trace, summary));
   if (trace.started_unix != 0) line("started      ", time_text(trace.started_unix));
   if (summary.longest_ns != 0) {
     line("run time     ", duration_text(static_cast<double>(summary.longest_ns)));

@@ -11,6 +11,7 @@
 
 #include "analysis/recover.h"
 #include "common.h"
+#include "left_parts.h"
 
 namespace chameleon::tools {
 namespace recover_verb {
@@ -22,22 +23,6 @@ struct Options {
   std::string output;
   bool json = false;
 };
-
-/// TRACE.rankN for any N, by name.
-std::vector<std::string> partials_of(const std::string& trace) {
-  std::vector<std::string> found;
-  std::error_code error;
-  const fs::path folder = fs::absolute(trace, error).parent_path();
-  const std::string prefix = fs::path(trace).filename().string() + ".rank";
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.size() <= prefix.size() || name.rfind(prefix, 0) != 0) continue;
-    if (name.find_first_not_of("0123456789", prefix.size()) != std::string::npos) continue;
-    found.push_back((fs::path(trace).parent_path() / name).string());
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
 
 /// In the current folder: the trace's may be a stranger's.
 std::string default_output(const std::string& trace) {
@@ -64,11 +49,12 @@ int run_recover(const Options& options) {
   if (!trace) return status;
   if (trace->complete)
     return fail("recover", options.trace + " is complete: there is nothing to join", kExitRefused);
-  const std::vector<std::string> names = partials_of(options.trace);
+  const std::vector<std::string> names = parts_of(options.trace);
   if (names.empty())
-    return fail("recover",
-                "there is no " + options.trace + ".rankN: ranks write one on SIGTERM and MPI_Abort",
-                kExitRefused);
+    return fail(
+        "recover",
+        "there is no " + options.trace + ".rankN: ranks write one on SIGTERM, MPI_Abort and exit()",
+        kExitRefused);
   std::vector<PartialTrace> partials;
   Recovery unread;
   for (const std::string& name : names) {

@@ -248,6 +248,9 @@ std::int64_t wait_for_others(const Tracer& tracer) {
   return 0;
 }
 
+/// The process whose tracer this is: a child made by fork has a copy of it.
+pid_t g_process = 0;
+
 /// When a process ends that left its part in MPI_Finalize.
 std::atomic<std::int64_t> g_end_at{0};
 
@@ -439,6 +442,7 @@ void start_here(bool threaded, void (*prepare)(Tracer&)) {
   Tracer* const tracer = made.release();
   guarded([&] { introduce(*tracer, start.path); });
   if constexpr (!kSimulated) watch_termination(leave_on_termination);
+  g_process = ::getpid();
   tracer->start_clock();
   if (has_fault()) tracer->stop_for_good();
   (has_fault() ? g_stopped : g_tracer).store(tracer, std::memory_order_release);
@@ -475,6 +479,21 @@ void finish_here(Tracer* tracer) {
   for (MPI_Comm& comm : g_comms) PMPI_Comm_free(&comm);
   if (!tracer->recorder().threaded())
     delete tracer;  // else a thread may be asking whether it records
+}
+
+/// The program ends without MPI_Finalize, by exit() or from main: behind its atexit functions and
+/// destructors, which may call MPI_Finalize. Nothing is left where exit() was called from inside
+/// the tracer, as a handler of a signal may.
+[[gnu::destructor]] void leave_on_exit() {
+  if (kSimulated || g_process != ::getpid() || g_tool_gate.is_busy()) return;
+  Tracer* const tracer = present_tracer();
+  if (tracer == nullptr || !tracer->recorder().close()) return;
+  g_tracer.store(nullptr);
+  g_stopped.store(nullptr);
+  aside([&] {
+    guarded([&] { tracer->leave_partial("exit() without MPI_Finalize", true); });
+  });
+  g_end_at = wait_for_others(*tracer);
 }
 
 void abandon_here(Tracer* tracer) {

@@ -41,6 +41,8 @@ class ToolGate {
       stop();
   }
   void leave() { busy_.store(false, std::memory_order_release); }
+  /// Whether a thread is inside.
+  bool is_busy() const { return busy_.load(std::memory_order_acquire); }
   /// Called inside. While collective work is in progress, its thread may enter a closed gate.
   void set(CollectivePhase what) { phase_.store(what, std::memory_order_release); }
   /// Called inside, in a flush or the last merge: a round begins. Whether the gate closes, so that

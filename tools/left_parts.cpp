@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "left_parts.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "format/file.h"
+
+namespace chameleon::tools {
+
+std::vector<std::string> parts_of(const std::string& trace) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> found;
+  std::error_code error;
+  const fs::path folder = fs::absolute(trace, error).parent_path();
+  const std::string prefix = fs::path(trace).filename().string() + ".rank";
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.size() <= prefix.size() || name.rfind(prefix, 0) != 0) continue;
+    if (name.find_first_not_of("0123456789", prefix.size()) != std::string::npos) continue;
+    found.push_back((fs::path(trace).parent_path() / name).string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string why_ended(const std::string& trace) {
+  const std::vector<std::string> parts = parts_of(trace);
+  if (parts.empty()) return "";
+  const Result<Trace> part = read_trace(parts.front());
+  if (!part || part->ranks.empty()) return "";
+  const std::string end = " on rank " + std::to_string(part->whole_ranks().first());
+  for (const Declaration& declaration : part->declarations)
+    if (declaration.what.ends_with(end))
+      return declaration.what.substr(0, declaration.what.size() - end.size());
+  return "";
+}
+
+}  // namespace chameleon::tools

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+/// The parts that ranks left beside the trace of a run that did not reach MPI_Finalize.
+
+#include <string>
+#include <vector>
+
+namespace chameleon::tools {
+
+/// TRACE.rankN for any N, by name.
+std::vector<std::string> parts_of(const std::string& trace);
+
+/// The end of the run ("SIGTERM") in the words of the first part, which is read; empty without
+/// parts.
+std::string why_ended(const std::string& trace);
+
+}  // namespace chameleon::tools
