@@ -21,6 +21,12 @@ namespace chameleon::analysis {
 /// null if it does.
 const char* why_not_reissued(const CallInfo& call);
 
+/// It is no call of the program: it says what an object is, and a replay makes such an object.
+constexpr bool is_discovery(const CallInfo& call) {
+  const auto id = static_cast<CallId>(call.id);
+  return id == CallId::kCommKnown || id == CallId::kTypeKnown;
+}
+
 /// The call is on a file, which a replay issues if it is given a folder for scratch files.
 bool needs_scratch(const CallInfo& call);
 

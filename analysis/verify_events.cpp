@@ -197,8 +197,12 @@ bool Comparison::array_matches(const RawEvent& raw, const RawValue& token, const
   if (given.size() != stored.size()) return false;
   const bool one_by_one = param.kind == Kind::kRequest &&
                           (raw.find("indx") != nullptr || raw.find("array_of_indices") != nullptr);
+  const CallInfo* info = plans_[call_].info;
+  const bool made =
+      param.direction == Direction::kOut && info != nullptr && has(*info, Attribute::kCreates);
   const auto same = [&](std::int64_t element, std::int64_t told) {
     if (!is_object(param.kind)) return element == told;
+    if (made) return model_.create(param.kind, element, told);
     return model_.matches(param.kind, element, told) ||
            (one_by_one && model_.is_null(param.kind, element) && model_.has_ended(told));
   };

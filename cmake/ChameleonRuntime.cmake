@@ -9,7 +9,8 @@
 function(chameleon_runtime)
   cmake_parse_arguments(runtime "SIMULATED" "NAME;MPI;TABLE;SHARDS" "" ${ARGN})
   set(record
-    record/arguments.cpp record/aside.cpp record/call_use.cpp record/tool_gate.cpp record/event_table.cpp
+    record/arguments.cpp record/aside.cpp record/call_use.cpp record/discoveries.cpp
+    record/raised_errors.cpp record/tool_gate.cpp record/event_table.cpp
     record/event_uses.cpp record/folded_intervals.cpp record/given_rules.cpp record/interval_signer.cpp record/objects.cpp record/options.cpp
     record/outlier_log.cpp record/pair_log.cpp record/pair_tallies.cpp record/receive_effects.cpp record/receive_use.cpp
     record/rank_trace.cpp record/raw.cpp record/raw_file.cpp record/recorder.cpp

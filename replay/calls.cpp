@@ -81,7 +81,7 @@ const CallEntry* find_entry(const CallInfo& call) {
 bool is_lacking(const CallInfo& call) {
   constexpr Attribute kOwn = Attribute::kLocal | Attribute::kIrregular | Attribute::kInit |
                              Attribute::kFinalize | Attribute::kAbort;
-  return kEntries[call.id].invoke == nullptr && !has(call, kOwn) &&
+  return kEntries[call.id].invoke == nullptr && !has(call, kOwn) && !is_discovery(call) &&
          why_not_reissued(call) == nullptr;
 }
 

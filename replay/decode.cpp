@@ -200,6 +200,7 @@ std::int64_t Interpreter::expected_length(const ParamPlan& param) const {
     const ParamInfo& info = plan_->params[i].info;
     return info.direction == Direction::kIn ? words_[i] : value(i);
   };
+  if (length.room != Length::kNoRoom) return other(length.room);
   switch (length.rule) {
     case Length::Rule::kParam: return other(length.param);
     case Length::Rule::kThreeTimesParam: return 3 * other(length.param);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <numeric>
 
+#include "analysis/reissue.h"
 #include "replay/guard.h"
 
 namespace chameleon::replay {
@@ -122,6 +123,7 @@ void Interpreter::step(const FollowedEvent& event) {
                         has(*plan_->info, Attribute::kSend) && has(*plan_->info, Attribute::kRecv);
   const bool list = partly && plan_ != nullptr && plan_->info != nullptr &&
                     static_cast<CallId>(plan_->info->id) == CallId::kStartall;
+  if (whole && plan_->info != nullptr && is_discovery(*plan_->info)) return make_known();
   if (left_out && !Reissue::is_loss(event)) return;
   if (whole && (left_out || (partly && !exchange && !list))) return omit_event();
   // An end-point or a length that is not told: of a damaged trace.
@@ -147,6 +149,23 @@ void Interpreter::step(const FollowedEvent& event) {
     update_requests();
   }
   pace_.resume();
+}
+
+/// An object that the traced run did not see being made.
+void Interpreter::make_known() {
+  const auto place = static_cast<int>(plan_->params.size()) - 1;
+  const std::int64_t id = value(place);
+  if (static_cast<CallId>(plan_->info->id) == CallId::kCommKnown) {
+    const MPI_Comm made = next_known_ < known_.size() ? known_[next_known_++] : MPI_COMM_NULL;
+    if (made == MPI_COMM_NULL) return omit_event();
+    return objects_.store(Kind::kComm, id, to_word(made));
+  }
+  const std::int64_t bytes = value(0);
+  if (bytes < 0 || bytes > INT32_MAX) return omit_event();
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  check(PMPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &type));
+  check(PMPI_Type_commit(&type));
+  objects_.store(Kind::kDatatype, id, to_word(type));
 }
 
 /// What MPI_Comm_split_type gives depends on the machine. Where this one differs from the traced

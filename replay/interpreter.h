@@ -46,6 +46,8 @@ class Interpreter {
   void guard();
   /// How many ranks of the job share the memory of this host.
   void share_memory(int ranks) { neighbours_ = ranks; }
+  /// Communicators of unknown origin in the order of their events; null: it could not be made.
+  void use(std::vector<MPI_Comm> known) { known_ = std::move(known); }
   /// A failed call is left out instead of ending the job.
   void tolerate_failures() { tolerant_ = true; }
   /// After the last event: completes requests still open as far as possible; how many are left.
@@ -141,6 +143,7 @@ class Interpreter {
   void fail_softly();
   void note_objects();
   void restore_split();
+  void make_known();
   void check(int code);
   std::int64_t value(int param) const;
   std::span<const std::int64_t> array(int param) const;
@@ -173,6 +176,8 @@ class Interpreter {
   bool tolerant_ = false;
   bool guarded_ = false;
   int neighbours_ = 1;  ///< ranks of this host, this one among them
+  std::vector<MPI_Comm> known_;
+  std::size_t next_known_ = 0;
 
   // The current event.
   const FollowedEvent* event_ = nullptr;

@@ -21,6 +21,7 @@
 #include "format/codec.h"
 #include "format/file.h"
 #include "replay/interpreter.h"
+#include "replay/known.h"
 #include "replay/options.h"
 #include "replay/results.h"
 #include "replay/watchdog.h"
@@ -284,7 +285,7 @@ int ranks_of_host(const World& world) {
 
 /// Replays this rank; the sums over all ranks, on rank 0.
 Results perform(const Options& options, const World& world, const Job& job, const FollowPlan& plan,
-                Follower here, Follower ahead) {
+                Follower here, Follower ahead, std::vector<MPI_Comm> known) {
   const Trace& trace = *plan.trace;
   const CallPlans calls = make_plans(trace);
   Pace pace(trace.timing == "none" ? Compute::kNone : options.compute, options.time_scale);
@@ -294,6 +295,7 @@ Results perform(const Options& options, const World& world, const Job& job, cons
   interpreter.make_room(read_rooms(job.rooms, here.rank()));
   const std::string scratch(job.scratch.begin(), job.scratch.end());
   interpreter.use(Files(scratch));
+  interpreter.use(std::move(known));
   if (options.best_effort) interpreter.tolerate_failures();
   if (options.guard) interpreter.guard();
   interpreter.share_memory(ranks_of_host(world));
@@ -321,7 +323,10 @@ int replay(const Options& options, const World& world) {
   const auto rank = static_cast<std::uint32_t>(world.rank);
   Result<Follower> here = Follower::of_rank(plan, rank), ahead = Follower::of_rank(plan, rank);
   if (!all_go_on(here ? "" : here.error().message, world)) return kUnreadable;
-  const Results results = perform(options, world, job, plan, std::move(*here), std::move(*ahead));
+  Result<Follower> reader = Follower::of_rank(plan, rank);
+  std::vector<MPI_Comm> known = make_known_communicators(std::move(*reader), world.comm);
+  const Results results =
+      perform(options, world, job, plan, std::move(*here), std::move(*ahead), std::move(known));
   if (world.rank != 0) return kDone;
   if (options.json)
     print_json(results);

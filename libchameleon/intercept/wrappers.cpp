@@ -18,6 +18,7 @@
 #include "process/tracer.h"
 #include "record/aside.h"
 #include "record/call_record.h"
+#include "record/raised_errors.h"
 #include "record/raw.h"
 #include "record/raw_file.h"
 
@@ -135,16 +136,25 @@ template <CallId C, class... P>
   CallRecord<C, P...> event(recorder.objects(), p...);
   event.before();
   event.after_making(made, code);
+  discover(recorder, stream, path, code == MPI_SUCCESS);
   recorder.append(stream, C, path, compute, communication, event);
 }
 
 template <CallId C, class... P>
-[[gnu::noinline]] void write_raw(Recorder& recorder, Stream& stream, int code, P... p) {
+[[gnu::noinline]] void write_raw(Recorder& recorder, Stream& stream, std::uint64_t path, int code,
+                                 P... p) {
   const UsualFloats floats;
   CallRecord<C, P...> event(recorder.objects(), p...);
-  event.look_at_comm();
+  event.before();
+  discover(recorder, stream, path, code == MPI_SUCCESS);
   RawLine<C, P...>().after(event.args(), event.comm(), code, stream.raw, recorder.next_raw_line());
 }
+
+/// Calls an error handler because the program asks for it: that is no error of the call.
+template <CallId C>
+constexpr bool kCallsHandler =
+    C == CallId::kCommCallErrhandler || C == CallId::kWinCallErrhandler ||
+    C == CallId::kFileCallErrhandler || C == CallId::kSessionCallErrhandler;
 
 /// Of a call with a key nothing is looked at beforehand, and nothing else where the event is one of
 /// those expected: that is done where the call was made, without floating point.
@@ -152,20 +162,23 @@ template <CallId C, class... P>
 [[gnu::always_inline]] inline int record_keyed(Recorder& recorder, bool room, void* site,
                                                int (*pmpi)(P...), P... p) {
   const DepthGuard guard;
+  const RaisedErrors raised;
   MPI_Status own;
   CallRecord<C, P...> event(recorder.objects(), p...);
   event.own_status(own);
   const std::uint64_t entry = recorder.times().clock().now();
-  const int code = std::apply(pmpi, event.args());
+  const int returned = std::apply(pmpi, event.args());
+  const int code = kCallsHandler<C> ? returned : raised.outcome(returned);
   const std::uint64_t after = recorder.times().clock().now();
   const auto record_it = [&](auto path_of) __attribute__((always_inline)) {
     try {
       const auto held = recorder.enter();
       Stream& stream = recorder.streams().present();
       const bool records = recorder.records(C);
-      if (records && stream.raw != nullptr) [[unlikely]]
-        std::apply([&](P... q) { write_raw<C, P...>(recorder, stream, code, q...); }, event.args());
       const std::uint64_t path = records ? path_of() : 0;
+      if (records && stream.raw != nullptr) [[unlikely]]
+        std::apply([&](P... q) { write_raw<C, P...>(recorder, stream, path, code, q...); },
+                   event.args());
       const std::uint64_t compute = stream.computed_until(entry), time = time_between(entry, after);
       if (records && stream.raw != nullptr) [[unlikely]]
         write_raw_times(recorder.times(), stream, path, compute, time);
@@ -191,7 +204,7 @@ template <CallId C, class... P>
   }
   if constexpr (kSeenByAll<C>)
     std::apply([&](P... q) { see<C, P...>(site, code, q...); }, event.args());
-  return code;
+  return returned;
 }
 
 template <CallId C, class... P>
@@ -199,6 +212,7 @@ template <CallId C, class... P>
                                          int (*pmpi)(P...), P... p) {
   const DepthGuard guard;
   const Registers here = present_registers();
+  const RaisedErrors raised;
   constexpr const CallInfo& call = *find_call(C);
   CallRecord<C, P...> event(recorder.objects(), p...);
   const bool early = event.kEarly || recorder.writes_raw();
@@ -228,22 +242,24 @@ template <CallId C, class... P>
   // What ends the run is recorded first, and what begins it has happened.
   constexpr bool ends = has(call, Attribute::kFinalize | Attribute::kAbort);
   constexpr bool begun = has(call, Attribute::kInit);
-  int code = MPI_SUCCESS;
-  if constexpr (!ends && !begun) code = std::apply(pmpi, event.args());
-  if (!prepared) return code;
+  int returned = MPI_SUCCESS;
+  if constexpr (!ends && !begun) returned = std::apply(pmpi, event.args());
+  if (!prepared) return returned;
+  const int code = kCallsHandler<C> ? returned : raised.outcome(returned);
   const std::uint64_t after = recorder.times().clock().now();
   const auto record_it = [&]() __attribute__((noinline)) {
     try {
       const auto held = recorder.enter();
       Stream& stream = recorder.streams().present();
-      if (raw) {
-        if constexpr (!record::CallTraits<C>::kReadsRequest) raw_line = recorder.next_raw_line();
-        raw->after(event.args(), event.comm(), code, stream.raw, raw_line);
-      }
       const bool records = recorder.records(C);
       const std::uint64_t path = records ? recorder.path(site, &here) : 0;
       if (!early) event.before();
       event.after(code);
+      discover(recorder, stream, path, code == MPI_SUCCESS);
+      if (raw) {
+        if constexpr (!record::CallTraits<C>::kReadsRequest) raw_line = recorder.next_raw_line();
+        raw->after(event.args(), event.comm(), code, stream.raw, raw_line);
+      }
       const std::uint64_t compute = begun ? 0 : stream.computed_until(entry);
       const std::uint64_t time = ends || begun ? 0 : time_between(before, after);
       if (raw) write_raw_times(recorder.times(), stream, path, compute, time);
@@ -264,7 +280,7 @@ template <CallId C, class... P>
     name_comm(std::get<0>(event.args()), std::get<1>(event.args()));
   if constexpr (kSeenByAll<C>)
     std::apply([&](P... q) { see<C, P...>(site, code, q...); }, event.args());
-  return code;
+  return returned;
 }
 
 /// Whether the wrapper that returns to `site` was called by MPI, inside a call that is recorded.

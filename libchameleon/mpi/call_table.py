@@ -6,12 +6,21 @@ import pathlib
 import re
 from typing import Dict, List, Tuple
 
-COMM_LENGTHS = {
+OBJECT_LENGTHS = {
     "comm.size": "kCommSize",
     "comm.local": "kCommLocal",
     "comm.indegree": "kInDegree",
     "comm.outdegree": "kOutDegree",
     "comm.ndims": "kCommDimensions",
+    "comm.nodes": "kGraphNodes",
+    "comm.edges": "kGraphEdges",
+    "comm.neighbors": "kNeighbors",
+    "comm.inweights": "kInWeights",
+    "comm.outweights": "kOutWeights",
+    "type.integers": "kTypeIntegers",
+    "type.addresses": "kTypeAddresses",
+    "type.counts": "kTypeCounts",
+    "type.datatypes": "kTypeDatatypes",
 }
 PARAM_LENGTHS = [  # what a length that names a parameter looks like
     (r"3\*(\w+)", "kThreeTimesParam"),
@@ -128,18 +137,21 @@ def read_table(path: pathlib.Path, vocabulary: Vocabulary) -> Tuple[List[Call], 
     return sorted(calls, key=lambda call: call.id), excluded
 
 
-def length_of(param: Param, call: Call) -> Tuple[str, int, int]:
-    """(rule, index of the parameter named, constant)."""
-    text = param.length
-    if not text:
-        return "kScalar", 0, 0
-    if text in COMM_LENGTHS:
-        return COMM_LENGTHS[text], 0, 0
-    if text.isdigit():
-        return "kConstant", 0, int(text)
+def length_of(param: Param, call: Call) -> Tuple[str, int, int, str]:
+    """(rule, index of the parameter named, constant, index of the one that limits it)."""
+    text, _, limit = param.length.partition(",")
     names = [p.name for p in call.params]
+    if limit and limit not in names:
+        raise TableError(f"unknown length '{param.length}' of parameter '{param.name}'")
+    room = str(names.index(limit)) if limit else "Length::kNoRoom"
+    if not text:
+        return "kScalar", 0, 0, room
+    if text in OBJECT_LENGTHS:
+        return OBJECT_LENGTHS[text], 0, 0, room
+    if text.isdigit():
+        return "kConstant", 0, int(text), room
     for pattern, rule in PARAM_LENGTHS:
         match = re.fullmatch(pattern, text)
         if match and match.group(1) in names:
-            return rule, names.index(match.group(1)), 0
+            return rule, names.index(match.group(1)), 0, room
     raise TableError(f"unknown length '{text}' of parameter '{param.name}'")

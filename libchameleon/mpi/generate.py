@@ -128,10 +128,10 @@ def emit_table(calls: List[Call], vocabulary: Vocabulary) -> str:
         lines.append(f'CHAMELEON_CALL({call.id}, {call.name}, "{call.version}", '
                      f'bits({attributes or "Attribute::kNone"}), {first}, {len(call.params)})')
         for param in call.params:
-            rule, index, constant = length_of(param, call)
+            rule, index, constant, room = length_of(param, call)
             lines.append(f'  CHAMELEON_PARAM("{param.name}", Kind::{vocabulary.kinds[param.kind]}, '
                          f"Direction::{DIRECTIONS[param.direction]}, "
-                         f"Length{{Length::Rule::{rule}, {index}, {constant}}}, "
+                         f"Length{{Length::Rule::{rule}, {index}, {constant}, {room}}}, "
                          f"{str(param.only_at_root).lower()})")
         first += len(call.params)
     return "\n".join(lines) + "\n"

@@ -79,7 +79,8 @@
   X(Ready, mode_r, 27)            \
   X(Deprecated, deprecated, 28)   \
   X(Cancels, cancels, 29)         \
-  X(SharedPointer, shared, 30)
+  X(SharedPointer, shared, 30)    \
+  X(Lasting, lasting, 31)
 
 namespace chameleon::mpi {
 
@@ -124,10 +125,21 @@ struct Length {
     kSumOfParam,
     kLastOfParam,
     kCommDimensions,  ///< of a cartesian communicator
+    kGraphNodes,
+    kGraphEdges,
+    kNeighbors,   ///< of the call's rank in a graph
+    kInWeights,   ///< as kInDegree if the graph has weights
+    kOutWeights,  ///< as kOutDegree if the graph has weights
+    kTypeIntegers,
+    kTypeAddresses,
+    kTypeCounts,
+    kTypeDatatypes,
   };
+  static constexpr std::uint8_t kNoRoom = 255;
   Rule rule = Rule::kScalar;
   std::uint8_t param = 0;
   std::int32_t constant = 0;
+  std::uint8_t room = kNoRoom;  ///< parameter that limits an output, or kNoRoom
 };
 
 struct ParamInfo {

@@ -7,6 +7,7 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <tuple>
 #include <vector>
@@ -105,6 +106,12 @@ inline std::tuple<std::int64_t, std::int64_t, std::int64_t> query_topology(MPI_C
   return {in, out, dims};
 }
 
+/// Elements of a graph communicator by what they are (kGraphNodes to kOutWeights); 0 of others.
+std::int64_t graph_length(MPI_Comm comm, Length::Rule rule, int rank);
+
+/// What a datatype was made from, by what it is (kTypeIntegers to kTypeDatatypes).
+std::int64_t contents_length(MPI_Datatype type, Length::Rule rule, bool large);
+
 /// As a trace has it: a named number by the trace's numbering.
 template <CallId C, int I>
 constexpr std::int64_t in_trace(std::int64_t number) {
@@ -147,16 +154,32 @@ std::int64_t scalar(const Args& args) {
   }
 }
 
-/// Number of elements of array argument `I`.
+/// Number of elements that a rule says, whatever there is room for.
+template <CallId C, int I, class Args>
+std::int64_t whole_length(const Args& args, const CommShape& comm);
+
+/// Number of elements of array argument `I`; of an output after the call.
 template <CallId C, int I, class Args>
 std::int64_t array_length(const Args& args, const CommShape& comm) {
+  constexpr Length length = params(*find_call(C))[I].length;
+  const std::int64_t whole = whole_length<C, I>(args, comm);
+  if constexpr (length.room != Length::kNoRoom)
+    return std::min(whole, scalar<C, length.room>(args));
+  else
+    return whole;
+}
+
+template <CallId C, int I, class Args>
+std::int64_t whole_length(const Args& args, const CommShape& comm) {
   constexpr const CallInfo& call = *find_call(C);
   constexpr Length length = params(call)[I].length;
   constexpr int comm_at = first_of(call, Kind::kComm);
+  constexpr int rank_at = first_of(call, Kind::kRank), type_at = first_of(call, Kind::kDatatype);
   using Rule = Length::Rule;
+  constexpr bool of_graph = length.rule >= Rule::kGraphNodes && length.rule <= Rule::kOutWeights;
   constexpr bool of_comm = length.rule == Rule::kCommSize || length.rule == Rule::kCommLocal ||
                            length.rule == Rule::kInDegree || length.rule == Rule::kOutDegree ||
-                           length.rule == Rule::kCommDimensions;
+                           length.rule == Rule::kCommDimensions || of_graph;
   if (of_comm && !comm.valid) return 0;
   if constexpr (length.rule == Rule::kConstant) {
     return length.constant;
@@ -174,6 +197,12 @@ std::int64_t array_length(const Args& args, const CommShape& comm) {
     return std::get<1>(query_topology(std::get<comm_at>(args)));
   } else if constexpr (length.rule == Rule::kCommDimensions) {
     return std::get<2>(query_topology(std::get<comm_at>(args)));
+  } else if constexpr (length.rule == Rule::kNeighbors) {
+    return graph_length(std::get<comm_at>(args), length.rule, std::get<rank_at>(args));
+  } else if constexpr (of_graph) {
+    return graph_length(std::get<comm_at>(args), length.rule, 0);
+  } else if constexpr (length.rule >= Rule::kTypeIntegers) {
+    return contents_length(std::get<type_at>(args), length.rule, has(call, Attribute::kLargecount));
   } else if constexpr (length.rule == Rule::kSumOfParam || length.rule == Rule::kLastOfParam) {
     const auto* values = std::get<length.param>(args);
     const std::int64_t count = values == nullptr ? 0 : array_length<C, length.param>(args, comm);

@@ -27,14 +27,16 @@ class CallRecord {
 
   CallRecord(Objects& objects, P... p) : call_(objects, p...) {}
 
-  /// In any case before the call: a status of the tool's own where the program has none.
+  /// In any case before the call: what MPI gets in place of the program's.
   void own_statuses() { statuses_.pass(call_); }
 
   /// The same for a call with a key: `own`, so that nothing else of this has an address.
   [[gnu::always_inline]] void own_status(MPI_Status& own) {
     if constexpr (Call::kStatus >= 0 && Call::kReceives && !Call::kPosts) {
       auto*& status = std::get<Call::kStatus>(call_.args);
-      if (status == MPI_STATUS_IGNORE) status = &own;
+      if (status != MPI_STATUS_IGNORE) return;
+      own = untouched_status();
+      status = &own;
     }
   }
 
@@ -166,7 +168,7 @@ class CallRecord {
             value<I>() = static_cast<std::int64_t>(call_.objects.intern({}));
         }
       } else {
-        encode_number<I>(call_, ok ? scalar<C, I>(call_.args) : 0);
+        encode_number<I>(call_, ok && is_set<C, I>(call_.args) ? scalar<C, I>(call_.args) : 0);
       }
     }
   }
@@ -210,7 +212,7 @@ class CallRecord {
   void new_object(bool ok) {
     constexpr Kind kind = params(kCall)[I].kind;
     value<I>() = -1;
-    if (!ok) return;
+    if (!ok || !is_set<C, I>(call_.args)) return;
     if constexpr (kKeyed) {
       value<I>() = made_;
     } else {

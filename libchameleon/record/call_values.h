@@ -67,14 +67,20 @@ inline void encode_array(CallValues<C, P...>& call) {
   boost::container::small_vector<std::int64_t, 16> elements;
   const auto* array = std::get<I>(call.args);
   if constexpr (!std::is_void_v<std::remove_pointer_t<decltype(array)>>) {
-    constexpr Kind kind = params(CallTraits<C>::kCall)[I].kind;
+    constexpr const ParamInfo& param = params(CallTraits<C>::kCall)[I];
+    constexpr Kind kind = param.kind;
+    constexpr bool kMakes = is_object(kind) && param.direction == Direction::kOut &&
+                            has(CallTraits<C>::kCall, Attribute::kCreates);
     const std::int64_t length = readable_length<C, I>(call.args, call.comm);
     elements.reserve(static_cast<std::size_t>(length));
+    if constexpr (kMakes) call.objects.change();
     // An array of arrays (the triplets of Group_range_incl) is one list.
     using Row = std::remove_cvref_t<decltype(*array)>;
     const auto* flat = reinterpret_cast<const std::remove_all_extents_t<Row>*>(array);
     for (std::int64_t i = 0; i < length; ++i) {
-      if constexpr (is_object(kind))
+      if constexpr (kMakes)
+        elements.push_back(call.objects.slots(kind).create(handle_bits(flat[i])));
+      else if constexpr (is_object(kind))
         elements.push_back(call.objects.slots(kind).find(handle_bits(flat[i])));
       else
         elements.push_back(in_trace<C, I>(as_number(flat[i])));

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Statuses of the tool's own where the program ignores them: what they tell is recorded too.
+/// What the tool passes to MPI in place of what the program passed: statuses of its own where the
+/// program ignores them, because what they tell is recorded too, and functions that note errors
+/// before the program's error handlers.
 
+#include "record/raised_errors.h"
 #include "record/request_values.h"
 
 namespace chameleon::record {
@@ -21,20 +24,29 @@ class OwnStatuses {
                     (Call::kReceives || Call::kProbes || Call::kCompletes || Call::kTransfers) &&
                     !Call::kPosts)
         pass<I>(call);
+      else if constexpr (param.kind == Kind::kFunction && kMakesHandler)
+        note_errors(std::get<I>(call.args));
     });
   }
 
  private:
+  static constexpr bool kMakesHandler = output_of(Call::kCall, Kind::kErrhandler) >= 0;
+
+  template <class Function>
+  static void note_errors(Function*& handler) {
+    handler = reinterpret_cast<Function*>(noting_handler(reinterpret_cast<void*>(handler)));
+  }
+
   template <int I, class... P>
   void pass(CallValues<C, P...>& call) {
     auto*& status = std::get<I>(call.args);
     if constexpr (is_array(params(Call::kCall)[I])) {
       if (status != MPI_STATUSES_IGNORE) return;
-      statuses_.resize(static_cast<std::size_t>(request_count(call)),
-                       boost::container::default_init);
+      statuses_.assign(static_cast<std::size_t>(request_count(call)), untouched_status());
       if (!statuses_.empty()) status = statuses_.data();
     } else if (status == MPI_STATUS_IGNORE) {
-      if constexpr (Call::kTransfers) statuses_ = MPI_Status{};  // MPI-IO may leave it as it was
+      // ROMIO sets nothing but the bytes.
+      statuses_ = Call::kTransfers ? MPI_Status{} : untouched_status();
       status = &statuses_;
     }
   }

@@ -83,4 +83,21 @@ void RawTexts::write(std::FILE* file, int code, const MPI_Comm* made,
   std::fputs(line.c_str(), file);
 }
 
+void write_raw(std::FILE* file, const Discovery& object, std::uint64_t number) {
+  const auto scalar = [](std::uint64_t handle) {
+    return RawArgument{RawArgument::Form::kNumber, false, static_cast<std::int64_t>(handle),
+                       nullptr};
+  };
+  RawTexts texts(*find_call(object.call));
+  if (object.call == CallId::kCommKnown) {
+    const auto made = handle_of<MPI_Comm>(object.handle);
+    texts.put(0, scalar(object.handle));
+    return texts.write(file, 0, &made, {}, number);
+  }
+  texts.put(0, scalar(static_cast<std::uint64_t>(object.bytes)));
+  texts.put(1, scalar(handle_bits(MPI_BYTE)));
+  texts.put(2, scalar(object.handle));
+  texts.write(file, 0, nullptr, {}, number);
+}
+
 }  // namespace chameleon::record

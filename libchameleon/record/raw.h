@@ -13,6 +13,7 @@
 
 #include "mpi/error_number.h"
 #include "mpi/event_layout.h"
+#include "record/discoveries.h"
 #include "record/significance.h"
 
 namespace chameleon::record {
@@ -43,6 +44,9 @@ class RawTexts {
   std::vector<std::string> texts_;
 };
 
+/// The line of an event that says what an object is.
+void write_raw(std::FILE* file, const Discovery& object, std::uint64_t number);
+
 template <CallId C, class... P>
 class RawLine {
   static constexpr const CallInfo& kCall = *find_call(C);
@@ -62,15 +66,25 @@ class RawLine {
 
   [[gnu::noinline]] void after(const Args& args, const CommShape& comm, int code, std::FILE* file,
                                std::uint64_t number) {
+    const bool ok = took_place(kCall, error_number(code));
     each([&]<int I>() {
       constexpr const ParamInfo& param = params(kCall)[I];
-      if constexpr (stored_values(param) != 0) texts_.put(I, locate<I>(args, comm));
+      if constexpr (stored_values(param) == 0) {
+      } else if constexpr (param.direction == Direction::kOut && param.kind != Kind::kBuffer) {
+        if (ok && is_set<C, I>(args))
+          texts_.put(I, locate<I>(args, comm));
+        else
+          texts_.put(I, {RawArgument::Form::kInsignificant, false, 0, nullptr});
+      } else {
+        texts_.put(I, locate<I>(args, comm));
+      }
     });
     const MPI_Comm* made = nullptr;
     if constexpr (creates_communicator(kCall)) {
-      made = std::get<output_of(kCall, Kind::kComm)>(args);
+      if (ok) made = std::get<output_of(kCall, Kind::kComm)>(args);
       // Not usable before its request completes, and like its parent.
-      if constexpr (has(kCall, Attribute::kNonblocking)) made = &std::get<0>(args);
+      if constexpr (has(kCall, Attribute::kNonblocking))
+        if (ok) made = &std::get<0>(args);
     }
     std::span<const MPI_Status> failed;
     if constexpr (has_errors(kCall)) {

@@ -9,6 +9,8 @@
 #include "compress/pieces.h"
 #include "mpi/event_layout.h"
 #include "record/aside.h"
+#include "record/raw.h"
+#include "record/raw_file.h"
 
 namespace chameleon::record {
 
@@ -18,6 +20,25 @@ namespace {
 
 /// Fewer arrays stay.
 constexpr std::size_t kManyArrays = 1024;
+
+/// Whether a call makes, ends or changes an object that calls after it refer to. Requests and
+/// messages of one operation do not outlast it.
+bool outlasts(const CallInfo& call) {
+  if (has(call, Attribute::kProbe) || (has(call, Attribute::kRecv) && has(call, Attribute::kFrees)))
+    return false;
+  return has(
+      call, Attribute::kCreates | Attribute::kFrees | Attribute::kPersistent | Attribute::kLasting);
+}
+
+/// The pauses for which a call is not recorded. What objects are must be known whenever recording
+/// goes on.
+std::uint8_t stops(const CallInfo& call, const RecordOptions& options) {
+  const bool recorded = (options.all_events || !has(call, Attribute::kLocal)) &&
+                        !names_call(options.exclude, call.name);
+  if (!recorded) return 0xff;
+  if (!outlasts(call)) return 0x7f;
+  return static_cast<std::uint8_t>(Pause::kMemory) | static_cast<std::uint8_t>(Pause::kFault);
+}
 
 TimeAccount::EffortMasks effort_masks(const RecordOptions& options) {
   TimeAccount::EffortMasks masks{};
@@ -36,9 +57,7 @@ Recorder::Recorder(const RecordOptions& options, int rank, int size, Spilled spi
       times_(options.counter, effort_masks(options)),
       spills_{std::move(spilled), static_cast<std::uint32_t>(rank),
               static_cast<std::uint32_t>(size)} {
-  for (const CallInfo& call : all_calls())
-    records_[call.id] = (options.all_events || !has(call, Attribute::kLocal)) &&
-                        !names_call(options.exclude, call.name);
+  for (const CallInfo& call : all_calls()) stops_[call.id] = stops(call, options);
 }
 
 void Recorder::set_threaded() {
@@ -147,6 +166,24 @@ Share Recorder::take_share(bool keeps) {
   spills_.closed_arrays = 0;
   if (!keeps) share.trace = Trace();
   return share;
+}
+
+void append_discoveries(Recorder& recorder, Stream& stream, std::uint64_t path, bool ok) {
+  IntervalLog& log = stream.trace.log();
+  for (const Discovery& object : discover(recorder.objects_, ok)) {
+    if (!recorder.records(object.call)) continue;
+    if (stream.raw != nullptr) {
+      write_raw(stream.raw, object, recorder.next_raw_line());
+      write_raw_times(recorder.times_, stream, path, 0, 0);
+    }
+    recorder.seen_[static_cast<std::size_t>(object.call)] = true;
+    const std::uint32_t number = log.find(static_cast<std::uint16_t>(object.call), path,
+                                          object.values.data(), object.values.size());
+    log.append(number, 0, 0);
+    if (stream.trace.book().pairs().wants(log.table().generation(), number))
+      recorder.learn_receives(stream, number, {0, object.bytes});
+    if (log.full()) recorder.spill();
+  }
 }
 
 Trace piece_schema(Recorder& recorder, std::uint32_t thread) {

@@ -18,6 +18,7 @@
 
 #include "callpath/engine.h"
 #include "flush/flush.h"
+#include "record/discoveries.h"
 #include "record/objects.h"
 #include "record/rank_rules.h"
 #include "record/time_account.h"
@@ -78,7 +79,7 @@ class Recorder {
 
   // -- events, under `enter`
   bool records(CallId call) const {
-    return pauses_.load(std::memory_order_relaxed) == 0 && records_[static_cast<std::size_t>(call)];
+    return (pauses_.load(std::memory_order_relaxed) & stops_[static_cast<std::size_t>(call)]) == 0;
   }
   /// Signature of the stack from the frame that returns to `site` on; from the present frame, or
   /// from one that still exists, whose registers are given.
@@ -151,6 +152,7 @@ class Recorder {
   friend class ToolSection;
   friend Trace piece_schema(Recorder& recorder, std::uint32_t thread);
   friend void end_interval(Recorder& recorder, bool keeps);
+  friend void append_discoveries(Recorder& recorder, Stream& stream, std::uint64_t path, bool ok);
 
   void spill();
   void fold_full_log();
@@ -160,9 +162,10 @@ class Recorder {
   std::optional<ValueBound> value_bound();
 
   const RecordOptions& options_;
-  std::array<bool, kCallIdEnd> records_{};
+  static constexpr unsigned kAlways = 128;        ///< beside the bits of Pause
+  std::array<std::uint8_t, kCallIdEnd> stops_{};  ///< the pauses for which a call is not recorded
   std::array<bool, kCallIdEnd> seen_{};
-  std::atomic<unsigned> pauses_{0};  ///< bits of Pause
+  std::atomic<unsigned> pauses_{kAlways};
   bool was_paused_ = false;
   bool threaded_ = false;
   callpath::Engine engine_;
@@ -182,6 +185,14 @@ class Recorder {
   std::uint64_t raw_lines_ = 0;
   std::mutex mutex_;
 };
+
+/// After a call, `ok` if it took place: appends events of objects that it named and that nobody saw
+/// being made, before its own.
+void append_discoveries(Recorder& recorder, Stream& stream, std::uint64_t path, bool ok);
+inline void discover(Recorder& recorder, Stream& stream, std::uint64_t path, bool ok) {
+  if (has_strangers(recorder.objects())) [[unlikely]]
+    append_discoveries(recorder, stream, path, ok);
+}
 
 /// The interval ends, until it is known whether it is kept; gives its signature, which is for
 /// electing leads if it `elects`. Under the lock.
@@ -225,8 +236,8 @@ void Recorder::measure_unseen(CallId call, Record record) {
   const auto scratch = std::make_unique<Stream>(options_, 64U << 10, 0);  // large
   streams_.set_present(*scratch);
   const unsigned pauses = pauses_.fetch_and(static_cast<unsigned>(Pause::kFault));
-  const bool threaded = std::exchange(threaded_, false);
-  const bool records = std::exchange(records_[id], true), seen = seen_[id];
+  const bool threaded = std::exchange(threaded_, false), seen = seen_[id];
+  const std::uint8_t stops = std::exchange(stops_[id], std::uint8_t{kAlways - 1});
   std::uint64_t least = UINT64_MAX;
   for (int batch = 0; batch < 8; ++batch) {
     const std::uint64_t first = clock.now(), told = scratch->tool_ticks;
@@ -237,7 +248,7 @@ void Recorder::measure_unseen(CallId call, Record record) {
     times_.set_unseen(static_cast<std::int64_t>(all - (scratch->tool_ticks - told)));
   }
   seen_[id] = seen;
-  records_[id] = records;
+  stops_[id] = stops;
   threaded_ = threaded;
   pauses_.fetch_or(pauses);
   streams_.set_present(streams_.first());

@@ -28,8 +28,8 @@ inline RequestFacts posted_receive(CallValues<C, P...>& call) {
     facts.bytes = scalar<C, count>(args) * call.objects.type_bytes(std::get<type>(args));
   else if constexpr (Call::kTransfers)
     facts.bytes = kNotRecorded;  // the end of a split collective does not repeat its count
-  if constexpr (source >= 0)
-    if (scalar<C, source>(args) == MPI_PROC_NULL) facts.bytes = 0;
+  // From nobody: the status is known, and MPICH leaves that of a request as it was.
+  if constexpr (source >= 0) facts.receives = scalar<C, source>(args) != MPI_PROC_NULL;
   return facts;
 }
 

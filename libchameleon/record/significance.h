@@ -6,6 +6,8 @@
 /// null pointer, which MPI refuses.
 /// Anything else may be garbage and must not be touched.
 
+#include <string_view>
+
 #include "record/arguments.h"
 
 namespace chameleon::record {
@@ -35,6 +37,29 @@ bool significant(const Args& args, const CommShape& comm) {
     if (buffer_class(std::get<buffer>(args)) == BufferClass::kInPlace) return false;
   }
   return true;
+}
+
+/// The flag without which a call sets no other output of this kind: statuses, messages, numbers; or
+/// -1.
+constexpr int flag_of(const CallInfo& call, Kind kind) {
+  if (kind != Kind::kStatus && kind != Kind::kMessage && kind != Kind::kInt) return -1;
+  for (int i = 0; i < call.param_count; ++i) {
+    const ParamInfo& param = params(call)[static_cast<std::size_t>(i)];
+    if (param.kind == Kind::kFlag && param.direction == Direction::kOut &&
+        std::string_view(param.name) == "flag")
+      return i;
+  }
+  return -1;
+}
+
+/// Whether a call that took place has set its output `I`, which it need not if its flag is false.
+template <CallId C, int I, class Args>
+bool is_set(const Args& args) {
+  constexpr int flag = flag_of(*find_call(C), params(*find_call(C))[I].kind);
+  if constexpr (flag >= 0 && params(*find_call(C))[I].direction == Direction::kOut)
+    return std::get<flag>(args) == nullptr || *std::get<flag>(args) != 0;
+  else
+    return true;
 }
 
 /// Number of elements of an array argument that may be read: none of a null

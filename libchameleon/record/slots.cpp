@@ -10,6 +10,8 @@ namespace chameleon::record {
 // A handle is 32 bits or a pointer, so that `none` has that of no object.
 Slots::Slots(Kind kind, std::uint32_t thread)
     : first_id_((kind == Kind::kComm ? 2 : 0) + (std::int64_t{thread} << kObjectThreadShift)),
+      oldest_ends_(kind == Kind::kRequest),
+      keeps_fresh_(kind == Kind::kComm || kind == Kind::kDatatype),
       buckets_(64) {
   std::size_t count = 0;
   for (const PredefinedHandle& object : predefined_handles()) count += object.kind == kind;
@@ -34,6 +36,14 @@ std::int64_t Slots::lookup(std::uint64_t handle) const {
   return kUnknown;
 }
 
+std::int64_t Slots::lookup_last(std::uint64_t handle) const {
+  std::int64_t last = kUnknown;
+  for (std::int32_t id = buckets_[mix(handle) & (buckets_.size() - 1)].head; id >= 0;
+       id = objects_[static_cast<std::size_t>(id)].next)
+    if (objects_[static_cast<std::size_t>(id)].handle == handle) last = id + first_id_;
+  return last;
+}
+
 /// Claimed objects are in no chain, and not free.
 std::int64_t Slots::lookup_claimed(std::uint64_t handle) const {
   for (std::size_t id = 0; id < objects_.size(); ++id)
@@ -54,12 +64,14 @@ std::int32_t Slots::lowest_free() {
 std::int64_t Slots::create(std::uint64_t handle) {
   const std::uint64_t hash = mix(handle);
   if (const std::int64_t id = predefined(handle, hash); id != kUnknown) return id;
-  if (*has_taken_up_) [[unlikely]]
+  if (shared_->has_taken_up) [[unlikely]]
     drop_taken_up(handle);
   const std::int32_t id = lowest_free();
   free_[static_cast<std::size_t>(id) / 64] &= ~(1ULL << (id % 64));
-  objects_[static_cast<std::size_t>(id)].handle = handle;
-  objects_[static_cast<std::size_t>(id)].taken_up = false;
+  Object& object = objects_[static_cast<std::size_t>(id)];
+  object.handle = handle;
+  object.taken_up = false;
+  object.born = sibling_ == this ? 0 : ++shared_->born;
   if (++live_ > buckets_.size()) grow();
   link_last(id, bucket_of_hash(hash));
   return id + first_id_;
@@ -68,8 +80,19 @@ std::int64_t Slots::create(std::uint64_t handle) {
 std::int64_t Slots::take_up(std::uint64_t handle) {
   const std::int64_t id = create(handle);
   objects_[static_cast<std::size_t>(place(id))].taken_up = true;
-  *has_taken_up_ = true;
+  shared_->has_taken_up = true;
+  if (keeps_fresh_) fresh_.push_back({handle, id});
   return id;
+}
+
+void Slots::settle(bool ok) {
+  for (const TakenUp& one : fresh_) {
+    Slots* const slots = owns(one.id) ? this : owner(one.id);
+    if (ok || slots == nullptr || slots->is_free(one.id)) continue;
+    slots->unlink(slots->place(one.id));
+    slots->free_claimed(one.id);
+  }
+  fresh_.clear();
 }
 
 void Slots::drop_taken_up(std::uint64_t handle) {
@@ -85,12 +108,32 @@ void Slots::drop_taken_up_here(std::uint64_t handle) {
   free_claimed(id);
 }
 
-/// Of an object that is in a chain, here or of another thread.
+/// Of an object that is in a chain, here or else the oldest of other threads.
 std::int64_t Slots::find_linked(std::uint64_t handle) const {
   if (const std::int64_t id = lookup(handle); id != kUnknown) return id;
-  for (const Slots* other = sibling_; other != this; other = other->sibling_)
-    if (const std::int64_t id = other->lookup(handle); id != kUnknown) return id;
-  return kUnknown;
+  std::int64_t oldest = kUnknown;
+  std::uint64_t born = UINT64_MAX;
+  for (const Slots* other = sibling_; other != this; other = other->sibling_) {
+    const std::int64_t id = other->lookup(handle);
+    if (id == kUnknown || other->born(id) >= born) continue;
+    oldest = id;
+    born = other->born(id);
+  }
+  return oldest;
+}
+
+/// The same, of the newest.
+std::int64_t Slots::find_newest(std::uint64_t handle) const {
+  if (const std::int64_t id = lookup_last(handle); id != kUnknown) return id;
+  std::int64_t newest = kUnknown;
+  std::uint64_t born = 0;
+  for (const Slots* other = sibling_; other != this; other = other->sibling_) {
+    const std::int64_t id = other->lookup_last(handle);
+    if (id == kUnknown || (newest != kUnknown && other->born(id) <= born)) continue;
+    newest = id;
+    born = other->born(id);
+  }
+  return newest;
 }
 
 std::int64_t Slots::find_anew(std::uint64_t handle) {
@@ -107,11 +150,9 @@ std::int64_t Slots::find_anew(std::uint64_t handle) {
 }
 
 std::int64_t Slots::claim_anew(std::uint64_t handle) {
-  // Predefined objects are in no chain.
-  if (const std::int32_t own = unlink_first(handle); own >= 0) return own + first_id_;
   std::int64_t id = predefined(handle, mix(handle));
   if (id != kUnknown) return id;
-  id = find_linked(handle);
+  id = oldest_ends_ ? find_linked(handle) : find_newest(handle);
   if (id == kUnknown) id = take_up(handle);
   if (owns(id))
     unlink(place(id));
@@ -127,10 +168,13 @@ Slots* Slots::owner(std::int64_t id) const {
 }
 
 void Slots::unclaim(std::int64_t id) {
-  if (owns(id))
-    link_first(place(id));
-  else if (Slots* other = owner(id))
-    other->link_first(other->place(id));
+  Slots* const slots = owns(id) ? this : owner(id);
+  if (slots == nullptr) return;
+  const std::int32_t at = slots->place(id);
+  if (oldest_ends_)
+    slots->link_first(at);
+  else
+    slots->link_last(at, slots->bucket(slots->objects_[static_cast<std::size_t>(at)].handle));
 }
 
 void Slots::free_elsewhere(std::int64_t id) {
@@ -150,23 +194,6 @@ void Slots::link_last(std::int32_t id, Bucket& chain) {
   object.next = -1;
   (chain.tail < 0 ? chain.head : objects_[static_cast<std::size_t>(chain.tail)].next) = id;
   chain.tail = id;
-}
-
-/// Takes the first object of this handle out of its chain; -1 if there is none.
-std::int32_t Slots::unlink_first(std::uint64_t handle) {
-  Bucket& chain = bucket(handle);
-  std::int32_t before = -1;
-  for (std::int32_t at = chain.head; at >= 0;) {
-    const Object& object = objects_[static_cast<std::size_t>(at)];
-    if (object.handle == handle) {
-      (before < 0 ? chain.head : objects_[static_cast<std::size_t>(before)].next) = object.next;
-      if (chain.tail == at) chain.tail = before;
-      return at;
-    }
-    before = at;
-    at = object.next;
-  }
-  return -1;
 }
 
 void Slots::unlink(std::int32_t id) {

@@ -3,18 +3,20 @@
 
 /// Symbolic ids of objects of one kind: the lowest free number when an object
 /// comes to life, free again when it goes, so that ids repeat from iteration to
-/// iteration and fold. An MPI may give the same handle to several live objects
-/// (MPICH does for sends that complete at once, and for groups): they are told
-/// apart here, the oldest first. All operations are O(1) amortised, but for the look-up of an
-/// object that a call has claimed, for which all are looked through.
+/// iteration and fold. An MPI may give the same handle to several live objects: MPICH does for
+/// sends that complete at once, and counts references of groups, infos and datatypes. They are told
+/// apart here. A handle means the oldest of its objects. Of requests the oldest ends first; of
+/// other kinds a release is that of the newest, so that the object that others use remains. All
+/// operations are O(1) amortised, but for the look-up of an object that a call has claimed, for
+/// which all are looked through.
 ///
-/// A handle that no call made is *taken up*: an object from before the tracer, or none at all, on
+/// A handle that no call made is *taken up*: an object that was made unseen, or none at all, on
 /// which the call fails. Once a call makes an object with this handle, only that one is meant.
 ///
 /// Where threads call MPI each has Slots of its own, joined in a ring: an object has the lowest
 /// free id of the thread that made it (`object_thread`), so that ids repeat however the threads
-/// take turns, and any thread finds it, its own objects first. Then a look-up of another thread's
-/// object is O(threads).
+/// take turns, and any thread finds it: its own objects first, then those of all others by age.
+/// Then a look-up of another thread's object is O(threads).
 
 #include <cstdint>
 #include <span>
@@ -36,7 +38,7 @@ class Slots {
   /// Puts a thread's into the ring that `other` is in.
   void join(Slots& other) {
     sibling_ = std::exchange(other.sibling_, this);
-    has_taken_up_ = other.has_taken_up_;
+    shared_ = other.shared_;
   }
 
   /// A new object's id.
@@ -45,11 +47,12 @@ class Slots {
   std::int64_t find(std::uint64_t handle) {
     return handle == recent_.handle ? recent_.id : find_anew(handle);
   }
-  /// Takes the oldest object of this handle out of look-ups without freeing its
+  /// Takes the object of this handle that ends next out of look-ups without freeing its
   /// id, so that another object of the same handle is found next.
   std::int64_t claim(std::uint64_t handle) {
     Bucket& chain = bucket(handle);
-    if (chain.head < 0 || objects_[static_cast<std::size_t>(chain.head)].handle != handle)
+    if (!oldest_ends_ || chain.head < 0 ||
+        objects_[static_cast<std::size_t>(chain.head)].handle != handle)
       return claim_anew(handle);
     const std::int32_t id = chain.head;
     chain.head = objects_[static_cast<std::size_t>(id)].next;
@@ -63,9 +66,20 @@ class Slots {
     const std::uint64_t index = static_cast<std::uint64_t>(id - slots->first_id_);
     return (slots->free_[index / 64] >> (index % 64) & 1) != 0;
   }
-  /// Puts a claimed object back, before others of its handle: several go back
+  /// Puts a claimed object back in its place among those of its handle: several go back
   /// in the reverse order of their claims.
   void unclaim(std::int64_t id);
+
+  /// A handle that was taken up.
+  struct TakenUp {
+    std::uint64_t handle = 0;
+    std::int64_t id = -1;
+  };
+  /// Communicators or datatypes that this thread took up since its last `settle`.
+  const std::vector<TakenUp>& taken_up() const { return fresh_; }
+  /// The call that named them is over. If it failed they stand for nothing.
+  void settle(bool ok);
+
   /// Frees a claimed object's id; predefined ones stay.
   void free_claimed(std::int64_t id) {
     const auto index = static_cast<std::uint64_t>(id - first_id_);
@@ -80,6 +94,12 @@ class Slots {
     std::uint64_t handle = 0;
     std::int32_t next = -1;  ///< of the same bucket
     bool taken_up = false;
+    std::uint64_t born = 0;  ///< later ones have larger numbers, those of a lone thread 0
+  };
+  /// Of all threads; kept by the first of the ring.
+  struct Shared {
+    bool has_taken_up = false;  ///< some object
+    std::uint64_t born = 0;
   };
 
   struct Bucket {
@@ -106,16 +126,20 @@ class Slots {
   Slots* owner(std::int64_t id) const;
   std::int64_t find_anew(std::uint64_t handle);
   std::int64_t find_linked(std::uint64_t handle) const;
+  std::int64_t find_newest(std::uint64_t handle) const;
   std::int64_t claim_anew(std::uint64_t handle);
   void free_elsewhere(std::int64_t id);
   std::int64_t take_up(std::uint64_t handle);
   void drop_taken_up(std::uint64_t handle);
   void drop_taken_up_here(std::uint64_t handle);
   std::int64_t lookup(std::uint64_t handle) const;
+  std::int64_t lookup_last(std::uint64_t handle) const;
+  std::uint64_t born(std::int64_t id) const {
+    return objects_[static_cast<std::size_t>(place(id))].born;
+  }
   std::int64_t lookup_claimed(std::uint64_t handle) const;
   void link_first(std::int32_t id);
   void link_last(std::int32_t id, Bucket& chain);
-  std::int32_t unlink_first(std::uint64_t handle);
   void unlink(std::int32_t id);
   std::int32_t lowest_free();
   void grow();
@@ -125,9 +149,11 @@ class Slots {
   std::vector<PredefinedHandle> predefined_;  ///< free places have no name
   PredefinedHandle recent_;                   ///< the predefined one last asked for
   std::int64_t first_id_;
-  Slots* sibling_ = this;            ///< of the next thread
-  bool took_up_ = false;             ///< some object, here or in those that joined this one
-  bool* has_taken_up_ = &took_up_;   ///< of the first of the ring
+  Slots* sibling_ = this;  ///< of the next thread
+  Shared own_;
+  Shared* shared_ = &own_;
+  std::vector<TakenUp> fresh_;
+  bool oldest_ends_, keeps_fresh_;
   std::vector<Object> objects_;      ///< by id
   std::vector<Bucket> buckets_;      ///< chains in order of creation
   std::vector<std::uint64_t> free_;  ///< bit per id

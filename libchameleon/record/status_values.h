@@ -23,6 +23,14 @@ inline std::int64_t encode_end_point(std::int64_t partner, const CommShape& comm
   return pack_rank(static_cast<std::int32_t>(partner), comm.self, comm.size);
 }
 
+/// A status before a call: some that succeed leave it as it was, or set the bytes only.
+inline constexpr int kUntouchedSource = INT32_MIN + 1;
+inline MPI_Status untouched_status() {
+  MPI_Status status{};
+  status.MPI_SOURCE = kUntouchedSource;
+  return status;
+}
+
 /// The parts of a status that the posted receive does not tell.
 struct StatusValues {
   std::int64_t source = pack_special(SpecialRank::kNone);
@@ -42,8 +50,10 @@ inline StatusValues encode_status(const MPI_Status& status, const RequestFacts& 
     PMPI_Test_cancelled(&status, &cancelled);
     if (cancelled != 0) return values;
   }
-  if (posted.any_source) values.source = encode_end_point(status.MPI_SOURCE, posted.comm);
-  if (posted.any_tag) values.tag = status.MPI_TAG;
+  const bool names_sender = status.MPI_SOURCE != kUntouchedSource;
+  if (posted.any_source && names_sender)
+    values.source = encode_end_point(status.MPI_SOURCE, posted.comm);
+  if (posted.any_tag && names_sender) values.tag = status.MPI_TAG;
   const std::int64_t bytes = status_bytes(status);
   if (bytes != posted.bytes) values.bytes = bytes;
   return values;

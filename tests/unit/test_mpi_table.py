@@ -111,6 +111,9 @@ def check_sense(calls, prototypes):
             yield f"{call.name}: largecount and the name disagree"
         if "send" in has and "dest" not in {p.kind for p in call.params}:
             yield f"{call.name}: send without dest"
+        for param in call.params:
+            if param.direction == "out" and param.length.startswith("max"):
+                yield f"{call.name}: {param.name} has room for {param.length}, which may be more"
         yield from check_types(call, prototypes.get(call.name))
 
 

@@ -13,7 +13,7 @@ using namespace mpi;
 using namespace record;
 namespace {
 
-/// The id of the oldest object of this handle, which goes.
+/// The id of the object of this handle that goes.
 std::int64_t release(Slots& slots, std::uint64_t handle) {
   const std::int64_t id = slots.claim(handle);
   slots.free_claimed(id);
@@ -112,6 +112,61 @@ TEST_CASE("each thread gives ids of its own and finds the others' objects") {
   Slots comms(Kind::kComm, 1);
   CHECK(comms.find(handle_bits(MPI_COMM_WORLD)) == 0);
   CHECK(comms.create(77) == kSecond + 2);
+}
+
+TEST_CASE("references with one handle: the oldest is meant, the newest goes") {
+  Slots groups(Kind::kGroup);
+  for (std::int64_t id = 0; id < 3; ++id) CHECK(groups.create(5) == id);
+  CHECK(groups.find(5) == 0);
+  const std::int64_t claimed = groups.claim(5);
+  CHECK(claimed == 2);
+  groups.unclaim(claimed);  // the call failed
+  CHECK(release(groups, 5) == 2);
+  CHECK(release(groups, 5) == 1);
+  CHECK(groups.find(5) == 0);
+  CHECK(groups.create(5) == 1);
+  CHECK(release(groups, 5) == 1);
+  CHECK(release(groups, 5) == 0);
+}
+
+TEST_CASE("a thread that has none of a handle's objects means the oldest of others") {
+  constexpr std::int64_t kThread = std::int64_t{1} << kObjectThreadShift;
+  const auto place = GENERATE(0, 1, 2);  // of the maker in the ring
+  INFO(place);
+  Slots main(Kind::kGroup), one(Kind::kGroup, 1), two(Kind::kGroup, 2);
+  one.join(main);
+  two.join(main);
+  Slots* const maker[] = {&main, &one, &two};
+  Slots& first = *maker[place];
+  Slots& second = *maker[(place + 1) % 3];
+  Slots& third = *maker[(place + 2) % 3];
+  const std::int64_t oldest = first.create(5), newest = second.create(5);
+  CHECK(object_thread(oldest) == static_cast<std::uint32_t>(place));
+  CHECK(newest == (place + 1) % 3 * kThread);
+  CHECK(third.find(5) == oldest);
+  CHECK(second.find(5) == newest);  // one's own
+  CHECK(third.claim(5) == newest);
+  third.unclaim(newest);
+  CHECK(release(third, 5) == newest);
+  CHECK(second.find(5) == oldest);
+  CHECK(release(second, 5) == oldest);
+}
+
+TEST_CASE("a handle that a failed call named stands for nothing afterwards") {
+  Slots types(Kind::kDatatype);
+  CHECK(types.find(77) == 0);
+  REQUIRE(types.taken_up().size() == 1);
+  CHECK(types.taken_up()[0].handle == 77);
+  types.settle(false);
+  CHECK(types.taken_up().empty());
+  CHECK(types.is_free(0));
+  CHECK(types.find(78) == 0);
+  types.settle(true);
+  CHECK(types.find(78) == 0);
+  CHECK(types.taken_up().empty());
+  CHECK(release(types, 79) == 1);  // freed by the call that named it
+  types.settle(true);
+  CHECK(types.create(80) == 1);
 }
 
 TEST_CASE("claiming in order and putting back in reverse changes nothing") {

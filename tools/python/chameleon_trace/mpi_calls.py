@@ -225,6 +225,7 @@ CALLS = {
     "Type_create_struct_c": Call(attributes=("creates", "largecount"), size=((("", "array_of_blocklengths"),), "array_of_types", True)),
     "Type_create_subarray_c": Call(attributes=("creates", "largecount"), size=((("product", "array_of_subsizes"),), "oldtype", False)),
     "Type_create_resized_c": Call(attributes=("creates", "largecount"), size=((), "oldtype", False)),
+    "Type_known": Call(attributes=("creates",), size=((("", "bytes"),), "unit", False)),
 }
 
 # Error classes by their numbers in events, from 0, and whether one says that an argument
