@@ -28,8 +28,8 @@ function(chameleon_runtime)
   if(NOT runtime_SIMULATED)
     list(APPEND process process/no_destructors.cpp)
     list(APPEND intercept
-      intercept/fortran_binding.cpp intercept/import_slots.cpp intercept/other_mpi.cpp
-      intercept/unwinder_imports.cpp)
+      intercept/exported_names.cpp intercept/fortran_binding.cpp intercept/import_slots.cpp
+      intercept/other_mpi.cpp intercept/own_wrappers.cpp intercept/unwinder_imports.cpp)
   endif()
   if(NOT runtime_SHARDS)
     set(runtime_SHARDS 1)

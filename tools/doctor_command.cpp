@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// `chameleon doctor PROGRAM`: can it be traced, and if not, what to do.
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -9,13 +12,12 @@
 #include "common.h"
 #include "launch.h"
 #include "program_file.h"
-#include "python_program.h"
 
 namespace chameleon::tools {
 namespace doctor_verb {
 
 struct Options {
-  std::string program;
+  std::vector<std::string> command;
   bool json = false;
 };
 
@@ -41,6 +43,8 @@ void print_document(const Diagnosis& diagnosis) {
   document["mpi"] = diagnosis.mpi;
   document["mpi_library"] = diagnosis.mpi_library;
   document["mpi_path"] = diagnosis.mpi_path;
+  document["starts"] = diagnosis.starts;
+  document["preload"] = preload_list(diagnosis, "");
   document["fortran"] = diagnosis.fortran;
   document["chameleon_linked"] = diagnosis.chameleon_linked;
   document["chameleon_first"] = diagnosis.chameleon_first;
@@ -51,20 +55,29 @@ void print_document(const Diagnosis& diagnosis) {
   print_json(document);
 }
 
-void print_text(const Diagnosis& diagnosis) {
+/// The line for use without `chameleon run`, where preloading the tracer alone is not enough.
+std::string by_hand(const Diagnosis& diagnosis) {
+  if (diagnosis.first.empty()) return {};
+  return "env LD_PRELOAD=" + preload_list(diagnosis, "") + ", as chameleon run sets it";
+}
+
+void print_text(const std::vector<std::string>& command, const Diagnosis& diagnosis) {
   const auto line = [](const char* label, const std::string& text) {
     if (!text.empty()) std::cout << "  " << label << text << "\n";
   };
-  std::cout << diagnosis.program << ": "
+  std::cout << (command.size() > 1 ? command_line(command) : diagnosis.program) << ": "
             << (diagnosis.traceable ? "can be traced" : "cannot be traced") << "\n";
   line("why        ", diagnosis.reason);
   if (!diagnosis.mpi_library.empty())
     line("MPI        ", diagnosis.mpi + ", " + diagnosis.mpi_library +
                             (diagnosis.mpi_path.empty() ? "" : " => " + diagnosis.mpi_path));
   line("Fortran    ", diagnosis.fortran);
+  for (const std::string& path : diagnosis.first)
+    line("first      ", path + ": has to be preloaded before the tracer");
   if (diagnosis.kind == "script") line("starts     ", diagnosis.interpreter);
   line("tracer     ", diagnosis.tracer.empty() ? "libchameleon.so not found: set CHAMELEON_LIBRARY"
                                                : diagnosis.tracer);
+  line("by hand    ", by_hand(diagnosis));
   for (const LoadedLibrary& library : diagnosis.missing)
     line("not found  ", library.name + ": set LD_LIBRARY_PATH as for running the program");
   line("do         ", diagnosis.advice);
@@ -72,13 +85,19 @@ void print_text(const Diagnosis& diagnosis) {
 
 int doctor(const Options& options) {
   const std::string tracer = find_tracer();
-  Result<Diagnosis> diagnosis = diagnose(options.program, tracer);
+  std::vector<std::string> command = options.command;
+  // Such a file is run by the interpreter, unless it says by which one and can be started itself.
+  std::error_code error;
+  const std::string file = find_program(command.front());
+  if (is_python_file(command.front()) && std::filesystem::exists(command.front(), error) &&
+      (file.empty() || access(file.c_str(), X_OK) != 0))
+    command.insert(command.begin(), "python3");
+  Result<Diagnosis> diagnosis = diagnose(command, tracer, {});
   if (!diagnosis) return fail("doctor", diagnosis.error());
-  diagnose_python(tracer, {}, *diagnosis);
   if (options.json)
     print_document(*diagnosis);
   else
-    print_text(*diagnosis);
+    print_text(command, *diagnosis);
   return diagnosis->traceable ? kExitOk : kExitMismatch;
 }
 
@@ -88,7 +107,10 @@ void add_doctor_command(CLI::App& app, int& status) {
   using namespace doctor_verb;
   auto options = std::make_shared<Options>();
   CLI::App* verb = app.add_subcommand("doctor", "Check whether a program can be traced");
-  verb->add_option("program", options->program, "File, or name found in PATH")->required();
+  verb->add_option("program", options->command,
+                   "File, or name found in PATH; its arguments, if it is a wrapper (after --, if "
+                   "options are among them)")
+      ->required();
   verb->add_flag("--json", options->json, "One JSON object");
   verb->callback([options, &status] { status = doctor(*options); });
 }

@@ -16,7 +16,7 @@
 #include <sstream>
 
 #include "common.h"
-#include "program_file.h"
+#include "elf_file.h"
 #include "runtimes.h"
 
 namespace chameleon::tools {

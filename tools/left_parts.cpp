@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "format/file.h"
+#include "common.h"
 
 namespace chameleon::tools {
 
@@ -27,7 +27,7 @@ std::vector<std::string> parts_of(const std::string& trace) {
 std::string why_ended(const std::string& trace) {
   const std::vector<std::string> parts = parts_of(trace);
   if (parts.empty()) return "";
-  const Result<Trace> part = read_trace(parts.front());
+  const Result<Trace> part = read_bounded(parts.front());
   if (!part || part->ranks.empty()) return "";
   const std::string end = " on rank " + std::to_string(part->whole_ranks().first());
   for (const Declaration& declaration : part->declarations)

@@ -2,39 +2,15 @@
 #pragma once
 
 /// Finds out, before a program runs, whether it can be traced: its kind, its MPI, and how it is
-/// linked. ELF files are read, never run or loaded; libraries are found as the dynamic loader
-/// does (RPATH, RUNPATH, LD_LIBRARY_PATH, the system's folders), breadth first. A few
-/// milliseconds.
+/// linked. A command that is not a program of MPI itself is looked through (started_program.h).
 
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "elf_file.h"
 
 namespace chameleon::tools {
-
-/// The dynamic section, symbols and header of one ELF file.
-struct ElfFile {
-  bool is_64 = false;
-  bool native = false;  ///< for the machine this runs on
-  bool is_program_or_library = false;
-  bool dynamic = false;
-  std::string interpreter;
-  std::string soname;
-  std::vector<std::string> needed;
-  std::vector<std::string> rpath, runpath;  ///< $ORIGIN resolved
-  bool defines_mpi = false;                 ///< MPI_Init is in it
-  bool defines_chameleon = false;           ///< so is the tracer
-};
-
-/// Error: kSystem if unreadable, kCorrupt if not ELF or damaged.
-Result<ElfFile> read_elf(const std::string& path);
-
-/// A library the program is loaded with, in the loader's order.
-struct LoadedLibrary {
-  std::string name;  ///< as in DT_NEEDED
-  std::string path;  ///< empty: not found
-};
 
 enum class Linking { kUnknown, kDynamic, kStatic, kNone };
 
@@ -48,7 +24,10 @@ struct Diagnosis {
   std::string mpi_path;
   std::string tracer;       ///< the runtime for that MPI: what to preload
   std::string mpi_preload;  ///< what to preload after it, or empty
-  std::string fortran;      ///< soname of the Fortran binding, or empty
+  std::string starts;       ///< the program of MPI that a wrapper or script starts, or empty
+  /// Libraries to preload before the tracer: runtimes of sanitizers.
+  std::vector<std::string> first;
+  std::string fortran;  ///< soname of the Fortran binding, or empty
   Linking linking = Linking::kUnknown;
   bool chameleon_linked = false;
   bool chameleon_first = false;  ///< before the MPI library
@@ -61,16 +40,20 @@ struct Diagnosis {
   std::vector<LoadedLibrary> missing;
 };
 
-/// The file a shell would start for `program`, or an empty string.
-std::string find_program(const std::string& program);
+/// Looks at `command`, a program with arguments; `tracer` is the path of libchameleon.so or empty:
+/// other runtimes are beside it. `settings` are NAME=VALUE that it gets besides this command's
+/// environment. Error: kSystem if it is not there or cannot be read.
+Result<Diagnosis> diagnose(const std::vector<std::string>& command, const std::string& tracer,
+                           const std::vector<std::string>& settings);
 
-/// Looks at `program`; `tracer` is the path of libchameleon.so or empty: other runtimes are beside
-/// it. Error: kSystem if it is not there or cannot be read.
-Result<Diagnosis> diagnose(const std::string& program, const std::string& tracer);
+/// The command in words that a shell takes: with quotes where it needs them.
+std::string command_line(const std::vector<std::string>& command);
 
-/// The same by a library that the program will load: `owner` is linked with its MPI. Nothing is
-/// changed if it is linked with none.
-void diagnose_module(const std::string& module, const std::string& owner, const std::string& tracer,
-                     Diagnosis& diagnosis);
+/// Whether a file is one for `python3 FILE`, by its name.
+bool is_python_file(const std::string& path);
+
+/// LD_PRELOAD for the program: the tracer, after what has to be first, and before `others`, which
+/// the user preloads. Those keep their order, but sanitizers among them come first as well.
+std::string preload_list(const Diagnosis& diagnosis, const std::string& others);
 
 }  // namespace chameleon::tools

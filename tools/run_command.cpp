@@ -15,10 +15,10 @@
 #include "base/edit_distance.h"
 #include "common.h"
 #include "foreign_names.h"
+#include "job_check.h"
 #include "launch.h"
 #include "process/settings.h"
 #include "program_file.h"
-#include "python_program.h"
 #include "runtimes.h"
 #include "summary.h"
 
@@ -60,15 +60,7 @@ Traces traces(const std::string& output) {
   return found;
 }
 
-/// The last value given to a variable by --env, or the environment's, or "".
-std::string setting(const Options& options, const std::string& name) {
-  for (auto text = options.settings.rbegin(); text != options.settings.rend(); ++text)
-    if (text->rfind(name + "=", 0) == 0) return text->substr(name.size() + 1);
-  const char* value = std::getenv(name.c_str());
-  return value == nullptr ? "" : value;
-}
-
-std::vector<std::string> environment(const Options& options, const std::string& tracer) {
+std::vector<std::string> environment(const Options& options, const std::string& preload) {
   std::vector<std::string> settings = options.settings;
   const auto set = [&settings](const char* name, const std::string& value) {
     if (!value.empty()) settings.push_back(name + ("=" + value));
@@ -98,10 +90,7 @@ std::vector<std::string> environment(const Options& options, const std::string& 
   set("CHAMELEON_EFFORT_K", options.effort_k);
   set("CHAMELEON_EFFORT_ERROR", options.effort_error);
   set("CHAMELEON_EFFORT_CONFIDENCE", options.effort_confidence);
-  if (!tracer.empty()) {
-    const std::string others = setting(options, "LD_PRELOAD");
-    settings.push_back("LD_PRELOAD=" + tracer + (others.empty() ? "" : ":" + others));
-  }
+  set("LD_PRELOAD", preload);
   return settings;
 }
 
@@ -141,18 +130,25 @@ Status check_settings(const Options& options) {
   return settings->raw.empty() ? Status(Unit{}) : folder("CHAMELEON_RAW", settings->raw);
 }
 
-/// What stands out in the one trace that came, unless it takes long to find out.
-void tell_outcome(const Options& options, const std::string& output, const Traces& before,
-                  const Traces& after) {
-  constexpr std::uintmax_t kMostBytes = 16U << 20;
+/// The files that are new or were written since.
+std::vector<std::string> fresh_traces(const std::string& output, const Traces& before,
+                                      const Traces& after) {
   std::vector<std::string> fresh;
   for (const auto& [name, state] : after) {
     const auto old = before.find(name);
-    if (old == before.end() || old->second != state) fresh.push_back(name);
+    if (old == before.end() || old->second != state)
+      fresh.push_back((fs::path(output).parent_path() / name).string());
   }
-  if (fresh.size() != 1 || setting(options, "CHAMELEON_VERBOSE") == "0") return;
-  if (after.at(fresh.front()).second > kMostBytes) return;
-  const std::string path = (fs::path(output).parent_path() / fresh.front()).string();
+  return fresh;
+}
+
+/// What stands out in the one trace that came, unless it takes long to find out.
+void tell_outcome(const Options& options, const std::vector<std::string>& fresh) {
+  constexpr std::uintmax_t kMostBytes = 16U << 20;
+  if (fresh.size() != 1 || variable("CHAMELEON_VERBOSE", options.settings) == "0") return;
+  const std::string& path = fresh.front();
+  std::error_code gone;
+  if (fs::file_size(path, gone) > kMostBytes) return;
   Result<Trace> trace = read_bounded(path);
   if (!trace) return;
   make_names_printable(*trace);
@@ -215,18 +211,17 @@ int run(const Options& options) {
   for (const Status& checked : {check_variables(options), check_settings(options)})
     if (!checked) return fail("run", checked.error().message, kExitUsage);
   std::string tracer = find_tracer();
-  Result<Diagnosis> diagnosis = diagnose(options.application.front(), tracer);
+  Result<Diagnosis> diagnosis = diagnose(options.application, tracer, options.settings);
   if (!diagnosis) return fail("run", diagnosis.error().message, kExitUsage);
   if (!diagnosis->executable)
-    return fail("run", diagnosis->program + " is not executable", kExitUsage);
-  if (options.mpi.empty()) diagnose_python(tracer, options.settings, *diagnosis);
+    return fail("run", diagnosis->program + " is not executable: " + diagnosis->advice, kExitUsage);
   if (!options.mpi.empty())
     if (const Status chosen = choose_mpi(options.mpi, tracer, *diagnosis); !chosen)
       return fail("run", chosen.error().message, kExitUsage);
   tracer = diagnosis->tracer;
 
   const auto untraced = [](const std::string& why) { fail("run", "runs untraced: " + why, 0); };
-  bool expected = setting(options, "CHAMELEON_ENABLE") != "0";
+  bool expected = variable("CHAMELEON_ENABLE", options.settings) != "0";
   if (!diagnosis->preload) {
     tracer.clear();
     if (!diagnosis->traceable) {
@@ -243,24 +238,31 @@ int run(const Options& options) {
   }
 
   const std::string output =
-      options.output.empty() ? setting(options, "CHAMELEON_OUTPUT") : options.output;
+      options.output.empty() ? variable("CHAMELEON_OUTPUT", options.settings) : options.output;
   const Traces before = expected ? traces(output) : Traces();
   // What is not linked with an MPI gets the first library, and its launcher.
   const std::string mpi =
       diagnosis->mpi_library.empty() ? mpi_of_file(tracer) : diagnosis->mpi_library;
   const std::string launcher = options.launcher.empty() ? default_launcher(mpi) : options.launcher;
-  if (!tracer.empty() && !diagnosis->mpi_preload.empty()) tracer += ":" + diagnosis->mpi_preload;
-  const int status = launch("run", launch_line(launcher, options.ranks,
-                                               environment(options, tracer), options.application));
+  const std::vector<std::string> words = launcher_words(launcher);
+  if (const std::string wrong = wrong_launcher(words, diagnosis->mpi_library); !wrong.empty())
+    fail("run", wrong, 0);
+  std::string preload;
+  if (!tracer.empty()) preload = preload_list(*diagnosis, variable("LD_PRELOAD", options.settings));
+  int status = launch("run", launch_line(launcher, options.ranks, environment(options, preload),
+                                         options.application));
   if (!expected || status == kExitNoLauncher) return status;
-  const Traces after = traces(output);
-  if (after != before) {
-    tell_outcome(options, output, before, after);
-    return status;
+  const std::vector<std::string> fresh = fresh_traces(output, before, traces(output));
+  if (!fresh.empty()) {
+    const std::string alone = lone_ranks(fresh, options.ranks, words);
+    if (alone.empty()) return tell_outcome(options, fresh), status;
+    return fail("run", alone, status == 0 ? kExitMismatch : status);
   }
   std::string why = "the program ended before MPI_Init or failed there";
-  if (diagnosis->linking == Linking::kNone || diagnosis->kind == "other") why = diagnosis->reason;
-  if (diagnosis->kind == "script") why = "the script started no program that can be traced";
+  if (diagnosis->linking == Linking::kNone || diagnosis->kind == "other" || !diagnosis->traceable)
+    why = diagnosis->reason;
+  if (diagnosis->kind == "script" && diagnosis->starts.empty())
+    why = "the script started no program that can be traced";
   if (!diagnosis->missing.empty())
     why = "library " + diagnosis->missing.front().name + " was not found";
   return fail(
@@ -282,8 +284,8 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
                    "Launcher and its options (default that of the program's MPI, mpiexec.mpich or "
                    "mpiexec.openmpi, or mpiexec)");
   verb->add_option("--mpi", options->mpi,
-                   "MPI that a script or interpreter will load: mpich, openmpi (default that of "
-                   "Python's mpi4py, or mpich)");
+                   "MPI of what a script or interpreter starts or loads: mpich, openmpi (default "
+                   "that of the program that the command names, of Python's mpi4py, or mpich)");
   verb->add_option("--output,-o", options->output, "Trace file (CHAMELEON_OUTPUT)");
   verb->add_option("--fidelity", options->fidelity, "exact, checked, lead (CHAMELEON_FIDELITY)");
   verb->add_option("--timing", options->timing, "histogram, full, none (CHAMELEON_TIMING)");

@@ -5,7 +5,7 @@
 #include <array>
 #include <filesystem>
 
-#include "program_file.h"
+#include "elf_file.h"
 
 namespace chameleon::tools {
 namespace fs = std::filesystem;

@@ -4,8 +4,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include "base/attempt.h"
 
@@ -41,6 +43,7 @@ void read_dynamic(LoadedModule& module, const ElfW(Dyn) * entry) {
       case DT_JMPREL: module.tables[0] = address<ElfW(Rela)>(base, entry->d_un.d_ptr); break;
       case DT_PLTRELSZ: module.counts[0] = entry->d_un.d_val / sizeof(ElfW(Rela)); break;
       case DT_RELA: module.tables[1] = address<ElfW(Rela)>(base, entry->d_un.d_ptr); break;
+      case DT_GNU_HASH: module.hash = address<std::uint32_t>(base, entry->d_un.d_ptr); break;
       case DT_RELASZ: module.counts[1] = entry->d_un.d_val / sizeof(ElfW(Rela)); break;
       default: break;
     }
@@ -75,6 +78,50 @@ class WritableSlot {
   std::size_t size_ = 0;
   bool writable_ = true;
 };
+
+/// The segment that a table lies in, writable for a while.
+class WritableTable {
+ public:
+  WritableTable(const dl_phdr_info& module, const void* table, std::size_t bytes) {
+    const auto begin = reinterpret_cast<ElfW(Addr)>(table);
+    const auto page = static_cast<ElfW(Addr)>(::sysconf(_SC_PAGESIZE));
+    for (int i = 0; i < module.dlpi_phnum; ++i) {
+      const ElfW(Phdr)& part = module.dlpi_phdr[i];
+      const ElfW(Addr) from = module.dlpi_addr + part.p_vaddr;
+      if (part.p_type != PT_LOAD || begin < from || begin + bytes > from + part.p_memsz) continue;
+      for (const auto& [flag, right] :
+           {std::pair{PF_R, PROT_READ}, {PF_W, PROT_WRITE}, {PF_X, PROT_EXEC}})
+        if ((part.p_flags & static_cast<ElfW(Word)>(flag)) != 0) rights_ |= right;
+      pages_ = reinterpret_cast<void*>(begin & ~(page - 1));
+      size_ = begin + bytes - (begin & ~(page - 1));
+      writable_ = ::mprotect(pages_, size_, rights_ | PROT_WRITE) == 0;
+    }
+  }
+  ~WritableTable() {
+    if (writable_) ::mprotect(pages_, size_, rights_);
+  }
+  WritableTable(const WritableTable&) = delete;
+  WritableTable& operator=(const WritableTable&) = delete;
+  explicit operator bool() const { return writable_; }
+
+ private:
+  void* pages_ = nullptr;
+  std::size_t size_ = 0;
+  int rights_ = 0;
+  bool writable_ = false;
+};
+
+/// The number of symbols, which only the hash table tells: the last chain ends with the last one.
+std::size_t symbol_count(const std::uint32_t* hash) {
+  const std::uint32_t buckets = hash[0], first = hash[1], words = hash[2];
+  const std::uint32_t* const bucket = hash + 4 + words * (sizeof(ElfW(Addr)) / 4);
+  const std::uint32_t* const chain = bucket + buckets;
+  std::uint32_t last = 0;
+  for (std::uint32_t i = 0; i < buckets; ++i) last = std::max(last, bucket[i]);
+  if (last < first) return first;
+  while ((chain[last - first] & 1) == 0) ++last;
+  return last + 1;
+}
 
 struct Listing {
   std::vector<LoadedModule> modules;
@@ -121,6 +168,27 @@ void redirect_imports(const LoadedModule& module, std::string_view prefix,
       if (const WritableSlot writable(module.info, slot); writable)
         __atomic_store_n(slot, wanted, __ATOMIC_RELEASE);
     }
+  }
+}
+
+void redirect_exports(const LoadedModule& module, std::string_view prefix,
+                      void* (*address_of)(const char* name, const void* with), const void* with) {
+  if (module.symbols == nullptr || module.names == nullptr || module.hash == nullptr) return;
+  const std::size_t count = symbol_count(module.hash);
+  const WritableTable writable(module.info, module.symbols, count * sizeof(ElfW(Sym)));
+  if (!writable) return;
+  auto* const symbols = const_cast<ElfW(Sym)*>(module.symbols);
+  for (std::size_t i = 0; i < count; ++i) {
+    ElfW(Sym)& symbol = symbols[i];
+    const char* name = module.names + symbol.st_name;
+    if (symbol.st_shndx == SHN_UNDEF || ELF64_ST_TYPE(symbol.st_info) != STT_FUNC ||
+        std::strncmp(name, prefix.data(), prefix.size()) != 0)
+      continue;
+    // Relative to where the module is loaded; the sum wraps around.
+    if (void* wanted = address_of(name, with); wanted != nullptr)
+      __atomic_store_n(&symbol.st_value,
+                       reinterpret_cast<ElfW(Addr)>(wanted) - module.info.dlpi_addr,
+                       __ATOMIC_RELEASE);
   }
 }
 

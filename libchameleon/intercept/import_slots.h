@@ -2,8 +2,9 @@
 #pragma once
 
 /// Which functions the libraries of this process import, and where each looks for them: the slots
-/// of its tables that the loader fills. For the two cases in which calls have to go elsewhere than
-/// the loader thinks: mpi_f08 (fortran_binding.h) and programs of another MPI (other_mpi.h).
+/// of its tables that the loader fills; and which it exports. For the cases in which calls have to
+/// go elsewhere than the loader thinks: mpi_f08 (fortran_binding.h), programs of another MPI
+/// (other_mpi.h), and lookups in the MPI library itself (exported_names.h).
 
 #include <link.h>
 
@@ -23,6 +24,7 @@ struct LoadedModule {
   const char* names = nullptr;
   const ElfW(Rela) * tables[2] = {nullptr, nullptr};  ///< of functions; of data
   std::size_t counts[2] = {0, 0};
+  const std::uint32_t* hash = nullptr;  ///< DT_GNU_HASH
 
   bool needs(std::string_view prefix) const {
     for (const std::string_view one : needed)
@@ -38,6 +40,11 @@ std::vector<LoadedModule> loaded_modules();
 /// `address_of(name)` gives, unless that is null. Reading and writing are single steps, so that
 /// other threads may call meanwhile.
 void redirect_imports(const LoadedModule& module, std::string_view prefix,
+                      void* (*address_of)(const char* name, const void* with), const void* with);
+
+/// The same for functions that the module exports: whoever looks up a name in it from now on finds
+/// that address. The code stays as it is, and so does what was looked up before.
+void redirect_exports(const LoadedModule& module, std::string_view prefix,
                       void* (*address_of)(const char* name, const void* with), const void* with);
 
 }  // namespace chameleon::intercept

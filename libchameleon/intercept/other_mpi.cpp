@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/standard_error.h"
+#include "intercept/exported_names.h"
 #include "intercept/fortran_binding.h"
 #include "intercept/import_slots.h"
 #include "intercept/unwinder_imports.h"
@@ -194,7 +195,9 @@ constinit bool g_is_asked = false;
   guarded([&] {
     aside([&] {
       give_back(arguments, environment);
-      if (g_other == nullptr) redirect_fortran_binding();
+      if (g_other != nullptr) return;
+      redirect_fortran_binding();
+      lead_names_here(own_mpi(loaded_modules()));
     });
   });
 }

@@ -225,13 +225,15 @@ def loaded_later(harm):
     expect(outcome.status == 5, "a plug-in linked with the tracer", outcome)
     expect(harm.events(folder) == PLUGIN_EVENTS, "linked plug-in: events are missing")
 
-    # Looked up in the library itself there is nothing to stand before; the program runs.
-    folder, traced = harm.both("direct", [loader, "direct", harm.mpi], raw=False)
-    expect(traced.status == 0 and not (folder / "x.cham").exists(), "direct", traced)
-    outcome = harm.tools.run([harm.tools.command, "run", "-n", 1, "--mpi", harm.tools.mpi,
-                              "--launcher", harm.tools.launcher(), "--", loader, "direct",
-                              harm.mpi], cwd=folder, CHAMELEON_LIBRARY=harm.tools.first_library)
-    expect(outcome.status == 0 and b"no trace appeared" in outcome.stderr, "direct: run", outcome)
+    # Nothing comes before what is looked up in the MPI library itself, or by a plug-in that looks
+    # there first: its names lead to the tracer. ASan refuses to load such a plug-in.
+    ways = [("direct", harm.mpi, 0, 2 * RANKS), ("direct-deep", harm.mpi, 0, 2 * RANKS),
+            ("plugin-deep", plugin, 5, PLUGIN_EVENTS)]
+    for way, file, status, events in ways[:1] if harm.tools.sanitizer else ways:
+        folder, traced = harm.both(way, [loader, way, file])
+        expect(traced.status == status, way, traced)
+        expect((folder / "x.cham").exists() and harm.events(folder) == events,
+               f"{way}: events are missing", traced)
 
 
 @test
