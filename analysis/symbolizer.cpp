@@ -13,10 +13,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <span>
 
 #include "base/foreign_file.h"
 #include "base/plain_text.h"
+#include "base/rust_names.h"
 
 namespace chameleon::analysis {
 namespace {
@@ -63,6 +65,7 @@ int separate_debug_file(Dwfl_Module* module, void**, const char*, Dwarf_Addr, co
 }
 
 std::string demangled(const char* name) {
+  if (std::optional<std::string> rust = rust_name(name)) return *std::move(rust);
   int status = 0;
   char* text = abi::__cxa_demangle(name, nullptr, nullptr, &status);
   std::string result = status == 0 && text != nullptr ? text : name;

@@ -19,7 +19,8 @@ std::string hexadecimal(std::uint64_t value) {
 
 /// Names that only Python makes.
 bool is_interpreted(const std::string& function) {
-  return function.starts_with('<') || function.find(".<") != std::string::npos;
+  const bool of_a_type = function.starts_with('<') && function.find("::") != std::string::npos;
+  return !of_a_type && (function.starts_with('<') || function.find(".<") != std::string::npos);
 }
 
 }  // namespace
@@ -186,6 +187,23 @@ std::vector<std::string> CallSites::frames(std::uint64_t path) {
   return lines;
 }
 
+namespace {
+
+/// Rust's `<a::S<4> as a::Work<&str>>::work` as `a::S<4>::work`.
+std::string without_trait(const std::string& name) {
+  int depth = 0;
+  std::size_t type = 0, end = 0;
+  for (; end < name.size(); ++end) {
+    if (name[end] == '<') ++depth;
+    if (depth == 1 && type == 0 && name.compare(end, 4, " as ") == 0) type = end;
+    if (name[end] == '>' && name[end - 1] != '-' && --depth == 0) break;
+  }
+  if (end >= name.size()) return name.substr(1);
+  return name.substr(1, (type == 0 ? end : type) - 1) + name.substr(end + 1);
+}
+
+}  // namespace
+
 std::string short_function(const std::string& function) {
   if (is_interpreted(function)) return analysis::source_function(function);
   constexpr std::string_view kAnonymous = "(anonymous namespace)::";
@@ -193,11 +211,16 @@ std::string short_function(const std::string& function) {
   for (auto at = name.find(kAnonymous); at != std::string::npos; at = name.find(kAnonymous))
     name.erase(at, kAnonymous.size());
   if (name.find("operator") != std::string::npos) return name;  // its <, ( and space are its name
+  while (name.starts_with('<')) name = without_trait(name);
   std::string kept;
   int depth = 0;
+  char before = '\0';
   for (const char letter : name) {
     if (letter == '(' && depth == 0) break;
-    if (letter == '<') ++depth;
+    const bool arrow = letter == '>' && before == '-';  // fn() -> T
+    before = letter;
+    if (arrow && depth > 0) continue;
+    if (letter == '<' && depth++ == 0 && kept.ends_with("::")) kept.erase(kept.size() - 2);
     if (depth == 0) kept += letter;
     if (letter == '>' && depth > 0) --depth;
   }

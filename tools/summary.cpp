@@ -78,6 +78,32 @@ std::vector<SpentShare> shares_of(const analysis::Load& load) {
   return shares;
 }
 
+/// Calls at one place that differ in who called the function around it: each gets the first of its
+/// outer frames that is not the same in all.
+void tell_apart(std::vector<CostlyPlace>& places, const std::vector<std::uint64_t>& paths,
+                CallSites& sites) {
+  std::map<std::string, std::vector<std::size_t>> alike;
+  for (std::size_t i = 0; i < places.size(); ++i)
+    alike[places[i].call + " " + places[i].site].push_back(i);
+  for (const auto& [text, group] : alike) {
+    if (group.size() < 2) continue;
+    std::vector<std::vector<std::string>> frames;
+    for (const std::size_t i : group) frames.push_back(sites.frames(paths[i]));
+    for (std::size_t one = 0; one < group.size(); ++one) {
+      // The frame in which it differs first from the one that it is most like.
+      std::size_t common = 0;
+      for (std::size_t other = 0; other < group.size(); ++other)
+        if (other != one) {
+          const auto [mine, theirs] = std::mismatch(frames[one].begin(), frames[one].end(),
+                                                    frames[other].begin(), frames[other].end());
+          common = std::max(common, static_cast<std::size_t>(mine - frames[one].begin()));
+        }
+      if (common < frames[one].size())
+        places[group[one]].site += ", called at " + frames[one][common];
+    }
+  }
+}
+
 std::vector<CostlyPlace> costly_places(const Trace& trace, const analysis::Load& load,
                                        CallSites& sites) {
   std::vector<const analysis::PlaceLoad*> order;
@@ -88,9 +114,13 @@ std::vector<CostlyPlace> costly_places(const Trace& trace, const analysis::Load&
   });
   if (order.size() > kPlaces) order.resize(kPlaces);
   std::vector<CostlyPlace> places;
-  for (const auto* place : order)
+  std::vector<std::uint64_t> paths;
+  for (const auto* place : order) {
     places.push_back({call_name(trace, place->call), sites.site(place->path), place->in_call.sum_ns,
                       place->in_call.most_ns, place->in_call.slowest});
+    paths.push_back(place->path);
+  }
+  tell_apart(places, paths, sites);
   return places;
 }
 

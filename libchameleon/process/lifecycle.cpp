@@ -490,9 +490,7 @@ void finish_here(Tracer* tracer) {
   if (tracer == nullptr || !tracer->recorder().close()) return;
   g_tracer.store(nullptr);
   g_stopped.store(nullptr);
-  aside([&] {
-    guarded([&] { tracer->leave_partial("exit() without MPI_Finalize", true); });
-  });
+  aside([&] { guarded([&] { tracer->leave_partial("exit() without MPI_Finalize", true); }); });
   g_end_at = wait_for_others(*tracer);
 }
 

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <utility>
 
+#include "base/rust_names.h"
 #include "callpath/engine.h"
 #include "mpi/call_table.h"
 
@@ -42,6 +44,10 @@ bool names_function(const std::vector<std::string>& globs, const std::string& sy
     });
   };
   if (is(symbol) || is(symbol.substr(0, symbol.find_first_of(".@")))) return true;
+  if (const std::optional<std::string> rust = rust_name(symbol)) {
+    const std::string name = rust->substr(0, rust->rfind("::<"));
+    return is(*rust) || is(name) || is(without_scope(name));
+  }
   if (symbol.compare(0, 2, "_Z") != 0) return false;
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(

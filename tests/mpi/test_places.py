@@ -58,6 +58,17 @@ def reported(tools, trace):
     expect(any(site.endswith("sum() through wait_all()") for site in sites), f"places: {sites}")
 
 
+def summarized(tools, trace):
+    """Calls of one function with two callers: two lines, which name the callers."""
+    outcome = tools.chameleon("summary", "--json", trace)
+    expect(outcome.status == 0, "summary fails", outcome)
+    places = [f"{place['call']} {place['site']}" for place in json.loads(outcome.stdout)["places"]]
+    expect(len(set(places)) == len(places), f"equal lines: {places}", outcome)
+    callers = [place for place in places if " exchange()" in place and ", called at " in place]
+    expect(len(callers) >= 2 and all("upper()" in place or "lower()" in place
+                                     for place in callers), f"callers: {places}", outcome)
+
+
 def main():
     arguments = harness.parser(__doc__)
     arguments.add_argument("--program", required=True)
@@ -69,6 +80,7 @@ def main():
         expect(outcome.status == 0, "the program fails", outcome)
         printed(tools, trace)
         reported(tools, trace)
+        summarized(tools, trace)
 
     harness.main("places", options, body)
 

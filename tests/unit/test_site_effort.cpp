@@ -94,6 +94,8 @@ TEST_CASE("functions on a call path have the names that the linker knows") {
   CHECK(names_function({"solve"}, found.front()));
   CHECK_FALSE(names_function({"exchange", "site_effort_test"}, found.front()));
   CHECK(found.back() == "main");
+  CHECK(names_function({"solve"}, "_ZN4heat5solve17h0123456789abcdefE"));
+  CHECK(names_function({"heat::solve"}, "_RINvCs1234_4heat5solvedE"));
   CHECK(names.of(kAnonymousFrame, own_file()).empty());
   CHECK(names.of({frames.front().module, UINT64_MAX}, own_file()).empty());
   CHECK(Engine::frames(~paths.solve).empty());
