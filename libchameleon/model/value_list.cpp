@@ -12,7 +12,7 @@ namespace {
 using value_terms::GroupKind;
 using value_terms::wrap;
 
-constexpr std::size_t kShort = 2048;  ///< such a list is a sequence
+constexpr std::size_t kShortList = 2048;  ///< such a list is a sequence
 constexpr std::size_t kLook = 1024;  ///< values after which terms are counted; twice, four times …
 constexpr std::size_t kRegular = 4;  ///< values for a term, at least
 /// In a run, which takes three bytes at least.
@@ -126,7 +126,7 @@ class ListReader {
 
 void encode_list(ByteWriter& writer, std::span<const std::int64_t> values, std::uint64_t& left) {
   ValueSequence sequence;
-  std::size_t look = values.size() <= kShort ? SIZE_MAX : kLook;
+  std::size_t look = values.size() <= kShortList ? SIZE_MAX : kLook;
   for (const std::int64_t value : values) {
     sequence.append(value);
     if (sequence.size() != look) continue;
