@@ -18,7 +18,6 @@
 #include "process/tracer.h"
 #include "record/aside.h"
 #include "record/call_record.h"
-#include "record/raised_errors.h"
 #include "record/raw.h"
 #include "record/raw_file.h"
 
@@ -150,12 +149,6 @@ template <CallId C, class... P>
   RawLine<C, P...>().after(event.args(), event.comm(), code, stream.raw, recorder.next_raw_line());
 }
 
-/// Calls an error handler because the program asks for it: that is no error of the call.
-template <CallId C>
-constexpr bool kCallsHandler =
-    C == CallId::kCommCallErrhandler || C == CallId::kWinCallErrhandler ||
-    C == CallId::kFileCallErrhandler || C == CallId::kSessionCallErrhandler;
-
 /// Of a call with a key nothing is looked at beforehand, and nothing else where the event is one of
 /// those expected: that is done where the call was made, without floating point.
 template <CallId C, class... P>
@@ -168,7 +161,7 @@ template <CallId C, class... P>
   event.own_status(own);
   const std::uint64_t entry = recorder.times().clock().now();
   const int returned = std::apply(pmpi, event.args());
-  const int code = kCallsHandler<C> ? returned : raised.outcome(returned);
+  const int code = record::CallTraits<C>::kCallsHandler ? returned : raised.outcome(returned);
   const std::uint64_t after = recorder.times().clock().now();
   const auto record_it = [&](auto path_of) __attribute__((always_inline)) {
     try {
@@ -245,7 +238,7 @@ template <CallId C, class... P>
   int returned = MPI_SUCCESS;
   if constexpr (!ends && !begun) returned = std::apply(pmpi, event.args());
   if (!prepared) return returned;
-  const int code = kCallsHandler<C> ? returned : raised.outcome(returned);
+  const int code = record::CallTraits<C>::kCallsHandler ? returned : raised.outcome(returned);
   const std::uint64_t after = recorder.times().clock().now();
   const auto record_it = [&]() __attribute__((noinline)) {
     try {
@@ -470,7 +463,6 @@ template <CallId C, auto kPmpi, class... A>
 }
 
 }  // namespace
-
 }  // namespace chameleon::intercept
 
 using chameleon::intercept::traced;

@@ -18,6 +18,10 @@ struct CallTraits {
   static constexpr bool kCompletes = has(kCall, Attribute::kCompletes);
   static constexpr bool kPosts = has(kCall, Attribute::kNonblocking | Attribute::kPersistent);
   static constexpr bool kFrees = has(kCall, Attribute::kFrees);
+  /// Calls an error handler because the program asks for it: that is no error of the call.
+  static constexpr bool kCallsHandler =
+      C == CallId::kCommCallErrhandler || C == CallId::kWinCallErrhandler ||
+      C == CallId::kFileCallErrhandler || C == CallId::kSessionCallErrhandler;
   /// Moves data of a file: its status tells the bytes.
   static constexpr bool kTransfers = transfers_file_data(kCall);
   /// Positions of arguments; -1: none.
