@@ -20,7 +20,7 @@ function(chameleon_runtime)
   set(online online/clock_fit.cpp online/governor.cpp online/rank.cpp online/root_trace.cpp world/mpi_world.cpp)
   set(process
     process/energy_meter.cpp process/fault.cpp process/found_markers.cpp process/instruction_counter.cpp
-    process/lifecycle.cpp process/rank_budget.cpp process/rank_energy.cpp process/rank_pieces.cpp process/rank_report.cpp
+    process/lifecycle.cpp process/rank_budget.cpp process/rank_energy.cpp process/rank_pieces.cpp process/rank_report.cpp process/say.cpp
     process/settings.cpp process/termination.cpp process/trace_file.cpp process/rank_markers.cpp process/traced_rank.cpp
     process/tracer.cpp
     base/memory.cpp)

@@ -35,9 +35,9 @@ enum class Action : std::uint8_t {
   kTake,                ///< the phase's clusters hold again, but every rank keeps its intervals, as
                         ///< it did in AT, until a flush is due
   kTakeAndFlush,        ///< as kTake, then flush the history
-  kSwitch,              ///< as kJoin, if the current clusters serve this phase too. Else they and
-                        ///< the phase's become joint ones, before which `partial` is flushed if it
-                        ///< represents others. Too many: every rank keeps until a flush is due
+  kSwitch,              ///< as kJoin, if the current clusters serve this phase too. Otherwise they
+                        ///< and the phase's become joint ones, before which `partial` is flushed if
+                        ///< it represents others. Too many: every rank keeps until a flush is due
   kSwitchAndFlush,      ///< as kSwitch, then flush under the phase's clusters
   kStandAlone,          ///< as kJoin, but ranks that stray, and the ranks of leads that do, keep
                         ///< `open`. If they dropped intervals, `partial` is flushed first

@@ -2,7 +2,7 @@
 #pragma once
 
 /// One clustering for several phases: ranks are together where they are together in each of them,
-/// so one election serves all, and a lead traces for its ranks in whatever order the phases come.
+/// so one election serves all, and a lead traces for its ranks regardless of the order of phases.
 /// All ranks have both clusterings and find the same, without a message.
 
 #include <cstddef>

@@ -310,6 +310,7 @@ class Online {
 
 }  // namespace chameleon::online
 
+#include "online/online_clusters.h"
 #include "online/online_end.h"
 #include "online/online_marker.h"
 #include "online/online_vote.h"

@@ -295,6 +295,15 @@ struct JobIn {
 };
 using Job = JobIn<VirtualWorld>;
 
+/// Of a rank of a complete trace: what is not exact is declared.
+inline bool same_or_declared(const Trace& trace, int rank, const Stream& whole) {
+  RankList declared;
+  for (const Node& node : trace.nodes)
+    for (const Inexact& one : node.inexact) declared.merge(one.ranks);
+  for (const Declaration& one : trace.declarations) declared.merge(one.ranks);
+  return declared.contains(static_cast<std::uint32_t>(rank)) || same(expand(trace, rank), whole);
+}
+
 }  // namespace chameleon::testing
 
 // Compiled once, in scripted_job.cpp: every test of jobs uses all of it.
