@@ -432,17 +432,22 @@ void finish_here(Tracer* tracer) {
     delete tracer;  // else a thread may be asking whether it records
 }
 
-/// The program ends without MPI_Finalize, by exit() or from main: behind its atexit functions and
-/// destructors, which may call MPI_Finalize. Nothing is left where exit() was called from inside
-/// the tracer, as a handler of a signal may.
-[[gnu::destructor]] void leave_on_exit() {
-  if (kSimulated || g_process != ::getpid() || g_tool_gate.is_busy()) return;
+/// The program ends without MPI_Finalize, by exit() or from main. Nothing is left where exit() was
+/// called from inside the tracer, as a handler of a signal may.
+void leave_on_exit(int, void*) {
+  if (g_process != ::getpid() || g_tool_gate.is_busy()) return;
   Tracer* const tracer = present_tracer();
   if (tracer == nullptr || !tracer->recorder().close()) return;
   g_tracer.store(nullptr);
   g_stopped.store(nullptr);
   aside([&] { guarded([&] { tracer->leave_partial("exit() without MPI_Finalize", true); }); });
   g_end_at = wait_for_others(*tracer);
+}
+
+/// MPI may still be finalized, in a destructor of a library that comes after this one. What is
+/// registered while destructors run is called behind all of them.
+[[gnu::destructor]] void before_exit() {
+  if (!kSimulated && present_tracer() != nullptr) ::on_exit(leave_on_exit, nullptr);
 }
 
 void abandon_here(Tracer* tracer) {
