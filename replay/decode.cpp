@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // From recorded values to arguments, by kind.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
+#include <string>
 #include <string_view>
 
+#include "base/foreign_lines.h"
 #include "mpi/constants.h"
 #include "mpi/handles.h"
 #include "replay/interpreter.h"
@@ -17,6 +21,9 @@ constexpr std::int64_t kMostElements = std::int64_t{1} << 28;
 constexpr std::int64_t kMostSpan = std::int64_t{1} << 30;
 /// More bytes than any memory has, and few enough to add some up.
 constexpr std::int64_t kMostSize = std::int64_t{1} << 60;
+/// Microseconds: a launcher that sees the job end may lose what ranks have just said.
+constexpr useconds_t kTimeToTell = 300'000;
+
 /// Of the process, where the trace is refused.
 constexpr int kRefusedStatus = 4;
 
@@ -29,13 +36,10 @@ constexpr std::uint64_t kMostText = 8192;
 /// What the host can give without harm to anyone; the most there can be if that is not known.
 std::uint64_t available_memory() {
   std::uint64_t kibibytes = UINT64_MAX >> 10;
-  std::FILE* const file = std::fopen("/proc/meminfo", "r");
-  if (file == nullptr) return kibibytes << 10;
-  char line[128];
+  ForeignLines lines("/proc/meminfo");
   unsigned long long found = 0;
-  while (std::fgets(line, sizeof line, file) != nullptr)
-    if (std::sscanf(line, "MemAvailable: %llu kB", &found) == 1) kibibytes = found;
-  std::fclose(file);
+  for (std::string line; std::getline(lines, line);)
+    if (std::sscanf(line.c_str(), "MemAvailable: %llu kB", &found) == 1) kibibytes = found;
   return kibibytes << 10;
 }
 
@@ -62,6 +66,7 @@ void Interpreter::refuse_memory(std::uint64_t more) {
                "ranks of this host takes %.1f GiB, and %.1f GiB are available\n",
                here_.rank(), static_cast<unsigned long long>(number_), plan_->info->name, each,
                neighbours_, each * neighbours_, static_cast<double>(available) / kGibibyte);
+  ::usleep(kTimeToTell);
   PMPI_Abort(MPI_COMM_WORLD, kRefusedStatus);
 }
 

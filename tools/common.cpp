@@ -74,6 +74,8 @@ void set_limits(std::uint64_t most_memory, bool takes_all) {
   g_takes_all = takes_all;
 }
 
+std::uint64_t asked_memory() { return g_most_memory; }
+
 std::uint64_t most_memory() { return g_most_memory == 0 ? default_read_limit() : g_most_memory; }
 bool takes_all() { return g_takes_all; }
 

@@ -73,6 +73,8 @@ int fail(std::string_view verb, const Error& error);
 /// and whether to start what takes long all the same.
 void set_limits(std::uint64_t most_memory, bool takes_all);
 std::uint64_t most_memory();
+/// 0 if the user did not say.
+std::uint64_t asked_memory();
 bool takes_all();
 
 /// Prints that memory ended, and in which file.

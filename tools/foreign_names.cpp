@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tools/foreign_names.h"
 
+#include <algorithm>
 #include <type_traits>
+#include <utility>
 
 #include "base/plain_text.h"
 
@@ -25,10 +27,19 @@ void make_fact_printable(T& fact) {
 }  // namespace
 
 void make_names_printable(Trace& trace) {
+  std::string rules = std::move(trace.rules);  // text of several lines
 #define CHAMELEON_RUN_FACT(type, name, unit, join, since, meaning) make_fact_printable(trace.name);
 #define CHAMELEON_ONLINE_FACT(type, name, unit, join, since, meaning) \
   make_fact_printable(trace.online.name);
 #include "chameleon/facts.inc"
+  trace.rules.clear();
+  for (std::size_t at = 0; at < rules.size();) {
+    const std::size_t end = std::min(rules.find('\n', at), rules.size());
+    std::string line = rules.substr(at, end - at);
+    make_printable(line);
+    trace.rules += line + (end < rules.size() ? "\n" : "");
+    at = end + 1;
+  }
   for (auto& entry : trace.facts) {
     RankFacts& facts = entry.second;
 #define CHAMELEON_RANK_FACT(type, name, unit, join, since, meaning) make_fact_printable(facts.name);

@@ -94,7 +94,8 @@ int run_command(int argc, char** argv) {
   chameleon::tools::add_whatif_command(app, status);
   chameleon::tools::add_patterns_command(app, status);
 
-  for (CLI::App* verb : app.get_subcommands({})) verb->fallthrough();
+  // What `run` does not know it explains itself, and after it comes a program's command line.
+  for (CLI::App* verb : app.get_subcommands({})) verb->fallthrough(verb->get_name() != "run");
 
   // The parser would only say that a verb is missing.
   if (!arguments.empty() && !arguments.front().empty() && arguments.front().front() != '-' &&

@@ -76,7 +76,8 @@ int replay(const Options& options) {
                                       std::string("--time-scale=") + scale};
   if (!options.scratch.empty())
     program.push_back("--scratch=" + std::filesystem::absolute(options.scratch).string());
-  program.push_back("--memory=" + std::to_string(most_memory()));
+  if (const std::uint64_t asked = asked_memory(); asked != 0)
+    program.push_back("--memory=" + std::to_string(asked));
   if (options.json) program.emplace_back("--json");
   if (options.best_effort) program.emplace_back("--best-effort");
   if (options.no_check) program.emplace_back("--no-check");

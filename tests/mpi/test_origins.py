@@ -144,13 +144,13 @@ def ends_by_exit(tools, program):
         info = tools.chameleon("info", trace)
         expect(b"exit() without MPI_Finalize" in info.stdout, "info does not say exit()", info,
                outcome)
-        joined = tools.chameleon("recover", trace, "--json")
+        recovered = trace.with_name("t.recovered.cham")
+        joined = tools.chameleon("recover", trace, "--json", "-o", recovered)
         expect(joined.status == 0, "recover fails", joined, outcome)
         report = json.loads(joined.stdout)
         expect(report["missing"] == "" or not report["missing"], "ranks are missing", joined)
         expect(all("exit() without MPI_Finalize" in said for said in report["ended"]),
                "recover does not say exit()", joined)
-        recovered = trace.with_name("t.recovered.cham")
         tools.verify(recovered, raw)
         kept = calls(tools, recovered)
         expect(kept["Sendrecv"] == 20 * ranks, f"calls are lost: {kept}")

@@ -75,26 +75,24 @@ def one_trace(tools, ranks, name, trace, raw):
     expect(all(int(rank) < ranks for row in stats["rows"]
                for rank in re.findall(r"\d+", row["ranks"])), f"{what}: stats: {stats['rows']}")
     # Threads come with other numbers in other rounds: then they share tags and communicators.
+    # That part is left out and said, and all else is consistent. Where it decides whether the rest
+    # goes on, one line says that nobody knows.
     checked = tools.chameleon("check", trace)
     shared = shares_tags(raw)
-    doubted = is_doubted(checked)
-    expect(checked.status == (4 if shared or doubted else 0),
-           f"{what}: check, shared tags: {shared}", checked)
-    expect(not shared or doubted or b" threads " in checked.stderr, f"{what}: check", checked)
-    expect(checked.stderr.count(b"\n") == (1 if shared or doubted else 0),
-           f"{what}: check is not refused in one line", checked)
+    if checked.status == 4:
+        expect(b"cannot determine whether" in checked.stderr
+               and checked.stderr.count(b"\n") == 1, f"{what}: check", checked)
+    else:
+        expect(checked.status == 0 and not checked.stderr
+               and b"the trace is consistent: " in checked.stdout, f"{what}: check", checked)
+        expect(not shared or b"that threads of a rank share" in checked.stdout,
+               f"{what}: check, shared tags: {shared}", checked)
     refused = tools.chameleon("replay", trace)
     expect(refused.status == 4 and refused.stderr.count(b"\n") == 1 and
            b"threads" in refused.stderr, f"{what}: replay is not refused in one line", refused)
     # Which message is which, and the order of collectives, is not told where threads share.
     if ranks == 2 and name in ("exact", "small") and not shared and not doubted:
         thread_tools.check_tools(tools, ranks, trace, raw, what, 200)
-
-
-def is_doubted(checked):
-    """Whether `check` does not know which of several sends a thread completed: MPICH gives all that
-    are complete one handle."""
-    return b" completes a send that thread " in checked.stderr
 
 
 def shares_tags(raw):
@@ -125,14 +123,13 @@ def steady(tools, options, ranks):
         tools.verify(trace, raw)
         checked = tools.chameleon("check", trace, "--json")
         if mode == "eager":
-            expect(checked.status == (4 if is_doubted(checked) else 0), what, checked)
+            expect(checked.status == 0, what, checked)
             continue
         if ranks == 2 and mode == "plain":
             thread_tools.check_tools(tools, ranks, trace, raw, what, 100)
         if mode == "share":
-            expect(checked.status == 4 and checked.stderr.count(b"\n") == 1 and
-                   b"both send to world rank" in checked.stderr and b"tag 7" in checked.stderr,
-                   what, checked)
+            report = json.loads(checked.stdout)
+            expect(checked.status == 0 and report["shared_by_threads"]["count"] > 0, what, checked)
             continue
         report = json.loads(checked.stdout)
         expect(checked.status == (1 if mode == "leave" else 0) and not checked.stderr, what,

@@ -137,7 +137,7 @@ def check_lines(tools, options, folder):
     expect("Domain.exchange()" in text, f"critical: {text[:2000]}")
 
     report = folder / "t.html"
-    said(tools, "report", trace, "-o", report)
+    said(tools, "report", trace, "-o", report, "--source", HERE)
     html = report.read_text()
     expect(place in html and "sendrecv(self.cells[-1], right, left)" in html,
            "the report shows no line of the source")

@@ -123,6 +123,8 @@ class PrintText:
                 count = ""
             if self.silent(event, i, field):
                 continue
+            if field.stored == 0 and event[field.name] == NOT_RECORDED and not status_part(field):
+                continue  # it does not count in this call
             text, scalar = self.value(event, i, field), field.stored != 2
             if not text:
                 continue

@@ -48,10 +48,19 @@ class Raw:
                 self.special[int(words[3])] = RAW_SPECIAL[words[2]]
             elif not line.startswith("#") and "MPI_" + words[0] not in local:
                 values = dict(w.split("=", 1) for w in words[1:])
-                # An unsuccessful poll is no event.
+                # An unsuccessful poll is no event, nor is a test of nothing.
                 told = values.get(POLLS.get(words[0]))
-                if told != "0" or values["return"] != "0":
+                ended = told != "0" and not self.tests_nothing(words[0], values)
+                if values["return"] != "0" or ended:
                     self.calls.append((words[0], values))
+
+    def tests_nothing(self, name, values):
+        """Whether a test was of null requests."""
+        if name == "Test":
+            return self.names.get(("request", int(values["request"]))) == "MPI_REQUEST_NULL"
+        place = {"Testany": "indx", "Testsome": "outcount"}.get(name)
+        return place is not None and values[place].lstrip("-").isdigit() and (
+            self.special.get(int(values[place])) == SpecialRank.UNDEFINED)
 
 
 def elements(text):

@@ -16,8 +16,7 @@ OPENS = re.compile(r"\b[io]?fstream\s+\w|\bO_(?:RDONLY|WRONLY|RDWR|CREAT)\b|\b(?
 # Files whose names nobody else chooses, and files for the ranks of a replay in a folder of its own.
 ALLOWED = {
     "tools/live/live_trace.cpp": "of /proc",
-    "tools/program_file.cpp": "/etc/ld.so.conf",
-    "tools/python_program.cpp": "/dev/null",
+    "tools/command_output.cpp": "/dev/null",
     "replay/coverage.cpp": "a program of the build",
     "replay/files.cpp": "in the scratch folder",
     "libchameleon/format/trace_writer.cpp": "the folder of the trace",

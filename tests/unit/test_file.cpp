@@ -407,12 +407,14 @@ TEST_CASE("pieces are read again, and become deltas", "[file]") {
 
 namespace {
 
-/// What a file without a name takes of the disk: bytes, and up to its end.
+/// What a file without a name in the folder of `path` takes of the disk: bytes, and up to its end.
 std::pair<std::uint64_t, std::uint64_t> room_of(const std::string& path) {
+  const std::string folder = path.substr(0, path.rfind('/') + 1);
   for (const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) {
     std::error_code gone;
     struct stat file {};
-    if (std::filesystem::read_symlink(one, gone).string() == path + " (deleted)" &&
+    const std::string link = std::filesystem::read_symlink(one, gone).string();
+    if (link.starts_with(folder) && link.ends_with(" (deleted)") &&
         ::stat(one.path().c_str(), &file) == 0)
       return {512 * static_cast<std::uint64_t>(file.st_blocks),
               static_cast<std::uint64_t>(file.st_size)};
