@@ -149,55 +149,77 @@ template <CallId C, class... P>
   RawLine<C, P...>().after(event.args(), event.comm(), code, stream.raw, recorder.next_raw_line());
 }
 
+/// When a call with a key began and returned, and what came of it.
+struct Returned {
+  std::uint64_t entry = 0, after = 0;
+  int code = MPI_SUCCESS;
+};
+
 /// Of a call with a key nothing is looked at beforehand, and nothing else where the event is one of
 /// those expected: that is done where the call was made, without floating point.
+template <CallId C, class PathOf, class... P>
+[[gnu::always_inline]] inline void record_returned(Recorder& recorder, CallRecord<C, P...>& event,
+                                                   Returned call, PathOf path_of) {
+  try {
+    const auto held = recorder.enter();
+    Stream& stream = recorder.streams().present();
+    const bool records = recorder.records(C);
+    const std::uint64_t path = records ? path_of() : 0;
+    if (records && stream.raw != nullptr) [[unlikely]]
+      std::apply([&](P... q) { write_raw<C, P...>(recorder, stream, path, call.code, q...); },
+                 event.args());
+    const std::uint64_t compute = stream.computed_until(call.entry);
+    const std::uint64_t time = time_between(call.entry, call.after);
+    if (records && stream.raw != nullptr) [[unlikely]]
+      write_raw_times(recorder.times(), stream, path, compute, time);
+    event.make(call.code);
+    if (!records || call.code != MPI_SUCCESS ||
+        !recorder.append_again(stream, C, path, compute, time, event)) [[unlikely]]
+      std::apply(
+          [&](P... q) {
+            append_anew<C, P...>(recorder, stream, path, compute, time, call.code, event.made(),
+                                 q...);
+          },
+          event.args());
+    if constexpr (has(*find_call(C), Attribute::kCollective)) stream.collective_ticks += time;
+    recorder.times().leave(stream, C, call.entry, call.entry, call.after);
+  } catch (...) {
+    fault_caught();
+  }
+}
+
+/// The same aside. All is passed by value: nothing that its caller has gets an address by this.
+template <CallId C, class... P>
+[[gnu::noinline]] void record_returned_aside(Recorder& recorder, void* site, Returned call,
+                                             P... p) {
+  const Registers here = present_registers();
+  aside([&] {
+    CallRecord<C, P...> event(recorder.objects(), p...);
+    record_returned(recorder, event, call, [&] { return recorder.path(site, &here); });
+  });
+}
+
 template <CallId C, class... P>
 [[gnu::always_inline]] inline int record_keyed(Recorder& recorder, bool room, void* site,
                                                int (*pmpi)(P...), P... p) {
   const DepthGuard guard;
-  const RaisedErrors raised;
+  forget_raised_error();
   MPI_Status own;
   CallRecord<C, P...> event(recorder.objects(), p...);
   event.own_status(own);
-  const std::uint64_t entry = recorder.times().clock().now();
-  const int returned = std::apply(pmpi, event.args());
-  const int code = record::CallTraits<C>::kCallsHandler ? returned : raised.outcome(returned);
-  const std::uint64_t after = recorder.times().clock().now();
-  const auto record_it = [&](auto path_of) __attribute__((always_inline)) {
-    try {
-      const auto held = recorder.enter();
-      Stream& stream = recorder.streams().present();
-      const bool records = recorder.records(C);
-      const std::uint64_t path = records ? path_of() : 0;
-      if (records && stream.raw != nullptr) [[unlikely]]
-        std::apply([&](P... q) { write_raw<C, P...>(recorder, stream, path, code, q...); },
-                   event.args());
-      const std::uint64_t compute = stream.computed_until(entry), time = time_between(entry, after);
-      if (records && stream.raw != nullptr) [[unlikely]]
-        write_raw_times(recorder.times(), stream, path, compute, time);
-      event.make(code);
-      if (!records || code != MPI_SUCCESS ||
-          !recorder.append_again(stream, C, path, compute, time, event)) [[unlikely]]
-        std::apply(
-            [&](P... q) {
-              append_anew<C, P...>(recorder, stream, path, compute, time, code, event.made(), q...);
-            },
-            event.args());
-      if constexpr (has(*find_call(C), Attribute::kCollective)) stream.collective_ticks += time;
-      recorder.times().leave(stream, C, entry, entry, after);
-    } catch (...) {
-      fault_caught();
-    }
-  };
-  if (room) [[likely]] {
-    record_it([&] { return recorder.path(site); });
-  } else {
-    const Registers here = present_registers();
-    aside([&] { record_it([&] { return recorder.path(site, &here); }); });
-  }
+  Returned call;
+  call.entry = recorder.times().clock().now();
+  const int code = std::apply(pmpi, event.args());
+  call.code = record::CallTraits<C>::kCallsHandler ? code : outcome(code);
+  call.after = recorder.times().clock().now();
+  if (room) [[likely]]
+    record_returned(recorder, event, call, [&] { return recorder.path(site); });
+  else
+    std::apply([&](P... q) { record_returned_aside<C, P...>(recorder, site, call, q...); },
+               event.args());
   if constexpr (kSeenByAll<C>)
-    std::apply([&](P... q) { see<C, P...>(site, code, q...); }, event.args());
-  return returned;
+    std::apply([&](P... q) { see<C, P...>(site, call.code, q...); }, event.args());
+  return code;
 }
 
 template <CallId C, class... P>
@@ -205,7 +227,7 @@ template <CallId C, class... P>
                                          int (*pmpi)(P...), P... p) {
   const DepthGuard guard;
   const Registers here = present_registers();
-  const RaisedErrors raised;
+  forget_raised_error();
   constexpr const CallInfo& call = *find_call(C);
   CallRecord<C, P...> event(recorder.objects(), p...);
   const bool early = event.kEarly || recorder.writes_raw();
@@ -238,7 +260,7 @@ template <CallId C, class... P>
   int returned = MPI_SUCCESS;
   if constexpr (!ends && !begun) returned = std::apply(pmpi, event.args());
   if (!prepared) return returned;
-  const int code = record::CallTraits<C>::kCallsHandler ? returned : raised.outcome(returned);
+  const int code = record::CallTraits<C>::kCallsHandler ? returned : outcome(returned);
   const std::uint64_t after = recorder.times().clock().now();
   const auto record_it = [&]() __attribute__((noinline)) {
     try {

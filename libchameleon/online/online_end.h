@@ -108,7 +108,12 @@ void Online<World>::flush_aside() {
                          said());
   work_.merging_ns += time_between(begin, elapsed_ns());
   heed(last_);
-  if (ends_.apart) keeper_.lose();
+  if (!ends_.apart) return;
+  keeper_.lose();
+  if (root_ != nullptr)
+    root_->say(
+        "some ranks heard a vote that others gave up: what leads held for others since the flush "
+        "before it is missing, which the trace declares");
 }
 
 /// What all ranks add up at the end.
@@ -177,7 +182,7 @@ void Online<World>::say_given_up(std::uint32_t missing) {
     if (!failed && !member.rank->ends() && (rank == 0 || (missing == 0 && rank == 1)))
       member.rank->say(
           "rank %u did not answer at marker %llu within %ld s (CHAMELEON_MARKER_TIMEOUT): markers "
-          "stop, the trace stays complete",
+          "stop, recording goes on",
           missing, static_cast<unsigned long long>(pace_.seen()),
           static_cast<long>(options_.marker_timeout));
   });
@@ -251,7 +256,7 @@ void Online<World>::say_uneven(std::uint32_t finalizing) {
   const std::uint64_t marker = root_->ends() ? pace_.next() : pace_.seen();
   root_->say(
       "markers are not called equally often: %u of %u ranks are in MPI_Finalize at marker %llu of "
-      "the others; markers stop, the trace stays complete",
+      "the others; markers stop, recording goes on",
       finalizing, votes_.size(), static_cast<unsigned long long>(marker));
 }
 

@@ -20,8 +20,9 @@ std::mutex g_making;
 /// registers, four more can be passed on whether they are there or not.
 template <std::size_t I>
 void note(void* object, int* code, void* a, void* b, void* c, void* d) {
-  if (t_raised == 0 && code != nullptr) t_raised = *code;
+  const int earlier = t_raised, raised = code != nullptr ? *code : 0;
   g_handlers[I].load(std::memory_order_acquire)(object, code, a, b, c, d);
+  t_raised = earlier != 0 ? earlier : raised;  // the handler may have made calls
 }
 
 using Noting = void (*)(void*, int*, void*, void*, void*, void*);

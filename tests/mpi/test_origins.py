@@ -138,7 +138,9 @@ def partners(tools, program):
 
 
 def ends_by_exit(tools, program):
-    """Events up to exit() are kept, and the trace says how the run ended."""
+    """Events up to exit() are kept, and the trace says how the run ended. The launcher would kill
+    the ranks that have not come so far."""
+    tools.mpiexec = [*tools.mpiexec, "-disable-auto-cleanup"]
     for ranks in (1, 3):
         trace, raw, outcome = traced(tools, program, ranks, "exit", status=3)
         info = tools.chameleon("info", trace)
@@ -160,6 +162,7 @@ def ends_by_exit(tools, program):
     expect(info["complete"], "MPI_Finalize in a function of atexit() is not seen")
 
 
+# The last one changes how jobs are launched.
 TESTS = [made_while_off, made_unseen, hidden_errors, more_room, shared_handles,
          made_before, partners, ends_by_exit]
 
