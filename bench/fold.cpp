@@ -67,6 +67,39 @@ Shape requests() {
   };
 }
 
+/// An adaptive mesh: in each step some blocks come and some go; each has a kind, of which its calls
+/// follow; messages are completed in whatever order they arrive, by kind of what they bring.
+Shape adaptive() {
+  return [](std::uint64_t events, const auto& emit) {
+    std::uint64_t state = 1, done = 0;
+    const auto below = [&](std::uint64_t n) {
+      state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+      return static_cast<int>((state >> 33) % n);
+    };
+    const auto call = [&](int site) {
+      emit(site);
+      ++done;
+    };
+    std::vector<int> blocks(12, 0);
+    while (done < events) {
+      for (int& kind : blocks)
+        if (below(4) == 0) kind = below(5);
+      if (below(2) == 0 && blocks.size() > 8) blocks.pop_back();
+      if (below(2) == 0 && blocks.size() < 24) blocks.push_back(below(5));
+      std::vector<int> messages;
+      for (const int kind : blocks) {
+        for (int k = 0; k < 2 + kind; ++k) call(200 + 10 * kind + k);
+        for (int k = below(3); k >= 0; --k) messages.push_back(kind);
+      }
+      for (; !messages.empty(); messages.pop_back()) {
+        std::swap(messages[static_cast<std::size_t>(below(messages.size()))], messages.back());
+        call(300 + messages.back());
+      }
+      call(0);
+    }
+  };
+}
+
 double cpu_ns() {
   timespec time{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -93,7 +126,7 @@ void measure(const char* name, const std::vector<Event>& distinct,
   double best = 1e30;
   std::size_t nodes = 0;
   for (int repeat = 0; repeat < 3; ++repeat) {
-    Folder folder;
+    Folder folder(false);  // as the tracer does: times are kept elsewhere
     const double begin = cpu_ns();
     for (std::size_t at = 0; at < events;) {
       const std::size_t repeated = folder.repeat(
@@ -121,12 +154,12 @@ void measure(const char* name, const std::vector<Event>& distinct,
               static_cast<unsigned long long>(events), best, nodes);
 }
 
-void measure_shape(const char* name, const Shape& shape) {
+void measure_shape(const char* name, const Shape& shape, std::uint64_t events = 4'000'000) {
   std::deque<std::vector<std::int64_t>> values;  // stay where they are
   std::vector<Event> distinct;
   std::vector<std::uint32_t> log;
   std::map<int, std::uint32_t> known;
-  shape(4'000'000, [&](int site) {
+  shape(events, [&](int site) {
     const auto [place, added] = known.try_emplace(site, static_cast<std::uint32_t>(known.size()));
     log.push_back(place->second);
     if (!added) return;
@@ -194,4 +227,5 @@ int main(int argc, char** argv) {
   measure_shape("6 events + 100 in a loop", nested(6, 100));
   measure_shape("inner count varies", varying());
   measure_shape("8 requests in a loop", requests());
+  measure_shape("adaptive", adaptive(), 40'000);
 }

@@ -52,7 +52,7 @@ void Folder::fold_in(Node node) {
 
 void Folder::push_node(Node node) {
   absorbed_into_ = nullptr;
-  prefix_.push_back(prefix_.back().then(node.shape));
+  prefix_.push_back(prefix_.back().then(node));
   nodes_.push_back(std::move(node));
 }
 
@@ -189,18 +189,31 @@ bool Folder::try_fold() {
       return position < nodes_.size() && try_position(position);
     });
   };
-  if (try_key(end_symbol(nodes_.back()), kMostOfSymbol)) return true;
+  using Found = TailIndex::Found;
+  const Found found = try_key(end_symbol(nodes_.back()), kMostOfSymbol);
+  if (found != Found::kNoneOfLatest) return found == Found::kOne;
   for (const std::size_t width : kWindows) {
     if (nodes_.size() < width) break;
-    if (try_key(top_window_key(width), kMostOfWindow)) return true;
+    if (try_key(top_window_key(width), kMostOfWindow) == Found::kOne) return true;
   }
   return false;
 }
 
 bool Folder::try_position(std::size_t at) {
-  const Shape tail = shape_between(at, nodes_.size());
-  if (nodes_[at - 1].is_loop() && absorb(nodes_[at - 1], at, tail)) return true;
-  return fold_square(at, tail) || fold_round(at);
+  if (ends_alike(at)) {
+    const Shape tail = shape_between(at, nodes_.size());
+    if (nodes_[at - 1].is_loop() && absorb(nodes_[at - 1], at, tail)) return true;
+    if (fold_square(at, tail)) return true;
+  }
+  return nodes_.size() - at <= kMostInRound && fold_round(at);
+}
+
+/// Whether the last symbols of the tail, eight at most, stand before it too. A tail that repeats
+/// what is before it passes; of others few do.
+bool Folder::ends_alike(std::size_t at) const {
+  const std::uint64_t length = prefix_.back().length - prefix_[at].length;
+  const std::uint64_t differs = prefix_.back().last ^ prefix_[at].last;
+  return (length < 8 ? differs << (64 - 8 * length) : differs) == 0;
 }
 
 bool Folder::absorb(Node& before, std::size_t at, const Shape& tail) {
@@ -230,9 +243,12 @@ bool Folder::absorb(Node& before, std::size_t at, const Shape& tail) {
 bool Folder::fold_square(std::size_t at, const Shape& tail) {
   const std::uint64_t end = prefix_[at].length;
   if (end < tail.length) return false;
+  // Each node has a symbol at least.
+  const std::uint64_t earliest = at - std::min<std::uint64_t>(at, tail.length);
   const auto start = std::lower_bound(
-      prefix_.begin(), prefix_.begin() + static_cast<std::ptrdiff_t>(at), end - tail.length,
-      [](const Shape& shape, std::uint64_t length) { return shape.length < length; });
+      prefix_.begin() + static_cast<std::ptrdiff_t>(earliest),
+      prefix_.begin() + static_cast<std::ptrdiff_t>(at), end - tail.length,
+      [](const Prefix& prefix, std::uint64_t length) { return prefix.length < length; });
   if (start->length != end - tail.length) return false;
   const auto first = static_cast<std::size_t>(start - prefix_.begin());
   if (!(shape_between(first, at) == tail)) return false;
@@ -255,7 +271,7 @@ bool Folder::fold_square(std::size_t at, const Shape& tail) {
 void Folder::end_with(std::size_t first, Node loop) {
   nodes_.resize(first);
   prefix_.resize(first + 1);
-  prefix_.push_back(prefix_.back().then(loop.shape));
+  prefix_.push_back(prefix_.back().then(loop));
   nodes_.push_back(std::move(loop));
   absorbed_into_ = &nodes_.back();
 }
@@ -289,11 +305,26 @@ bool Folder::absorb_round(std::size_t at) {
     for (std::size_t i = around.size(); i-- > 0;) around[i]->shape = shape_of(around[i]->body);
     nodes_.resize(at);
     prefix_.resize(at);
-    prefix_.push_back(prefix_.back().then(nodes_.back().shape));
+    prefix_.push_back(prefix_.back().then(nodes_.back()));
     absorbed_into_ = loop;
     return true;
   }
   return false;
+}
+
+Folder::Prefix Folder::Prefix::then(const Node& node) const {
+  return {hash * node.shape.power + node.shape.hash, length + node.shape.length,
+          last_with(last, node)};
+}
+
+/// `Prefix::last` of a list that had `last`, with the node.
+std::uint64_t Folder::last_with(std::uint64_t last, const Node& node) {
+  if (!node.is_loop()) return last << 8 | (node.shape.hash & 0xff);
+  std::size_t first = node.body.size();
+  for (std::uint64_t length = 0; first > 0 && length < 8;)
+    length += node.body[--first].shape.length;
+  for (std::size_t i = first; i < node.body.size(); ++i) last = last_with(last, node.body[i]);
+  return last;
 }
 
 Shape Folder::shape_between(std::size_t first, std::size_t last) {
@@ -313,7 +344,9 @@ std::uint64_t Folder::top_window_key(std::size_t width) {
 void Folder::remember_tail() {
   const auto position = static_cast<std::uint32_t>(nodes_.size());
   index_.cut(position);
-  index_.remember(end_symbol(nodes_.back()), position);
+  const std::uint32_t there = index_.remember(end_symbol(nodes_.back()), position);
+  // Where all places of a symbol are looked at, longer endings are not asked for.
+  if (there <= kMostOfSymbol && !nodes_.back().is_loop()) return;
   for (const std::size_t width : kWindows) {
     if (nodes_.size() >= width) index_.remember(top_window_key(width), position);
     for (Node* loop = nodes_.back().is_loop() ? &nodes_.back() : nullptr; loop != nullptr;
@@ -339,7 +372,7 @@ std::vector<Node> Folder::take() {
   close_loops(nodes_);
   std::vector<Node> nodes = std::move(nodes_);
   nodes_.clear();
-  prefix_.assign(1, Shape{});
+  prefix_.assign(1, Prefix{});
   index_.clear();
   waits_.clear();
   absorbed_into_ = nullptr;

@@ -22,9 +22,8 @@
 /// that arrived while a fold waited in vain are folded once more, without waiting. Memory: the
 /// folded trace, and an index (tail_index.h) of at most four entries for each node of the list
 /// and each level of loops that it ends with. The latest of equal endings are examined,
-/// 16 of a call and four of longer ones: a repetition that is not found costs compression, never
-/// exactness. The structure does not
-/// depend on the values of hashes.
+/// 16 of a call and, where there are more of it, four of longer ones: a repetition that is not
+/// found costs compression, never exactness. The structure does not depend on the values of hashes.
 
 #include <cstdint>
 #include <span>
@@ -102,13 +101,24 @@ class Folder {
   bool absorb_round(std::size_t at);
   void end_with(std::size_t first, Node loop);
 
+  /// What a search asks of the list up to a node, beside one another: nodes are large and far
+  /// apart.
+  struct Prefix {
+    std::uint64_t hash = 0, length = 0;  ///< as in Shape
+    std::uint64_t last = 0;              ///< 8 bits of the hash of each of the last eight symbols
+
+    Prefix then(const Node& node) const;
+  };
+  static std::uint64_t last_with(std::uint64_t last, const Node& node);
+
+  bool ends_alike(std::size_t at) const;
   Shape shape_between(std::size_t first, std::size_t last);
   static std::uint64_t window_key(std::span<const Node> nodes, std::size_t width);
   std::uint64_t top_window_key(std::size_t width);
   void remember_tail();
 
   std::vector<Node> nodes_;
-  std::vector<Shape> prefix_{Shape{}};    ///< prefix_[i]: shape of nodes_[0, i)
+  std::vector<Prefix> prefix_{Prefix{}};  ///< prefix_[i]: of nodes_[0, i)
   std::vector<std::uint64_t> powers_{1};  ///< Shape::kBase to the i
   TailIndex index_;
   std::uint64_t last_symbol_ = 0;

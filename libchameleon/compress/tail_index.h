@@ -26,8 +26,8 @@ class TailIndex {
     used_ = 0;
   }
 
-  /// `position` is at least that of every entry present.
-  void remember(std::uint64_t key, std::uint32_t position) {
+  /// `position` is at least that of every entry present. Gives how many there are of the key now.
+  std::uint32_t remember(std::uint64_t key, std::uint32_t position) {
     Cell* cell = &this->cell(key);
     if (cell->latest == kNever) {
       if (2 * (used_ + 1) > cells_.size()) {
@@ -35,31 +35,35 @@ class TailIndex {
         cell = &this->cell(key);
       }
       ++used_;
-      *cell = {key, kNone};
+      *cell = {key, kNone, 0};
     }
-    if (cell->latest != kNone && entries_[cell->latest].position == position) return;
+    if (cell->latest != kNone && entries_[cell->latest].position == position) return cell->count;
     entries_.push_back({key, position, cell->latest});
     cell->latest = static_cast<std::uint32_t>(entries_.size() - 1);
+    return ++cell->count;
   }
 
   /// Takes out the entries from `position` on.
   void cut(std::uint32_t position) {
     while (!entries_.empty() && entries_.back().position >= position) {
-      cell(entries_.back().key).latest = entries_.back().before;
+      Cell& cell = this->cell(entries_.back().key);
+      cell.latest = entries_.back().before;
+      --cell.count;
       entries_.pop_back();
     }
   }
 
+  enum class Found : std::uint8_t { kNone, kNoneOfLatest, kOne };
   /// Calls f(position), the latest first, until one is true: at most `most` times.
   template <class F>
-  bool find(std::uint64_t key, int most, F f) const {
+  Found find(std::uint64_t key, int most, F f) const {
     std::uint32_t at = const_cast<TailIndex*>(this)->cell(key).latest;
     for (; at < kNever && most > 0; --most) {
       const Entry& entry = entries_[at];
       at = entry.before;
-      if (f(entry.position)) return true;
+      if (f(entry.position)) return Found::kOne;
     }
-    return false;
+    return at < kNever ? Found::kNoneOfLatest : Found::kNone;
   }
 
   std::size_t memory_bytes() const {
@@ -77,6 +81,7 @@ class TailIndex {
   struct Cell {
     std::uint64_t key = 0;
     std::uint32_t latest = kNever;
+    std::uint32_t count = 0;
   };
 
   /// The cell of a key, or the empty one where it belongs.

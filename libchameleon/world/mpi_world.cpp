@@ -27,7 +27,16 @@ void abandon(Bytes& bytes) {
 alignas(64) std::uint8_t g_sink[MpiWorld::kMostPieceBytes];
 
 constexpr unsigned kPollsBeforeYield = 200;
-constexpr double kBeforeNap = 1e-4, kLongestNap = 1e-3;  // s
+/// Naps take this part of the time waited so far, from some time on and up to a longest, in
+/// seconds.
+struct Naps {
+  double from, part;
+  static constexpr double kLongest = 1e-3;
+};
+constexpr Naps kNaps{1e-4, 1.0 / 2};
+/// Where a rank merges for long, those that only yield would leave it a fraction of a processor
+/// that they share.
+constexpr Naps kRareNaps{1e-2, 1.0 / 64};
 
 void nap(double seconds) {
   const timespec time{0, static_cast<long>(seconds * 1e9)};
@@ -102,8 +111,9 @@ class MpiWorld::Wait {
     if (++polls_ == 1) since_ = now;
     // On a machine with more ranks than cores the awaited one may need this core.
     const double waited = now - since_;
-    if (world_.waits_.how == Waiting::kSleep && waited > kBeforeNap)
-      nap(std::min(waited / 2, kLongestNap));
+    const Naps& naps = world_.waits_.how == Waiting::kSleep ? kNaps : kRareNaps;
+    if (waited > naps.from)
+      nap(std::min(waited * naps.part, Naps::kLongest));
     else if (polls_ > kPollsBeforeYield)
       sched_yield();
     return now > world_.deadline_;
