@@ -8,10 +8,16 @@
 //     excursion   A, with one time step of B in the middle
 //     alternate   A and B in turns
 //     AABBC       any word of A, B and C: the time steps go through it again and again
+//     random      A, B or C, in no order
+//     roles       A, in which ranks have four roles, which they take in turn: each has functions of
+//                 its own
+//     differs     A, in which the last rank takes a role of its own at every second time step
 //
-// Within a time step a phase is repeated one to three times; that number is no change of phase. All
-// ranks behave alike. A shift only moves values, so each rank knows what it has at any time.
+// Within a time step a phase is repeated one to three times; that number is no change of phase. But
+// for `roles` and `differs` all ranks behave alike. A shift only moves values, so each rank knows
+// what it has at any time.
 
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
@@ -23,15 +29,26 @@ using Values = std::vector<double>;
 
 bool valid(std::string_view pattern) {
   return pattern == "steady" || pattern == "switch" || pattern == "excursion" ||
-         pattern == "alternate" || pattern.find_first_not_of("ABC") == std::string_view::npos;
+         pattern == "alternate" || pattern == "random" || pattern == "roles" ||
+         pattern == "differs" || pattern.find_first_not_of("ABC") == std::string_view::npos;
 }
 
 char phase_of(std::string_view pattern, int step, int steps) {
-  if (pattern == "steady") return 'A';
+  if (pattern == "steady" || pattern == "roles" || pattern == "differs") return 'A';
   if (pattern == "switch") return step < steps / 2 ? 'A' : 'B';
   if (pattern == "excursion") return step == steps / 2 ? 'B' : 'A';
   if (pattern == "alternate") return step % 2 == 0 ? 'A' : 'B';
+  if (pattern == "random") {
+    std::uint64_t chance = 0x9e3779b97f4a7c15 * static_cast<std::uint64_t>(step + 1);
+    chance = (chance ^ chance >> 29) * 0xbf58476d1ce4e5b9;
+    return "ABC"[(chance >> 40) % 3];
+  }
   return pattern[step % pattern.size()];
+}
+
+int role_of(const example::Run& run, int step) {
+  if (run.options.pattern == "roles") return (run.rank + step) % 4;
+  return run.options.pattern == "differs" && run.rank == run.ranks - 1 ? step % 2 : 0;
 }
 
 // The value that the rank has at place `i` after so many shifts.
@@ -40,7 +57,10 @@ double expected(const example::Run& run, int rank, long long shifts, int i) {
   return origin + 0.5 * i;
 }
 
+// Which role a rank has changes only where it calls MPI from.
+template <int Role>
 [[gnu::noinline]] void shift_phase(const example::Run& run, Values& mine, int times) {
+  volatile int role = Role;  // or the compiler may make one function of them
   const int n = static_cast<int>(mine.size());
   const int next = (run.rank + 1) % run.ranks;
   const int previous = (run.rank + run.ranks - 1) % run.ranks;
@@ -50,6 +70,7 @@ double expected(const example::Run& run, int rank, long long shifts, int i) {
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     mine.swap(taken);
   }
+  static_cast<void>(role);
 }
 
 [[gnu::noinline]] void sum_phase(example::Run& run, const Values& mine, long long shifts,
@@ -87,8 +108,8 @@ int main(int argc, char** argv) {
   if (!valid(run.options.pattern)) {
     if (run.rank == 0) {
       std::fprintf(stderr,
-                   "phases: --pattern takes steady, switch, excursion, alternate, or "
-                   "a word of A, B and C\n");
+                   "phases: --pattern takes steady, switch, excursion, alternate, random, roles, "
+                   "differs, or a word of A, B and C\n");
     }
     MPI_Finalize();
     return 2;
@@ -103,7 +124,12 @@ int main(int argc, char** argv) {
     const int times = 1 + step % 3;
     switch (phase_of(run.options.pattern, step, run.options.iterations)) {
       case 'A':
-        shift_phase(run, mine, times);
+        switch (role_of(run, step)) {
+          case 0: shift_phase<0>(run, mine, times); break;
+          case 1: shift_phase<1>(run, mine, times); break;
+          case 2: shift_phase<2>(run, mine, times); break;
+          default: shift_phase<3>(run, mine, times);
+        }
         shifts += times;
         break;
       case 'B': sum_phase(run, mine, shifts, times); break;

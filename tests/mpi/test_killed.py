@@ -22,8 +22,10 @@ def killed(online, number):
     """A job of which a rank, or everything, is killed at some moment; and what is left."""
     program = online.random.choice([online.example("stencil2d", "--iterations", 1000000),
                                     online.example("multigrid", "--iterations", 1000000),
-                                    online.example("phases", "--iterations", 1000000,
-                                                   "--pattern", "AAAABBBA")])
+                                    online.example("adaptive", "--iterations", 1000000),
+                                    online.example("phases", "--iterations", 1000000, "--pattern",
+                                                   online.random.choice(("AAAABBBA", "roles",
+                                                                         "differs", "random")))])
     ranks = online.random.choice((2, 3, 4))
     whole = online.random.random() < 0.3
     moment = online.random.uniform(0, 0.7)

@@ -27,7 +27,7 @@ def test(function):
 
 EXAMPLES = ("stencil2d", "wavefront", "ring", "multipartition", "transpose", "spectral",
             "multigrid", "bucketsort", "hydro", "ocean", "taskfarm", "phases", "faulty",
-            "sparse")
+            "sparse", "adaptive")
 
 
 # -- the shape of Table 5.2

@@ -13,7 +13,7 @@ from online_jobs import run_chosen
 TESTS = []
 EXAMPLES = ("stencil2d", "wavefront", "ring", "multipartition", "transpose", "spectral",
             "multigrid", "bucketsort", "hydro", "ocean", "taskfarm", "phases", "faulty",
-            "sparse")
+            "sparse", "adaptive")
 FEW = ("wavefront", "taskfarm", "transpose", "spectral", "multigrid")
 ALGORITHMS = ("chameleon", "callpath+parameter", "reference", "acurdion", "dynamic")
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Votes at markers that some rank does not come to, or comes to before they are over, or at which
-some rank strays from what it was clustered by.
+some rank strays from what it was clustered by; and programs in which every vote finds a change.
 
-    test_votes.py --tools TOOLS.json --examples FOLDER [--only NAME]"""
+    test_votes.py --tools TOOLS.json --examples FOLDER [--only NAME] [--all]"""
 
 import itertools
 import time
@@ -77,6 +77,30 @@ def astray(online):
         expect(len(set(leads.values())) == 1, f"{ranks} ranks: {leads}")
         published = online.exact(ranks, program, FEW=0)[2]["count_l"]
         expect(published < 54, f"{ranks} ranks: #L is {published} also without few")
+
+
+@test
+def irregular(online):
+    """Phases that return cost no flush, whatever the program does: but for flushes that are due there
+    are those of phases never seen before, of which each was AT or C at some marker."""
+    steps = 240 if online.all else 40
+    adaptive = ("adaptive", "--iterations", steps)
+    others = [("phases", "--iterations", steps, "--pattern", pattern)
+              for pattern in ("AB", "AAB", "roles", "differs", "random")]
+    jobs = [(words, fidelity) for words in (adaptive, *others)
+            for fidelity in ("exact", "checked", "lead")]
+    if not online.all:
+        jobs = [(adaptive, "lead"), (adaptive, "checked"), (others[2], "lead"),
+                (others[3], "checked"), (others[4], "lead")]
+    for ranks in (2, 4, 8) if online.all else (4,):
+        for words, fidelity in jobs:
+            what, path, facts, _ = online.trace(ranks, online.example(*words), FIDELITY=fidelity)
+            due = facts["run_seconds"]  # flushes that are due come at most once a second
+            expect(facts["count_flush"] <= facts["count_at"] + facts["count_c"] + due,
+                   f"{what}: {facts['count_flush']} flushes, AT {facts['count_at']}")
+            strict = ["--strict"] if fidelity == "exact" else []
+            outcome = online.tools.chameleon("verify", *strict, path, "--raw", path.parent / "raw")
+            expect(outcome.status == 0, f"{what}: verify", outcome)
 
 
 if __name__ == "__main__":
