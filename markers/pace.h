@@ -35,6 +35,7 @@ class Pace {
 
   /// From now on n is found.
   constexpr void find() { finds_itself_ = true; }
+  constexpr bool finds_itself() const { return finds_itself_; }
 
   /// Every n-th marker is acted on.
   constexpr std::uint64_t every() const { return own_ * factor_; }

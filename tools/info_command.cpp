@@ -238,7 +238,7 @@ std::string exact_text(const Trace& trace) {
 std::string spent_text(std::uint64_t bytes, std::uint64_t ns) {
   const std::string text = bytes_text(static_cast<double>(bytes)) + " sent between ranks";
   if (ns == 0) return text;
-  return text + ", " + duration_text(static_cast<double>(ns)) + " summed over ranks";
+  return text + ", " + duration_text(static_cast<double>(ns));
 }
 
 void print_online(const Trace& trace, const Summary& summary) {

@@ -328,7 +328,7 @@ void add_run_command(CLI::App& app, const std::vector<std::string>& application,
                    "Markers: program, those that it sets; auto, found by the tracer; off "
                    "(CHAMELEON_MARKERS)");
   verb->add_option("--every", options->every,
-                   "Act on every n-th marker, or auto: so that an interval lasts a tenth of a "
+                   "Act on every n-th marker; default auto: so that an interval lasts a tenth of a "
                    "second (CHAMELEON_CALL_FREQUENCY)");
   verb->add_option("--vote", options->vote,
                    "When a marker's vote is acted on: deferred, at the next marker, or blocking "

@@ -214,7 +214,9 @@ class Findings {
     if (run_ns < kShortRun || trace_.online.acted <= 1)
       return "Most of it is the start and the end of the run: the longer the run, the smaller its "
              "share.";
-    return "Longer time steps, or votes at fewer markers (chameleon run --every auto), reduce it.";
+    if (trace_.online.call_frequency == 1)
+      return "Votes at fewer markers (chameleon run --every auto) reduce it.";
+    return "A run that calls MPI less often has less of it.";
   }
 
   std::string place(std::uint16_t call, std::uint64_t path) {

@@ -12,20 +12,25 @@ Governor::Cause Governor::over(const Spent& now) const {
   };
   const std::uint64_t events = time_between(before_.events, now.events);
   const std::uint64_t markers = time_between(before_.markers, now.markers);
-  if (!exceeds(now.elapsed, now.events + now.markers) ||
+  if (!exceeds(now.elapsed, now.events + now.markers + now.start) ||
       !exceeds(time_between(before_.elapsed, now.elapsed), events + markers))
     return Cause::kNone;
-  return markers > events ? Cause::kMarkers : Cause::kEvents;
+  if (markers > events) return Cause::kMarkers;
+  if (leaves_out_) return Cause::kEvents;
+  // Events stay: fewer markers help where these are a good part of it.
+  return 4 * markers > events ? Cause::kMarkers : Cause::kNone;
 }
 
-std::string Governor::step(Cause cause, const Spent& now) {
+std::string Governor::step(Cause cause, const Spent& now, bool marks) {
   if (cause == Cause::kNone) return {};
   before_ = now;
-  if (cause == Cause::kMarkers && every_ < kMost) {
+  if (marks && every_ < (cause == Cause::kMarkers ? kMost : kFirst)) {
     every_ *= 2;
+    if (!leaves_out_) return {};
     return "one of " + std::to_string(every_) +
            " markers is acted on that was acted on at the start";
   }
+  if (!leaves_out_) return {};
   if (times_ && !drops_times_) {
     drops_times_ = true;
     return "times of events are no longer kept";

@@ -24,6 +24,11 @@ struct IntervalTimes {
   std::uint64_t effort_calls = 0;   ///< in the calls that effort windows are of
 };
 
+/// The same from one marker to the next, acted on or not.
+struct StepTimes {
+  std::uint64_t compute = 0, communication = 0;
+};
+
 /// Intervals of a rank about which nothing is decided yet, at most: two that a vote under way is
 /// about, one that has been closed since, and the one that is being closed.
 inline constexpr std::size_t kMostUndecided = 4;
@@ -51,6 +56,8 @@ class MarkerLog {
   virtual void end_rounds() = 0;
   /// Of the interval that a marker ends; called once for each.
   virtual IntervalTimes interval_times() = 0;
+  /// At a marker, since the one before.
+  virtual StepTimes step_times() = 0;
   /// Of the first interval that it has not been called for: in the vote that began it, `least` ns
   /// were those that voting takes by itself. What the rank spent there beyond that it waited for
   /// slower ranks.

@@ -32,6 +32,7 @@
 #include "online/cluster_room.h"
 #include "online/effort_keeper.h"
 #include "online/series_keeper.h"
+#include "online/step_keeper.h"
 #include "online/trace_keeper.h"
 #include "statemachine/state_machine.h"
 
@@ -107,6 +108,7 @@ class Online {
   struct ClosedAt {
     std::uint64_t ns = 0;       ///< when it ended
     std::uint64_t markers = 1;  ///< that it had
+    std::uint64_t last = 1;     ///< of them
   };
 
   /// What a vote has said of the one or two intervals after which markers go on.
@@ -161,6 +163,15 @@ class Online {
   bool holds_much(Member& member) const;
   /// Since the last flush.
   bool many_markers() const { return progress_.since_flush + 1 >= options_.flush_every; }
+  bool notes_steps() const;
+  /// Whether the budget says how often markers are acted on. A number is a number, unless the user
+  /// gave a budget too.
+  bool governed() const {
+    return options_.budget > 0 &&
+           (options_.leaves_out || options_.call_frequency == kAutoFrequency);
+  }
+  void note_step();
+  void collect_steps(World& world, bool last);
   void learn_waiting(const Ballot& all);
   void note_interval(const Ballot& all, const Decision& decision);
   void set_aside(bool represented);
@@ -213,7 +224,7 @@ class Online {
   /// Whether votes may be about two intervals: nobody has to hold one, and no decision about the
   /// former has to be known where the latter is closed.
   bool may_double() const {
-    return deferred() && lossless() && options_.budget <= 0 && !options_.effort.on() &&
+    return deferred() && lossless() && !governed() && !options_.effort.on() &&
            intervals_.observer == nullptr;
   }
   bool deferred() const { return options_.voting == Voting::kDeferred; }

@@ -52,6 +52,7 @@ bool Online<World>::finish() {
   last_.map(members_, [](std::uint32_t, Member& member) { member.rank->merged(); });
   keeper_.collect_facts(last_);
   heed(last_);
+  collect_steps(last_, true);
   collect_sums();
   if (progress_.gave_up)
     votes_.drain();  // everyone has come by: what is left of lost votes is here
@@ -116,7 +117,7 @@ void Online<World>::flush_aside() {
         "before it is missing, which the trace declares");
 }
 
-/// What all ranks add up at the end.
+/// What all ranks say at the end, bytes added up.
 struct Sums {
   std::uint64_t bytes = 0, vote_bytes = 0, clustering_bytes = 0, clustering_ns = 0, merging_ns = 0;
   std::uint32_t second_threads = 0, faults = 0;
@@ -140,8 +141,9 @@ void Online<World>::collect_sums() {
     a.bytes += b.bytes;
     a.vote_bytes += b.vote_bytes;
     a.clustering_bytes += b.clustering_bytes;
-    a.clustering_ns += b.clustering_ns;
-    a.merging_ns += b.merging_ns;
+    // Ranks do it together, and who is done waits: it takes the run as long as the slowest.
+    a.clustering_ns = std::max(a.clustering_ns, b.clustering_ns);
+    a.merging_ns = std::max(a.merging_ns, b.merging_ns);
     a.second_threads += b.second_threads;
     a.faults += b.faults;
   };

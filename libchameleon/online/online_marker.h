@@ -56,9 +56,38 @@ void Online<World>::marked_by(const std::string& source, bool paces) {
 
 template <class World>
 bool Online<World>::mark() {
-  if (!pace_.act() || !options_.clustering || machine_.stopped()) return false;
+  const bool acts = pace_.act();
+  if (!options_.clustering || machine_.stopped()) return false;
+  if (notes_steps()) note_step();
+  if (!acts) return false;
   vote(options_.marker_timeout);
   return true;
+}
+
+/// Whether markers are or may become more than those that are acted on. The same on all ranks.
+template <class World>
+bool Online<World>::notes_steps() const {
+  return options_.clustering &&
+         (options_.call_frequency != 1 || governed() || pace_.finds_itself());
+}
+
+template <class World>
+void Online<World>::note_step() {
+  const std::uint64_t now = root_ != nullptr ? root_->elapsed_ns() : 0;
+  votes_.map(members_, [&](std::uint32_t rank, Member& member) {
+    guarded(*member.rank, [&] { StepKeeper<World>::note(rank, member, pace_.seen(), now); });
+  });
+  if (root_ != nullptr) intervals_.series.have_steps();
+}
+
+/// `last`: the run is over.
+template <class World>
+void Online<World>::collect_steps(World& world, bool last) {
+  if (!notes_steps()) return;
+  const std::vector<SeriesSpan> steps = StepKeeper<World>::collect(world, members_);
+  heed(world);
+  if (root_ == nullptr) return;
+  note_failure(attempt([&] { intervals_.series.add_steps(steps, last); }));
 }
 
 /// Whether markers go on. With all ranks in MPI_Finalize nothing follows: that is for `finish`.
@@ -142,7 +171,8 @@ void Online<World>::note_interval(const Ballot& all, const Decision& decision) {
   });
   if (root_ == nullptr) return;
   SeriesSpan span;
-  span.first = machine_.acted();
+  span.first = closed_at().last + 1 - closed_at().markers;
+  span.intervals = closed_at().markers;
   span.end_ns = closed_at().ns;
   span.state = static_cast<std::uint8_t>(decision.state);
   span.all = all.tally;
@@ -223,7 +253,7 @@ template <class World>
 void Online<World>::set_pace(const Heard& heard) {
   if (heard.count > 0) {
     const typename Heard::Interval& one = heard.longest();
-    const std::uint64_t factor = options_.budget > 0 ? govern(one.all.vote) : 1;
+    const std::uint64_t factor = governed() ? govern(one.all.vote) : 1;
     if (pace_.adjust(one.all.tally.busy.most_ns, one.markers, factor)) progress_.regained = true;
   }
   facts_.call_frequency = pace_.every();
@@ -274,6 +304,7 @@ void Online<World>::merge(const Clustering& clustering, Keeps keeps) {
   progress_.flushed_ns = elapsed_ns();
   progress_.flushed = progress_.closed;
   ++facts_.flushes;  // what is left on SIGTERM from here on comes after this one
+  if (!progress_.finalizing) collect_steps(present(), false);
   aside_ = keeper_.flush(present(), clustering, keeper_.take_shares(present(), keeps),
                          time_classes(), said());
   work_.merging_ns += time_between(progress_.flushed_ns, elapsed_ns());

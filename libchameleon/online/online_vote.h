@@ -121,7 +121,7 @@ bool Online<World>::all_are_here(double patience, std::uint32_t& missing) {
 template <class World>
 void Online<World>::close_intervals() {
   const std::size_t interval = progress_.closed % kMostUndecided;
-  progress_.undecided[interval] = {elapsed_ns(), pace_.every()};
+  progress_.undecided[interval] = {elapsed_ns(), pace_.every(), pace_.seen()};
   votes_.map(members_, [&](std::uint32_t rank, Member& member) {
     member.former = std::exchange(member.latter, own_ballot(rank, member));
     // With a fault a rank says nothing of its behaviour but that.
@@ -168,7 +168,7 @@ Vote Online<World>::own_vote(std::uint32_t rank, Member& member) const {
     changed = changed || (new_threads && machine_.acted() != 0);
     last.regained = progress_.regained && !new_threads;
     if (changed) member.rank->marker_log().note_change();
-    if (options_.budget > 0) member.spent = member.rank->budget().spent();
+    if (governed()) member.spent = member.rank->budget().spent();
     // By the rank's own clock and memory. That one rank finds so is enough: all flush at the same
     // marker.
     const auto passed = [&, now = member.rank->elapsed_ns()](double ns) {
@@ -176,7 +176,11 @@ Vote Online<World>::own_vote(std::uint32_t rank, Member& member) const {
     };
     const double soonest = std::max(1e9 * options_.least_flush_seconds,
                                     kFlushesApart * static_cast<double>(progress_.flush_ns));
-    const bool due = passed(1e9 * options_.flush_seconds) || holds_much(member) ||
+    // By the clock, they take half of the budget at most.
+    const double rare = options_.flush_seconds_given || options_.budget <= 0
+                            ? 0
+                            : 2 * static_cast<double>(progress_.flush_ns) / options_.budget;
+    const bool due = passed(std::max(1e9 * options_.flush_seconds, rare)) || holds_much(member) ||
                      (many_markers() && passed(soonest));
     const Governor::Cause cause = member.rank->budget().governor().over(member.spent);
     if (intervals_.observer != nullptr)

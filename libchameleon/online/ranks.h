@@ -12,6 +12,7 @@
 #include "online/ballot.h"
 #include "online/cluster_room.h"
 #include "online/rank.h"
+#include "online/step_log.h"
 
 namespace chameleon::online {
 
@@ -30,6 +31,7 @@ struct Member {
   std::array<Undecided, kMostUndecided> undecided;
   Ballot former, latter;       ///< of the last two intervals
   IntervalTimes times;         ///< of the last interval
+  StepLog steps;               ///< since the last flush
   std::uint64_t previous = 0;  ///< Call-Path signature of the interval before that was recorded
   std::uint64_t settled = 0;   ///< its part of the phase for which the current clusters were made
   std::size_t threads = 1;     ///< with streams, at the last marker

@@ -50,6 +50,7 @@ void RootTrace::take_in(Trace part, bool writes) {
   whole_ = false;
   append(online_, std::move(part));
   limit(online_);
+  flush::limit_series(online_.series, options_.series_limit);
   whole_ = true;
   if (!writes) return;
   output_.write(online_);

@@ -9,6 +9,7 @@
 #include <cstddef>
 
 #include "flush/rank_reports.h"
+#include "flush/series_limit.h"
 #include "online/options.h"
 #include "online/rank.h"
 
@@ -31,6 +32,7 @@ class RootTrace {
   template <class Say>
   void write_last(Say say) {
     say(last(), true);
+    flush::limit_series(last().series, options_.series_limit);
     last().complete = true;
     write_completed();
   }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -298,6 +299,13 @@ Trace new_trace(int size, const record::RecordOptions& options) {
 
 namespace {
 
+/// What the tool takes where no run is: on all ranks at once.
+OutsideRun g_outside;
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 /// The program's communicators keep the error handlers that they have, or have none: MPICH tells a
 /// handler that was never set from one that is the usual one, and duplicates inherit the
 /// difference. So an error here is MPI_COMM_WORLD's, as one in MPI_Init is; it is not asked for its
@@ -370,6 +378,7 @@ bool all_begin(bool can, int rank, int size, const std::string& path) {
 
 /// Collective.
 void start_here(bool threaded, void (*prepare)(Tracer&)) {
+  const auto begin = std::chrono::steady_clock::now();
   int rank = 0;
   int size = 1;
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -394,6 +403,7 @@ void start_here(bool threaded, void (*prepare)(Tracer&)) {
   guarded([&] { introduce(*tracer, start.path); });
   if constexpr (!kSimulated) watch_termination(leave_on_termination);
   g_process = ::getpid();
+  g_outside.start = seconds_since(begin);
   tracer->start_clock();
   if (has_fault()) tracer->stop_for_good();
   (has_fault() ? g_stopped : g_tracer).store(tracer, std::memory_order_release);
@@ -418,6 +428,7 @@ namespace {
 void finish_here(Tracer* tracer) {
   give_back_space();
   tracer->meet();
+  const auto begin = std::chrono::steady_clock::now();
   {
     const auto held = tracer->recorder().lock();  // not while SIGTERM's thread saves what there is
     g_tracer.store(nullptr);
@@ -428,6 +439,8 @@ void finish_here(Tracer* tracer) {
   g_tool_gate.set(CollectivePhase::kNothing);
   record::ask_on(MPI_COMM_NULL);
   for (MPI_Comm& comm : g_comms) PMPI_Comm_free(&comm);
+  g_outside.end = seconds_since(begin);
+  guarded([&] { tracer->say_summary(g_outside); });
   if (!tracer->recorder().threaded())
     delete tracer;  // else a thread may be asking whether it records
 }

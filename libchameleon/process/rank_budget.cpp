@@ -28,18 +28,21 @@ RankBudget::RankBudget(Recorder& recorder, RankReport& report, const Settings& s
       report_(report),
       settings_(settings),
       rank_(rank),
-      governor_(settings.budget, settings.timing == Timing::kHistogram),
+      governor_(settings.budget, settings.timing == Timing::kHistogram, settings.leaves_out),
       most_values_(std::max(kLeastValues, settings.trace_limit / static_cast<unsigned>(size))) {
   allow_for_merging(most_for_merging(settings.memory));
 }
 
 Governor::Spent RankBudget::spent() {
   const TimeSpent now = recorder_.times().spent(recorder_.streams());
-  return {now.elapsed, now.events, now.markers};
+  return {now.elapsed, now.events, now.markers, now.start};
 }
 
 void RankBudget::govern(Governor::Cause cause, const Governor::Spent& now) {
-  const std::string changed = governor_.step(cause, now);
+  heed(governor_.step(cause, now));
+}
+
+void RankBudget::heed(const std::string& changed) {
   if (changed.empty()) return;
   if (governor_.drops_times()) recorder_.streams().drop_times();
   report_.declare("CHAMELEON_BUDGET, " + place() + ": " + changed);
@@ -55,11 +58,11 @@ std::size_t RankBudget::spilled(bool limited) {
 
 void RankBudget::watch_time() {
   // Where there are no markers, nothing can be agreed on: only what concerns this rank alone.
-  if (settings_.budget <= 0 || recorder_.times().spent_otherwise().at_markers != 0 ||
-      governor_.drops_times())
+  if (!settings_.leaves_out || settings_.budget <= 0 ||
+      recorder_.times().spent_otherwise().at_markers != 0 || governor_.drops_times())
     return;
   const Governor::Spent now = spent();
-  if (governor_.may_drop_times()) govern(governor_.over(now), now);
+  if (governor_.may_drop_times()) heed(governor_.step(governor_.over(now), now, false));
 }
 
 /// Values are looked at when memory has grown by as much as they may take. What is left when they

@@ -41,6 +41,7 @@ class RankBudget final : public Budget {
 
  private:
   std::string place() const;
+  void heed(const std::string& changed);
   std::size_t watch_values(bool limited);
   void watch_time();
 

@@ -98,8 +98,8 @@ IntervalTimes RankMarkers::interval_times() {
   const std::uint64_t end = std::exchange(interval_end_, 0);
   const Stream& stream = marking();
   const record::IntervalTicks ticks =
-      account_.close({times.since_start(end), times.computed(stream, end), stream.call_ticks,
-                      stream.collective_ticks, stream.effort_ticks});
+      accounts_.intervals.close({times.since_start(end), times.computed(stream, end),
+                                 stream.call_ticks, stream.collective_ticks, stream.effort_ticks});
   IntervalTimes interval;
   interval.compute = times.ns(ticks.computed);
   interval.communication = times.ns(ticks.called);
@@ -114,6 +114,16 @@ IntervalTimes RankMarkers::interval_times() {
   told_[std::min(told_count_, kMostUndecided - 1)] = {voting_.before, spent};
   told_count_ = std::min(told_count_ + 1, kMostUndecided);
   return interval;
+}
+
+StepTimes RankMarkers::step_times() {
+  const auto held = recorder_.lock();
+  const TimeAccount& times = recorder_.times();
+  const std::uint64_t now = times.clock().now();
+  const Stream& stream = marking();
+  const record::IntervalTicks ticks = accounts_.steps.close(
+      {times.since_start(now), times.computed(stream, now), stream.call_ticks, 0, 0});
+  return {times.ns(ticks.computed), times.ns(ticks.called)};
 }
 
 void RankMarkers::waited_beyond(std::uint64_t least) {

@@ -25,6 +25,7 @@ class RankMarkers final : public MarkerLog {
   bool begin_round() override;
   void end_rounds() override;
   IntervalTimes interval_times() override;
+  StepTimes step_times() override;
   void waited_beyond(std::uint64_t least) override;
   void led_to(State state) override;
   void belongs_to(std::uint32_t phase) override;
@@ -87,7 +88,9 @@ class RankMarkers final : public MarkerLog {
   world::WaitAccount waits_;
   RankEnergy energy_;
   std::uint64_t interval_end_ = 0;  ///< tick; 0: it is over when someone asks
-  record::IntervalAccount account_;
+  struct {
+    record::IntervalAccount intervals, steps;
+  } accounts_;
   const void* marker_thread_ = nullptr;  ///< an address of its own
   bool second_thread_ = false;           ///< had a marker
 };

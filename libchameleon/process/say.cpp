@@ -34,28 +34,38 @@ bool speaks_for_job() {
   return enabled == nullptr || std::strcmp(enabled, "0") != 0;
 }
 
-/// One line: where the trace is, what it holds, and what tracing took of a rank's run.
-void summarize(const Trace& trace, const format::PackedFacts& of_ranks, std::uint64_t bytes,
-               const std::string& path) {
-  const auto seconds = [&](std::uint64_t RankFacts::*fact) {  // summed over ranks
-    return 1e-9 * of_ranks.sum(fact);
-  };
-  const double run = seconds(&RankFacts::run_ns), tool = seconds(&RankFacts::tool_ns),
-               waiting = seconds(&RankFacts::waiting_ns);
+RunSummary summarize(const Trace& trace, const format::PackedFacts& of_ranks, std::uint64_t bytes,
+                     const std::string& path) {
   const double ranks = std::max<double>(static_cast<double>(of_ranks.ranks().size()), 1);
+  const auto seconds = [&](std::uint64_t RankFacts::*fact) {
+    return 1e-9 * of_ranks.sum(fact) / ranks;
+  };
+  return {of_ranks.sum(&RankFacts::events),
+          seconds(&RankFacts::run_ns),
+          seconds(&RankFacts::tool_ns),
+          seconds(&RankFacts::waiting_ns),
+          trace.online.markers,
+          bytes,
+          trace.world_size,
+          path};
+}
+
+/// One line: where the trace is, what it holds, and what tracing took. All ranks begin and end
+/// together, so this rank's time there is the job's.
+void say_summary(const RunSummary& summary, const OutsideRun& outside) {
+  const double tool = summary.tool + outside.start + outside.end;
+  const double all = summary.run + outside.start + outside.end;
   char markers[80] = "";
-  if (trace.online.markers > 0)
+  if (summary.markers > 0)
     std::snprintf(markers, sizeof markers, "; %llu markers, waiting there %s s",
-                  static_cast<unsigned long long>(trace.online.markers),
-                  number_text(waiting / ranks, 3).c_str());
-  char line[512];
-  std::snprintf(
-      line, sizeof line, "%.0f calls of %u rank%s; tool %s s of %s s (%s %%)%s; %llu bytes in %s",
-      of_ranks.sum(&RankFacts::events), trace.world_size, trace.world_size == 1 ? "" : "s",
-      number_text(tool / ranks, 3).c_str(), number_text(run / ranks, 3).c_str(),
-      number_text(run > 0 ? 100 * tool / run : 0, 2).c_str(), markers,
-      static_cast<unsigned long long>(bytes), path.c_str());
-  say_plain("%s", line);
+                  static_cast<unsigned long long>(summary.markers),
+                  number_text(summary.waiting, 3).c_str());
+  say_plain(
+      "%.0f calls of %u rank%s; tool %s s of %s s (%s %%), at the end %s s%s; %llu bytes in %s",
+      summary.calls, summary.ranks, summary.ranks == 1 ? "" : "s", number_text(tool, 3).c_str(),
+      number_text(all, 3).c_str(), number_text(all > 0 ? 100 * tool / all : 0, 2).c_str(),
+      number_text(outside.end, 3).c_str(), markers, static_cast<unsigned long long>(summary.bytes),
+      summary.path.c_str());
 }
 
 }  // namespace chameleon::process

@@ -28,7 +28,19 @@ Trace new_trace(int size);
 Trace new_trace(int size, const record::RecordOptions& options);
 
 /// The run's summary line, of the trace just written.
-void summarize(const Trace& trace, const format::PackedFacts& of_ranks, std::uint64_t bytes,
-               const std::string& path);
+struct RunSummary {
+  double calls = 0, run = 0, tool = 0, waiting = 0;  ///< the latter in s, means of ranks
+  std::uint64_t markers = 0, bytes = 0;
+  std::uint32_t ranks = 0;
+  std::string path;
+};
+RunSummary summarize(const Trace& trace, const format::PackedFacts& of_ranks, std::uint64_t bytes,
+                     const std::string& path);
+
+/// Seconds that the tool took in MPI_Init before the run, and in MPI_Finalize after it.
+struct OutsideRun {
+  double start = 0, end = 0;
+};
+void say_summary(const RunSummary& summary, const OutsideRun& outside);
 
 }  // namespace chameleon::process

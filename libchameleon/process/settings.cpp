@@ -167,7 +167,6 @@ auto at_least_one(std::uint64_t Settings::*field) {
 }
 
 bool set_call_frequency(Settings& settings, const std::string& value) {
-  settings.frequency_given = true;
   if (value == "auto") return settings.call_frequency = kAutoFrequency, true;
   return at_least_one(&Settings::call_frequency)(settings, value);
 }
@@ -205,6 +204,25 @@ auto share_of(double Settings::*field) {
 bool set_few(Settings& settings, const std::string& value) {
   if (value == "0") return settings.few = 0, true;
   return share_of(&Settings::few)(settings, value);
+}
+
+/// Who gives a budget wants it kept, by leaving out what costs most.
+bool set_budget(Settings& settings, const std::string& value) {
+  settings.leaves_out = value != "off";
+  if (value == "off") return settings.budget = 0, true;
+  return share_of(&Settings::budget)(settings, value);
+}
+
+bool set_flush_seconds(Settings& settings, const std::string& value) {
+  settings.flush_seconds_given = true;
+  return seconds_of(&Settings::flush_seconds)(settings, value);
+}
+
+bool set_series(Settings& settings, const std::string& value) {
+  const auto size = parse_size(value);
+  if (!size || *size < 1024) return false;
+  settings.series_limit = *size;
+  return true;
 }
 
 const std::map<std::string, Variable>& variables() {
@@ -298,7 +316,7 @@ const std::map<std::string, Variable>& variables() {
                                                           {"auto", markers::Markers::kAuto},
                                                           {"off", markers::Markers::kOff}})}},
       {"FLUSH_EVERY", {"a number of markers from 1 on", set_flush_every}},
-      {"BUDGET", {"a share of the run time such as 1%", share_of(&Settings::budget)}},
+      {"BUDGET", {"a share of the run time such as 1%, or off", set_budget}},
       {"FEW", {"0, or a share of the ranks such as 25%", set_few}},
       {"MARKER_TIMEOUT", {"seconds above 0", seconds_of(&Settings::marker_timeout)}},
       {"VOTE",
@@ -308,7 +326,8 @@ const std::map<std::string, Variable>& variables() {
        {"yield or sleep", word(&Settings::waiting, {{"yield", world::Waiting::kYield},
                                                     {"sleep", world::Waiting::kSleep}})}},
       {"ENERGY", {"off or on", word(&Settings::energy, {{"off", false}, {"on", true}})}},
-      {"FLUSH_SECONDS", {"seconds above 0", seconds_of(&Settings::flush_seconds)}},
+      {"FLUSH_SECONDS", {"seconds above 0", set_flush_seconds}},
+      {"SERIES", {"a size of at least 1K, such as 64K", set_series}},
       {"TRACE_LIMIT", {"a size of at least 64K, such as 512M", size_of(&Settings::trace_limit)}},
       {"VERBOSE",
        {"0, 1 or 2",
@@ -382,9 +401,10 @@ std::string nearest(std::string_view name) {
 
 Result<Settings> parse_settings(const char* const* environment) {
   Settings settings;
-  bool names_format = false;
+  bool names_format = false, says_how_often = false;
   for (const auto& [name, value] : assignments(environment)) {
     names_format = names_format || name == kAlgorithm || name == kFormat;
+    says_how_often = says_how_often || name == "CALL_FREQUENCY";
     const auto variable = variables().find(name);
     if (variable == variables().end()) {
       const std::string near = nearest(name);
@@ -401,6 +421,8 @@ Result<Settings> parse_settings(const char* const* environment) {
   // they do not know is lost.
   if (!names_format && settings.fidelity != Fidelity::kExact)
     settings.cluster.further = cluster::kFurtherSignatures;
+  // Efforts are those of intervals, which are to be steps.
+  if (settings.effort.on() && !says_how_often) settings.call_frequency = 1;
   settings.effort.seed = settings.cluster.seed;
   settings.format = fed_format(settings.cluster);
   settings.reads_by_xor = settings.cluster.equality == cluster::Equality::kXor;

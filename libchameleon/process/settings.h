@@ -21,13 +21,14 @@ struct Settings : RecordOptions, OnlineOptions {
   Settings() {
     voting = Voting::kDeferred;
     least_flush_seconds = 1;
+    budget = kUsualBudget;
+    leaves_out = false;
   }
 
   bool enable = true;
   bool python = true;  ///< call paths show Python's functions
   markers::Markers markers = markers::Markers::kProgram;
-  bool frequency_given = false;  ///< else that of markers which the tracer finds is its own matter
-  std::string output;            ///< empty: PROGRAM.JOBID.cham
+  std::string output;  ///< empty: PROGRAM.JOBID.cham
   /// Bytes of the tool's own, beyond which it stops recording.
   std::uint64_t memory = 512ULL << 20;
   bool spills = true;  ///< what takes much of that goes to files

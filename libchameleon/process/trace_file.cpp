@@ -3,8 +3,6 @@
 
 #include <utility>
 
-#include "process/say.h"
-
 namespace chameleon::process {
 
 Trace TraceFile::empty_trace() const { return new_trace(size_, settings_); }
@@ -12,7 +10,7 @@ Trace TraceFile::empty_trace() const { return new_trace(size_, settings_); }
 void TraceFile::write_last(const Trace& whole, const PackedFacts& of_ranks) {
   const Status written = writer_->finish(whole, of_ranks);
   report(written);
-  if (written) summarize(whole, of_ranks, writer_->bytes(), writer_->path());
+  if (written) summary_ = summarize(whole, of_ranks, writer_->bytes(), writer_->path());
 }
 
 void TraceFile::write_last_part(const Trace& partial, const Trace& online,
@@ -21,7 +19,7 @@ void TraceFile::write_last_part(const Trace& partial, const Trace& online,
   const Status written =
       packed ? writer_->append(partial, online, of_ranks) : writer_->append(partial, online);
   report(written);
-  if (written) summarize(partial, of_ranks, writer_->bytes(), writer_->path());
+  if (written) summary_ = summarize(partial, of_ranks, writer_->bytes(), writer_->path());
 }
 
 void TraceFile::keep_last_words(const RankList& ranks) {

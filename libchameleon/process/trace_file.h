@@ -4,10 +4,12 @@
 /// The job's trace file, as the online trace writes it on rank 0.
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "format/file.h"
 #include "online/rank.h"
+#include "process/say.h"
 #include "process/settings.h"
 
 namespace chameleon::process {
@@ -27,6 +29,11 @@ class TraceFile final : public Output {
   void keep_last_words(const RankList& ranks) override;
   void write_last_words() noexcept override { writer_->say_last_words(); }
 
+  /// About the trace that was completed; nothing if it was not.
+  void say_summary(const OutsideRun& outside) const {
+    if (summary_) process::say_summary(*summary_, outside);
+  }
+
  private:
   void report(const Status& written);
 
@@ -34,6 +41,7 @@ class TraceFile final : public Output {
   const Settings& settings_;
   int size_;
   bool said_ = false;
+  std::optional<RunSummary> summary_;
 };
 
 }  // namespace chameleon::process

@@ -193,8 +193,7 @@ void Tracer::heed_search() {
   const MarkerSearch::State state = found_.search().state();
   if (found_.search().is_over()) g_sees_collectives = false;
   if (found_.search().is_over() && state != MarkerSearch::State::kMarked) return;
-  const bool paces = state == MarkerSearch::State::kByTime ||
-                     (state == MarkerSearch::State::kFound && !settings_.frequency_given);
+  const bool paces = state == MarkerSearch::State::kByTime;
   guarded([&] { note_source(found_.what(), paces); });
 }
 

@@ -50,6 +50,10 @@ class Tracer {
   /// is about to end before that: this rank's part is left beside the file then.
   void meet();
   bool finish();
+  /// The last line, on rank 0.
+  void say_summary(const OutsideRun& outside) const {
+    if (file_) file_->say_summary(outside);
+  }
   /// Leaves this rank's partial trace beside the file; one line says so.
   void leave_partial(const std::string& why, bool everyone);
   /// After a fault.

@@ -45,9 +45,9 @@ std::uint64_t TimeAccount::computed(const Stream& stream, std::uint64_t now) con
 
 TimeSpent TimeAccount::spent(Streams& streams) {
   ns_per_tick();
-  std::uint64_t events = other_ticks_;
+  std::uint64_t events = 0;
   streams.for_each([&](const Stream& stream) { events += spent_at_calls(stream); });
-  return {ns(since_start(clock_.now())), ns(events), ns(marker_ticks_)};
+  return {ns(since_start(clock_.now())), ns(events), ns(marker_ticks_), ns(other_ticks_)};
 }
 
 }  // namespace chameleon::record

@@ -20,6 +20,7 @@ struct TimeSpent {
   std::uint64_t elapsed = 0;
   std::uint64_t events = 0;
   std::uint64_t markers = 0;  ///< waiting for other ranks in the last vote included
+  std::uint64_t start = 0;    ///< before the first call
 };
 
 class TimeAccount {

@@ -46,7 +46,8 @@ def names(found, fault, where, outcome):
 def trace(tools, options, fault):
     path = tools.fresh(fault) / "heat.cham"
     outcome = tools.chameleon("run", "-n", 4, "--env", f"LD_PRELOAD={tools.test_yield}",
-                              "-o", path, "--", options.program, fault)
+                              "-o", path, "--", options.program, fault,
+                              CHAMELEON_CALL_FREQUENCY="auto")  # as for a new user
     expect(outcome.status == 0 and path.exists(), f"{fault}: no trace", outcome)
     expect(b"sum 10.000000" in outcome.stdout, f"{fault}: another result", outcome)
     return path, outcome

@@ -109,11 +109,12 @@ class Tools:
         return {name: os.environ.get(name, usual) for name, usual in SANITIZER_OPTIONS.items()}
 
     def environment(self, **variables):
-        """Of a process. The tests must not depend on the settings of whoever runs them."""
+        """Of a process. The tests must not depend on the settings of whoever runs them, nor on how
+        fast the machine is: unless they say otherwise, every marker is acted on."""
         kept = {name: value for name, value in os.environ.items()
                 if not name.startswith("CHAMELEON_") and name != "LD_PRELOAD"}
-        return {**kept, **self.sanitizer_options(), **LAUNCHER_OPTIONS.get(self.mpi, {}),
-                **{name: str(value) for name, value in variables.items()}}
+        return {**kept, "CHAMELEON_CALL_FREQUENCY": "1", **self.sanitizer_options(),
+                **LAUNCHER_OPTIONS.get(self.mpi, {}), **{name: str(value) for name, value in variables.items()}}
 
     def adapted(self, command):
         """With sanitizers: what `chameleon run` starts has their runtime too, and verbs that start

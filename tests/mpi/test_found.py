@@ -38,7 +38,8 @@ def without_markers(tools, library):
 def unmarked(online, ranks, program, lines=1, **variables):
     """Runs the program traced, without its own markers. One more line names the preload."""
     with without_markers(online.tools, online.tools.library):
-        return online.exact(ranks, program, lines=lines + 1, MARKERS="auto", **variables)
+        return online.exact(ranks, program, lines=lines + 1,
+                            **{"MARKERS": "auto", "CALL_FREQUENCY": "auto", **variables})
 
 
 def behaviours(facts):
@@ -117,7 +118,8 @@ def none(online):
 @test
 def by_time(online):
     """Collectives in disorder: intervals last a tenth of a second, and the trace is exact."""
-    what, _, facts, _ = online.exact(3, online.program("disorder", 300), MARKERS="auto")
+    what, _, facts, _ = online.exact(3, online.program("disorder", 300), MARKERS="auto",
+                                     CALL_FREQUENCY=5)
     expect("as time goes by" in source(facts), f"{what}: marked by {source(facts)}")
     expect(0 < facts["acted"] < 50, f"{what}: {facts['acted']} acted on")
 

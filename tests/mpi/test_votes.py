@@ -6,6 +6,7 @@ some rank strays from what it was clustered by; and programs in which every vote
     test_votes.py --tools TOOLS.json --examples FOLDER [--only NAME] [--all]"""
 
 import itertools
+import json
 import time
 
 from harness import expect
@@ -77,6 +78,43 @@ def astray(online):
         expect(len(set(leads.values())) == 1, f"{ranks} ranks: {leads}")
         published = online.exact(ranks, program, FEW=0)[2]["count_l"]
         expect(published < 54, f"{ranks} ranks: #L is {published} also without few")
+
+
+@test
+def steps(online):
+    """Findings name single steps, although ranks vote ten times a second at most."""
+    program = online.example("faulty", "--iterations", 60, "--fault", "slow:2:20-29:30000")
+    for settings in ({"CALL_FREQUENCY": "auto"}, {"CALL_FREQUENCY": 7},
+                     {"CALL_FREQUENCY": "auto", "FIDELITY": "lead", "FLUSH_EVERY": 2}):
+        what, path, facts, _ = online.trace(4, program, raw=False, **settings)
+        expect(facts["acted"] < 30, f"{what}: {facts['acted']} acted on")
+        outcome = online.tools.chameleon("series", "--json", path)
+        series = json.loads(outcome.stdout)
+        expect([(span["first"], span["intervals"]) for span in series["spans"]] ==
+               [(step, 1) for step in range(1, 61)], f"{what}: steps are missing", outcome)
+        found = [(one["first"], one["last"]) for one in series["slow"] if one["ranks"] == "2"]
+        # Of a busy machine other steps of the rank may be slow, too.
+        expect(any(first <= 21 and last >= 30 for first, last in found), f"{what}: {found}")
+        longest = [span["compute"]["most_rank"] for span in series["spans"][20:30]]
+        expect(longest == 10 * [2], f"{what}: {longest} compute longest")
+
+
+@test
+def series_of_a_long_run(online):
+    """The series takes what it may of the file, and keeps the slowest step."""
+    program = online.example("faulty", "--iterations", 3500, "--fault", "slow:1:3210:400000")
+    sizes = {}
+    for limit in ("1K", "8K", "1M"):
+        what, path, _, _ = online.trace(2, program, raw=False, CALL_FREQUENCY="auto", SERIES=limit,
+                                        FLUSH_SECONDS=0.2)
+        series = json.loads(online.tools.chameleon("series", "--json", path).stdout)
+        expect(series["intervals"] == 3500, f"{what}: {series['intervals']} steps")
+        here = [span for span in series["spans"]
+                if span["first"] <= 3211 < span["first"] + span["intervals"]]
+        expect(here[0]["slowest"]["marker"] == 3211 and
+               here[0]["slowest"]["compute"]["most_rank"] == 1, f"{what}: {here}")
+        sizes[limit] = len(series["spans"])
+    expect(sizes["1K"] < 80 and 100 < sizes["8K"] < sizes["1M"], f"spans: {sizes}")
 
 
 @test

@@ -55,6 +55,15 @@ def run(tools, options, name, late=0, slow_step=8, **variables):
     return Times(file), outcome.stderr.decode()
 
 
+def said_seconds(said):
+    """What the last line says that the tool took."""
+    found = re.search(r"; tool (\S+) s of (\S+) s \(\S+ %\), at the end (\S+) s;", said)
+    expect(found, f"the last line does not say what the tool took:\n{said}")
+    tool, all_of_it, end = map(float, found.groups())
+    expect(end <= tool <= all_of_it, f"the last line does not add up:\n{said}")
+    return tool
+
+
 def check_program_waits(tools, options, vote):
     """No rank is kept: what ranks wait for a rank that computes is not the tracer's."""
     times, _ = run(tools, options, f"program-{vote}", LATE, SLOW_STEP, CHAMELEON_VOTE=vote)
@@ -70,11 +79,16 @@ def check_program_waits(tools, options, vote):
 
 def check_kept(tools, options, vote):
     """A rank is kept where it works for the tracer: the others are idle as long."""
-    usual, _ = run(tools, options, f"usual-{vote}", CHAMELEON_VOTE=vote, CHAMELEON_FLUSH_EVERY=5)
+    usual, usually = run(tools, options, f"usual-{vote}", CHAMELEON_VOTE=vote,
+                         CHAMELEON_FLUSH_EVERY=5)
     times, said = run(tools, options, f"kept-{vote}", CHAMELEON_VOTE=vote, CHAMELEON_FLUSH_EVERY=5,
                       SLOW_RANK=SLOW, SLOW_MS=100)
     kept = int(re.search(r"kept (\d+) ns", said)[1])
     expect(kept > 1e9, f"{vote}: rank {SLOW} was kept for {kept} ns only")
+    # The job took that much longer, and the last line says so: of the run and of what follows it.
+    longer = said_seconds(said) - said_seconds(usually)
+    expect(0.7 * kept < 1e9 * longer < 1.3 * kept,
+           f"{vote}: rank {SLOW} was kept for {kept} ns, the last lines say {longer} s more")
     # What it sends at the very end is in no fact.
     counted = times.work(SLOW) - usual.work(SLOW)
     expect(0.6 * kept < counted < 1.2 * kept,

@@ -46,6 +46,13 @@ class ScriptedLog final : public MarkerLog {
   IntervalTimes interval_times() override {
     return {computed, called, std::exchange(voted, std::uint64_t{0})};
   }
+  StepTimes step_times() override {
+    const auto since = [](std::uint64_t& before, std::uint64_t now) {
+      const std::uint64_t last = std::exchange(before, now);
+      return now < last ? now : now - last;
+    };
+    return {since(computed_before, computed), since(called_before, called)};
+  }
   void waited_beyond(std::uint64_t least) override { beyond.push_back(least); }
   void led_to(State state) override { led.push_back(state); }
   void belongs_to(std::uint32_t phase) override { phases.push_back(phase); }
@@ -57,7 +64,8 @@ class ScriptedLog final : public MarkerLog {
   }
   bool marks_from_second_thread() const override { return false; }
 
-  std::uint64_t computed = 0, called = 0, voted = 0;  ///< in the next interval
+  std::uint64_t computed = 0, called = 0, voted = 0;     ///< in the next interval
+  std::uint64_t computed_before = 0, called_before = 0;  ///< at the last marker
   std::vector<std::uint64_t> beyond;
   std::vector<std::uint32_t> phases;
   std::vector<State> led;  ///< to which the first decisions of markers led

@@ -53,8 +53,42 @@ TEST_CASE("steps go from what costs little to what loses events, and end") {
   CHECK(governor.step(Cause::kNone, {}).empty());
 
   Governor full(0.01, false);
-  CHECK(full.step(Cause::kEvents, {}).find("intervals") != std::string::npos);
+  CHECK(full.step(Cause::kEvents, {}, false).find("intervals") != std::string::npos);
   CHECK(!full.drops_times());
+  CHECK(full.every() == 1);  // there are no markers
+}
+
+TEST_CASE("markers are acted on less often before anything is left out") {
+  Governor governor(0.01, true);
+  for (std::uint64_t every = 2; every <= Governor::kFirst; every *= 2) {
+    CHECK(!governor.step(Cause::kEvents, {}).empty());
+    CHECK(governor.every() == every);
+    CHECK(!governor.drops_times());
+  }
+  CHECK(!governor.step(Cause::kEvents, {}).empty());
+  CHECK(governor.every() == Governor::kFirst);
+  CHECK(governor.drops_times());
+}
+
+TEST_CASE("the start counts, but only what is spent of late is a reason to spend less") {
+  const Governor governor(0.01, true);
+  CHECK(governor.over({kSecond, 0, 0, kSecond / 2}) == Cause::kNone);
+  CHECK(governor.over({kSecond, kSecond / 99, 0, kSecond / 2}) == Cause::kEvents);
+  Governor later(0.01, true);
+  CHECK(!later.step(Cause::kMarkers, {kSecond, 0, 0, kSecond / 2}).empty());
+  CHECK(later.over({2 * kSecond, 0, kSecond / 50, kSecond / 2}) == Cause::kMarkers);
+  CHECK(later.over({2 * kSecond, 0, kSecond / 200, kSecond / 2}) == Cause::kNone);
+}
+
+TEST_CASE("the usual budget leaves nothing out") {
+  Governor governor(0.02, true, false);
+  CHECK(governor.over({kSecond, kSecond / 2, 0}) == Cause::kNone);  // fewer markers do not help
+  CHECK(governor.over({kSecond, kSecond / 10, kSecond / 20}) == Cause::kMarkers);
+  CHECK(governor.over({kSecond, 0, kSecond / 20}) == Cause::kMarkers);
+  for (int step = 0; step < 20; ++step) CHECK(governor.step(Cause::kMarkers, {}).empty());
+  CHECK(governor.every() == Governor::kMost);
+  CHECK(!governor.drops_times());
+  CHECK(governor.one_of() == 1);
 }
 
 }  // namespace

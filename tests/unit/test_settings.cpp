@@ -136,13 +136,19 @@ TEST_CASE("what markers and clustering take") {
   CHECK(none->cluster.selection == Selection::kFarthest);
   CHECK(none->cluster.k == 9);
   CHECK(none->fidelity == Fidelity::kExact);
-  CHECK(none->call_frequency == 1);
+  CHECK(none->call_frequency == online::kAutoFrequency);
   CHECK(none->flush_every == 100);
   CHECK(none->least_flush_seconds == 1);
   CHECK(none->markers == markers::Markers::kProgram);
-  CHECK_FALSE(none->frequency_given);
   CHECK(none->marker_timeout == 60.0);
-  CHECK(none->budget == 0);
+  CHECK(none->budget == online::kUsualBudget);
+  CHECK_FALSE(none->leaves_out);
+  CHECK(parse({"CHAMELEON_EFFORT=compute"})->call_frequency == 1);
+  CHECK(parse({"CHAMELEON_EFFORT=compute", "CHAMELEON_CALL_FREQUENCY=3"})->call_frequency == 3);
+  CHECK(none->series_limit == 8192);
+  CHECK(parse({"CHAMELEON_SERIES=64K"})->series_limit == 65536);
+  CHECK(parse({"CHAMELEON_BUDGET=off"})->budget == 0);
+  CHECK(parse({"CHAMELEON_BUDGET=1%"})->leaves_out);
   CHECK(parse({"CHAMELEON_BUDGET=2.5%"})->budget == 0.025);
   CHECK(parse({"CHAMELEON_BUDGET=0.5"})->budget == 0.5);
   for (const char* bad : {"", "0", "1", "100%", "-1%", "1%%", "%", "1x"})
@@ -169,7 +175,6 @@ TEST_CASE("what markers and clustering take") {
   CHECK(settings->flush_every == 1024);
   CHECK(settings->least_flush_seconds == 0);
   CHECK(settings->markers == markers::Markers::kAuto);
-  CHECK(settings->frequency_given);
   CHECK(settings->marker_timeout == 0.5);
   CHECK(settings->warnings.empty());
   const auto off = parse({"CHAMELEON_CLUSTERING=off"});

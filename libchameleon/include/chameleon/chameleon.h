@@ -8,9 +8,9 @@
  * A marker is a boundary: it is not an event and is not replayed. Header-only,
  * over MPI_Pcontrol: a program with markers needs no library and behaves the
  * same untraced, where a marker costs one call that does nothing. Traced it
- * costs a reduction and a broadcast of 144 bytes over all ranks, at every
- * CHAMELEON_CALL_FREQUENCY-th marker (of 288 at every second of these, where
- * ranks run ahead of each other).
+ * costs a reduction and a broadcast of 152 bytes over all ranks, about ten times
+ * a second, or at every CHAMELEON_CALL_FREQUENCY-th marker (of 304 at every second
+ * of these, where ranks run ahead of each other).
  *
  * Levels 0 and 1 of MPI_Pcontrol stop and resume recording on the calling rank;
  * such a rank calls markers like the others. Other levels are left alone. */

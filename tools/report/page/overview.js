@@ -75,7 +75,8 @@ function findings() {
                placeLink(top.site), ". ", view("calls", "All calls"), "."]);
   if (info.tool_share > 0.05)
     list.push([`The tracer took ${shareText(info.tool_share)} of the run; no time on this page includes it. ` +
-      (info.acted > 1 && runNs() > kShortRun ? "Longer time steps, or votes at fewer markers (CHAMELEON_CALL_FREQUENCY=auto), reduce it."
+      (info.acted > 1 && runNs() > kShortRun
+        ? (info.call_frequency === 1 ? "Votes at fewer markers (CHAMELEON_CALL_FREQUENCY=auto) reduce it." : "A run that calls MPI less often has less of it.")
         : "Most of it is the start and the end of the run: the longer the run, the smaller its share.")]);
   return list;
 }
