@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/masked_arguments.h"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <array>
 
@@ -34,6 +36,14 @@ std::string_view name_before(std::string_view text, std::size_t end) {
   return text.substr(begin, end - begin);
 }
 
+/// As patterns have it: `--License_Key` as `license_key`.
+std::string bare_name(std::string_view name) {
+  name.remove_prefix(std::min(name.find_first_not_of('-'), name.size()));
+  std::string bare(name);
+  std::transform(bare.begin(), bare.end(), bare.begin(), lower_letter);
+  return bare;
+}
+
 void mask_users(std::string& text) {
   for (std::size_t at = text.find("://"); at != std::string::npos; at = text.find("://", at + 1)) {
     const std::size_t begin = at + 3;
@@ -46,21 +56,19 @@ void mask_users(std::string& text) {
 }
 
 /// Masks what is behind the name of a secret in the argument itself.
-void mask_values(std::string& text) {
+void mask_values(std::string& text, const SecretNames& names) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     const bool blank = is_blank(text[at]);
     if (text[at] != '=' && text[at] != ':' && !blank) continue;
     const std::string_view name = name_before(text, at);
     if (blank && !name.starts_with('-')) continue;
-    if (!is_secret_name(name) || at + 1 >= text.size()) continue;
+    if (!names.contain(name) || at + 1 >= text.size()) continue;
     text.replace(at + 1, std::string::npos, kMasked);
     return;
   }
 }
 
-}  // namespace
-
-bool is_secret_name(std::string_view name) {
+bool is_usual(std::string_view name) {
   std::string plain, word;
   bool found = false;
   const auto end_word = [&] {
@@ -84,17 +92,43 @@ bool is_secret_name(std::string_view name) {
          });
 }
 
-std::vector<std::string> masked_arguments(std::vector<std::string> arguments) {
+}  // namespace
+
+bool SecretNames::contain(std::string_view name) const {
+  if (usual && is_usual(name)) return true;
+  const std::string bare = bare_name(name);
+  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
+    return fnmatch(pattern.c_str(), bare.c_str(), 0) == 0;
+  });
+}
+
+bool secret_names_of(std::string_view text, SecretNames& names) {
+  names = {};
+  for (bool first = true;; first = false) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    std::string name = bare_name(text.substr(0, end));
+    if (name.empty()) return false;
+    if (first && name == "off")
+      names.usual = false;
+    else
+      names.patterns.push_back(std::move(name));
+    if (end == text.size()) return true;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::vector<std::string> masked_arguments(std::vector<std::string> arguments,
+                                          const SecretNames& names) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     mask_users(arguments[i]);
     const std::string& word = arguments[i];
     const bool alone = word.starts_with('-') && word.find_first_of("=: \t\n") == std::string::npos;
-    if (alone && is_secret_name(word) && i + 1 < arguments.size() &&
+    if (alone && names.contain(word) && i + 1 < arguments.size() &&
         !arguments[i + 1].starts_with("--")) {
       arguments[++i] = kMasked;
       continue;
     }
-    mask_values(arguments[i]);
+    mask_values(arguments[i], names);
   }
   return arguments;
 }

@@ -5,7 +5,8 @@
 /// arguments is not recorded: the value of what is named after a password, token, secret, key or
 /// credential (`--password=x`, `--password x`, `DB_PASSWORD=x`, `api_key: x`, `?token=x`), and the
 /// user in an address (`https://user:word@host`). Rather too much is masked than too little: from
-/// the name on, the rest of the argument. A secret without such a name is not known to be one.
+/// the name on, the rest of the argument. A secret without such a name is not known to be one,
+/// unless the user names it (CHAMELEON_MASK).
 
 #include <string>
 #include <string_view>
@@ -18,9 +19,20 @@ namespace chameleon::inline base {
 /// Stands for what was left out.
 inline constexpr const char* kMasked = "***";
 
-std::vector<std::string> masked_arguments(std::vector<std::string> arguments);
+/// Names of arguments whose values are secret.
+struct SecretNames {
+  bool usual = true;                  ///< what is named after a password and the like
+  std::vector<std::string> patterns;  ///< others, in lower letters, without dashes (fnmatch)
 
-/// Whether what has this name is to be kept secret: `--db-password`, `API_KEY`.
-bool is_secret_name(std::string_view name);
+  /// Whether what has this name is to be kept secret: `--db-password`, `API_KEY`.
+  bool contain(std::string_view name) const;
+};
+
+/// Names or globs, separated by commas, that are secret as well; `off` before them, or alone, means
+/// that nothing else is. False if a name is empty.
+bool secret_names_of(std::string_view text, SecretNames& names);
+
+std::vector<std::string> masked_arguments(std::vector<std::string> arguments,
+                                          const SecretNames& names = {});
 
 }  // namespace chameleon::inline base

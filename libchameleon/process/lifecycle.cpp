@@ -53,6 +53,21 @@ std::string quoted(std::string_view word) {
   return text + "'";
 }
 
+/// Whether a trace says how the program was started (CHAMELEON_RECORD_COMMAND), and what of that is
+/// secret (CHAMELEON_MASK), as rank 0 has it: ranks write files of their own, too.
+bool g_records_command = true;
+SecretNames g_secret_names;  // NOLINT
+
+void read_records_command(const char* const* variables) {
+  constexpr const char* kOff = "CHAMELEON_RECORD_COMMAND=0";
+  constexpr std::string_view kMask = "CHAMELEON_MASK=";
+  for (; *variables != nullptr; ++variables) {
+    const std::string_view entry = *variables;
+    if (entry == kOff) g_records_command = false;
+    if (entry.starts_with(kMask)) secret_names_of(entry.substr(kMask.size()), g_secret_names);
+  }
+}
+
 /// The program's arguments, of which there may be many: the first `kMostOfCommandLine` bytes,
 /// without what looks like a secret.
 std::string command_line() {
@@ -68,19 +83,9 @@ std::string command_line() {
     at = end + 1;
   }
   std::string text;
-  for (const std::string& word : masked_arguments(std::move(arguments)))
+  for (const std::string& word : masked_arguments(std::move(arguments), g_secret_names))
     text += (text.empty() ? "" : " ") + quoted(word);
   return text;
-}
-
-/// Whether a trace says how the program was started (CHAMELEON_RECORD_COMMAND), as rank 0 has it:
-/// ranks write files of their own, too.
-bool g_records_command = true;
-
-void read_records_command(const char* const* variables) {
-  constexpr const char* kOff = "CHAMELEON_RECORD_COMMAND=0";
-  for (; *variables != nullptr; ++variables)
-    if (std::strcmp(*variables, kOff) == 0) g_records_command = false;
 }
 
 /// How the process was started; programs may change their folder later.

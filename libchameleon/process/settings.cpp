@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/edit_distance.h"
+#include "base/masked_arguments.h"
 #include "mpi/call_table.h"
 #include "record/given_rules.h"
 
@@ -336,6 +337,12 @@ const std::map<std::string, Variable>& variables() {
           return s.verbose >= 0 && s.verbose <= 2;
         }}},
       // Read as the process begins, before there are settings.
+      {"MASK",
+       {"names or globs of arguments, separated by commas, or off before them",
+        [](Settings&, const std::string& v) {
+          SecretNames names;
+          return secret_names_of(v, names);
+        }}},
       {"RECORD_COMMAND",
        {"0 or 1", [](Settings&, const std::string& v) { return v == "0" || v == "1"; }}},
       // Read by the `chameleon` command, not here.

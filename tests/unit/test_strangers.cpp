@@ -37,9 +37,11 @@ std::string content(const std::string& path) {
 }
 void fill(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
-std::string masked(std::vector<std::string> words) {
+std::string masked(std::vector<std::string> words, const char* mask = nullptr) {
   std::string line;
-  for (const std::string& word : masked_arguments(std::move(words)))
+  SecretNames names;
+  if (mask != nullptr && !secret_names_of(mask, names)) return "malformed";
+  for (const std::string& word : masked_arguments(std::move(words), names))
     line += (line.empty() ? "" : " ") + word;
   return line;
 }
@@ -83,10 +85,17 @@ TEST_CASE("secrets in a command line are masked") {
   CHECK(masked({"app", "--host=db;password=hunter2"}) == "app --host=db;password=***");
   CHECK(masked({"app", "--password"}) == "app --password");
   CHECK(masked({"app", "--monkey=1", "--tokenize"}).find("--monkey=1") != std::string::npos);
-  CHECK(is_secret_name("privateKey"));
-  CHECK(is_secret_name("SSL-KEY"));
-  CHECK_FALSE(is_secret_name("monkey"));
-  CHECK_FALSE(is_secret_name("passes"));
+  CHECK(SecretNames().contain("privateKey"));
+  CHECK(SecretNames().contain("SSL-KEY"));
+  CHECK_FALSE(SecretNames().contain("monkey"));
+  CHECK_FALSE(SecretNames().contain("passes"));
+  // The user's own, and instead of the usual ones.
+  const std::vector<std::string> words = {"app", "--License=a", "--site-id", "b", "--password=c"};
+  CHECK(masked(words) == "app --License=a --site-id b --password=***");
+  CHECK(masked(words, "licen[cs]e,--SITE*") == "app --License=*** --site-id *** --password=***");
+  CHECK(masked(words, "off,license") == "app --License=*** --site-id b --password=c");
+  CHECK(masked(words, "off") == "app --License=a --site-id b --password=c");
+  for (const char* mask : {"", ",", "a,", "--", "off,"}) CHECK(masked(words, mask) == "malformed");
 }
 
 TEST_CASE("what is named is a regular file or is not read") {
