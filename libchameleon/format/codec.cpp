@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/read_budget.h"
 #include "format/efforts_codec.h"
 #include "format/facts_codec.h"
 #include "format/file.h"
@@ -22,6 +23,7 @@ namespace chameleon::format {
 namespace {
 
 constexpr std::uint32_t kMostRanks = 1U << 24;
+constexpr std::uint64_t kMapNode = 48;  ///< bytes of an entry beside its value, about
 
 /// Sections, each a tag, a length and a body; unknown tags are skipped. Facts of ranks were in
 /// three of them before 1.4.
@@ -145,6 +147,7 @@ void read_calls(ByteReader& in, Trace& trace, CallFields& by_place) {
     CallDescription call;
     call.name = in.text();
     const std::uint64_t fields = in.count(3);
+    ReadBudget::take(2 * fields + 1, sizeof(Field) + sizeof call);
     for (std::uint64_t j = 0; j < fields && in.ok(); ++j) {
       Field field{in.text(), in.text(), FieldKind::kPlain};
       const std::uint8_t stored = in.u8();
@@ -160,6 +163,7 @@ void read_calls(ByteReader& in, Trace& trace, CallFields& by_place) {
 void read_arrays(ByteReader& in, Trace& trace, std::uint64_t budget,
                  std::vector<std::int64_t>& order) {
   const std::uint64_t count = in.count(1);
+  ReadBudget::take(count, kMapNode + sizeof(std::vector<std::int64_t>) + 2 * sizeof order[0]);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     std::vector<std::int64_t> array;
     if (!decode_list(in, budget, array)) return;
@@ -172,6 +176,7 @@ void read_arrays(ByteReader& in, Trace& trace, std::uint64_t budget,
 std::vector<std::uint64_t> read_sources(ByteReader& in, Trace& trace) {
   std::vector<std::uint64_t> order;
   const std::uint64_t count = in.count(7);
+  ReadBudget::take(count, kMapNode + sizeof(SourceFrame));
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     SourceFrame source{in.text(), in.text()};
     for (std::uint32_t* number :
@@ -191,10 +196,12 @@ void read_paths(ByteReader& in, const std::vector<std::uint64_t>& sources, Trace
   std::vector<std::uint64_t> modules;
   for (const auto& [id, module] : trace.modules) modules.push_back(id);
   const std::uint64_t count = in.count(9);
+  ReadBudget::take(count, kMapNode + sizeof(CallPath) + 2 * sizeof order[0]);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     const std::uint64_t signature = in.u64();
     CallPath path;
     const std::uint64_t frames = in.count(2);
+    ReadBudget::take(frames, 2 * sizeof(Frame));
     for (std::uint64_t j = 0; j < frames && in.ok(); ++j) {
       const std::uint64_t place = in.varint();
       if (place > modules.size()) in.fail();
@@ -250,6 +257,7 @@ void write_online(ByteWriter& w, const OnlineFacts& online) {
 void read_online(ByteReader& in, OnlineFacts& online) {
   read_online_facts(in, online);
   const std::uint64_t clusters = in.count(10);
+  ReadBudget::take(clusters, 2 * sizeof(Cluster));
   for (std::uint64_t i = 0; i < clusters && in.ok(); ++i) {
     Cluster cluster;
     cluster.call_path = in.u64();
@@ -356,6 +364,7 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
         break;
       case kModules: {
         const std::uint64_t count = part.count(10);
+        ReadBudget::take(count, kMapNode + sizeof(Module));
         for (std::uint64_t i = 0; i < count && part.ok(); ++i) {
           const std::uint64_t id = part.u64();
           Module module{part.text(), part.text()};
@@ -369,7 +378,9 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
         const std::uint64_t kinds = part.count(2);
         for (std::uint64_t i = 0; i < kinds && part.ok(); ++i) {
           auto& objects = trace.predefined[part.text()];
-          objects.resize(part.count(2));
+          const std::uint64_t count = part.count(2);
+          ReadBudget::take(count + 1, kMapNode + sizeof(Predefined));
+          objects.resize(count);
           for (Predefined& object : objects) {
             object.name = part.text();
             object.size = static_cast<std::uint32_t>(part.varint());
@@ -387,6 +398,7 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
       case kTotals: read_totals(part, trace.totals); break;
       case kDeclarations: {
         const std::uint64_t count = part.count(2);
+        ReadBudget::take(count, 2 * sizeof(Declaration));
         for (std::uint64_t i = 0; i < count && part.ok(); ++i) {
           Declaration declared{part.text(), {}};
           if (!RankList::decode(part, declared.ranks)) part.fail();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/read_budget.h"
 #include "format/column.h"
 
 namespace chameleon::format {
@@ -136,6 +137,7 @@ class EffortsReader {
     stratum.least_ns = number(0, kMostNs);
     stratum.most_ns = number(stratum.least_ns, kMostNs);
     if (!in_.ok()) return;
+    ReadBudget::take(steps, sizeof(EffortCell));
     stratum.steps.resize(steps);
     column(stratum.steps, kMostNs, [](EffortCell& cell, std::uint64_t ns) { cell.sum_ns = ns; });
     column(stratum.steps, kMostNs,
@@ -143,6 +145,7 @@ class EffortsReader {
     const std::uint64_t count = number(1, std::min<std::uint64_t>(most, stratum.size));
     most -= count;
     for (std::uint64_t i = 0, least = 0; i < count && in_.ok(); ++i) {
+      ReadBudget::take(steps + 2, sizeof(SampledRank));
       SampledRank& sampled = stratum.sampled.emplace_back();
       sampled.rank = static_cast<std::uint32_t>(number(least, kMostRank - 1));
       least = sampled.rank + 1;

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "base/read_budget.h"
 #include "format/column.h"
 #include "format/file.h"
 #include "format/node_codec.h"
@@ -105,9 +106,19 @@ bool carries(const Trace& trace, const CarriedFact& like) {
 }
 
 std::vector<std::string> read_texts(ByteReader& in) {
-  std::vector<std::string> texts(in.count(1));
+  const std::uint64_t count = in.count(1);
+  ReadBudget::take(count, sizeof(std::string));
+  std::vector<std::string> texts(count);
   for (std::string& text : texts) text = in.text();
   return texts;
+}
+
+/// Room for a copy of one of these for each of so many ranks.
+void take_copies(const std::vector<std::string>& texts, std::uint64_t ranks) {
+  std::size_t longest = 0;
+  for (const std::string& text : texts) longest = std::max(longest, text.size());
+  if (longest >= sizeof(std::string) / 2)
+    ReadBudget::take(ranks, longest + sizeof(std::string) / 2);
 }
 
 /// Reads one of the numbers of `texts` texts, or any number.
@@ -154,6 +165,7 @@ class ColumnReader {
   }
   void values(std::string RankFacts::*member, bool packed) {
     const std::vector<std::string> texts = read_texts(in_);
+    take_copies(texts, trace_.facts.size());
     auto facts = trace_.facts.begin();
     column::read(in_, packed, trace_.facts.size(), [&](std::int64_t number) {
       const std::uint64_t place = place_in(in_, number, texts.size());
@@ -166,6 +178,7 @@ class ColumnReader {
   void carry(CarriedFact fact, bool packed) {
     if (fact.is_text) fact.texts = read_texts(in_);
     if (!in_.expand(trace_.facts.size())) return;
+    if (packed) ReadBudget::take(trace_.facts.size(), 2 * sizeof(std::int64_t));
     for (const auto& [rank, facts] : trace_.facts) fact.ranks.insert(rank);
     column::read(in_, packed, trace_.facts.size(), [&](std::int64_t number) {
       if (fact.is_text) place_in(in_, number, fact.texts.size());
@@ -183,11 +196,11 @@ class ColumnReader {
 void read_ranks(ByteReader& in, Trace& trace) {
   RankList ranks;
   if (!RankList::decode(in, ranks) || ranks.size() > rank_count(trace) || !trace.facts.empty())
-    in.fail();
-  else
-    ranks.for_each([&](std::uint32_t rank) {
-      trace.facts.emplace_hint(trace.facts.end(), rank, RankFacts());
-    });
+    return static_cast<void>(in.fail());
+  constexpr std::uint64_t kMapNode = 48;
+  ReadBudget::take(ranks.size(), sizeof(RankFacts) + kMapNode);
+  ranks.for_each(
+      [&](std::uint32_t rank) { trace.facts.emplace_hint(trace.facts.end(), rank, RankFacts()); });
 }
 
 bool possible(const RankFacts& facts) {
@@ -309,6 +322,7 @@ void read_former_facts(ByteReader& in, Trace& trace, unsigned minor) {
   });
   if (minor == 0 && in.ok()) {
     const std::vector<std::string> names = read_texts(in);
+    take_copies(names, trace.facts.size());
     auto host = hosts.begin();
     for (auto& [rank, facts] : trace.facts)
       if (const auto place = place_in(in, *host++, names.size()); in.ok())

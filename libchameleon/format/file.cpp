@@ -8,6 +8,7 @@
 
 #include "base/foreign_file.h"
 #include "base/hash.h"
+#include "base/read_budget.h"
 #include "compress/append.h"
 #include "format/codec.h"
 #include "format/commit.h"
@@ -53,10 +54,9 @@ Result<Bytes> inflate(const Commit& from, const std::string& name) {
 }
 
 /// What the file and its commits, decompressed, are together must not be more than the caller
-/// allows.
-Status within(std::uint64_t most, const std::vector<Commit>& journal, std::uint64_t file_bytes,
+/// allows. Adds the commits to `all`.
+Status within(std::uint64_t most, const std::vector<Commit>& journal, std::uint64_t& all,
               const std::string& name) {
-  std::uint64_t all = file_bytes;
   for (const Commit& one : journal) all += std::min(one.plain_size, kMostPlainBytes);
   if (all <= most) return Unit{};
   return Error{ErrorKind::kRefused,
@@ -218,9 +218,17 @@ Result<Trace> parse_trace(std::span<const std::uint8_t> bytes, const std::string
   // Damage ends the journal; what is intact but not understood must not be left out.
   if (stopped && (journal.empty() || stopped->kind == ErrorKind::kUnsupportedVersion))
     return *stopped;
-  if (const Status fits = within(most_bytes, journal, bytes.size(), name); !fits)
-    return fits.error();
-  return join(journal, name, file);
+  std::uint64_t held = bytes.size();
+  if (const Status fits = within(most_bytes, journal, held, name); !fits) return fits.error();
+  try {
+    const ReadBudget budget(most_bytes - held);
+    return join(journal, name, file);
+  } catch (const ReadBudget::Spent&) {
+    return Error{ErrorKind::kRefused,
+                 name + ": too large: what it says takes more memory than the limit of " +
+                     std::to_string(most_bytes) + " bytes",
+                 0};
+  }
 }
 
 Result<Trace> read_trace(const std::string& path, FileFacts* facts, std::uint64_t most_bytes) {

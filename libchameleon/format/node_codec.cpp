@@ -5,6 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/read_budget.h"
 #include "format/rank_formula.h"
 #include "format/value_parts.h"
 #include "format/value_table.h"
@@ -214,6 +215,7 @@ class NodeReader {
     std::vector<Node> nodes;
     if (depth > kDeepestNesting) in_.fail();
     const std::uint64_t count = in_.count(3);
+    ReadBudget::take(count, 2 * sizeof(Node));
     nodes.reserve(std::min(count, kMostReserved));
     for (std::uint64_t i = 0; i < count && in_.ok(); ++i) read(nodes.emplace_back(), depth);
     return nodes;
@@ -271,6 +273,7 @@ class NodeReader {
     const std::uint64_t params = in_.count(2);
     const auto call = calls_.find(node.call);
     if (call == calls_.end() || params != call->second.fields.size()) in_.fail();
+    ReadBudget::take(params, 2 * sizeof(Param));
     if (in_.ok()) node.params.reserve(std::min(params, kMostReserved));
     for (std::uint64_t i = 0; i < params && in_.ok(); ++i)
       param(node.params.emplace_back(), arrays_of({node.call, i}));
@@ -285,6 +288,7 @@ class NodeReader {
 
   void times(Node& node) {
     const std::uint64_t count = in_.count(4);
+    ReadBudget::take(count, 2 * sizeof(TimeEntry));
     node.times.reserve(std::min(count, kMostReserved));
     for (std::uint64_t i = 0; i < count && in_.ok(); ++i) time_entry(node.times.emplace_back());
   }
@@ -313,6 +317,7 @@ class NodeReader {
 
   void inexact(std::vector<Inexact>& list) {
     const std::uint64_t count = in_.count(2);
+    ReadBudget::take(count, 2 * sizeof(Inexact));
     for (std::uint64_t i = 0; i < count && in_.ok(); ++i) {
       Inexact entry;
       const std::uint64_t kinds = in_.varint();
@@ -352,6 +357,7 @@ class NodeReader {
     } else if (layout == 1) {
       ParamGroups groups;
       for (std::uint64_t left = in_.count(3); left != 0 && in_.ok(); --left) {
+        ReadBudget::take(2, sizeof(ParamGroup));
         ParamGroup group;
         ranks(group.ranks);
         group.form = in_form(in_.u8(), group.values, names);
@@ -373,11 +379,19 @@ class NodeReader {
         list.size() > most_ranks_)
       in_.fail();
     std::map<std::int64_t, RankList> by_value;
+    std::int64_t before = 0;
+    const auto add = [&](std::int64_t value, std::uint32_t rank) {
+      const auto [entry, fresh] = by_value.try_emplace(value);
+      constexpr std::uint64_t kMapNode = 48;
+      if (fresh) ReadBudget::take(1, kMapNode + sizeof(RankList) + 2 * sizeof(ParamGroup));
+      if (fresh || value != before) ReadBudget::take(2, sizeof(RankRun));
+      before = value;
+      entry->second.insert(rank);
+    };
     if (by_formula) {
       RankFormula formula;
       if (!RankFormula::decode(in_, formula) || !in_.ok()) return;
-      list.for_each(
-          [&](std::uint32_t rank) { by_value[formula.stored(rank, form, size_)].insert(rank); });
+      list.for_each([&](std::uint32_t rank) { add(formula.stored(rank, form, size_), rank); });
     } else {
       ValueSequence values;
       if (!ValueSequence::decode(in_, values, names) || values.size() != list.size()) in_.fail();
@@ -385,7 +399,7 @@ class NodeReader {
       if (auto spread = ParamSpread::of(list, form, values, repeats))
         return result.set_spread(std::move(*spread));
       ValueSequence::Cursor cursor(values);
-      list.for_each([&](std::uint32_t rank) { by_value[cursor.next()].insert(rank); });
+      list.for_each([&](std::uint32_t rank) { add(cursor.next(), rank); });
     }
     std::vector<ParamGroup> groups;
     for (auto& [value, members] : by_value) {

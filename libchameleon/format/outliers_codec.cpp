@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "base/read_budget.h"
 #include "format/column.h"
 #include "model/time_code.h"
 
@@ -66,6 +67,7 @@ void read_outliers(ByteReader& in, Outliers& outliers) {
   const std::uint64_t count = in.varint();
   if (count > Outliers::kMost || (count > 0 && places.empty())) in.fail();
   if (!in.ok()) return;
+  ReadBudget::take(count, sizeof(OutlierRow) + 2 * sizeof(Outlier));
   std::vector<OutlierRow> rows(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < kOutlierColumns; ++i) {
     auto row = rows.begin();

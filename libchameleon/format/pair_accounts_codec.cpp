@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/read_budget.h"
 #include "format/column.h"
 #include "model/time_code.h"
 
@@ -72,6 +73,7 @@ void read_pair_accounts(ByteReader& in, std::uint32_t world_size, PairAccounts& 
       (count == 0 && others == PairAccounts::Others()))
     in.fail();
   if (!in.ok()) return;
+  ReadBudget::take(count, sizeof(AccountRow) + 2 * sizeof(PairAccount));
   std::vector<AccountRow> rows(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < kAccountColumns; ++i) {
     auto row = rows.begin();

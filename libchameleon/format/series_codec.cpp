@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "base/read_budget.h"
 #include "format/column.h"
 #include "model/time_code.h"
 
@@ -127,6 +128,7 @@ void read_series(ByteReader& in, Series& series) {
   if (count > Series::kMost) in.fail();
   if (count == 0 || !in.ok()) return;
   std::uint64_t first = in.varint();
+  ReadBudget::take(count, 2 * sizeof(SeriesSpan));
   std::vector<SeriesSpan> spans(static_cast<std::size_t>(count));
   Columns columns(in, spans);
   all_columns(columns);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <span>
 
+#include "base/read_budget.h"
 #include "format/node_codec.h"
 #include "format/times_codec.h"
 #include "format/times_layout.h"
@@ -88,7 +89,9 @@ class Reader {
   bool places() {
     const std::uint64_t foreign = in_.count(8);
     for (std::uint64_t i = 0; i < foreign && in_.ok(); ++i) foreign_.push_back(in_.u64());
-    places_.resize(in_.count(6));
+    const std::uint64_t count = in_.count(6);
+    ReadBudget::take(count, 3 * sizeof(Place));
+    places_.resize(count);
     std::uint64_t number = 0;
     for (Place& one : places_) {
       const std::uint64_t step = in_.varint();
@@ -115,6 +118,7 @@ class Reader {
         parts.resize(1);
         parts[0].count = in_.varint();
       } else {
+        ReadBudget::take(streams_.size(), 4 * sizeof(Parts) + 2 * sizeof(ClassTimes));
         std::uint64_t before = 0;
         for (std::size_t i = 0; i < streams_.size() && in_.ok(); ++i) {
           before += static_cast<std::uint64_t>(in_.svarint());

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/read_budget.h"
 #include "format/column.h"
 #include "model/time_code.h"
 
@@ -32,6 +33,7 @@ bool read_ranks(ByteReader& in, std::uint64_t most, std::vector<RankList>& entri
   RankList all;
   if (count == 0) {
     if (!RankList::decode(in, all) || all.size() > most) return false;
+    ReadBudget::take(all.size(), 2 * sizeof(RankList));
     for (const RankList::Interval& interval : all.intervals())
       for (std::uint32_t rank = interval.first; rank <= interval.last; ++rank)
         entries.push_back(RankList::single(rank));
@@ -80,6 +82,9 @@ void read_totals(ByteReader& in, PhaseTotals& totals) {
   std::vector<RankList> ranks;
   if (in.ok() && !read_ranks(in, most, ranks)) in.fail();
   if (!in.ok()) return;
+  constexpr std::uint64_t kMapNode = 48, kPhase = 64;
+  ReadBudget::take(ranks.size(),
+                   2 * sizeof(PhaseTotals::Entry) + phases.size() * (kMapNode + kPhase));
   std::vector<PhaseTotals::ByPhase> spent(ranks.size());
   for (const std::uint32_t phase : phases)
     for (const SpentTime kind : kSpentTimes) {

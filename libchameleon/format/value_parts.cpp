@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "base/read_budget.h"
+
 namespace chameleon::format {
 namespace {
 
@@ -124,7 +126,10 @@ ParamGroups ValueParts::groups() const {
   ranks.for_each([&](std::uint32_t rank) {
     std::vector<std::int64_t> values;
     for (ValueSequence::Cursor& cursor : cursors) values.push_back(cursor.next());
-    by_values[std::move(values)].insert(rank);
+    const auto [entry, fresh] = by_values.try_emplace(std::move(values));
+    constexpr std::uint64_t kMapNode = 48, kTerm = 64;
+    if (fresh) ReadBudget::take(1, kMapNode + 3 * sizeof(ParamGroup) + (kTerm + 16) * parts.size());
+    entry->second.insert(rank);
   });
   std::vector<ParamGroup> all;
   for (auto& [values, members] : by_values) {

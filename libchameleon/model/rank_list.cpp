@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/hash.h"
+#include "base/read_budget.h"
 #include "model/rank_unions.h"
 
 namespace chameleon::inline model {
@@ -328,6 +329,7 @@ bool RankList::decode(ByteReader& reader, RankList& list) {
     // What `encode` writes is ascending without touching intervals.
     auto add = [&](const RankRun& run) {
       if ((intervals += run.count) > kMaxIntervals) return false;
+      ReadBudget::take(2, sizeof run);
       if (!list.empty() && run.first() <= std::uint64_t{list.runs_.back().last()} + 1) return false;
       list.runs_.push(run);
       ++runs;

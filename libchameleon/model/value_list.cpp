@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/read_budget.h"
 #include "model/value_sequence.h"
 #include "model/value_terms.h"
 
@@ -151,11 +152,13 @@ bool decode_list(ByteReader& reader, std::uint64_t most, std::vector<std::int64_
     ValueSequence sequence;
     if (!ValueSequence::decode(reader, sequence)) return false;
     if (sequence.size() > most) return reader.fail(), false;
+    ReadBudget::take(sequence.size(), sizeof values[0]);
     values.reserve(sequence.size());
     for (ValueSequence::Cursor cursor(sequence); !cursor.done();) values.push_back(cursor.next());
     return true;
   }
   reader = ahead;
+  if (count <= most) ReadBudget::take(count, 2 * sizeof values[0]);
   if (count <= std::min<std::uint64_t>(most, reader.remaining())) values.reserve(count);
   if (!reader.ok() || count > most || !ListReader(reader, count, values).groups(0) ||
       values.size() != count)

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/read_budget.h"
 #include "model/coded_values.h"
 #include "model/value_terms.h"
 
@@ -77,11 +78,13 @@ class TermReader {
     if (depth > kMaxDepth) return false;
     std::uint64_t groups = reader_.count(2);
     if (groups == 0) return false;
+    ReadBudget::take(groups, 2 * sizeof(Term));
     for (; groups != 0 && reader_.ok(); --groups) {
       const std::uint64_t head = reader_.varint(), n = head >> 2, kind = head & 3;
       if (n == 0 || n > kMaxDecoded || size > kMaxDecoded) return false;
       if (kind == kSingles) {
         if (n > reader_.remaining()) return false;
+        ReadBudget::take(n, 2 * sizeof(Term));
         for (std::uint64_t i = 0; i < n; ++i) terms.emplace_back(Segment{value(), 0, 1});
         size += n;
       } else if (kind == kLoop) {
@@ -160,6 +163,7 @@ std::vector<std::int64_t> read_coded(ByteReader& reader, TermReader& in) {
   if (count < 2 || count > CodedValues::kMost || count > CodedValues::most_in(bytes.size()) ||
       coded.period > CodedValues::kMostDistinct || !reader.decode(count * distinct))
     reader.fail();
+  if (reader.ok()) ReadBudget::take(count, sizeof(std::int64_t) + sizeof(Term));
   return reader.ok() ? coded.decode(count) : std::vector<std::int64_t>();
 }
 

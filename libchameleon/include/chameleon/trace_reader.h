@@ -284,8 +284,9 @@ struct Event {
 
 class __attribute__((visibility("default"))) TraceReader {
  public:
-  /// Reads the file, or says why not. The file and what it is when decompressed are at most
-  /// `most_bytes` together; 0: a quarter of this machine's memory, and at most 1 GiB.
+  /// Reads the file, or says why not. The file, what it is when decompressed, and what that stands
+  /// for in memory are at most `most_bytes` together; 0: a quarter of this machine's memory, and at
+  /// most 1 GiB.
   static std::optional<TraceReader> open(const std::string& path, Error& error,
                                          std::uint64_t most_bytes = 0);
 
