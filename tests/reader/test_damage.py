@@ -12,95 +12,20 @@ trace, or as a delta and repeats of it. What is still accepted is read as a user
 import argparse
 import itertools
 import pathlib
-import random
 import resource
 import sys
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "tools" / "python"))
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "tools" / "python"), str(ROOT / "tests" / "support")]
 import chameleon_trace  # noqa: E402
-from chameleon_trace import TraceError, codec, journal, zstd  # noqa: E402
+from chameleon_trace import TraceError, codec, zstd  # noqa: E402
 from chameleon_trace.xxh3 import xxh3_64  # noqa: E402
+from mutants import HEADER, Mutants  # noqa: E402
 
 MEMORY = 1 << 30
 SLOW = 20  # seconds of CPU of an input
 MOST_EVENTS = 300
-EDGES = (0, 1, 2, 3, 0x7F, 0x80, 0xFE, 0xFF)
-HEADER = journal.MAGIC + bytes([1, 0, 1, 0, 0, 0, 0, 0])
-
-
-def commit(mark, flags, stored, plain):
-    head = (mark + flags.to_bytes(4, "little") + len(stored).to_bytes(8, "little") +
-            plain.to_bytes(8, "little") + xxh3_64(stored).to_bytes(8, "little"))
-    return head + xxh3_64(head).to_bytes(8, "little") + stored
-
-
-def varint(value):
-    out = bytearray()
-    while value >= 0x80:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-class Damage:
-    def __init__(self, seed, corpus):
-        self.random = random.Random(seed)
-        self.files = corpus
-        self.payloads = []
-        for data in corpus:
-            for found in journal._commits(data, "corpus"):
-                if found.flags:
-                    self.payloads.append((found.stored, zstd.decompress(found.stored, found.plain)))
-
-    def once(self, data, other):
-        pick = self.random
-        at = pick.randrange(len(data)) if data else 0
-        kind = pick.randrange(8)
-        if not data:
-            data += b"\0"
-        elif kind == 0:
-            data[at] ^= 1 << pick.randrange(8)
-        elif kind == 1:
-            data[at] = pick.randrange(256)
-        elif kind == 2:
-            data[at] = pick.choice(EDGES)
-        elif kind == 3:
-            data[at:at] = bytes([pick.randrange(256)])
-        elif kind == 4:
-            del data[at:at + pick.randrange(1, 17)]
-        elif kind == 5:  # a large number where a small one was
-            data[at:at + 1] = varint(pick.getrandbits(64) >> pick.randrange(64))
-        elif kind == 6:  # a piece of another trace
-            start = pick.randrange(len(other))
-            data[at:at] = other[start:start + pick.randrange(1, 65)]
-        elif pick.randrange(8) == 0:
-            del data[at:]
-        else:
-            to = pick.randrange(len(data))
-            data[at], data[to] = data[to], data[at]
-
-    def damaged(self, data, other):
-        data = bytearray(data)
-        for _ in range(self.random.randrange(1, 9)):
-            self.once(data, other)
-        return bytes(data)
-
-    def input(self):
-        kind = self.random.randrange(8)
-        if kind < 2:
-            return self.damaged(self.random.choice(self.files), self.random.choice(self.files))
-        stored, plain = self.random.choice(self.payloads)
-        other = self.random.choice(self.payloads)
-        if kind < 4:
-            return HEADER + commit(b"CMT1", 1, self.damaged(stored, other[0]), len(plain))
-        bad = self.damaged(plain, other[1])
-        if kind < 7:
-            return HEADER + commit(b"CMT1", 0, bad, len(bad))
-        return (HEADER + commit(b"CMT1", 0, plain, len(plain)) +
-                commit(b"DLT1", 0, bad, len(bad)) +
-                commit(b"RPT1", 0, b"", self.random.randrange(1, 5000)))
 
 
 def use(trace):
@@ -138,9 +63,9 @@ def one_line(error):
         sys.exit(f"an error that is not one line with the name of the file: {error!r}")
 
 
-def foreign(folder):
+def foreign(made):
     """Files that are no traces, of other versions and cut: each its own kind of error."""
-    sound = folder[0]
+    sound, commit = made.files[0], made.commit
     newer = bytearray(sound)
     newer[8] = 2
     kinds = {"not-a-trace": [b"", b"\x89CHAM", b"hello", bytes(100)], "truncated":
@@ -184,12 +109,12 @@ def main():
     codec.xxh3_64, codec.decompress = xxh3_64, zstd.decompress
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     corpus = [path.read_bytes() for path in sorted(options.corpus.glob("*.cham"))]
-    foreign(corpus)
-    damage = Damage(options.seed, corpus)
+    made = Mutants(options.seed, corpus, codec)
+    foreign(made)
     inputs = accepted = events = 0
     slowest, end = 0.0, time.process_time() + options.seconds
     while time.process_time() < end:
-        data, begin = damage.input(), time.process_time()
+        data, begin = made.file_for_readers(), time.process_time()
         inputs += 1
         try:
             trace = chameleon_trace.parse_trace(data, "input")
