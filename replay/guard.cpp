@@ -33,7 +33,11 @@ void say(const char* what) {
   const int length =
       std::snprintf(line, sizeof line, "replay: rank %u, event %llu, %s: %s\n", g_named.rank,
                     static_cast<unsigned long long>(g_named.number), g_named.call, what);
-  const ssize_t written = write(STDERR_FILENO, line, static_cast<std::size_t>(length));
+  // The call's name is the trace's: of any length, and of any bytes.
+  const auto size = std::min(static_cast<std::size_t>(std::max(length, 0)), sizeof line - 1);
+  for (std::size_t i = 0; i < size; ++i)
+    if (line[i] != '\n' || i + 1 < size) line[i] = line[i] < ' ' || line[i] > '~' ? ' ' : line[i];
+  const ssize_t written = write(STDERR_FILENO, line, size);
   (void)written;  // nobody is left to be told
 }
 
