@@ -2,10 +2,15 @@
 #include "tools/live/http_server.h"
 
 #include <httplib.h>
+#include <poll.h>
 #include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
@@ -14,8 +19,12 @@
 namespace chameleon::tools {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 constexpr std::size_t kMostConnections = 256;
-constexpr int kPatience = 2;  ///< s
+constexpr std::size_t kMostRequestBytes = 65536;
+/// How long a connection may say nothing, take to ask, and take to receive its answer.
+constexpr std::chrono::seconds kSilence(2), kAsking(5), kAnswering(30);
 
 /// 128 bits that nobody can guess; empty if there are none.
 std::string random_token() {
@@ -89,11 +98,84 @@ class Connections final : public httplib::TaskQueue {
   std::size_t count_ = 0;
 };
 
+/// A connection that has an end in time for all of its request, and for all of its answer: one
+/// that says a byte a second would have a thread for good. The library bounds single reads only.
+class TimedStream final : public httplib::Stream {
+ public:
+  explicit TimedStream(socket_t socket) : socket_(socket), end_(Clock::now() + kAsking) {}
+
+  bool is_readable() const override { return from_ < to_ || wait(POLLIN); }
+  bool is_writable() const override { return wait(POLLOUT); }
+
+  ssize_t read(char* bytes, std::size_t size) override {
+    if (from_ == to_) {
+      if (taken_ >= kMostRequestBytes || !wait(POLLIN)) return -1;
+      const ssize_t got = ::recv(socket_, room_.data(), room_.size(), MSG_DONTWAIT);
+      if (got <= 0) return got;
+      from_ = 0;
+      to_ = static_cast<std::size_t>(got);
+      taken_ += to_;
+    }
+    const std::size_t given = std::min(size, to_ - from_);
+    std::memcpy(bytes, room_.data() + from_, given);
+    from_ += given;
+    return static_cast<ssize_t>(given);
+  }
+
+  ssize_t write(const char* bytes, std::size_t size) override {
+    if (!answers_) end_ = Clock::now() + kAnswering;
+    answers_ = true;
+    for (std::size_t done = 0; done < size;) {
+      if (!wait(POLLOUT)) return -1;
+      const ssize_t sent = ::send(socket_, bytes + done, size - done, MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (sent < 0 && errno != EAGAIN && errno != EINTR) return -1;
+      if (sent > 0) done += static_cast<std::size_t>(sent);
+    }
+    return static_cast<ssize_t>(size);
+  }
+
+  void get_remote_ip_and_port(std::string&, int&) const override {}
+  void get_local_ip_and_port(std::string&, int&) const override {}
+  socket_t socket() const override { return socket_; }
+
+ private:
+  /// For `events` of the socket, until one of the ends.
+  bool wait(short events) const {
+    const Clock::time_point end = answers_ ? end_ : std::min(end_, Clock::now() + kSilence);
+    for (;;) {
+      const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now());
+      if (left.count() <= 0) return false;
+      pollfd one{socket_, events, 0};
+      const int ready = ::poll(&one, 1, static_cast<int>(left.count()));
+      if (ready > 0) return true;
+      if (ready < 0 && errno != EINTR) return false;
+    }
+  }
+
+  socket_t socket_;
+  Clock::time_point end_;
+  bool answers_ = false;
+  std::array<char, 4096> room_{};
+  std::size_t from_ = 0, to_ = 0, taken_ = 0;
+};
+
+class TimedServer final : public httplib::Server {
+ private:
+  bool process_and_close_socket(socket_t socket) override {
+    TimedStream stream(socket);
+    bool closed = false;
+    const bool done = process_request(stream, true, closed, nullptr);
+    ::shutdown(socket, SHUT_RDWR);
+    ::close(socket);
+    return done;
+  }
+};
+
 }  // namespace
 
 struct HttpServer::State {
   Handler handler;
-  httplib::Server server;
+  std::unique_ptr<httplib::Server> server = std::make_unique<TimedServer>();
   std::mutex one_at_a_time;
   std::string token;
   int port = 0;
@@ -102,11 +184,8 @@ struct HttpServer::State {
 HttpServer::HttpServer(Handler handler) : state_(std::make_unique<State>()) {
   State& state = *state_;
   state.handler = std::move(handler);
-  httplib::Server& server = state.server;
+  httplib::Server& server = *state.server;
   server.new_task_queue = [] { return new Connections; };
-  server.set_read_timeout(kPatience);
-  server.set_write_timeout(kPatience);
-  server.set_keep_alive_max_count(1);
   server.set_payload_max_length(0);
   server.set_default_headers({{"Cache-Control", "no-store"},
                               {"Referrer-Policy", "no-referrer"},
@@ -134,9 +213,9 @@ Status HttpServer::listen(std::uint16_t port) {
   if (state_->token.empty()) return failed("no random numbers");
   errno = 0;
   if (port == 0)
-    state_->port = state_->server.bind_to_any_port(kLoopback);
+    state_->port = state_->server->bind_to_any_port(kLoopback);
   else
-    state_->port = state_->server.bind_to_port(kLoopback, port) ? port : -1;
+    state_->port = state_->server->bind_to_port(kLoopback, port) ? port : -1;
   if (state_->port <= 0) return failed("port " + std::to_string(port));
   return Unit{};
 }
@@ -146,7 +225,7 @@ std::string HttpServer::url() const {
 }
 
 Status HttpServer::serve() {
-  state_->server.listen_after_bind();
+  state_->server->listen_after_bind();
   return Error{ErrorKind::kSystem, "no connection can be accepted any more", 0};
 }
 

@@ -4,8 +4,9 @@
 /// A server for one reader on this host: HTTP on 127.0.0.1, GET only, one answer a connection, by
 /// cpp-httplib. A request is answered only if its path begins with a random token and its Host is
 /// this host, so neither other users nor pages of other sites can read anything. No path names a
-/// file. A connection that says nothing is closed after two seconds, and holds up no other: each
-/// has a thread of its own, up to 256, beyond which others wait to be accepted.
+/// file. A connection is closed when it says nothing for two seconds, has not asked in full after
+/// five, or has not taken its answer after thirty. It holds up no other: each has a thread of its
+/// own, up to 256, beyond which others wait to be accepted.
 
 #include <cstdint>
 #include <functional>
