@@ -15,6 +15,7 @@
 #include "analysis/work.h"
 #include "base/plain_text.h"
 #include "tools/allocation_count.h"
+#include "tools/call_sites.h"
 #include "tools/foreign_names.h"
 
 namespace chameleon::tools {
@@ -35,10 +36,15 @@ bool g_takes_all = false;
 /// Beyond these a verb asks before it starts. A rank costs about what 64 calls do.
 constexpr double kMostVisits = 5e8, kVisitsOfRank = 64, kVisitsPerSecond = 2e6;
 
-/// Verbs that visit every call, one after the other; others read loops as loops.
-constexpr std::array<std::string_view, 11> kVisitors = {
-    "check",  "critical", "efficiency", "matrix", "pairs", "patterns",
-    "phases", "predict",  "slow",       "whatif", "replay"};
+/// Verbs that visit every call of every rank, one after the other.
+constexpr std::array<std::string_view, 12> kVisitors = {
+    "check",  "cluster", "critical", "efficiency", "matrix", "pairs",
+    "phases", "predict", "slow",     "whatif",     "replay", "patterns"};
+
+/// Verbs that read loops as loops and ranks as lists of ranks, and verbs that ask themselves about
+/// what they visit. All others visit ranks one by one, and calls where each has times of its own.
+constexpr std::array<std::string_view, 5> kUnbounded = {"export", "info", "recover", "redact",
+                                                        "verify"};
 
 /// Verbs that write names into files as they are, with the quotes of each format.
 constexpr std::array<std::string_view, 4> kKeepNames = {"export", "recover", "redact", "report"};
@@ -104,14 +110,16 @@ Status allow_visits(std::string_view path, double events, double ranks) {
   const double visits = events + kVisitsOfRank * ranks;
   if (g_takes_all || visits <= kMostVisits) return Unit{};
   return Error{ErrorKind::kRefused,
-               std::string(path) + ": this visits " + amount_text(events) + " calls of " +
-                   amount_text(ranks) + " ranks one by one, which takes about " +
+               std::string(path) + ": this visits " +
+                   (events > 0 ? amount_text(events) + " calls of " : "") + amount_text(ranks) +
+                   " ranks one by one, which takes about " +
                    duration_text(1e9 * visits / kVisitsPerSecond) + "; --all does it",
                0};
 }
 
-Status allow_visits(std::string_view path, const Trace& trace) {
-  return allow_visits(path, visited_events(trace, trace.ranks),
+Status allow_visits(std::string_view path, const Trace& trace, bool each_call) {
+  const bool calls = each_call || trace.timing == "full";
+  return allow_visits(path, calls ? visited_events(trace, trace.ranks) : 0,
                       std::max<double>(trace.world_size, static_cast<double>(trace.ranks.size())));
 }
 
@@ -124,8 +132,8 @@ std::optional<Trace> load_trace(std::string_view verb, const std::string& path, 
     status = fail(verb, trace.error());
     return std::nullopt;
   }
-  if (is_one_of(verb, kVisitors))
-    if (const Status allowed = allow_visits(path, *trace); !allowed) {
+  if (!is_one_of(verb, kUnbounded))
+    if (const Status allowed = allow_visits(path, *trace, is_one_of(verb, kVisitors)); !allowed) {
       status = fail(verb, allowed.error());
       return std::nullopt;
     }
@@ -144,6 +152,13 @@ std::optional<Trace> load_unthreaded(std::string_view verb, const std::string& p
                     "each rank; see info, print, stats, matrix, report or export",
                 kExitRefused);
   return std::nullopt;
+}
+
+std::string output_here(const std::string& trace, std::string_view suffix) {
+  constexpr std::string_view kSuffix = ".cham";
+  std::string_view name = base_name(trace);
+  if (name.ends_with(kSuffix)) name.remove_suffix(kSuffix.size());
+  return std::string(name).append(suffix);
 }
 
 nlohmann::ordered_json json_document(std::string_view verb) {

@@ -83,14 +83,15 @@ int out_of_memory();
 /// read_trace within the bound on memory. Error: kRefused beyond it, and says how to continue.
 Result<Trace> read_bounded(const std::string& path, FileFacts* facts = nullptr);
 
-/// Whether a verb may visit all calls of the trace, or this many of this many ranks, one by one.
+/// Whether a verb may visit all ranks of the trace one by one, and all calls of each (if
+/// `each_call`, or if each has times of its own); or this many calls of this many ranks.
 /// Error: kRefused, with how many these are, how long that takes, and how to continue.
-Status allow_visits(std::string_view path, const Trace& trace);
+Status allow_visits(std::string_view path, const Trace& trace, bool each_call);
 Status allow_visits(std::string_view path, double events, double ranks);
 
 /// Reads a trace, or prints why not and sets `status`. Names in it are printable, unless the verb
-/// writes them to files with quotes of their own; it is refused to verbs that visit each call if
-/// there are too many.
+/// writes them to files with quotes of their own; it is refused to verbs that visit more calls or
+/// ranks one by one than can be done in some minutes.
 std::optional<Trace> load_trace(std::string_view verb, const std::string& path, int& status,
                                 FileFacts* facts = nullptr);
 
@@ -98,6 +99,10 @@ std::optional<Trace> load_trace(std::string_view verb, const std::string& path, 
 /// refused, and not misread.
 std::optional<Trace> load_unthreaded(std::string_view verb, const std::string& path, int& status,
                                      FileFacts* facts = nullptr);
+
+/// The default output of a verb: of `folder/app.cham`, `app` and `suffix`, in the current folder,
+/// for the trace's may be a stranger's.
+std::string output_here(const std::string& trace, std::string_view suffix);
 
 /// `{"schema": "chameleon.VERB/1"}`.
 nlohmann::ordered_json json_document(std::string_view verb);

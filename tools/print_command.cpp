@@ -218,7 +218,7 @@ int print_all_events(const Trace& trace, const Options& options) {
   for (const std::uint32_t stream : streams) printed.insert(stream);
   if (const Status allowed =
           allow_visits(options.trace, visited_events(trace, printed), trace.world_size);
-      !options.all && !allowed)
+      !allowed)
     return fail("print", allowed.error());
   for (const std::uint32_t stream : streams) {
     if (streams.size() > 1)
@@ -230,6 +230,8 @@ int print_all_events(const Trace& trace, const Options& options) {
 
 int print(const Options& options) {
   int status = kExitOk;
+  if (options.all)
+    set_limits(asked_memory(), true);  // this verb's --all stands before the command's
   const std::optional<Trace> trace = load_trace("print", options.trace, status);
   if (!trace) return status;
   if (options.expand && !options.rank) return fail("print", "--expand needs --rank", kExitUsage);
@@ -256,7 +258,7 @@ void add_print_command(CLI::App& app, int& status) {
   verb->add_option("--rank", options->rank, "Only calls in which this rank takes part");
   verb->add_flag("--expand", options->expand, "With --rank: one line an event, thread by thread");
   verb->add_flag("--paths", options->paths, "All frames of the call paths");
-  verb->add_flag("--all", options->all, "Shorten nothing");
+  verb->add_flag("--all", options->all, "Shorten nothing, and start also what takes long");
   verb->add_option("--limit", options->limit, "At most this many nodes, or events of a thread");
   verb->callback([options, &status] { status = print(*options); });
 }

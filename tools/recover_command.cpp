@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -16,20 +15,11 @@
 namespace chameleon::tools {
 namespace recover_verb {
 
-namespace fs = std::filesystem;
-
 struct Options {
   std::string trace;
   std::string output;
   bool json = false;
 };
-
-/// In the current folder: the trace's may be a stranger's.
-std::string default_output(const std::string& trace) {
-  fs::path path = fs::path(trace).filename();
-  if (path.extension() == ".cham") path.replace_extension();
-  return path.string() + ".recovered.cham";
-}
 
 void print_document(const Trace& trace, const Recovery& recovery, const std::string& output) {
   nlohmann::ordered_json document = json_document("recover");
@@ -76,7 +66,7 @@ int run_recover(const Options& options) {
   if (recovery.joined.empty())
     return fail("recover", "no partial trace fits " + options.trace, kExitRefused);
   const std::string output =
-      options.output.empty() ? default_output(options.trace) : options.output;
+      options.output.empty() ? output_here(options.trace, ".recovered.cham") : options.output;
   if (const Status written = create_trace_file(output, *trace); !written)
     return fail("recover", written.error());
   if (options.json) {

@@ -22,20 +22,13 @@ struct Options {
   bool no_source = false, data = false, quiet = false;
 };
 
-/// `folder/app.cham` as `app.html`: in the current folder, for the trace's may be a stranger's.
-std::string output_name(const std::string& trace) {
-  constexpr std::string_view kSuffix = ".cham";
-  std::string_view name = base_name(trace);
-  if (name.ends_with(kSuffix)) name.remove_suffix(kSuffix.size());
-  return std::string(name) + ".html";
-}
-
 int run_report(const Options& options) {
   int status = kExitOk;
   FileFacts file;
   const std::optional<Trace> trace = load_trace("report", options.trace, status, &file);
   if (!trace) return status;
-  const std::string path = options.output.empty() ? output_name(options.trace) : options.output;
+  const std::string path =
+      options.output.empty() ? output_here(options.trace, ".html") : options.output;
   struct stat input {
   }, output{};
   if (::stat(options.trace.c_str(), &input) == 0 && ::stat(path.c_str(), &output) == 0 &&

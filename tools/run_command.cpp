@@ -150,7 +150,7 @@ void tell_outcome(const Options& options, const std::vector<std::string>& fresh)
   std::error_code gone;
   if (fs::file_size(path, gone) > kMostBytes) return;
   Result<Trace> trace = read_bounded(path);
-  if (!trace) return;
+  if (!trace || !allow_visits(path, *trace, false)) return;
   make_names_printable(*trace);
   if (const Result<TraceSummary> summary = TraceSummary::make(*trace))
     print_outcome(path, *trace, *summary);

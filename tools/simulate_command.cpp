@@ -384,6 +384,12 @@ int run_simulate(const Options& options) {
   if (!options.merge && !options.output.empty())
     return fail("simulate", "with --no-merge there is no trace to write", kExitUsage);
   if (options.iterations == 0) return fail("simulate", "--iterations takes at least 1", kExitUsage);
+  double all = 0;
+  for (std::uint64_t ranks = options.from; ranks <= options.to; ranks *= 2)
+    all += static_cast<double>(ranks);
+  if (const Status allowed = allow_visits(options.behaviour, all * (1.0 + options.iterations), all);
+      !allowed)
+    return fail("simulate", allowed.error());
   Simulation simulation(options, *behaviour, *clustering, flushing, *rules);
   auto document = json_document("simulate");
   document["behaviour"] = behaviour->name;
@@ -440,6 +446,9 @@ int run_either(const CLI::App& verb, const Options& options, CapekSimulation cap
     return fail("simulate", "--seeds is of figure 9", kExitUsage);
   if (capek.published && (table || (capek.figure != 6 && capek.figure != 9)))
     return fail("simulate", "--published is of figures 6 and 9", kExitUsage);
+  const double all = 2.0 * capek.to * capek.seeds;
+  if (const Status allowed = allow_visits(options.behaviour, 0, all); !allowed)
+    return fail("simulate", allowed.error());
   if (table) return simulate_effort(capek);
   return capek.figure == 9 ? simulate_capek_quality(capek) : simulate_capek_cost(capek);
 }

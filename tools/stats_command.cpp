@@ -103,7 +103,7 @@ void print_text(const Options& options, const Trace& trace, const FileFacts& fil
 int stats_of_waits(const Options& options, const Trace& trace, const RankList& ranks) {
   if (const auto lacks = lacks_times(trace))
     return fail("stats", options.trace + ": " + *lacks, kExitRefused);
-  if (const Status allowed = allow_visits(options.trace, trace); !allowed)
+  if (const Status allowed = allow_visits(options.trace, trace, true); !allowed)
     return fail("stats", allowed.error());
   const Result<WaitReport> waits = waits_of(trace);
   if (!waits) return fail("stats", waits.error());

@@ -81,6 +81,7 @@ Result<bool> LiveTrace::read() {
     if (trace_) return false;  // a moment ago it could be read, and soon it can be again
     return trace.error();
   }
+  if (const Status allowed = allow_visits(path_, *trace, false); !allowed) return allowed.error();
   if (!keeps_names_) make_names_printable(*trace);
   trace_ = std::move(*trace);
   file_ = file;

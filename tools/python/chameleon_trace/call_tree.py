@@ -2,6 +2,7 @@
 """The functions of a trace as a tree, with what was spent in each: for Hatchet, or as it is."""
 
 from .sources import short_function
+from .visits import allow
 
 
 class _Node:
@@ -26,7 +27,9 @@ def call_tree(trace, ranks=None):
     before it to the function that made the call."""
     root = _Node()
     names = {}
-    for stream in trace.ranks if ranks is None else ranks:
+    ranks = trace.ranks if ranks is None else list(ranks)
+    allow(trace, ranks)
+    for stream in ranks:
         for event in trace.events(stream):
             if event.path not in names:
                 names[event.path] = [short_function(line.function) if line.file else line.function

@@ -2,6 +2,7 @@
 """Values whose order is chance: docs/reference/format.md, "Coded values"."""
 
 from .errors import corrupt
+from .wire import NUMBER
 
 MOST = 1 << 16
 MOST_DISTINCT = 64
@@ -54,6 +55,7 @@ def decode_coded(reader, value):
     reader.decoded += count * distinct
     if reader.decoded > MOST_WORK:
         raise corrupt("a section has too many coded values")
+    reader.take(count, NUMBER)
     bits = _Bits(data)
     models = [[[ONE // 2, 0] for _ in range(distinct)] for _ in range(period or distinct)]
     values, place = [], 0

@@ -8,7 +8,7 @@ from .errors import corrupt
 from .fact_table import ONLINE_FACTS, RANK_FACTS, RUN_FACTS, Fact
 from .rank_list import RankList
 from .values import ValueSequence
-from .wire import wrap
+from .wire import NUMBER, wrap
 
 RankFacts = namedtuple("RankFacts", ["rank", *(fact.name for fact in RANK_FACTS), "others"])
 
@@ -40,6 +40,7 @@ def packed(reader, count):
     """Numbers in blocks, each as wide as its largest distance from the least, in units of a power
     of two."""
     numbers, base = [], 0
+    reader.take(min(count, BLOCK * reader.left()), NUMBER)
     while len(numbers) < count:
         base += reader.svarint()
         head, here = reader.u8(), min(BLOCK, count - len(numbers))

@@ -8,6 +8,7 @@ from . import codec
 from .errors import TraceError
 from .files import open_regular
 from .payload import Part
+from .wire import Budget
 
 MAGIC = b"\x89CHAM\r\n\x1a"
 HEADER = 16
@@ -108,6 +109,7 @@ def parse(data, path, most):
     if whole > most:
         raise TraceError("too-large", "too large: the file and what its commits are when "
                          f"decompressed are {whole} bytes, above the limit of {most}", path)
+    budget = Budget(most - whole)
     repeats = repeated = deltas = 0
     parts = []
     for commit, times in journal:
@@ -118,12 +120,14 @@ def parse(data, path, most):
             raise TraceError("corrupt", "corrupt trace: a delta is repeated too often", path,
                              commit.offset)
         try:
-            part = Part(_plain(commit, path))
+            part = Part(_plain(commit, path), budget)
             if parts:
                 _compare(parts[0][0], part)
         except TraceError as error:
             if error.path:
                 raise
+            if error.kind == "too-large":
+                raise TraceError(error.kind, f"{error.message} of {most} bytes", path) from None
             raise TraceError(error.kind, f"corrupt trace: {error.message}", path,
                              commit.offset) from None
         parts.append((part, times))

@@ -5,6 +5,7 @@ import html
 from collections import namedtuple
 
 from .ensemble import ensemble, node_times
+from .visits import allow, too_many
 
 RankTimes = namedtuple("RankTimes", "rank compute_ns call_ns waiting_ns tool_ns")
 RankTimes.__doc__ = "What a rank spent outside MPI, in MPI calls, waiting at markers, in the tracer."
@@ -25,6 +26,7 @@ def rank_times(trace):
                                            total.waiting, total.tool)):
                     row[at] += part
         return [RankTimes(rank, *row) for rank, row in sorted(found.items())]
+    allow(trace, trace.ranks)
     found = {}
     waited = trace.waited()
     for stream in trace.ranks:
@@ -104,11 +106,14 @@ def table_html(titles, rows):
 
 def trace_html(trace):
     """What ran, and where its time went."""
-    efficiency = Efficiency(trace)
     rows = [("program", trace.command_line or trace.program), ("ranks", trace.world_size),
             ("MPI", trace.mpi or "not known"),
             ("complete", "yes" if trace.complete else "no: up to the last flush"),
             ("timing", trace.timing)]
+    # A notebook shows this unasked, so it must not take long.
+    if not trace.totals and (why := too_many(trace, trace.ranks)):
+        return table_html(("", trace.path), [*rows, ("times", f"not summed: {why}")])
+    efficiency = Efficiency(trace)
     if efficiency.run_ns:
         rows.append(("run time", time_text(efficiency.run_ns)))
     if efficiency.load_balance is not None:
@@ -143,6 +148,7 @@ class Comparison:
         have it. The costliest come first."""
         found = {}
         for number, trace in enumerate(self.traces):
+            allow(trace, trace.ranks)
             for stream in trace.ranks:
                 for event in trace.events(stream):
                     key = (event.name, function_of(trace, event.path))

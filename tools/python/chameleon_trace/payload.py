@@ -18,7 +18,7 @@ from .totals import read_totals as decode_totals
 from .times import TimeTable
 from .values import ValueSequence
 from .waits import read_waits as decode_waits
-from .wire import Reader
+from .wire import NUMBER, Reader
 
 Field = namedtuple("Field", "name kind stored")
 Call = namedtuple("Call", "id name fields")
@@ -51,7 +51,7 @@ def source_id(source):
 class Part:
     """What one commit holds."""
 
-    def __init__(self, data):
+    def __init__(self, data, budget=None):
         self.size = len(data)
         self.ranks = RankList()
         self.world_size = 0
@@ -79,7 +79,7 @@ class Part:
             start = reader.at
             reader.raw(size)
             if tag in self.SECTIONS:
-                self.SECTIONS[tag](self, Reader(data, start, start + size))
+                self.SECTIONS[tag](self, Reader(data, start, start + size, budget))
         later = self.fact_table.run
         self.run.update((name, later[name]) for name in self.run if name in later)
         self.online = self.online._replace(**{name: later[name] for name in Online._fields[:-2]
@@ -123,6 +123,7 @@ class Part:
         for _ in range(reader.count(1)):
             values = ValueSequence.decode(reader)
             left -= len(values)
+            reader.take(len(values), NUMBER)
             if left < 0:
                 raise corrupt("the arrays are too long")
             self.array_sequences.append(values)

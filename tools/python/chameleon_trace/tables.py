@@ -12,6 +12,7 @@ from .operations import Channel, Operations
 from .rank_list import RankList
 from .sources import short_function
 from .values import MOST
+from .visits import allow
 
 COLUMNS = {
     "events": ("rank", "event", "call", "begin_ns", "end_ns", "compute_ns", "call_ns", "peer",
@@ -282,6 +283,7 @@ def _sites(trace, ranks):
                line.file if known else "", line.line if known and line.file else None, stack)
 
 
+SUMMED = ("calls", "messages", "matrix", "loops")  # of all calls of ranks before the first row
 ROWS = {"events": _events, "calls": _calls, "messages": _messages, "matrix": _matrix,
         "clusters": _clusters, "phases": _phases, "series": _series, "efforts": _efforts,
         "samples": _samples, "outliers": _outliers, "pair_accounts": _pair_accounts,
@@ -297,13 +299,18 @@ def rows(trace, name, ranks):
                                           "outliers", "pair_accounts", "loops", "sites"):
         raise ValueError(f"ranks of this trace have up to {trace.threads} threads, and tables follow "
                          "one thread a rank: use Trace.events(stream)")
-    return ROWS[name](trace, _wanted(trace, ranks))
+    wanted = _wanted(trace, ranks)
+    if name in SUMMED:
+        allow(trace, wanted)
+    return ROWS[name](trace, wanted)
 
 
 def to_pandas(trace, name, ranks):
     """A table as a DataFrame; columns of numbers with gaps are of pandas' type Int64."""
     import pandas  # only here: reading needs nothing but Python
 
+    if name == "events":
+        allow(trace, _wanted(trace, ranks))
     columns = list(zip(*trace.rows(name, ranks))) or [()] * len(COLUMNS[name])
     frame = {}
     for title, values in zip(COLUMNS[name], columns):

@@ -9,6 +9,7 @@ from .errors import TraceError
 from .files import write_new
 from .operations import Operations
 from .overview import time_text
+from .visits import allow
 
 Bar = namedtuple("Bar", "rank begin_ns end_ns call path kind")
 Bar.__doc__ = """A call of a rank, in time of rank 0's clock where the clocks were compared. `kind` is
@@ -18,7 +19,6 @@ COLOURS = {"send": "#2f6fb5", "receive": "#c2702b", "wait": "#b5475e", "collecti
            "other": "#6b7785"}
 WIDTH, ROW, LEFT = 1000, 16, 60
 MOST_RANKS = 64
-MOST_EVENTS = 20_000_000
 
 
 def _kind(name, operations):
@@ -41,14 +41,11 @@ def _starts(trace):
 class Timeline:
     """Calls between two times of some ranks: `bars`, a picture in notebooks, `save` as SVG."""
 
-    def __init__(self, trace, ranks=None, begin_ns=None, end_ns=None, most_events=MOST_EVENTS):
+    def __init__(self, trace, ranks=None, begin_ns=None, end_ns=None, most_events=None):
         if trace.threads > 1:
             raise ValueError("ranks of this trace have several threads, and a timeline follows one")
         wanted = list(islice(trace.ranks, MOST_RANKS)) if ranks is None else sorted(ranks)
-        visits = sum(trace.event_count(rank) for rank in wanted)
-        if visits > most_events:
-            raise ValueError(f"a timeline of these ranks visits {visits} calls one by one, more than "
-                             f"{most_events}: give fewer ranks, or most_events")
+        allow(trace, wanted, most_events)
         starts = _starts(trace)
         self.ranks = wanted
         self.bars = []

@@ -7,6 +7,7 @@ from .errors import corrupt
 from .facts import packed, sequence
 from .rank_list import RankList
 from .values import decode_time
+from .wire import ITEM, NUMBER
 
 BY_RANK, OF_BYTE, MOST_CLASSES = 16384, 64, 1 << 16
 NO_PHASE = 15
@@ -28,6 +29,7 @@ def _ranks(reader, most):
     ranks = RankList.decode(reader)
     if len(ranks) > most:
         raise corrupt("totals are of too many ranks")
+    reader.take(len(ranks), 2 * ITEM)
     return [RankList.of([rank]) for rank in ranks]
 
 
@@ -39,6 +41,7 @@ def read_totals(reader):
         raise corrupt("totals are of impossible phases")
     ranks = _ranks(reader, most)
     columns = []
+    reader.take(len(ranks) * len(phases), ITEM + 5 * NUMBER)
     for _ in phases:
         columns.append([])
         for _ in range(5):

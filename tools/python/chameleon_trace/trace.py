@@ -22,7 +22,8 @@ from .place_waits import place_waits
 from .rank_list import RankList
 from .series import Series
 from .sources import Line, Sources, short_function, source_text
-from .timeline import MOST_EVENTS, Timeline
+from .timeline import Timeline
+from .visits import MOST_EVENTS
 
 MOST_WORK = 1 << 22
 # Frames of module 0 say why there is no code in a file.
@@ -86,6 +87,7 @@ class Trace:
         self.shapes = {number: CallShape(call) for number, call in self.calls.items()}
         self._arrays = None
         self._waited = None
+        self.most_events = MOST_EVENTS  # calls that are visited one by one without asking
         self._sources = None
 
     def _add_others(self, table, run_others):
@@ -286,7 +288,7 @@ class Trace:
         file must still be there, and the command installed, which works them out."""
         return place_waits(self.path, ranks, command)
 
-    def timeline(self, ranks=None, begin_ns=None, end_ns=None, most_events=MOST_EVENTS):
+    def timeline(self, ranks=None, begin_ns=None, end_ns=None, most_events=None):
         """A Timeline of some ranks, by default of the first 64, between two times. Notebooks show
         it as a picture. ValueError if these ranks have more than `most_events` calls."""
         return Timeline(self, ranks, begin_ns, end_ns, most_events)

@@ -6,7 +6,7 @@ from itertools import chain, repeat
 
 from .coded_values import decode_coded
 from .errors import corrupt
-from .wire import wrap
+from .wire import NUMBER, wrap
 
 MOST_VALUES = 1 << 48
 MOST_DEPTH = 64
@@ -159,6 +159,7 @@ def _decode_terms(reader, depth, names):
         if kind == SINGLES:
             if count > reader.left():
                 raise corrupt("a sequence is longer than the data")
+            reader.take(count, NUMBER)
             what = [_value(reader, names) for _ in range(count)]
         elif kind == RUN:
             what = _value(reader, names)

@@ -1,15 +1,32 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Elements of the format, read from bytes; docs/reference/format.md, "Elements"."""
 
-from .errors import corrupt
+from .errors import TraceError, corrupt
+
+ITEM, NUMBER = 200, 40  # bytes of memory of an object, and of a number in a list, about
+
+
+class Budget:
+    """Memory that reading a trace may take for what the trace says: known before it is taken."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left):
+        self.left = left
+
+    def take(self, items, size):
+        self.left -= items * size
+        if self.left < 0:
+            raise TraceError("too-large", "too large: what it says takes more memory than the limit")
 
 
 class Reader:
     """Reads forward from `at` to `end`; past that it raises."""
 
-    __slots__ = ("data", "at", "end", "decoded")
+    __slots__ = ("data", "at", "end", "decoded", "budget")
 
-    def __init__(self, data, at=0, end=None):
+    def __init__(self, data, at=0, end=None, budget=None):
+        self.budget = budget
         self.data = data
         self.at = at
         self.end = len(data) if end is None else end
@@ -62,7 +79,12 @@ class Reader:
         value = self.varint()
         if value * least > self.end - self.at:
             raise corrupt("a count is larger than the data")
+        self.take(value, ITEM)
         return value
+
+    def take(self, items, size):
+        if self.budget is not None:
+            self.budget.take(items, size)
 
     def text(self):
         return bytes(self.raw(self.varint())).decode("utf-8", "replace")
