@@ -29,17 +29,18 @@ class Texts {
   explicit Texts(Trace& trace) : trace_(trace) { find(trace.nodes, trace.ranks); }
 
   /// The reader names arrays by their content again.
-  void rename() {
+  RedactedTexts rename() {
     if (too_long_)
       for (const auto& [id, letters] : trace_.arrays)
         if (is_text(letters)) found_.insert(id);
-    std::size_t number = 0;
+    RedactedTexts texts;
     for (const std::uint64_t id : found_) {
       const auto array = trace_.arrays.find(id);
       if (array == trace_.arrays.end() || array->second.empty()) continue;
-      const std::string name = "text" + std::to_string(++number);
+      const std::string& name = texts.name(array->second);
       array->second.assign(name.begin(), name.end());
     }
+    return texts;
   }
 
  private:
@@ -85,7 +86,13 @@ class Texts {
 
 }  // namespace
 
-void redact(Trace& trace) {
+const std::string& RedactedTexts::name(const std::vector<std::int64_t>& letters) {
+  const auto [entry, fresh] = known_.try_emplace(letters);
+  if (fresh) entry->second = "text" + std::to_string(known_.size());
+  return entry->second;
+}
+
+RedactedTexts redact(Trace& trace) {
   trace.command_line.clear();
   trace.directory.clear();
   trace.rules.clear();
@@ -101,7 +108,7 @@ void redact(Trace& trace) {
   for (auto& [id, module] : trace.modules) drop_folder(module.path);
   for (auto& [id, source] : trace.sources) drop_folder(source.file);
   std::erase_if(trace.carried, [](const CarriedFact& fact) { return fact.is_text; });
-  Texts(trace).rename();
+  return Texts(trace).rename();
 }
 
 }  // namespace chameleon::analysis

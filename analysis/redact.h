@@ -8,10 +8,24 @@
 /// numbers, so that equal ones are still equal. Names of functions, of source files and of modules
 /// without their folders stay: they are what a report is read by. O(trace).
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "model/trace.h"
 
 namespace chameleon::analysis {
 
-void redact(Trace& trace);
+/// The names that stand for texts: text1, text2, ... in the order in which they come.
+class RedactedTexts {
+ public:
+  const std::string& name(const std::vector<std::int64_t>& letters);
+
+ private:
+  std::map<std::vector<std::int64_t>, std::string> known_;
+};
+
+/// Gives the names of the texts that it replaced.
+RedactedTexts redact(Trace& trace);
 
 }  // namespace chameleon::analysis

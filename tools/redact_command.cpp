@@ -5,38 +5,46 @@
 #include <iostream>
 #include <memory>
 
-#include "analysis/redact.h"
-#include "tools/call_sites.h"
+#include "analysis/redact_raw.h"
 #include "tools/common.h"
 
 namespace chameleon::tools {
 namespace redact_verb {
 
 struct Options {
-  std::string trace, output;
+  std::string trace, output, raw;
   bool quiet = false;
 };
 
-/// `folder/app.cham` as `app.redacted.cham`: in the current folder.
-std::string output_name(const std::string& trace) {
+/// Beside the redacted trace: `app.redacted.cham` has `app.redacted.raw`.
+std::string raw_folder(const std::string& output) {
   constexpr std::string_view kSuffix = ".cham";
-  std::string_view name = base_name(trace);
-  if (name.ends_with(kSuffix)) name.remove_suffix(kSuffix.size());
-  return std::string(name) + ".redacted.cham";
+  const std::string_view name = output;
+  return std::string(name.substr(0, name.size() - (name.ends_with(kSuffix) ? kSuffix.size() : 0))) +
+         ".raw";
 }
 
 int run_redact(const Options& options) {
   int status = kExitOk;
   std::optional<Trace> trace = load_trace("redact", options.trace, status);
   if (!trace) return status;
-  redact(*trace);
-  const std::string output = options.output.empty() ? output_name(options.trace) : options.output;
+  RedactedTexts texts = redact(*trace);
+  const std::string output =
+      options.output.empty() ? output_here(options.trace, ".redacted.cham") : options.output;
   if (const Status written = create_trace_file(output, *trace); !written)
     return fail("redact", written.error());
+  std::string records;
+  if (!options.raw.empty()) {
+    const std::string folder = raw_folder(output);
+    const Result<std::size_t> files = redact_raw(*trace, std::move(texts), options.raw, folder);
+    if (!files) return fail("redact", files.error());
+    records = printable(folder) + ": " + count_text(*files) + " files of raw records, likewise\n";
+  }
   if (!options.quiet)
     std::cout << printable(output)
               << ": without command line, folders, hosts, rules and texts of calls; "
-                 "names of functions, source files and modules are still in it\n";
+                 "names of functions, source files and modules are still in it\n"
+              << records;
   return kExitOk;
 }
 
@@ -49,6 +57,8 @@ void add_redact_command(CLI::App& app, int& status) {
       "redact", "Write the trace without command line, folders, hosts and texts, to give away");
   verb->add_option("trace", options->trace, "Trace file")->required();
   verb->add_option("-o,--output", options->output, "Default: TRACE.redacted.cham, here");
+  verb->add_option("--raw", options->raw,
+                   "Folder of the run's raw records: write these too, to TRACE.redacted.raw");
   verb->add_flag("-q,--quiet", options->quiet, "Print nothing unless something fails");
   verb->callback([options, &status] { status = run_redact(*options); });
 }
