@@ -111,6 +111,13 @@ Trace nested(int depth) {
   return trace;
 }
 
+/// The loop, with times of its own for each instance of each call.
+Trace with_full_times(std::uint64_t times) {
+  Trace trace = repeated(times);
+  trace.timing = "full";
+  return trace;
+}
+
 /// So many ranks that do the same.
 Trace many_ranks() {
   Trace trace = small();
@@ -232,9 +239,50 @@ Bytes with_section(std::uint64_t tag, std::uint64_t size) {
   return payload;
 }
 
+/// Facts of 2^24 - 1 ranks in a few bytes.
+Bytes many_facts() {
+  const RankList ranks = RankList::range(0, kManyRanks - 1);
+  ByteWriter out, facts;
+  ranks.encode(facts);
+  facts.varint(0);  // columns
+  facts.varint(0);  // facts of the run
+  Trace trace = small();
+  trace.facts.clear();
+  trace.ranks = ranks;
+  trace.world_size = kManyRanks;
+  for (Node& node : trace.nodes) node.ranks = RankList();
+  out.raw(format::encode_trace(trace));
+  constexpr std::uint64_t kFacts = 14;
+  out.varint(kFacts);
+  out.varint(facts.bytes().size());
+  out.raw(facts.bytes());
+  return out.take();
+}
+
 Bytes in_file(const Bytes& payload) {
   return format::commit::frame(format::commit::kWhole, payload, format::commit::kQuick, nullptr,
                                format::commit::header());
+}
+
+/// A trace, and deltas that have nothing but an array each: a million values in some bytes.
+Bytes long_arrays() {
+  constexpr std::uint64_t kArrays = 3, kValues = 1'000'000, kStrided = 2, kDeltas = 150;
+  Bytes file = in_file(format::encode_trace(small()));
+  for (std::uint64_t i = 0; i < kDeltas; ++i) {
+    ByteWriter arrays, delta;
+    arrays.varint(1);
+    arrays.varint(kValues << 1 | 1);
+    arrays.varint(1);
+    arrays.varint(kValues << 2 | kStrided);
+    arrays.svarint(static_cast<std::int64_t>(i));
+    arrays.svarint(1);
+    delta.varint(kArrays);
+    delta.varint(arrays.bytes().size());
+    delta.raw(arrays.bytes());
+    const Bytes commit = format::commit::frame(format::commit::kDelta, delta.bytes());
+    file.insert(file.end(), commit.begin(), commit.end());
+  }
+  return file;
 }
 
 /// The checksums of the first commit, right again.
@@ -264,10 +312,13 @@ int main(int argc, char** argv) {
   write(folder + "fields.cham", without_fields());
   write(folder + "barriers.cham", repeated(std::uint64_t{1} << 30));
   write(folder + "nested.cham", nested(6));
+  write(folder + "full_times.cham", with_full_times(std::uint64_t{1} << 30));
   write(folder + "ranks.cham", many_ranks());
   constexpr std::uint64_t kUnknown = 1000, kDeclarations = 8, kMuch = std::uint64_t{200} << 20;
   write_bytes(folder + "unknown.cham", in_file(with_section(kUnknown, kMuch)));
   write_bytes(folder + "known.cham", in_file(with_section(kDeclarations, kMuch)));
+  write_bytes(folder + "facts.cham", in_file(many_facts()));
+  write_bytes(folder + "arrays.cham", long_arrays());
   Bytes two = in_file(format::encode_trace(small(64)));
   two.insert(two.end(), {0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4});  // a frame to be skipped
   repair(two);

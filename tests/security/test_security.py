@@ -3,77 +3,25 @@
 """Traces of strangers and folders that others can write to: nothing that a trace says is trusted,
 and nothing of the user's is given away.
 
-    test_security.py --chameleon COMMAND --craft PROGRAM --python FOLDER --corpus FOLDER
+    test_security.py --chameleon COMMAND --craft PROGRAM --program PROGRAM --python FOLDER
+                     --corpus FOLDER --golden FOLDER --dump PROGRAM [CASE...]
 """
 
-import argparse
 import json
 import os
 import pathlib
 import re
-import resource
 import shutil
-import signal
-import socket
-import subprocess
 import sys
-import tempfile
-import time
+
+import place as places
+from place import Fault, Place, craft, expect
 
 SECRET = "-----BEGIN PRIVATE KEY-----"
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-SECONDS = 60
-
-
-class Fault(Exception):
-    pass
-
-
-def expect(condition, what):
-    if not condition:
-        raise Fault(what)
-
-
-class Place:
-    """A folder for one case, with the crafted traces beside it."""
-
-    def __init__(self, options, folder, traces):
-        self.command, self.folder, self.traces = options.chameleon, folder, traces
-
-    def run(self, *words, cwd=None, memory=None, env=None, timeout=SECONDS):
-        """A verb, which must end in time; its errors are one line."""
-        def limit():
-            if memory:
-                resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-
-        try:
-            return subprocess.run([self.command, *map(str, words)], cwd=cwd or self.folder,
-                                  capture_output=True, check=False, timeout=timeout,
-                                  preexec_fn=limit, stdin=subprocess.DEVNULL,
-                                  env={**os.environ, **(env or {})})
-        except subprocess.TimeoutExpired:
-            raise Fault(f"{words} does not end") from None
-
-    def refused(self, *words, statuses=(2, 3, 4), says="", **how):
-        done = self.run(*words, **how)
-        lines = done.stderr.decode(errors="replace").splitlines()
-        expect(done.returncode in statuses, f"{words}: status {done.returncode}, {lines}")
-        expect(len(lines) == 1 and says in lines[0], f"{words}: {lines}, expected {says!r}")
-        return lines[0]
-
-    def fine(self, *words, **how):
-        done = self.run(*words, **how)
-        expect(done.returncode == 0, f"{words}: status {done.returncode}, {done.stderr[-300:]!r}")
-        return done.stdout.decode(errors="replace")
 
 
 # Lines of files that a trace names.
-
-def craft(options, folder, source):
-    folder.mkdir(parents=True, exist_ok=True)
-    subprocess.run([options.craft, folder, source], check=True, timeout=SECONDS)
-    return folder
-
 
 def source_case(options, place, name, lines):
     """The page of a trace in `place` that wants lines of `name`; whether it has them."""
@@ -221,40 +169,6 @@ def check_cells(options, place):
     expect("'=cmd" in calls and not re.search(r'(?m)(^|,)"?=cmd', calls), calls)
 
 
-# Memory and work.
-
-def check_memory(options, place):
-    unknown, known = place.traces / "unknown.cham", place.traces / "known.cham"
-    expect(unknown.stat().st_size < 200_000, "the trace is not small")
-    # What nobody reads takes no memory, though it is 200 MiB.
-    place.fine("info", unknown, "--memory", "1G", memory=128 << 20)
-    for path in (unknown, known):
-        place.refused("info", path, "--memory", "64M", statuses=(4,), says="--memory",
-                      memory=128 << 20)
-    place.refused("info", unknown, "--memory", "many", statuses=(2,))
-    place.refused("info", place.traces / "two_frames.cham", statuses=(3,), says="one frame")
-    # Where memory ends all the same, one line says in which file.
-    line = place.refused("info", known, "--memory", "4G", statuses=(3, 4), memory=96 << 20)
-    expect("chameleon info" in line and "known.cham" in line, line)
-
-
-def check_work(options, place):
-    for name in ("barriers", "nested", "ranks"):
-        trace = place.traces / f"{name}.cham"
-        expect(trace.stat().st_size < 20_000, f"{name} is not small")
-        place.fine("info", trace)
-        if name != "ranks":  # print takes memory for each rank, and has no bound yet
-            place.fine("print", trace)
-        for verb in (["check"], ["matrix"], ["pairs"], ["critical"], ["patterns"], ["efficiency"],
-                     ["slow"], ["stats", "--waits"], ["export", "--csv", "out"],
-                     ["export", "--chrome", "out.json"]):
-            line = place.refused(verb[0], trace, *verb[1:], statuses=(4,), says="--all")
-            expect(re.search(r"\d (calls|s|ms)|B", line), line)
-        expect(not (place.folder / "out").exists(), "an export began")
-    line = place.refused("export", place.traces / "barriers.cham", "--csv", "out", statuses=(4,))
-    expect("B" in line and "--ranks" in line, line)
-
-
 # What a trace says of its author.
 
 def check_redact(options, place):
@@ -294,11 +208,14 @@ def check_command(options, place):
     victim.write_text("mine")
     (raw / "rank.0.raw").symlink_to(victim)
     (place.folder / "a.cham.new").write_text("mine")
-    words = ["--password", "hunter2", "--api-token=hunter2", "https://me:hunter2@host/", "--size=7"]
-    for name, env in (("a", {"CHAMELEON_RAW": str(raw)}), ("b", {"CHAMELEON_RECORD_COMMAND": "0"})):
+    words = ["--password", "hunter2", "--api-token=hunter2", "https://me:hunter2@host/",
+             "--site=mine", "--size=7"]
+    for name, env in (("a", {"CHAMELEON_RAW": str(raw), "CHAMELEON_MASK": "site"}),
+                      ("b", {"CHAMELEON_RECORD_COMMAND": "0"})):
         place.fine("run", "-n", "1", "-o", f"{name}.cham", "--", options.program, *words, env=env)
         info = json.loads(place.fine("info", f"{name}.cham", "--json"))
         expect("hunter2" not in json.dumps(info), f"{name}: a secret is in the trace")
+        expect("--site=mine" not in json.dumps(info), f"{name}: what CHAMELEON_MASK names")
         held = "--size=7" in json.dumps(info)
         expect(held == (name == "a"), f"{name}: the command line: {info.get('command_line')}")
         expect((str(place.folder) in json.dumps(info)) == (name == "a"), f"{name}: the folder")
@@ -320,6 +237,30 @@ def check_settings(options, place):
     expect(not (place.folder / "made").exists(), "a setting ran a program")
 
 
+def check_redact_raw(options, place):
+    raw = place.folder / "raw"
+    raw.mkdir()
+    place.fine("run", "-n", "2", "-o", "a.cham", "--", options.program,
+               env={"CHAMELEON_RAW": str(raw)})
+    word = ",".join(str(letter) for letter in b"confidential")
+    expect(word in (raw / "rank.1.raw").read_text(), "the records have no text to take out")
+    place.refused("redact", "a.cham", "-o", "none.cham", "--raw", ".", says="no raw records")
+    place.fine("redact", "a.cham", "--raw", raw)
+    for path in ("a.cham", "raw"):
+        shutil.move(place.folder / path, place.folder / f"{path}.old")
+    names = sorted(path.name for path in (place.folder / "a.redacted.raw").iterdir())
+    expect(names == ["rank.0.raw", "rank.1.raw"], names)
+    for name in names:
+        text = (place.folder / "a.redacted.raw" / name).read_text()
+        expect(word not in text and "116,101,120,116,49" in text, f"{name}: {text[-600:]}")
+    place.fine("verify", "a.redacted.cham", "--raw", "a.redacted.raw")
+
+
+def check_mask(options, place):
+    place.refused("run", "-n", "1", "--env", "CHAMELEON_MASK=a,", "--", options.program,
+                  statuses=(2,), says="CHAMELEON_MASK='a,' is malformed")
+
+
 def check_recover(options, place):
     golden = options.golden
     for path in golden.glob("killed.cham*"):
@@ -333,103 +274,5 @@ def check_recover(options, place):
     expect(joined == "0,2-3", f"joined {joined}")
 
 
-def check_serve(options, place):
-    """Idle connections do not hold up a reader, and SIGTERM ends the server all the same."""
-    for idle in (0, 40):
-        server = subprocess.Popen([place.command, "serve", str(place.traces / "small.cham")],
-                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        try:
-            url = server.stdout.readline().decode().strip()
-            port = int(re.search(r":(\d+)/", url)[1])
-            held = [socket.create_connection(("127.0.0.1", port), 5) for _ in range(idle)]
-            for one in held[::2]:
-                one.sendall(b"GET / HTTP/1.1\r\nX: ")
-            begin = time.monotonic()
-            with socket.create_connection(("127.0.0.1", port), 5) as one:
-                one.settimeout(10)
-                path = url[url.index("/", 8):]
-                one.sendall(f"GET {path}state HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode())
-                answer = one.recv(4096)
-            expect(b" 200 " in answer.splitlines()[0], f"{answer!r}")
-            expect(time.monotonic() - begin < 10, "idle connections hold it up")
-            server.send_signal(signal.SIGTERM)
-            expect(server.wait(10) == 0, "SIGTERM")
-            for one in held:
-                one.close()
-        finally:
-            server.kill()
-            server.wait()
-
-
-def check_python(options, place):
-    sys.path.insert(0, str(options.python))
-    import chameleon_trace
-
-    def kind(*words, **how):
-        begin = time.monotonic()
-        try:
-            chameleon_trace.read_trace(*words, **how)
-        except chameleon_trace.TraceError as error:
-            expect(time.monotonic() - begin < 20, f"{words} takes long")
-            expect("\n" not in str(error), str(error))
-            return error.kind
-        return None
-
-    os.mkfifo(place.folder / "pipe")
-    expect(kind(place.folder / "pipe") == "system", "a pipe")
-    expect(kind("/dev/zero") == "system", "a device")
-    for name in ("unknown", "known"):
-        path = place.traces / f"{name}.cham"
-        expect(kind(path, most_bytes=64 << 20) == "too-large", name)
-    expect(kind(place.traces / "two_frames.cham") == "corrupt", "two frames")
-    limit = chameleon_trace.trace.default_limit()
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    expect(limit == min(1 << 30, memory // 4), f"a limit of {limit}")
-    for name in ("barriers", "nested"):
-        trace = chameleon_trace.read_trace(place.traces / f"{name}.cham")
-        try:
-            trace.timeline()
-            raise Fault(f"{name}: a timeline of everything")
-        except ValueError as error:
-            expect("most_events" in str(error), str(error))
-    # A call of a known name without the values it has.
-    trace = chameleon_trace.read_trace(place.traces / "fields.cham")
-    try:
-        trace.timeline()
-        raise Fault("a call without its values is taken")
-    except chameleon_trace.TraceError as error:
-        expect(error.kind == "corrupt" and "fields.cham" in str(error), str(error))
-    victim = place.folder / "victim"
-    victim.write_text("mine")
-    (place.folder / "picture.svg").symlink_to(victim)
-    chameleon_trace.read_trace(place.traces / "small.cham").timeline().save(
-        place.folder / "picture.svg")
-    expect(victim.read_text() == "mine", "a picture is written through a link")
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    for option in ("--chameleon", "--craft", "--program", "--python", "--corpus", "--golden"):
-        parser.add_argument(option, required=True, type=lambda text: pathlib.Path(text).resolve())
-    parser.add_argument("cases", nargs="*")
-    options = parser.parse_args()
-    options.chameleon = str(options.chameleon)
-    faults = 0
-    with tempfile.TemporaryDirectory() as name:
-        root = pathlib.Path(name).resolve()
-        traces = craft(options, root / "traces", "/nowhere/app.py")
-        for title, check in sorted(globals().items()):
-            if not title.startswith("check_") or (options.cases and title[6:] not in options.cases):
-                continue
-            folder = root / title
-            folder.mkdir()
-            try:
-                check(options, Place(options, folder, traces))
-            except Fault as fault:
-                faults += 1
-                print(f"{title}: {fault}", flush=True)
-    sys.exit(faults != 0)
-
-
 if __name__ == "__main__":
-    main()
+    places.main(globals())
