@@ -46,9 +46,17 @@ struct CallTraits {
     return false;
   }();
 
-  /// Whether its arguments must be read before the call: it changes a handle that is recorded.
-  /// Elsewhere it is as good afterwards, in the same breath as the results.
-  static constexpr bool kEarly = [] {
+  /// Gives MPI an error handler of the program, in place of which the tool passes one of its own.
+  static constexpr bool kMakesHandler = output_of(kCall, Kind::kErrhandler) >= 0 && [] {
+    for (const ParamInfo& param : params(kCall))
+      if (param.kind == Kind::kFunction) return true;
+    return false;
+  }();
+
+  /// Whether something is to be done before the call: it changes a handle that is recorded, so that
+  /// its arguments must be read, or others are passed on. Elsewhere it is as good afterwards, in
+  /// the same breath as the results.
+  static constexpr bool kEarly = kMakesHandler || [] {
     if (has(kCall, Attribute::kCompletes | Attribute::kFrees | Attribute::kCancels |
                        Attribute::kFinalize | Attribute::kAbort) ||
         kReadsRequest)

@@ -24,14 +24,12 @@ class OwnStatuses {
                     (Call::kReceives || Call::kProbes || Call::kCompletes || Call::kTransfers) &&
                     !Call::kPosts)
         pass<I>(call);
-      else if constexpr (param.kind == Kind::kFunction && kMakesHandler)
+      else if constexpr (param.kind == Kind::kFunction && Call::kMakesHandler)
         note_errors(std::get<I>(call.args));
     });
   }
 
  private:
-  static constexpr bool kMakesHandler = output_of(Call::kCall, Kind::kErrhandler) >= 0;
-
   template <class Function>
   static void note_errors(Function*& handler) {
     handler = reinterpret_cast<Function*>(noting_handler(reinterpret_cast<void*>(handler)));

@@ -61,6 +61,7 @@ def check_ranks(tools, options, ranks):
                               cwd=folder, CONFORMANCE_ERRORS=kind, **dict(
                                   one.split("=", 1) for one in options.set))
         ended += untraced.status != 0
+        expect(untraced.status == 0 or ":" in kind, f"{where}: the program fails", untraced)
         if shown(untraced) == shown(traced):
             continue
         if any(shown(plain()) != shown(untraced) for _ in range(3)):
