@@ -114,8 +114,8 @@ Action action_of(const CallPlan& plan) {
   const auto is = [&](Attribute any_of) { return has(*plan.info, any_of); };
   if (is(Attribute::kLocal | Attribute::kInit)) return Action::kNothing;
   if (is(Attribute::kFinalize)) return Action::kFinalize;
-  // No call of the program, and each member comes to know a communicator on its own.
-  if (static_cast<CallId>(plan.info->id) == CallId::kCommKnown) return Action::kNothing;
+  // No call of the program, and each member comes to know a communicator or window on its own.
+  if (is_discovery(*plan.info)) return plan.new_type >= 0 ? Action::kDatatype : Action::kNothing;
   if (plan.members >= 0) return Action::kCollective;
   if (plan.new_type >= 0) return Action::kDatatype;
   if (is(Attribute::kCompletes)) return completing_action(plan);

@@ -140,4 +140,14 @@ void Communicators::apply(const Trace& trace, const CallDescription& call, const
       combine(family, nth), family, group.self, group.is_inter, group.local, group.remote, 0});
 }
 
+std::shared_ptr<Communicator> Communicators::known(const Trace& trace, std::int64_t array,
+                                                   std::uint64_t kind) {
+  const Members& group = members(trace, array);
+  if (group.self < 0) return nullptr;
+  const std::uint64_t family = combine(combine(kNoParent, group.identity), kind);
+  const std::uint64_t nth = created_[family]++;
+  return std::make_shared<Communicator>(
+      Communicator{combine(family, nth), family, group.self, false, group.local, {}, 0});
+}
+
 }  // namespace chameleon::analysis

@@ -82,6 +82,10 @@ class Communicators {
   /// A created communicator is known afterwards (also of `Comm_idup`, at once).
   void apply(const Trace& trace, const CallDescription& call, const EventView& event);
 
+  /// The ranks of a window or file that nobody saw being made, as an array lists them; null if this
+  /// one is not among them. `kind` tells windows from files.
+  std::shared_ptr<Communicator> known(const Trace& trace, std::int64_t array, std::uint64_t kind);
+
   /// The id stands for nothing from here on. With several threads it is not known which of them
   /// still use a communicator: it stays until its id is used again.
   void release(std::int64_t id) {

@@ -39,6 +39,7 @@ bool Follower::next(FollowedEvent& event) {
   if (!streams_.next(event.view)) return false;
   event.stream = streams_.stream();
   event.number = streams_.number();
+  if (streams_.several()) event.uses = streams_.use();
   const std::uint16_t id = event.view.node->call;
   event.call = id < plan_->described.size() ? plan_->described[id] : nullptr;
   if (event.call != nullptr &&
@@ -63,7 +64,9 @@ void Follower::resolve_event(FollowedEvent& event) {
   if (plan.source >= 0) event.source = event.partner(static_cast<std::size_t>(plan.source));
   if (plan.root >= 0) event.root = event.partner(static_cast<std::size_t>(plan.root));
   switch (plan.action) {
-    case Action::kNothing: break;
+    case Action::kNothing:
+      if (plan.object >= 0 && plan.info != nullptr && is_discovery(*plan.info)) know_object(event);
+      break;
     case Action::kDatatype: types_.apply(*event.call, plan, event.view, thread(event)); break;
     case Action::kSend:
     case Action::kSendrecv:
@@ -133,6 +136,17 @@ const Follower::Shared& Follower::group_of(const FollowedEvent& event) {
   const auto& objects = plan.object_is_file ? files_ : windows_;
   const auto found = objects.find(event.value(plan.object));
   return found == objects.end() ? kNone : found->second;
+}
+
+/// A window or file that nobody saw being made: the event says who has it.
+void Follower::know_object(const FollowedEvent& event) {
+  const CallPlan& plan = *event.plan;
+  const int ranks = field_index(*event.call, "ranks");
+  if (ranks < 0 || event.value(plan.object) < 0) return;
+  const std::uint64_t kind = plan.object_is_file ? 2 : 1;
+  Shared group = comms_.known(*plan_->trace, event.value(ranks), kind);
+  if (group != nullptr)
+    (plan.object_is_file ? files_ : windows_)[event.value(plan.object)] = std::move(group);
 }
 
 void Follower::follow_collective(FollowedEvent& event) {

@@ -71,6 +71,7 @@ struct FollowedEvent {
   const CallPlan* plan = nullptr;         ///< null with `call`, and then nothing below is resolved
   std::uint32_t stream = 0;
   std::uint64_t number = 0;  ///< in its stream, from 1
+  ObjectUse uses;            ///< where its rank has several streams
 
   /// In which the event's end-points are counted: its own, or that of the message or the one
   /// request that it uses; null: none, or not known.
@@ -106,6 +107,8 @@ class Follower {
   /// All threads of a rank, in one sequence (rank_streams.h). The plan must outlive it. Error: the
   /// trace is damaged, or has no such rank.
   static Result<Follower> of_rank(const FollowPlan& plan, std::uint32_t rank);
+  /// In this order, which must outlive it.
+  void follow(const StreamOrder& order) { streams_.follow(order); }
   /// One stream alone: what it uses of other threads' objects is not known.
   static Result<Follower> of_stream(const FollowPlan& plan, std::uint32_t stream);
 
@@ -161,6 +164,7 @@ class Follower {
   const Shared& comm_of(const FollowedEvent& event);
   void follow_requests(FollowedEvent& event, const Shared& comm);
   void follow_collective(FollowedEvent& event);
+  void know_object(const FollowedEvent& event);
   const Shared& group_of(const FollowedEvent& event);
   void post(FollowedEvent& event, const Shared& comm);
   void complete(FollowedEvent& event);

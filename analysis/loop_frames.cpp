@@ -19,13 +19,16 @@ constexpr std::string_view kBindings[] = {"libmpi",    "libchameleon", "libhdf5"
 /// Likewise, packages of Python: their extension modules, and their sources.
 constexpr std::string_view kPackages[] = {"/mpi4py/", "/h5py/", "/netCDF4/"};
 
-bool is_binding(const Trace& trace, const Frame& frame) {
-  std::string_view path;
+std::string_view path_of(const Trace& trace, const Frame& frame) {
   if (const auto source = trace.sources.find(frame.offset);
       is_source(frame) && source != trace.sources.end())
-    path = source->second.file;
-  else if (const auto module = trace.modules.find(frame.module); module != trace.modules.end())
-    path = module->second.path;
+    return source->second.file;
+  const auto module = trace.modules.find(frame.module);
+  return module != trace.modules.end() ? std::string_view(module->second.path) : "";
+}
+
+bool is_binding(const Trace& trace, const Frame& frame) {
+  const std::string_view path = path_of(trace, frame);
   const std::string_view name = path.substr(path.rfind('/') + 1);
   return std::any_of(
              std::begin(kBindings), std::end(kBindings),
@@ -33,6 +36,18 @@ bool is_binding(const Trace& trace, const Frame& frame) {
          std::any_of(std::begin(kPackages), std::end(kPackages), [&](std::string_view one) {
            return path.find(one) != std::string_view::npos;
          });
+}
+
+/// Of an interpreter: its own code, and the sources that come with it. What is installed beside
+/// these is the user's choice.
+bool is_interpreter(const Trace& trace, const Frame& frame) {
+  const std::string_view path = path_of(trace, frame);
+  const auto has = [&](std::string_view part) { return path.find(part) != std::string_view::npos; };
+  if (is_source(frame))
+    return path.starts_with("<frozen ") ||
+           (has("/lib/python3.") && !has("/site-packages/") && !has("/dist-packages/"));
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return name == "python" || name.starts_with("python3") || name.starts_with("libpython3");
 }
 
 /// What a frame is in, and how far: a module and an offset, or a function of a source and a line.
@@ -97,12 +112,26 @@ std::optional<Paths> paths_of(const Trace& trace, const Node& node) {
 }  // namespace
 
 std::size_t innermost_frame(const Trace& trace, const std::vector<Frame>& frames) {
-  for (std::size_t i = 0; i < frames.size(); ++i)
-    if (!is_binding(trace, frames[i])) return i;
+  const auto first = [&](std::size_t from, auto wanted) {
+    while (from < frames.size() && !wanted(frames[from])) ++from;
+    return from;
+  };
+  const std::size_t outside =
+      first(0, [&](const Frame& frame) { return !is_binding(trace, frame); });
+  if (outside < frames.size() && !is_interpreter(trace, frames[outside])) return outside;
+  const std::size_t line = first(outside, [&](const Frame& frame) {
+    return is_source(frame) && !is_binding(trace, frame) && !is_interpreter(trace, frame);
+  });
+  if (line < frames.size()) return line;
   // A thread of mpi4py's own: its sources say more than their extension.
-  for (std::size_t i = 0; i < frames.size(); ++i)
-    if (is_source(frames[i])) return i;
-  return 0;
+  const std::size_t source = first(0, [](const Frame& frame) { return is_source(frame); });
+  if (source < frames.size()) return source;
+  return outside < frames.size() ? outside : 0;
+}
+
+bool is_interpreters_end(const Trace& trace, const std::vector<Frame>& frames) {
+  return !frames.empty() && std::ranges::none_of(frames, is_source) &&
+         is_interpreter(trace, frames[innermost_frame(trace, frames)]);
 }
 
 std::optional<LoopFrames> loop_frames(const Trace& trace, const Node& loop) {

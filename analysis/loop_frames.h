@@ -14,9 +14,14 @@
 namespace chameleon::analysis {
 
 /// The index of the innermost frame outside MPI's libraries, its bindings to other languages,
-/// libraries for files that call MPI for the program, and the tracer. If there is none: of the
-/// innermost source, or 0.
+/// libraries for files that call MPI for the program, the tracer, and an interpreter with its own
+/// library. If there is none: of the innermost source, or of the interpreter, or 0.
 std::size_t innermost_frame(const Trace& trace, const std::vector<Frame>& frames);
+
+/// Whether an interpreter makes the call outside all lines of its program: behind the last, when it
+/// ends.
+bool is_interpreters_end(const Trace& trace, const std::vector<Frame>& frames);
+inline constexpr const char* kInterpretersEnd = "the interpreter's end";
 
 /// From the first to the last call of a loop's body, as return addresses in one module, or lines of
 /// one interpreted function.

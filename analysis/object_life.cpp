@@ -5,6 +5,8 @@
 #include <unordered_map>
 
 #include "analysis/communicators.h"
+#include "analysis/object_keys.h"
+#include "mpi/call_meaning.h"
 
 namespace chameleon::analysis {
 namespace {
@@ -15,10 +17,6 @@ constexpr int kKindShift = 56;
 
 std::uint64_t key_of(ObjectKind kind, std::int64_t id) {
   return static_cast<std::uint64_t>(kind) << kKindShift | static_cast<std::uint64_t>(id);
-}
-
-bool is_request(std::uint64_t key) {
-  return key >> kKindShift == static_cast<std::uint64_t>(ObjectKind::kRequest);
 }
 
 /// Whether an object's id is free again by an event that is followed.
@@ -32,6 +30,10 @@ bool ends_requests(Action action) {
 }
 
 }  // namespace
+
+bool is_request(std::uint64_t key) {
+  return key >> kKindShift == static_cast<std::uint64_t>(ObjectKind::kRequest);
+}
 
 bool orders_calls(std::uint64_t key) {
   const std::uint64_t kind = key >> kKindShift;
@@ -95,7 +97,7 @@ void ObjectRoles::find(const EventView& event, std::uint32_t stream, ObjectUse& 
   if (roles.new_type >= 0) add(use.makes, ObjectKind::kType, value(roles.new_type));
   if (plan.object >= 0) {
     const ObjectKind kind = plan.object_is_file ? ObjectKind::kFile : ObjectKind::kWindow;
-    if (plan.comm >= 0)
+    if (plan.comm >= 0 || (plan.info != nullptr && is_discovery(*plan.info)))
       add(use.makes, kind, value(plan.object));
     else
       need(kind, value(plan.object));

@@ -74,15 +74,22 @@ void RankStreams::fetch(Head& head) {
   head.end += times.compute + times.waiting + times.communication;
 }
 
-bool RankStreams::next(EventView& event) {
-  if (heads_.empty()) return false;
-  if (!several()) {
-    Head& only = heads_.front();
-    stream_ = only.view.rank();
-    if (!only.view.next(event)) return false;
-    number_ = event.number;  // which counts what was left out
-    return true;
+/// The stream whose turn it is; null after the last turn.
+RankStreams::Head* RankStreams::in_order() {
+  while (turn_ < order_->size()) {
+    const StreamTurn& turn = (*order_)[turn_];
+    if (taken_ < turn.events) {
+      ++taken_;
+      for (Head& head : heads_)
+        if (head.has && head.view.rank() == turn.stream) return &head;
+    }
+    ++turn_;
+    taken_ = 0;
   }
+  return nullptr;
+}
+
+RankStreams::Head* RankStreams::by_time() {
   // Without times, the thread that has done least.
   const auto before = [](const Head& a, const Head& b) {
     return a.end != b.end ? a.end < b.end : a.number < b.number;
@@ -95,10 +102,24 @@ bool RankStreams::next(EventView& event) {
     if ((first == nullptr || before(head, *first)) && life_.may_go(head.use)) first = &head;
   }
   // Where events are not exact, objects may be missing: the earliest goes on regardless.
-  if (first == nullptr) first = earliest;
+  return first == nullptr ? earliest : first;
+}
+
+bool RankStreams::next(EventView& event) {
+  if (heads_.empty()) return false;
+  if (!several()) {
+    Head& only = heads_.front();
+    stream_ = only.view.rank();
+    if (!only.view.next(event)) return false;
+    number_ = event.number;  // which counts what was left out
+    return true;
+  }
+  Head* first = order_ != nullptr ? in_order() : nullptr;
+  if (first == nullptr) first = by_time();
   if (first == nullptr) return false;
   life_.pass(first->use);
   std::swap(event, first->event);
+  std::swap(use_, first->use);
   stream_ = first->view.rank();
   number_ = first->number;
   fetch(*first);

@@ -28,6 +28,13 @@ struct EventTimes {
 };
 EventTimes times_of(const CallDescription& call, const EventView& event, const StreamTimes& times);
 
+/// In which order the streams of a rank take turns: events of each, one after the other.
+struct StreamTurn {
+  std::uint32_t stream = 0;
+  std::uint64_t events = 0;
+};
+using StreamOrder = std::vector<StreamTurn>;
+
 class RankStreams {
  public:
   /// `plans`, `sums` (StreamTimes) and the trace must outlive this. Error: the trace is damaged.
@@ -37,8 +44,13 @@ class RankStreams {
   static Result<RankStreams> make_one(const Trace& trace, std::uint32_t stream,
                                       const OutlierSums* sums = nullptr);
 
+  /// Events come in this order from here on, and what it does not have after it. It must outlive
+  /// this.
+  void follow(const StreamOrder& order) { order_ = &order; }
   /// The next event, or false at the end.
   bool next(EventView& event);
+  /// What it does with objects; nothing where there is one stream.
+  const ObjectUse& use() const { return use_; }
 
   std::uint32_t rank() const { return rank_; }
   bool several() const { return heads_.size() > 1; }
@@ -65,6 +77,8 @@ class RankStreams {
   RankStreams(const Trace& trace, std::uint32_t rank) : trace_(&trace), rank_(rank) {}
   Status add(std::uint32_t stream, const OutlierSums* sums);
   void fetch(Head& head);
+  Head* in_order();
+  Head* by_time();
 
   const Trace* trace_;
   std::uint32_t rank_ = 0, stream_ = 0;
@@ -72,6 +86,10 @@ class RankStreams {
   std::vector<Head> heads_;
   std::optional<ObjectRoles> roles_;  ///< where there are several
   ObjectLife life_;
+  ObjectUse use_;
+  const StreamOrder* order_ = nullptr;
+  std::size_t turn_ = 0;
+  std::uint64_t taken_ = 0;  ///< of the turn
 };
 
 }  // namespace chameleon::analysis

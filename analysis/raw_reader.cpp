@@ -207,11 +207,16 @@ bool RawReader::is_unsuccessful_poll(const RawEvent& event) const {
   const int param = signature::null_test_param(*call);
   if (param < 0) return false;
   const ParamInfo& tells = params(*call)[static_cast<std::size_t>(param)];
-  const std::int64_t value = event.number(tells.name, 0);
-  if (tells.kind != Kind::kRequest) return value == constant("MPI_UNDEFINED", INT64_MIN);
-  return std::any_of(predefined_.begin(), predefined_.end(), [&](const RawPredefined& object) {
-    return object.name == "MPI_REQUEST_NULL" && object.handle == value;
-  });
+  if (tells.kind != Kind::kRequest)
+    return event.number(tells.name, 0) == constant("MPI_UNDEFINED", INT64_MIN);
+  const auto is_null = [&](std::int64_t handle) {
+    return std::any_of(predefined_.begin(), predefined_.end(), [&](const RawPredefined& object) {
+      return object.name == "MPI_REQUEST_NULL" && object.handle == handle;
+    });
+  };
+  if (!is_array(tells)) return is_null(event.number(tells.name, 0));
+  const std::span<const std::int64_t> requests = event.array(tells.name);
+  return std::all_of(requests.begin(), requests.end(), is_null);
 }
 
 Result<bool> RawReader::next(RawEvent& event) {

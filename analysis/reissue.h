@@ -13,19 +13,13 @@
 
 #include "analysis/check.h"
 #include "analysis/follow.h"
-#include "mpi/call_table.h"
+#include "mpi/call_meaning.h"
 
 namespace chameleon::analysis {
 
 /// Why a replay does not issue the call, as the end of a sentence ("it needs other processes"), or
 /// null if it does.
 const char* why_not_reissued(const CallInfo& call);
-
-/// It is no call of the program: it says what an object is, and a replay makes such an object.
-constexpr bool is_discovery(const CallInfo& call) {
-  const auto id = static_cast<CallId>(call.id);
-  return id == CallId::kCommKnown || id == CallId::kTypeKnown;
-}
 
 /// The call is on a file, which a replay issues if it is given a folder for scratch files.
 bool needs_scratch(const CallInfo& call);

@@ -8,6 +8,7 @@
 
 #include "analysis/place_times.h"
 #include "analysis/slow_steps.h"
+#include "analysis/stretch_places.h"
 
 namespace chameleon::analysis {
 namespace {
@@ -64,6 +65,9 @@ class Places {
   }
 
   Status read() {
+    Result<StretchPlaces> inside = places_in(trace_, stretches_);
+    if (!inside) return inside.error();
+    inside_ = std::move(*inside);
     return each_place_time(trace_, trace_.ranks, [&](const PlaceTime& time) { add(time); });
   }
 
@@ -144,6 +148,7 @@ class Places {
   std::optional<SlowPlace> nearest(std::size_t stretch, double target) const {
     std::optional<SlowPlace> best;
     for (const auto& [symbol, place] : places_) {
+      if (inside_[stretch] && !inside_[stretch]->contains(symbol)) continue;
       const double excess = compute_excess(place, stretch);
       if (target <= 0 || excess < target / 2) continue;
       if (best && std::abs(excess - target) >= std::abs(best->excess_ns - target)) continue;
@@ -155,6 +160,7 @@ class Places {
   std::optional<SlowPlace> longest_wait(std::size_t stretch) const {
     std::optional<SlowPlace> best;
     for (const auto& [symbol, place] : places_) {
+      if (inside_[stretch] && !inside_[stretch]->contains(symbol)) continue;
       const double excess = place.stretches[stretch].call_excess_ns;
       if (excess <= 0 || (best && excess <= best->excess_ns)) continue;
       best = SlowPlace{place.call, place.path, excess, place.stretches[stretch].call_ns};
@@ -164,6 +170,7 @@ class Places {
 
   const Trace& trace_;
   const std::vector<SlowSteps>& stretches_;
+  StretchPlaces inside_;                       ///< places that occur there
   std::vector<double> shares_;                 ///< of all intervals
   std::map<std::uint64_t, PlaceSums> places_;  ///< by symbol
   std::unordered_map<const Durations*, std::vector<std::pair<double, double>>> known_;

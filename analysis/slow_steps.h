@@ -5,10 +5,11 @@
 /// markers has the steps and the rank: the one that computes longest, where others lose at least a
 /// fifth of the interval to it. An interval that takes twice as long as the fastest quarter of
 /// those with the same Call-Paths is slow although no rank stands out. Neighbours with one cause
-/// are a stretch. The times by place have the call site: the one whose excess is nearest to what
-/// the stretch lost. The excess of one rank at a place is what it computed there beyond the mean of
-/// the ranks; of several ranks, what the slowest share of their instances took beyond the others.
-/// O(spans), and O(nodes x ranks) once for all places.
+/// are a stretch. The times by place have the call site: of those that occur in the stretch
+/// (stretch_places.h), the one whose excess is nearest to what the stretch lost. The excess of one
+/// rank at a place is what it computed there beyond the mean of the ranks; of several ranks, what
+/// the slowest share of their instances took beyond the others. O(spans), and O(nodes x ranks) once
+/// for all places.
 
 #include <cstdint>
 #include <optional>

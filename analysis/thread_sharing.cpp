@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/thread_sharing.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -37,7 +38,29 @@ class CommNames {
   std::unordered_map<std::uint64_t, std::string> known_;
 };
 
-/// Of one rank: which thread used what first.
+/// The threads that use one thing, and when first by the recorded times.
+class Users {
+ public:
+  /// When a thread uses it, in which event.
+  struct Use {
+    std::uint32_t thread = 0;
+    std::uint64_t begin_ns = 0, event = 0;
+  };
+
+  void note(const Use& use) {
+    for (const Use& one : uses_)
+      if (one.thread == use.thread) return;
+    uses_.push_back(use);
+  }
+  bool several() const { return uses_.size() > 1; }
+  const Use& first() const { return uses_[0]; }
+  const Use& second() const { return uses_[1]; }
+
+ private:
+  std::vector<Use> uses_;  ///< in the order in which they were met
+};
+
+/// Of one rank: which threads used what.
 class Uses {
  public:
   Uses(const Trace& trace, CommNames& names, SharedOperations& found)
@@ -45,29 +68,24 @@ class Uses {
 
   void add(const RankOperations& at) {
     at_ = &at;
-    thread_ = trace_.thread_of(at.stream());
+    std::uint64_t& clock = clocks_[at.stream()];
+    now_.thread = trace_.thread_of(at.stream());
+    now_.event = at.number();
+    now_.begin_ns = clock + at.compute_ns() + at.waiting_ns();
+    clock = now_.begin_ns + at.communication_ns();
     names_.learn(at);
     for (const Operation& operation : at.operations()) {
-      if (operation.kind == Operation::Kind::kSend) {
-        if (const auto by = both(sends_, operation.channel)) {
-          found_.channels.insert(operation.channel);
-          tell(text(*by, thread_,
-                    "send to world rank " + std::to_string(operation.channel.dest) +
-                        tag_text(operation.channel.tag) + on(operation.channel.context)));
-        }
-      }
-      if (operation.kind == Operation::Kind::kBegin && !comes_last(at.plan()) &&
+      if (operation.kind == Operation::Kind::kSend) sends_[operation.channel].note(now_);
+      // What is made is used afterwards.
+      const bool makes = at.made() != nullptr && at.made()->context == operation.context;
+      if (operation.kind == Operation::Kind::kBegin && !comes_last(at.plan()) && !makes &&
           operation.members > 1) {
-        if (const auto by = both(collectives_, operation.context)) {
-          found_.collectives.insert(operation.context);
-          const CallPlan& plan = at.plan();
-          const bool on_object = plan.comm < 0 && plan.object >= 0;
-          tell(text(*by, thread_,
-                    "call collectives" + (!on_object ? on(operation.context)
-                                          : plan.object_is_file
-                                              ? " on the file of " + at.call().name
-                                              : " on the window of " + at.call().name)));
-        }
+        Collectives& here = collectives_[operation.context];
+        here.users.note(now_);
+        const CallPlan& plan = at.plan();
+        if (plan.comm < 0 && plan.object >= 0)
+          here.on =
+              (plan.object_is_file ? " on the file of " : " on the window of ") + at.call().name;
       }
       if (operation.kind == Operation::Kind::kPost && at.plan().action == Action::kStart)
         receive({operation.channel.context, operation.any_source, operation.channel.source,
@@ -77,25 +95,52 @@ class Uses {
     make();
   }
 
- private:
-  /// Which threads receive: the first, and another if there are several.
-  struct Threads {
-    bool used = false, several = false;
-    std::uint32_t first = 0, other = 0;
+  /// After the last event.
+  void end() {
+    for (const auto& [channel, users] : sends_)
+      judge(users,
+            "send to world rank " + std::to_string(channel.dest) + tag_text(channel.tag) +
+                on(channel.context),
+            [&, &key = channel] { found_.channels.insert(key); });
+    for (const auto& [context, here] : collectives_)
+      judge(here.users, "call collectives" + (here.on.empty() ? on(context) : here.on),
+            [&, &key = context] { found_.collectives.insert(key); });
+    for (const auto& [context, here] : receives_)
+      if (here.any_tag)
+        judge(here.users, "receive" + on(context) + ", where one takes any tag",
+              [&, &key = context] {
+                found_.receivers.insert({key, at_->rank()});
+              });
+    for (const auto& [key, of_tag] : of_tag_)
+      if (of_tag.wild && !found_.receivers.contains({key.first, at_->rank()}))
+        judge(of_tag.users,
+              "receive" + tag_text(key.second) + on(key.first) + ", one from any source",
+              [&, &context = key.first] {
+                found_.receivers.insert({context, at_->rank()});
+              });
+    for (const auto& [channel, users] : exact_)
+      if (!found_.receivers.contains({channel.context, at_->rank()}))
+        judge(users,
+              "receive from world rank " + std::to_string(channel.source) + tag_text(channel.tag) +
+                  on(channel.context),
+              [&, &key = channel] { found_.channels.insert(key); });
+    keep(found_.first, shared_);
+  }
 
-    void note(std::uint32_t thread) {
-      if (!used) first = thread;
-      used = true;
-      if (thread == first) return;
-      several = true;
-      other = thread;
-    }
-  };
-  struct Receives : Threads {  ///< of a communicator
+ private:
+  using Told = std::multimap<std::uint64_t, std::string>;  ///< by time
+
+  struct Receives {  ///< of a communicator
+    Users users;
     bool any_tag = false;
   };
-  struct OfTag : Threads {  ///< and with one tag
+  struct OfTag {  ///< and with one tag
+    Users users;
     bool wild = false;
+  };
+  struct Collectives {
+    Users users;
+    std::string on;  ///< a file or window
   };
   struct Family {  ///< communicators made for one group
     std::uint32_t thread = 0;
@@ -107,21 +152,21 @@ class Uses {
     return tag < 0 ? " with any tag" : " with tag " + std::to_string(tag);
   }
   std::string on(std::uint64_t context) const { return " on " + names_.of(context); }
-  std::string text(std::uint32_t one, std::uint32_t other, const std::string& what) const {
-    return "threads " + std::to_string(one) + " and " + std::to_string(other) + " both " + what;
+  std::string text(std::uint32_t one, const Users::Use& other, const std::string& what) const {
+    return "rank " + std::to_string(at_->rank()) + ": threads " + std::to_string(one) + " and " +
+           std::to_string(other.thread) + " both " + what + " in event " +
+           std::to_string(other.event) + " of thread " + std::to_string(other.thread);
   }
-  /// Keeps the first only.
-  void tell(const std::string& what) {
-    if (!found_.first.empty()) return;
-    found_.first = "rank " + std::to_string(at_->rank()) + ": " + what + " in event " +
-                   std::to_string(at_->number()) + " of thread " + std::to_string(thread_);
+  /// Of all ranks the first only.
+  static void keep(std::string& kept, const Told& told) {
+    if (kept.empty() && !told.empty()) kept = told.begin()->second;
   }
-  /// The other thread that used the key; none: it is this one's.
-  template <class Map, class Key>
-  std::optional<std::uint32_t> both(Map& map, const Key& key) {
-    const auto [entry, fresh] = map.try_emplace(key, thread_);
-    if (fresh || entry->second == thread_) return std::nullopt;
-    return entry->second;
+  template <class Share>
+  void judge(const Users& users, const std::string& what, Share share) {
+    if (!users.several()) return;
+    share();
+    const Users::Use& second = users.second();
+    shared_.emplace(second.begin_ns, text(users.first().thread, second, what));
   }
 
   // Where all of a group make them, their own order tells: as of Comm_create_group. What is made of
@@ -134,12 +179,14 @@ class Uses {
       found_.contexts.insert(made->context);
     const auto [entry, fresh] = families_.try_emplace(made->family);
     Family& family = entry->second;
-    if (fresh) family.thread = thread_;
+    if (fresh) family.thread = now_.thread;
     family.contexts.push_back(made->context);
-    if (!family.shared && family.thread == thread_) return;
+    if (!family.shared && family.thread == now_.thread) return;
     family.shared = true;
     found_.contexts.insert(family.contexts.begin(), family.contexts.end());
-    tell(text(family.thread, thread_, "make communicators of one group with " + at_->call().name));
+    shared_.emplace(
+        now_.begin_ns,
+        text(family.thread, now_, "make communicators of one group with " + at_->call().name));
   }
 
   /// A receive as it was posted.
@@ -174,44 +221,29 @@ class Uses {
   }
 
   void receive(const Posted& posted) {
-    const std::uint32_t rank = at_->rank();
-    const std::int64_t tag = posted.tag;
     Receives& here = receives_[posted.context];
-    here.note(thread_);
-    here.any_tag = here.any_tag || tag < 0;
+    here.users.note(now_);
+    here.any_tag = here.any_tag || posted.tag < 0;
     // Of a wildcard all receives with the tag are of one thread.
-    OfTag& of_tag = of_tag_[{posted.context, UINT32_MAX, rank, tag}];
-    of_tag.note(thread_);
+    OfTag& of_tag = of_tag_[{posted.context, posted.tag}];
+    of_tag.users.note(now_);
     of_tag.wild = of_tag.wild || posted.any_source;
-    if (here.several && here.any_tag) {
-      found_.receivers.insert({posted.context, rank});
-      tell(text(here.first, here.other,
-                "receive" + on(posted.context) + ", where one takes any tag"));
-    } else if (of_tag.wild && of_tag.several) {
-      found_.receivers.insert({posted.context, rank});
-      tell(text(of_tag.first, of_tag.other,
-                "receive" + tag_text(tag) + on(posted.context) + ", one from any source"));
-    } else if (!posted.any_source) {
-      const ChannelKey channel{posted.context, posted.source, rank, tag};
-      const auto by = both(exact_, channel);
-      if (!by) return;
-      found_.channels.insert(channel);
-      tell(text(*by, thread_,
-                "receive from world rank " + std::to_string(posted.source) + tag_text(tag) +
-                    on(posted.context)));
-    }
+    if (!posted.any_source)
+      exact_[{posted.context, posted.source, at_->rank(), posted.tag}].note(now_);
   }
 
   const Trace& trace_;
   CommNames& names_;
   SharedOperations& found_;
   const RankOperations* at_ = nullptr;
-  std::uint32_t thread_ = 0;
-  std::unordered_map<ChannelKey, std::uint32_t, KeyHash> sends_, exact_;
-  std::unordered_map<ChannelKey, OfTag, KeyHash> of_tag_;
-  std::map<std::uint64_t, std::uint32_t> collectives_;
+  Users::Use now_;
+  std::unordered_map<std::uint32_t, std::uint64_t> clocks_;  ///< by stream
+  std::unordered_map<ChannelKey, Users, KeyHash> sends_, exact_;
+  std::map<std::pair<std::uint64_t, std::int64_t>, OfTag> of_tag_;  ///< by context and tag
+  std::map<std::uint64_t, Collectives> collectives_;
   std::map<std::uint64_t, Family> families_;
   std::map<std::uint64_t, Receives> receives_;
+  Told shared_;
 };
 
 /// Of one rank: objects by key, who made them and whether another thread uses them. Events come
@@ -239,11 +271,11 @@ class Objects {
   }
 
   /// The first that is not told; without "thread ". Empty if there is none.
-  std::string doubt() const {
+  std::string doubt(bool sends) const {
     for (const auto& [key, object] : objects_) {
       if (!object.used || object.made == 0) continue;
       const std::string user = std::to_string(object.user), maker = std::to_string(object.maker);
-      if (object.handed || object.posted)
+      if (sends && (object.handed || object.posted))
         return user + " completes a send that thread " + maker + " posted";
       if (orders_calls(key) && object.made > 1)
         return user + " uses what thread " + maker + " made " + std::to_string(object.made) +
@@ -282,11 +314,12 @@ Result<SharedOperations> shared_by_threads(const Trace& trace, const SiteOf& sit
     CommNames names(site);
     Uses uses(trace, names, found);
     while (at->next()) uses.add(*at);
+    uses.end();
   }
   return found;
 }
 
-Result<std::string> doubted_between_threads(const Trace& trace) {
+Result<std::string> doubted_between_threads(const Trace& trace, bool sends) {
   if (trace.threads <= 1) return std::string();
   const FollowPlan plan(trace);
   const ObjectRoles roles(trace, plan.calls);
@@ -303,7 +336,7 @@ Result<std::string> doubted_between_threads(const Trace& trace) {
         objects.add(use, plan.calls[event.view.node->call], trace.thread_of(stream));
       }
     }
-    if (const std::string doubt = objects.doubt(); !doubt.empty())
+    if (const std::string doubt = objects.doubt(sends); !doubt.empty())
       return "rank " + std::to_string(rank) + ": thread " + doubt;
   }
   return std::string();

@@ -5,9 +5,10 @@
 /// order: collectives on one communicator, window or file (of more than this rank); communicators
 /// made for one group; messages sent, or received, on one channel (communicator, source,
 /// destination, tag); receives beside a wildcard that could take their message. A persistent
-/// receive counts where it is started, and a probe that takes nothing does not. If nothing is
-/// shared, each thread's own order is enough, provided that the objects are known. Exception: if
-/// another thread reused an id, it is not known which object is meant. A reading of the trace each,
+/// receive counts where it is started, and a probe that takes nothing does not; nor does making a
+/// communicator. If nothing is shared,
+/// each thread's own order is enough, provided that the objects are known. Exception: if another
+/// thread reused an id, it is not known which object is meant. A reading of the trace each,
 /// O(events); memory of the channels and objects of a rank.
 
 #include <cstdint>
@@ -53,6 +54,7 @@ Result<SharedOperations> shared_by_threads(const Trace& trace, const SiteOf& sit
 /// thread, which gave its id to several, or a send that another thread posted and that need not
 /// wait for its receive, since an MPI may give one handle to all of these that are complete. "rank
 /// 1: thread 2 uses ..."; empty if there is none. Error: the trace is damaged.
-Result<std::string> doubted_between_threads(const Trace& trace);
+/// Without `sends`, nothing is said of sends.
+Result<std::string> doubted_between_threads(const Trace& trace, bool sends = true);
 
 }  // namespace chameleon::analysis

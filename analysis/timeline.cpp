@@ -147,6 +147,10 @@ void Pass::run_row(Row& row) {
       if (!fetch_event(row)) return;
       if (by_time) break;
     }
+    if (!row.started && !has_objects(row)) {
+      row.blocked = true;
+      return;
+    }
     if (!row.started) start_event(row);
     if (!resume(row)) {
       row.blocked = true;
@@ -216,6 +220,16 @@ bool Pass::fetch_event(Row& row) {
   return true;
 }
 
+// What another thread makes is used after that.
+bool Pass::has_objects(Row& row) {
+  if (row.rank->streams.size() < 2 || row.forced) return true;
+  if (network_ == Network::kSynchronous && !row.rank->operations.followed().uses.needs.empty())
+    row.begin = std::max(row.begin, row.rank->made_until);
+  row.waits_on_channel = false;
+  row.waits_on_object = !row.rank->life.may_go(row.rank->operations.followed().uses);
+  return !row.waits_on_object;
+}
+
 void Pass::start_event(Row& row) {
   row.started = true;
   if (trace_.threads > 1) number_operations(row);
@@ -276,6 +290,14 @@ void Pass::end_event(Row& row) {
   end_in_lanes(row, end);
   row.clock = end;
   row.has_event = row.forced = false;
+  if (!at.followed().uses.makes.empty())
+    row.rank->made_until = std::max(row.rank->made_until, std::max(row.begin, row.ready) + kNs);
+  if (row.rank->streams.size() > 1 && row.rank->life.pass(at.followed().uses))
+    for (const std::uint32_t stream : row.rank->streams)
+      if (Row& other = this->row(stream); other.waits_on_object && other.blocked) {
+        other.waits_on_object = false;
+        wake(other);
+      }
   ++facts_.events;
   facts_.end_ns = std::max(facts_.end_ns, end);
   if (!wanted_.contains(at.rank())) return;

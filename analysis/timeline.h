@@ -131,7 +131,9 @@ inline constexpr std::size_t kMostLanes = 8;
 
 /// What calls cost. Ideal: nothing but waiting for others, so that a message is there when it is
 /// sent, and a collective is over when the last has come for whom it waits.
-enum class Network : std::uint8_t { kRecorded, kIdeal };
+/// Synchronous: a collective is over for everybody when the last has come, as it may be, and what
+/// another thread makes is used after that: each event happens at one time on all who take part.
+enum class Network : std::uint8_t { kRecorded, kIdeal, kSynchronous };
 
 /// Calls `sink` for every event of the ranks in `ranks`, in order of each stream.
 /// All ranks of the trace are run, whatever `ranks` is. `compares`: see `plan_trace`. Without a

@@ -170,13 +170,13 @@ void Pass::arrive(Row& row, const Operation& operation) {
     meeting.root_came = true;
     meeting.root = comes;
   }
-  const bool in_order = operation.waits == Waits::kForLower && comm != nullptr;
+  const bool in_order = waits_in(operation) == Waits::kForLower && comm != nullptr;
   if (in_order)
     meeting.lower.come(operation.self, comes, [&](std::int32_t rank) {
       return rank < comm->size() && !present(comm->local[rank]);
     });
   if (meeting.arrived < meeting.expected && !in_order &&
-      !(meeting.root_came && operation.waits == Waits::kForRoot))
+      !(meeting.root_came && waits_in(operation) == Waits::kForRoot))
     return;
   for (const std::uint32_t stream : meeting.waiting) wake(this->row(stream));
   meeting.waiting.clear();
@@ -191,6 +191,11 @@ std::uint32_t Pass::members(const Operation& operation, const Communicator* comm
   for (const WorldRanks* ranks : {&comm->local, &comm->remote})
     for (std::int32_t i = 0; i < ranks->count; ++i) here += present((*ranks)[i]) ? 1 : 0;
   return here;
+}
+
+Waits Pass::waits_in(const Operation& operation) const {
+  const bool all = network_ == Network::kSynchronous && operation.waits != Waits::kForNobody;
+  return all ? Waits::kForAll : operation.waits;
 }
 
 bool Pass::leave(Row& row, const Operation& operation, Begin& since) {
@@ -209,7 +214,7 @@ bool Pass::leave(Row& row, const Operation& operation, Begin& since) {
   bool there = true;
   std::optional<Begin> last;
   Cause::Kind kind = Cause::Kind::kNone;
-  switch (operation.waits) {
+  switch (waits_in(operation)) {
     case Waits::kForAll:
       there = all;
       last = meeting.last;

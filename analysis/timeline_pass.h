@@ -82,7 +82,9 @@ struct Rank {
   std::unordered_map<std::uint64_t, Begin> begun;
   std::unordered_map<std::uint64_t, Begin> probed;               ///< likewise, by matched probe
   std::unordered_map<std::uint64_t, std::uint64_t> collectives;  ///< begun, by context
-  bool excused = false;  ///< a receive was cancelled: which message it left is not told
+  ObjectLife life;                                               ///< with several streams
+  std::uint64_t made_until = 0;  ///< when the last event that made objects could
+  bool excused = false;          ///< a receive was cancelled: which message it left is not told
 };
 
 /// A stream, which runs until it must wait. Of a rank with several, the row keeps its present
@@ -114,7 +116,7 @@ struct Row {
   std::vector<std::uint64_t> since;
   std::vector<std::uint32_t> from;
   std::vector<std::int64_t> sent;
-  bool waits_on_channel = false;
+  bool waits_on_channel = false, waits_on_object = false;
   ChannelKey channel;
 };
 
@@ -156,6 +158,7 @@ class Pass {
   void make_ready(Row& row);
   void run_row(Row& row);
   bool next_event(Row& row);
+  bool has_objects(Row& row);
   bool fetch_event(Row& row);
   void start_event(Row& row);
   void number_operations(Row& row);
@@ -209,6 +212,7 @@ class Pass {
   bool take(Row& row, const Operation& operation, Begin& since);
   void arrive(Row& row, const Operation& operation);
   std::uint32_t members(const Operation& operation, const Communicator* comm) const;
+  Waits waits_in(const Operation& operation) const;
   bool leave(Row& row, const Operation& operation, Begin& since);
   void wake(Row& row);
   bool force_one();

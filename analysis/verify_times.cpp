@@ -69,6 +69,16 @@ bool is_unsuccessful_poll(const std::string& call, const std::string& line, cons
   const int param = signature::null_test_param(*info);
   if (param < 0) return false;
   const ParamInfo& tells = params(*info)[static_cast<std::size_t>(param)];
+  if (is_array(tells)) {
+    const std::string name = std::string(" ") + tells.name + "=[";
+    const std::size_t at = line.find(name);
+    if (at == std::string::npos) return false;
+    std::istringstream requests(
+        line.substr(at + name.size(), line.find(']', at) - at - name.size()));
+    for (std::string one; std::getline(requests, one, ',');)
+      if (one != null.request) return false;
+    return true;
+  }
   return says(tells.name + ("=" + (tells.kind == Kind::kRequest ? null.request : null.undefined)));
 }
 

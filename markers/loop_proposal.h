@@ -37,7 +37,7 @@ struct Repetition {
 /// O(kMostPeriod n).
 template <class T>
 constexpr Repetition repetition(std::span<const T> backwards) {
-  constexpr std::size_t kMostPeriod = 64;
+  constexpr std::size_t kMostPeriod = 255;
   Repetition found;
   const std::size_t size = std::min<std::size_t>(backwards.size(), UINT16_MAX);
   for (std::size_t period = 1; period <= kMostPeriod && 2 * period <= size; ++period) {
@@ -49,6 +49,15 @@ constexpr Repetition repetition(std::span<const T> backwards) {
   return found;
 }
 
+/// Where one place of a rank's calls comes among all collectives. If every rank has a place at the
+/// same positions, they are in one loop there, however many collectives of the same kind are in
+/// between.
+struct LoopPlace {
+  std::uint64_t positions = 0;  ///< hash of them, and of the kind; 0: there is no such place
+
+  friend bool operator==(const LoopPlace&, const LoopPlace&) = default;
+};
+
 /// Proposal of one rank, or of several combined. Kinds are numbered in the order they first occur.
 struct LoopProposal {
   static constexpr std::size_t kMostKinds = 16;
@@ -58,6 +67,8 @@ struct LoopProposal {
   bool alike = true;             ///< ranks saw the same collectives
   bool marked = false;           ///< the program sets markers itself
   bool waited = false;           ///< a minute or more passed without a marker
+  bool threads = false;          ///< several threads of a rank call MPI
+  LoopPlace place;               ///< the same on all ranks, or none
   std::array<std::uint8_t, kMostKinds> periods{};
   std::array<std::uint16_t, kMostKinds> lengths{};
 
@@ -66,6 +77,8 @@ struct LoopProposal {
     mine.alike = mine.alike && theirs.alike && mine.kinds == theirs.kinds;
     mine.marked = mine.marked || theirs.marked;
     mine.waited = mine.waited || theirs.waited;
+    mine.threads = mine.threads || theirs.threads;
+    if (mine.place != theirs.place) mine.place = {};
     mine.elapsed_ns = std::max(mine.elapsed_ns, theirs.elapsed_ns);
     for (std::size_t i = 0; i < kMostKinds; ++i) {
       const unsigned both = std::lcm(unsigned{mine.periods[i]}, unsigned{theirs.periods[i]});

@@ -10,6 +10,10 @@
 /// (loop_proposal.h), and the combination of all proposals decides.
 /// Any number of operations of other kinds may come between markers.
 ///
+/// A time step may have many operations of one kind, and not always as many (a solver). Then no
+/// period serves. But if each rank has a place that stood so far where those of all others did,
+/// that place is a marker: the one that occurred least.
+///
 /// The search wants the outermost loop that still runs: among the kinds that repeated four times or
 /// more, the one with most operations between its repetitions, if one takes no more than a second;
 /// otherwise the one with fewest. Ranks compare after 7, 14, 28 … operations, so an outer loop
@@ -18,11 +22,13 @@
 /// operations, each of them may be a marker: then only time decides which is acted on (pace.h).
 ///
 /// Pure. A collective takes O(1); a comparison, of which there are few, reads the last 1,024.
-/// 9 KiB.
+/// 13 KiB.
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 
 #include "base/hash.h"
 #include "markers/loop_proposal.h"
@@ -36,13 +42,14 @@ enum class Markers : std::uint8_t { kProgram, kAuto, kOff };
 class MarkerSearch {
  public:
   enum class State : std::uint8_t {
-    kWaits,      ///< for a minute without markers
-    kSearches,   ///< there are no markers yet
-    kFound,      ///< every `period`-th of a kind
-    kByTime,     ///< nothing repeats
-    kMarked,     ///< the program sets markers
-    kUnlike,     ///< ranks did not see the same operations
-    kUnanswered  ///< a comparison was not answered by all in time
+    kWaits,       ///< for a minute without markers
+    kSearches,    ///< there are no markers yet
+    kFound,       ///< every `period`-th of a kind
+    kByTime,      ///< nothing repeats
+    kMarked,      ///< the program sets markers
+    kUnlike,      ///< ranks did not see the same operations
+    kUnanswered,  ///< a comparison was not answered by all in time
+    kThreads      ///< several threads of a rank call MPI
   };
   static constexpr std::uint64_t kFirstComparison = 7, kGivesUpAfter = 56;
   static constexpr unsigned kLeastRepeats = 4;
@@ -62,6 +69,8 @@ class MarkerSearch {
   /// The call of the present markers, and n if every n-th such call is a marker.
   std::uint16_t call() const { return found_.call; }
   unsigned period() const { return found_.period; }
+  /// Or those from one place.
+  bool by_place() const { return found_.by_place; }
 
   /// The next collective of all ranks. Whether it is a marker.
   bool see(const Collective& next) {
@@ -76,6 +85,7 @@ class MarkerSearch {
     if (state_ != State::kFound) return false;
     if (next.kind == found_.kind) {
       found_.last = seen_;
+      if (found_.by_place) return path_of(next) == found_.path;
       if (++found_.since < found_.period) return false;
       found_.since = 0;
       return true;
@@ -88,13 +98,16 @@ class MarkerSearch {
   bool may_compare() const { return may_compare_; }
   bool due() const { return may_compare_ && seen_ >= next_ && !is_over(); }
   /// This rank's proposal for a comparison. `elapsed_ns`: since `began`.
-  LoopProposal propose(std::uint64_t elapsed_ns, bool marked, bool waited) {
+  LoopProposal propose(std::uint64_t elapsed_ns, bool marked, bool waited, bool threads = false) {
     proposed_ = began_;
+    rarest_ = rarest();
     LoopProposal mine;
     mine.kinds = hash_;
     mine.elapsed_ns = elapsed_ns;
     mine.marked = marked;
     mine.waited = waited;
+    mine.threads = threads;
+    mine.place.positions = rarest_.positions;
     for (std::size_t kind = 0; kind < kinds_count_; ++kind) {
       std::array<std::uint32_t, kWindow> places{};
       std::size_t count = 0;
@@ -112,6 +125,10 @@ class MarkerSearch {
   bool hear(const std::optional<LoopProposal>& all) {
     if (!all || !all->alike || all->marked) {
       state_ = !all ? State::kUnanswered : all->alike ? State::kMarked : State::kUnlike;
+      return true;
+    }
+    if (all->threads && state_ <= State::kSearches) {
+      state_ = State::kThreads;
       return true;
     }
     if (state_ == State::kWaits) {
@@ -149,14 +166,32 @@ class MarkerSearch {
     std::uint64_t distance = 1;  ///< collectives from one marker to the next
     std::uint64_t last = 0;      ///< of the kind
     std::uint64_t at = 0;
+    bool by_place = false;
+    std::uint32_t path = 0;  ///< likewise
   };
+  /// Where this rank calls, and when it did.
+  struct Place {
+    std::uint32_t path = 0;
+    std::uint8_t kind = 0;
+    std::uint32_t count = 0;
+    std::uint64_t first = 0, last = 0, positions = 0;
+
+    std::uint64_t distance() const { return (last - first) / std::max(count - 1, 1U); }
+  };
+  static constexpr std::size_t kMostPlaces = 128;
 
   void begin() {
     state_ = State::kSearches;
     began_ = seen_;
     next_ = seen_ + kFirstComparison;
     kinds_count_ = 0;
+    places_.fill({});
+    rarest_ = {};
     found_ = {};
+  }
+
+  static std::uint32_t path_of(const Collective& one) {
+    return static_cast<std::uint32_t>(one.path ^ (one.path >> 32));
   }
 
   void keep(const Collective& next) {
@@ -164,8 +199,36 @@ class MarkerSearch {
     while (number < kinds_count_ && kinds_[number].kind != next.kind) ++number;
     if (number == kinds_count_ && number < kinds_.size())
       kinds_[kinds_count_++] = {next.kind, next.call, next.synchronizes};
-    kept_[seen_ % kWindow] = {static_cast<std::uint32_t>(next.path ^ (next.path >> 32)),
-                              static_cast<std::uint8_t>(number)};
+    kept_[seen_ % kWindow] = {path_of(next), static_cast<std::uint8_t>(number)};
+    if (number < kinds_.size()) note(path_of(next), static_cast<std::uint8_t>(number));
+  }
+
+  /// Places beyond the first are not noted.
+  void note(std::uint32_t path, std::uint8_t kind) {
+    const std::uint64_t hash = base::combine(path, kind);
+    for (std::size_t i = 0; i < kMostPlaces; ++i) {
+      Place& place = places_[(hash + i) % kMostPlaces];
+      if (place.count == 0) place = {path, kind, 0, seen_, seen_, kinds_[kind].kind};
+      if (place.path != path || place.kind != kind) continue;
+      ++place.count;
+      place.last = seen_;
+      place.positions = base::combine(place.positions, seen_ - began_) | 1;
+      return;
+    }
+  }
+
+  /// The place that occurred least, and still does; preferably where all ranks wait for each other,
+  /// and late. None: its positions are 0.
+  Place rarest() const {
+    Place best;
+    const auto rank = [this](const Place& one) {
+      return std::tuple(one.count, !kinds_[one.kind].synchronizes, UINT64_MAX - one.last);
+    };
+    for (const Place& one : places_)
+      if (one.count >= kLeastRepeats && seen_ - one.last <= 2 * one.distance() + 2 &&
+          (best.count == 0 || rank(one) < rank(best)))
+        best = one;
+    return best;
   }
 
   /// f(number of the collective, what was kept), the last first.
@@ -192,14 +255,29 @@ class MarkerSearch {
       if (count < kLeastRepeats * period) continue;  // some have left the window since
       Found one{kinds_[number], period, 0, (last - first) * period / (count - 1), seen_, seen_};
       if (seen_ - last > 2 * one.distance + 2) continue;  // it no longer runs
-      const double share = static_cast<double>(one.distance) / static_cast<double>(seen_ - began_);
-      const bool is_short = share * static_cast<double>(all.elapsed_ns) <= kLongestNs;
+      const bool is_short = takes_short(all, one.distance);
       if (!best || is_better(one, is_short, *best, best_is_short)) {
         best = one;
         best_is_short = is_short;
       }
     }
+    if (const auto one = choose_place(all)) {
+      const bool is_short = takes_short(all, one->distance);
+      if (!best || (is_short == best_is_short && one->distance > best->distance && is_short) ||
+          (is_short && !best_is_short))
+        best = one;
+    }
     return best;
+  }
+  /// From positions, which are the same on all ranks.
+  std::optional<Found> choose_place(const LoopProposal& all) const {
+    if (all.place.positions == 0 || all.place.positions != rarest_.positions) return std::nullopt;
+    if (seen_ - rarest_.last > 3 * rarest_.distance() + 2) return std::nullopt;
+    return Found{kinds_[rarest_.kind], 1, 0, rarest_.distance(), seen_, seen_, true, rarest_.path};
+  }
+  bool takes_short(const LoopProposal& all, std::uint64_t distance) const {
+    const double share = static_cast<double>(distance) / static_cast<double>(seen_ - began_);
+    return share * static_cast<double>(all.elapsed_ns) <= kLongestNs;
   }
   static bool is_better(const Found& one, bool is_short, const Found& best, bool best_is_short) {
     if (is_short != best_is_short) return is_short;
@@ -208,7 +286,8 @@ class MarkerSearch {
   }
 
   bool take(const Found& loop) {
-    if (state_ == State::kFound && loop.kind == found_.kind && loop.period == found_.period) {
+    if (state_ == State::kFound && loop.kind == found_.kind && loop.period == found_.period &&
+        loop.by_place == found_.by_place && loop.path == found_.path) {
       found_.distance = loop.distance;
       return false;
     }
@@ -227,6 +306,8 @@ class MarkerSearch {
   std::array<Kind, LoopProposal::kMostKinds> kinds_{};
   std::size_t kinds_count_ = 0;
   std::array<Kept, kWindow> kept_{};
+  std::array<Place, kMostPlaces> places_{};
+  Place rarest_;  ///< as proposed
 };
 
 }  // namespace chameleon::markers

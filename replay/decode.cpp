@@ -440,7 +440,7 @@ void Interpreter::resolve_wildcard(std::size_t source) {
     if (plan_->flag >= 0 && value(plan_->flag) == 0) return;
     match = here_.match(*event_);
   } else if (plan_->request >= 0 && has(*plan_->info, Attribute::kNonblocking)) {
-    match = matches_.take(number_, value(plan_->request));
+    match = matches_.take(event_->stream, event_->number, value(plan_->request));
   }
   if (!match) return;
   if (words_[source] == MPI_ANY_SOURCE && match->source.special == 0)

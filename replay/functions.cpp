@@ -64,4 +64,17 @@ Word Interpreter::function_for(std::size_t at) const {
   }
 }
 
+/// Of unknown origin.
+MPI_Op Interpreter::some_op(bool commutes) {
+  MPI_Op op = MPI_OP_NULL;
+  PMPI_Op_create(&no_op, commutes ? 1 : 0, &op);
+  return op;
+}
+
+MPI_Errhandler Interpreter::some_errhandler() {
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  PMPI_Comm_create_errhandler(&no_handler<MPI_Comm>, &handler);
+  return handler;
+}
+
 }  // namespace chameleon::replay

@@ -151,21 +151,64 @@ void Interpreter::step(const FollowedEvent& event) {
   pace_.resume();
 }
 
+void Interpreter::make_known(Follower reader, MPI_Comm comm) {
+  known_ = make_known_objects(std::move(reader), comm,
+                              {files_, windows_, received_, [this] { return room_in_window(); }});
+}
+
 /// An object that the traced run did not see being made.
 void Interpreter::make_known() {
-  const auto place = static_cast<int>(plan_->params.size()) - 1;
+  const auto call = static_cast<CallId>(plan_->info->id);
+  int place = 0;
+  while (plan_->params[static_cast<std::size_t>(place)].info.direction != Direction::kOut) ++place;
   const std::int64_t id = value(place);
-  if (static_cast<CallId>(plan_->info->id) == CallId::kCommKnown) {
-    const MPI_Comm made = next_known_ < known_.size() ? known_[next_known_++] : MPI_COMM_NULL;
-    if (made == MPI_COMM_NULL) return omit_event();
-    return objects_.store(Kind::kComm, id, to_word(made));
+  if (!is_shared(call)) {
+    if (!make_known_here(call, id)) omit_event();
+    return;
   }
-  const std::int64_t bytes = value(0);
-  if (bytes < 0 || bytes > INT32_MAX) return omit_event();
-  MPI_Datatype type = MPI_DATATYPE_NULL;
-  check(PMPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &type));
-  check(PMPI_Type_commit(&type));
-  objects_.store(Kind::kDatatype, id, to_word(type));
+  const KnownObject made = next_known_ < known_.size() ? known_[next_known_++] : KnownObject{};
+  if (made.comm != MPI_COMM_NULL) return objects_.store(Kind::kComm, id, to_word(made.comm));
+  if (made.win != MPI_WIN_NULL) {
+    objects_.store(Kind::kWin, id, to_word(made.win));
+    if (made.dynamic < 0) return windows_.rename(made.dynamic, id);
+    return windows_.made(id, made.win, {});
+  }
+  if (made.file == MPI_FILE_NULL) return omit_event();
+  objects_.store(Kind::kFile, id, to_word(made.file));
+  files_.opened(id, made.file, made.path, made.rank);
+}
+
+/// One of this rank alone. False if it cannot be made.
+bool Interpreter::make_known_here(CallId call, std::int64_t id) {
+  if (call == CallId::kGroupKnown) {
+    const std::span<const std::int64_t> listed = array(1);
+    std::vector<int> ranks(listed.begin(), listed.end());
+    int size = 0;
+    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (const std::int64_t rank : listed)
+      if (rank < 0 || rank >= size) return false;
+    MPI_Group world = MPI_GROUP_NULL, group = MPI_GROUP_NULL;
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    check(PMPI_Group_incl(world, static_cast<int>(ranks.size()), ranks.data(), &group));
+    PMPI_Group_free(&world);
+    objects_.store(Kind::kGroup, id, to_word(group));
+  } else if (call == CallId::kOpKnown) {
+    objects_.store(Kind::kOp, id, to_word(some_op(value(0) != 0)));
+  } else if (call == CallId::kErrhandlerKnown) {
+    objects_.store(Kind::kErrhandler, id, to_word(some_errhandler()));
+  } else if (call == CallId::kInfoKnown) {
+    MPI_Info info = MPI_INFO_NULL;
+    check(PMPI_Info_create(&info));
+    objects_.store(Kind::kInfo, id, to_word(info));
+  } else {
+    const std::int64_t bytes = value(0);
+    if (bytes < 0 || bytes > INT32_MAX) return false;
+    MPI_Datatype type = MPI_DATATYPE_NULL;
+    check(PMPI_Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &type));
+    check(PMPI_Type_commit(&type));
+    objects_.store(Kind::kDatatype, id, to_word(type));
+  }
+  return true;
 }
 
 /// What MPI_Comm_split_type gives depends on the machine. Where this one differs from the traced
@@ -216,6 +259,10 @@ void Interpreter::note_objects() {
     const std::int64_t id = value(static_cast<int>(i));
     const Word handle = read_word(&storage_[i], width);
     if (info.direction == Direction::kOut) {
+      // The call that commits it may not be recorded.
+      auto type = from_word<MPI_Datatype>(handle);
+      if (info.kind == Kind::kDatatype && id >= 0 && type != MPI_DATATYPE_NULL)
+        PMPI_Type_commit(&type);
       objects_.store(info.kind, id, handle);
     } else if (handle == Objects::null(info.kind)) {
       objects_.erase(info.kind, id);

@@ -18,6 +18,7 @@
 #include "analysis/check.h"
 #include "analysis/reissue.h"
 #include "replay/files.h"
+#include "replay/known.h"
 #include "replay/matches.h"
 #include "replay/objects.h"
 #include "replay/pace.h"
@@ -38,6 +39,8 @@ class Interpreter {
   void leave_out(std::vector<Omission> omissions) { omissions_ = std::move(omissions); }
   /// Sends not to wait for, ascending: they are nonblocking, and complete when they can.
   void do_not_await(std::vector<Omission> sends) { unawaited_ = std::move(sends); }
+  /// For ranks with several threads, whose calls are made one after the other: no send is.
+  void await_no_sends() { awaits_no_sends_ = true; }
   /// Receives that must take more bytes than the trace says, by event.
   void make_room(Rooms::value_type rooms) { rooms_ = std::move(rooms); }
   /// Where files are; without, calls on files are left out.
@@ -46,8 +49,9 @@ class Interpreter {
   void guard();
   /// How many ranks of the job share the memory of this host.
   void share_memory(int ranks) { neighbours_ = ranks; }
-  /// Communicators of unknown origin in the order of their events; null: it could not be made.
-  void use(std::vector<MPI_Comm> known) { known_ = std::move(known); }
+  /// Makes the objects of unknown origin of several ranks, which `reader` finds. After `use`;
+  /// collective over `comm`, whose ranks are the trace's.
+  void make_known(Follower reader, MPI_Comm comm);
   /// A failed call is left out instead of ending the job.
   void tolerate_failures() { tolerant_ = true; }
   /// After the last event: completes requests still open as far as possible; how many are left.
@@ -101,6 +105,8 @@ class Interpreter {
 
   // functions.cpp
   Word function_for(std::size_t at) const;
+  static MPI_Op some_op(bool commutes);
+  static MPI_Errhandler some_errhandler();
 
   // targets.cpp
   bool prepare_target();
@@ -117,6 +123,7 @@ class Interpreter {
 
   // unawaited.cpp
   bool is_unawaited(std::uint32_t part);
+  bool leaves_sends() const { return awaits_no_sends_ || !unawaited_.empty(); }
   void send_unawaited(const Word* arguments, bool large, MPI_Comm comm);
   bool detach_send();
   void detach_completed();
@@ -133,7 +140,7 @@ class Interpreter {
   void update_requests();
   void poll(MPI_Request request, bool until_done);
   void sweep_orphans();
-  RequestState* request(std::int64_t slot);
+  RequestState* request(std::int64_t id);
 
   // interpreter.cpp
   bool load(const FollowedEvent& event);
@@ -144,6 +151,7 @@ class Interpreter {
   void note_objects();
   void restore_split();
   void make_known();
+  bool make_known_here(CallId call, std::int64_t id);
   void check(int code);
   std::int64_t value(int param) const;
   std::span<const std::int64_t> array(int param) const;
@@ -173,10 +181,11 @@ class Interpreter {
   std::size_t next_unawaited_ = 0;  ///< likewise
   Rooms::value_type rooms_;
   std::size_t sweep_at_ = 64;  ///< orphans that are looked through
+  bool awaits_no_sends_ = false;
   bool tolerant_ = false;
   bool guarded_ = false;
-  int neighbours_ = 1;  ///< ranks of this host, this one among them
-  std::vector<MPI_Comm> known_;
+  int neighbours_ = 1;              ///< ranks of this host, this one among them
+  std::vector<KnownObject> known_;  ///< in the order of their events
   std::size_t next_known_ = 0;
 
   // The current event.

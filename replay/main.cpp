@@ -17,11 +17,11 @@
 #include "analysis/declared.h"
 #include "analysis/reissue.h"
 #include "analysis/run_length.h"
+#include "analysis/thread_order.h"
 #include "base/plain_text.h"
 #include "format/codec.h"
 #include "format/file.h"
 #include "replay/interpreter.h"
-#include "replay/known.h"
 #include "replay/options.h"
 #include "replay/results.h"
 #include "replay/watchdog.h"
@@ -56,8 +56,9 @@ int refuse(Exit status, const std::string& message) {
 
 /// What rank 0 tells all others.
 struct Job {
-  bool lenient = false;  ///< something may have been left out
+  bool lenient = false;  ///< something may have been left out, or wait for what never comes
   Bytes trace;
+  Bytes orders;  ///< of the threads of each rank, where there are several
   Bytes omissions;
   Bytes unawaited;
   Bytes rooms;
@@ -117,6 +118,43 @@ Rooms::value_type read_rooms(const Bytes& bytes, std::uint32_t rank) {
   return reader.ok() ? std::move(mine) : Rooms::value_type();
 }
 
+Bytes write_orders(const std::map<std::uint32_t, StreamOrder>& orders, int ranks) {
+  ByteWriter writer;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto found = orders.find(static_cast<std::uint32_t>(rank));
+    const StreamOrder& order = found == orders.end() ? StreamOrder() : found->second;
+    writer.varint(order.size());
+    for (const StreamTurn& turn : order) {
+      writer.varint(turn.stream);
+      writer.varint(turn.events);
+    }
+  }
+  return writer.take();
+}
+
+StreamOrder read_order(const Bytes& bytes, std::uint32_t rank) {
+  ByteReader reader(bytes);
+  StreamOrder mine;
+  for (std::uint32_t of = 0; of <= rank && reader.ok(); ++of) {
+    mine.resize(reader.count(2));
+    for (StreamTurn& turn : mine) {
+      turn.stream = static_cast<std::uint32_t>(reader.varint());
+      turn.events = reader.varint();
+    }
+  }
+  return reader.ok() ? std::move(mine) : StreamOrder();
+}
+
+/// In which order the calls of threads are made; a status other than kDone if there is none.
+int find_orders(const Trace& trace, Job& job) {
+  const Result<ThreadOrders> orders = order_threads(trace);
+  if (!orders) return refuse(kUnreadable, orders.error().message);
+  if (!orders->why_none.empty()) return refuse(kRefused, "refused: " + orders->why_none);
+  job.orders = write_orders(orders->ranks, static_cast<int>(trace.world_size));
+  job.lenient = true;
+  return kDone;
+}
+
 /// Finds what has no counterpart, or not the room for it; a status other than kDone if that may not
 /// be left out.
 int find_omissions(const Options& options, const Trace& trace, Job& job) {
@@ -158,10 +196,6 @@ int load(const Options& options, const World& world, Job& job) {
   const Result<Trace> trace = read_trace(
       options.trace, nullptr, options.memory == 0 ? default_read_limit() : options.memory);
   if (!trace) return refuse(kUnreadable, trace.error().message);
-  if (trace->threads > 1)
-    return refuse(kRefused, options.trace + " has ranks with up to " +
-                                std::to_string(trace->threads) +
-                                " threads: replay runs one thread a rank");
   if (trace->world_size != static_cast<std::uint32_t>(world.size)) {
     return refuse(kRefused, options.trace + " is of " + std::to_string(trace->world_size) +
                                 " ranks, this job has " + std::to_string(world.size));
@@ -174,7 +208,9 @@ int load(const Options& options, const World& world, Job& job) {
     if (const CallInfo* info = find_call(static_cast<CallId>(id)); info && is_lacking(*info))
       return refuse(kRefused, options.trace + " has " + call.name + ", which the MPI of this " +
                                   "replay lacks: replay it under another MPI");
-  if (const int status = find_omissions(options, *trace, job); status != kDone) return status;
+  const int status =
+      trace->threads > 1 ? find_orders(*trace, job) : find_omissions(options, *trace, job);
+  if (status != kDone) return status;
   job.trace = encode_trace(*trace);
   return make_scratch(options, job);
 }
@@ -258,6 +294,7 @@ int share(const Options& options, const World& world, Job& job) {
   PMPI_Bcast(&lenient, 1, MPI_INT, 0, world.comm);
   job.lenient = lenient != 0;
   broadcast(job.trace, world);
+  broadcast(job.orders, world);
   broadcast(job.omissions, world);
   broadcast(job.unawaited, world);
   broadcast(job.rooms, world);
@@ -285,7 +322,7 @@ int ranks_of_host(const World& world) {
 
 /// Replays this rank; the sums over all ranks, on rank 0.
 Results perform(const Options& options, const World& world, const Job& job, const FollowPlan& plan,
-                Follower here, Follower ahead, std::vector<MPI_Comm> known) {
+                Follower here, Follower ahead, Follower reader) {
   const Trace& trace = *plan.trace;
   const CallPlans calls = make_plans(trace);
   Pace pace(trace.timing == "none" ? Compute::kNone : options.compute, options.time_scale);
@@ -295,9 +332,10 @@ Results perform(const Options& options, const World& world, const Job& job, cons
   interpreter.make_room(read_rooms(job.rooms, here.rank()));
   const std::string scratch(job.scratch.begin(), job.scratch.end());
   interpreter.use(Files(scratch));
-  interpreter.use(std::move(known));
+  if (trace.threads > 1) interpreter.await_no_sends();
   if (options.best_effort) interpreter.tolerate_failures();
   if (options.guard) interpreter.guard();
+  interpreter.make_known(std::move(reader), world.comm);
   interpreter.share_memory(ranks_of_host(world));
   std::unique_ptr<Watchdog> watchdog;
   PMPI_Barrier(world.comm);
@@ -324,9 +362,11 @@ int replay(const Options& options, const World& world) {
   Result<Follower> here = Follower::of_rank(plan, rank), ahead = Follower::of_rank(plan, rank);
   if (!all_go_on(here ? "" : here.error().message, world)) return kUnreadable;
   Result<Follower> reader = Follower::of_rank(plan, rank);
-  std::vector<MPI_Comm> known = make_known_communicators(std::move(*reader), world.comm);
+  const StreamOrder order = read_order(job.orders, rank);
+  if (trace->threads > 1)
+    for (Follower* follower : {&*here, &*ahead, &*reader}) follower->follow(order);
   const Results results =
-      perform(options, world, job, plan, std::move(*here), std::move(*ahead), std::move(known));
+      perform(options, world, job, plan, std::move(*here), std::move(*ahead), std::move(*reader));
   if (world.rank != 0) return kDone;
   if (options.json)
     print_json(results);

@@ -3,11 +3,11 @@
 
 namespace chameleon::replay {
 
-std::optional<Match> Matches::take(std::uint64_t number, std::int64_t id) {
+std::optional<Match> Matches::take(std::uint32_t stream, std::uint64_t number, std::int64_t id) {
   const Key key{number, id};
   for (;;) {
     const auto found = found_.find(key);
-    const bool passed = event_.number >= number;
+    const bool passed = passed_[stream] >= number;
     if (found != found_.end() && found->second) {
       const Match match = *found->second;
       found_.erase(found);
@@ -24,6 +24,7 @@ std::optional<Match> Matches::take(std::uint64_t number, std::int64_t id) {
 
 bool Matches::advance() {
   if (!follower_.next(event_)) return false;
+  passed_[event_.stream] = event_.number;
   if (event_.call == nullptr) return true;
   for (const Completion& completion : event_.completions) {
     if (completion.posting == nullptr) continue;

@@ -19,18 +19,21 @@ class Matches {
  public:
   explicit Matches(Follower ahead) : follower_(std::move(ahead)) {}
 
-  /// The match of the receive that event `number` (from 1) posted or started under the request's
-  /// id; nothing if it is never completed. Each can be asked for once, in the order of events.
-  std::optional<Match> take(std::uint64_t number, std::int64_t id);
+  /// The match of the receive that event `number` (from 1) of a stream posted or started under the
+  /// request's id; nothing if it is never completed. Each can be asked for once, in the order of
+  /// events.
+  std::optional<Match> take(std::uint32_t stream, std::uint64_t number, std::int64_t id);
 
  private:
   bool advance();
   void expect(const Posting& posting);
 
-  using Key = std::pair<std::uint64_t, std::int64_t>;  ///< event number and request
+  /// Event number and request, whose id has the thread that posted it.
+  using Key = std::pair<std::uint64_t, std::int64_t>;
   Follower follower_;
   FollowedEvent event_;
   std::map<Key, std::optional<Match>> found_;
+  std::map<std::uint32_t, std::uint64_t> passed_;  ///< last event of each stream
 };
 
 }  // namespace chameleon::replay

@@ -36,7 +36,7 @@ void read_topology(CommFacts& facts) {
 
 }  // namespace
 
-Objects::Objects(const Trace& trace) {
+Objects::Objects(const Trace& trace) : threads_(trace.threads) {
   for (const PredefinedHandle& known : predefined_handles()) {
     Table& table = tables_[known.kind];
     if (known.id >= 0) store(known.kind, known.id, static_cast<Word>(known.handle));
@@ -86,25 +86,27 @@ std::optional<Word> Objects::find(Kind kind, std::int64_t id) const {
   const auto table = tables_.find(kind);
   if (table == tables_.end()) return std::nullopt;
   const auto& handles = id < 0 ? table->second.predefined : table->second.created;
-  const auto place = static_cast<std::uint64_t>(id < 0 ? -2 - id : id);
+  const auto place = static_cast<std::uint64_t>(id < 0 ? -2 - id : this->place(id));
   return place < handles.size() ? handles[place] : std::nullopt;
 }
 
 void Objects::store(Kind kind, std::int64_t id, Word handle) {
-  if (id < 0 || id >= kMostObjects || handle == null(kind)) return;
+  const std::int64_t at = place(id);
+  if (at < 0 || at >= kMostObjects || handle == null(kind)) return;
   auto& handles = tables_[kind].created;
-  if (handles.size() <= static_cast<std::size_t>(id)) {
-    handles.resize(static_cast<std::size_t>(id) + 1);
+  if (handles.size() <= static_cast<std::size_t>(at)) {
+    handles.resize(static_cast<std::size_t>(at) + 1);
   }
-  handles[static_cast<std::size_t>(id)] = handle;
+  handles[static_cast<std::size_t>(at)] = handle;
   if (kind == Kind::kComm) comms_.erase(id);
   if (kind == Kind::kDatatype) types_.erase(id);
 }
 
 void Objects::erase(Kind kind, std::int64_t id) {
   auto& handles = tables_[kind].created;
-  if (id < 0 || static_cast<std::size_t>(id) >= handles.size()) return;
-  handles[static_cast<std::size_t>(id)].reset();
+  const std::int64_t at = place(id);
+  if (at < 0 || static_cast<std::size_t>(at) >= handles.size()) return;
+  handles[static_cast<std::size_t>(at)].reset();
   if (kind == Kind::kComm) comms_.erase(id);
   if (kind == Kind::kDatatype) types_.erase(id);
 }

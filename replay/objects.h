@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "analysis/communicators.h"
 #include "model/trace.h"
 #include "mpi/kinds.h"
 #include "replay/word.h"
@@ -57,6 +58,9 @@ class Objects {
     std::vector<std::optional<Word>> created;     ///< ids 0, 1, ...
   };
 
+  std::int64_t place(std::int64_t id) const { return place_of_object(id, threads_); }
+
+  std::uint32_t threads_;
   std::map<Kind, Table> tables_;
   std::map<std::int64_t, CommFacts> comms_;
   std::map<std::int64_t, TypeFacts> types_;

@@ -20,7 +20,8 @@ int find_kind(const CallPlan& plan, Kind kind) {
 
 }  // namespace
 
-Interpreter::RequestState* Interpreter::request(std::int64_t slot) {
+Interpreter::RequestState* Interpreter::request(std::int64_t id) {
+  const std::int64_t slot = place_of_object(id, here_.trace().threads);
   if (slot < 0 || static_cast<std::size_t>(slot) >= requests_.size()) return nullptr;
   return &requests_[static_cast<std::size_t>(slot)];
 }
@@ -150,7 +151,8 @@ bool Interpreter::start_wildcards() {
     int source = static_cast<int>(receive[3]);
     int tag = static_cast<int>(receive[4]);
     const CommFacts* comm = objects_.comm(state->receive_comm);
-    if (const std::optional<Match> match = matches_.take(number_, slot); match && comm != nullptr) {
+    if (const std::optional<Match> match = matches_.take(event_->stream, event_->number, slot);
+        match && comm != nullptr) {
       if (source == MPI_ANY_SOURCE && match->source.is_member()) source = match->source.rank;
       if (tag == MPI_ANY_TAG && match->tag >= 0) tag = static_cast<int>(match->tag);
     }
@@ -231,7 +233,8 @@ void Interpreter::update_requests() {
   const unsigned width = plan_->entry->widths[plan_->request];
   if (param.info.direction == Direction::kIn) return;
   if (param.info.direction == Direction::kOut) {
-    const std::int64_t slot = slots_.empty() ? -1 : slots_.front();
+    const std::int64_t slot =
+        slots_.empty() ? -1 : place_of_object(slots_.front(), here_.trace().threads);
     if (slot < 0 || slot >= kMostRequests) return;
     if (static_cast<std::size_t>(slot) >= requests_.size()) {
       requests_.resize(static_cast<std::size_t>(slot) + 1);
@@ -244,7 +247,8 @@ void Interpreter::update_requests() {
     state.blocks = std::move(owned_);
     owned_.clear();
     state.unawaited = is_unawaited(0);
-    if (state.persistent && has(call, Attribute::kSend) && !unawaited_.empty()) {
+    if (state.persistent && has(call, Attribute::kSend) && !has(call, Attribute::kPartitioned) &&
+        leaves_sends()) {
       state.large = plan_->entry->widths[1] == sizeof(MPI_Count);
       state.send.assign(words_.begin(), words_.begin() + 6);
     }

@@ -15,6 +15,11 @@ constexpr std::size_t kSendArguments = 5;
 }  // namespace
 
 bool Interpreter::is_unawaited(std::uint32_t part) {
+  if (awaits_no_sends_) {
+    const CallInfo& call = *plan_->info;
+    const bool exchanges = plan_->request >= 0 && has(call, Attribute::kRecv);
+    return (has(call, Attribute::kSend) && !exchanges) || has(call, Attribute::kStarts);
+  }
   while (next_unawaited_ < unawaited_.size() && unawaited_[next_unawaited_].event < number_)
     ++next_unawaited_;
   for (std::size_t i = next_unawaited_; i < unawaited_.size(); ++i) {
@@ -62,7 +67,7 @@ bool Interpreter::detach_send() {
 
 /// Takes the sends that are not waited for out of a call that completes requests.
 void Interpreter::detach_completed() {
-  if (unawaited_.empty()) return;
+  if (!leaves_sends()) return;
   const bool array = is_array(plan_->params[static_cast<std::size_t>(plan_->request)].info);
   const unsigned width = plan_->entry->widths[plan_->request];
   for (const Completion& one : event_->completions) {

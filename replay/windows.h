@@ -26,6 +26,10 @@ class Windows {
   /// Collective over `comm`: `largest` is what this rank needs at most in one piece.
   void made_dynamic(std::int64_t id, MPI_Win win, MPI_Comm comm, std::uint64_t largest, Pool& pool);
   void freed(std::int64_t id) { windows_.erase(id); }
+  void rename(std::int64_t from, std::int64_t to) {
+    windows_[to] = std::move(windows_[from]);
+    windows_.erase(from);
+  }
 
   void attached(std::int64_t id, std::vector<Pool::Block> memory);
   /// The piece that a Win_detach is for: the trace does not say which of several, so the oldest;

@@ -127,6 +127,7 @@ std::string CallSites::named_text(const std::string& file, int line,
 std::string CallSites::site(std::uint64_t path) {
   const Frame* frame = place_frame(path);
   if (frame == nullptr) return "path " + hexadecimal(path);
+  if (is_interpreters_end(trace_, trace_.paths.find(path)->second.frames)) return kInterpretersEnd;
   std::string site = describe(*frame);
   if (places_.count(path) != 0) {
     const auto& frames = trace_.paths.find(path)->second.frames;

@@ -7,6 +7,7 @@
 #include "analysis/check.h"
 #include "analysis/check_threads.h"
 #include "analysis/reissue.h"
+#include "analysis/thread_order.h"
 #include "tools/call_sites.h"
 #include "tools/common.h"
 
@@ -45,8 +46,8 @@ nlohmann::ordered_json counts_of(const CheckReport::Unmatched& counts) {
       {"sends", counts.sends}, {"receives", counts.receives}, {"collectives", counts.collectives}};
 }
 
-nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report,
-                                   CallSites& sites) {
+nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report, CallSites& sites,
+                                   const std::string& not_replayed) {
   nlohmann::ordered_json document = json_document("check");
   document["ok"] = report.ok && report.declared_count == 0;
   document["complete"] = trace.complete;
@@ -67,6 +68,7 @@ nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report
   document["declared_unmatched"] = counts_of(report.declared_unmatched);
   if (trace.threads > 1)
     document["shared_by_threads"] = {{"count", report.shared_count}, {"first", report.shared}};
+  if (trace.threads > 1) document["not_replayed"] = not_replayed;
   document["unchecked"] = nlohmann::ordered_json::object();
   for (const auto& [call, count] : report.unchecked) document["unchecked"][call] = count;
   document["errors"] = nlohmann::ordered_json::object();
@@ -88,7 +90,9 @@ std::string verdict(const CheckReport& report) {
   return "the trace is consistent: ";
 }
 
-void print_text(const Trace& trace, const CheckReport& report, CallSites& sites) {
+/// `not_replayed`: why the threads of ranks have no order in which a replay can make their calls.
+void print_text(const Trace& trace, const CheckReport& report, CallSites& sites,
+                const std::string& not_replayed) {
   const auto list = [&](const std::vector<CheckReport::Problem>& problems, std::uint64_t count,
                         const char* label) {
     for (const CheckReport::Problem& problem : problems)
@@ -127,9 +131,9 @@ void print_text(const Trace& trace, const CheckReport& report, CallSites& sites)
                                            : " channels and communicators")
               << " that threads of a rank share, since the trace does not have their order: "
               << report.shared << "\n";
-  if (trace.threads > 1) std::cout << "not replayed: a replay runs one thread a rank\n";
+  if (!not_replayed.empty()) std::cout << "not replayed: " << not_replayed << "\n";
   for (const auto& [why, calls] : find_left_out(report, false)) {
-    if (trace.threads > 1) break;
+    if (!not_replayed.empty()) break;
     std::cout << "replay leaves out:";
     for (const auto& [call, count] : calls) std::cout << " " << call << " x" << count;
     std::cout << ": " << why << "\n";
@@ -159,10 +163,17 @@ int run_check(const Options& options) {
                  : std::string(": the trace does not show which object is meant")) +
             ", so it cannot determine whether this is a fault: " + report->problems.front().text,
         kExitRefused);
+  std::string not_replayed;
+  if (trace->threads > 1) {
+    Result<ThreadOrders> orders = order_threads(*trace, site);
+    if (!orders)
+      return fail("check", options.trace + ": " + orders.error().message, kExitUnreadable);
+    not_replayed = std::move(orders->why_none);
+  }
   if (options.json)
-    print_json(document_of(*trace, *report, sites));
+    print_json(document_of(*trace, *report, sites, not_replayed));
   else
-    print_text(*trace, *report, sites);
+    print_text(*trace, *report, sites, not_replayed);
   return report->ok && report->declared_count == 0 ? kExitOk : kExitMismatch;
 }
 

@@ -9,6 +9,8 @@
 
 #include "amounts.h"
 #include "analysis/check.h"
+#include "analysis/thread_order.h"
+#include "call_sites.h"
 #include "common.h"
 #include "launch.h"
 #include "runtimes.h"
@@ -34,8 +36,8 @@ std::string refusal(const Options& options, const Trace& trace, const CheckRepor
   if (options.ranks != 0 && static_cast<std::uint32_t>(options.ranks) != trace.world_size)
     return "the trace is of " + std::to_string(trace.world_size) + " ranks, not " +
            std::to_string(options.ranks);
-  if (trace.ranks.size() != trace.world_size)
-    return "the trace holds only ranks " + trace.ranks.to_string() + " of " +
+  if (const RankList ranks = trace.whole_ranks(); ranks.size() != trace.world_size)
+    return "the trace holds only ranks " + ranks.to_string() + " of " +
            std::to_string(trace.world_size);
   return report == nullptr ? "" : replay_refusal(trace, *report);
 }
@@ -46,17 +48,18 @@ int replay(const Options& options) {
   int status = kExitOk;
   const std::optional<Trace> trace = load_trace("replay", options.trace, status);
   if (!trace) return status;
-  if (trace->threads > 1) {
-    return fail("replay",
-                options.trace + " has ranks with up to " + std::to_string(trace->threads) +
-                    " threads, and a replay runs one thread for each rank",
-                kExitRefused);
-  }
   std::optional<CheckReport> report;
   // A wrong number of ranks needs no simulation.
   if (std::string why = refusal(options, *trace, nullptr); !why.empty())
     return fail("replay", why, kExitRefused);
-  if (!options.no_check && !options.best_effort) {
+  if (trace->threads > 1) {
+    CallSites sites(*trace);
+    const Result<ThreadOrders> orders =
+        order_threads(*trace, [&](std::uint64_t path) { return sites.site(path); });
+    if (!orders) return fail("replay", orders.error());
+    if (!orders->why_none.empty())
+      return fail("replay", "refused: " + orders->why_none, kExitRefused);
+  } else if (!options.no_check && !options.best_effort) {
     Result<CheckReport> checked = check(*trace);
     if (!checked) return fail("replay", checked.error());
     report = std::move(*checked);

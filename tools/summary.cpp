@@ -62,18 +62,23 @@ std::vector<SpentShare> shares_of(const PhaseTotals& totals, double run_ns) {
   return shares;
 }
 
-/// The same of a trace that does not have it: from its events.
-std::vector<SpentShare> shares_of(const analysis::Load& load) {
+/// The same of a trace that does not have it: from its events. Of ranks with several threads, whose
+/// times add up to more than the run: means over the threads.
+std::vector<SpentShare> shares_of(const Trace& trace, const analysis::Load& load) {
   std::vector<SpentShare> shares(2);
   shares[0].name = kShareNames[0];
   shares[1].name = "MPI";
   for (const analysis::RankLoad& rank : load.ranks) {
     const bool first = &rank == &load.ranks.front();
     const auto ranks = static_cast<double>(load.ranks.size());
-    add_rank(shares[0], rank.rank, rank.compute_ns, first);
-    add_rank(shares[1], rank.rank, rank.call_ns, first);
-    shares[0].mean_ns += rank.compute_ns / ranks;
-    shares[1].mean_ns += rank.call_ns / ranks;
+    const auto threads =
+        trace.threads > 1
+            ? static_cast<double>(std::max<std::size_t>(trace.streams_of(rank.rank).size(), 1))
+            : 1.0;
+    add_rank(shares[0], rank.rank, rank.compute_ns / threads, first);
+    add_rank(shares[1], rank.rank, rank.call_ns / threads, first);
+    shares[0].mean_ns += rank.compute_ns / threads / ranks;
+    shares[1].mean_ns += rank.call_ns / threads / ranks;
   }
   return shares;
 }
@@ -270,8 +275,9 @@ Result<TraceSummary> TraceSummary::make(const Trace& trace) {
   Result<std::vector<analysis::SlowSteps>> slow = analysis::slow_steps(trace);
   if (!slow) return slow.error();
   if (summary.run_ns == 0) summary.run_ns = load->run_ns();
-  if (!trace.totals.empty()) summary.shares = shares_of(trace.totals, summary.run_ns);
-  if (summary.shares.empty() && !load->ranks.empty()) summary.shares = shares_of(*load);
+  if (!trace.totals.empty() && trace.threads <= 1)
+    summary.shares = shares_of(trace.totals, summary.run_ns);
+  if (summary.shares.empty() && !load->ranks.empty()) summary.shares = shares_of(trace, *load);
   summary.places = costly_places(trace, *load, sites);
   summary.most_compute_ns = load->most_compute_ns();
   if (summary.most_compute_ns > 0 && trace.threads <= 1) {

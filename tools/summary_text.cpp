@@ -69,24 +69,23 @@ std::string share_of_run(double ns, double ranks, const Trace& trace, const Trac
 
 void print_shares(const Trace& trace, const TraceSummary& summary, const Style& style) {
   if (summary.shares.empty()) return;
-  std::printf("\n%s\n", style
-                            .strong("time of a rank            mean   of run      least  rank"
-                                    "       most  rank")
-                            .c_str());
+  const std::string whose = trace.threads > 1 ? "time of a thread" : "time of a rank  ";
+  std::printf(
+      "\n%s\n",
+      style.strong(whose + "          mean   of run      least  rank       most  rank").c_str());
   for (const SpentShare& share : summary.shares) {
     if (share.most_ns == 0) continue;
     std::printf("%-19s %10s %8s %10s %5u %10s %5u\n", share.name.c_str(),
                 duration_text(share.mean_ns).c_str(),
-                share_of_run(share.mean_ns, 1, trace, summary).c_str(),
+                (summary.run_ns > 0 ? share_text(share.mean_ns / summary.run_ns) : "").c_str(),
                 duration_text(share.least_ns).c_str(), share.least_rank,
                 duration_text(share.most_ns).c_str(), share.most_rank);
   }
   if (trace.threads > 1)
-    std::printf("%s\n",
-                style
-                    .faint("A rank has up to " + count_text(trace.threads) +
-                           " threads: its times are sums over them, and can exceed the run.")
-                    .c_str());
+    std::printf("%s\n", style
+                            .faint("A rank has up to " + count_text(trace.threads) +
+                                   " threads: its times here are means over them.")
+                            .c_str());
   std::fflush(stdout);
 }
 

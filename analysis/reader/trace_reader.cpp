@@ -319,6 +319,7 @@ std::string TraceReader::site(std::uint64_t path) const {
   if (found == state_->trace.paths.end() || found->second.frames.empty())
     return text("path 0x%llx", path);
   const auto& frames = found->second.frames;
+  if (is_interpreters_end(state_->trace, frames)) return kInterpretersEnd;
   return frame_text(state_->trace, frames[innermost_frame(state_->trace, frames)]);
 }
 

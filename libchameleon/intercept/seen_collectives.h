@@ -57,8 +57,7 @@ template <CallId C, class... P>
     Recorder& recorder = tracer->recorder();
     Collective seen{.call = static_cast<std::uint16_t>(C), .kind = 0, .path = 0};
     bool of_all = false;
-    if (!guarded([&] { of_all = recorder.objects().comm_shape(comm).all; }))
-      of_all = query_comm(comm).all;
+    if (!guarded([&] { of_all = is_of_all(recorder, comm); })) of_all = query_comm(comm).all;
     if (!of_all) return;
     guarded([&] {
       const auto held = recorder.enter();

@@ -107,6 +107,9 @@ constexpr int made_datatype(const CallInfo& call) {
   return outs == 1 ? made : -1;
 }
 
+/// It is no call of the program: it says what an object is, and a replay makes such an object.
+constexpr bool is_discovery(const CallInfo& call) { return call.version[0] == '0'; }
+
 /// The call that this one is a form of, as it is named without `_c`: of Ibcast_c, Ibcast.
 constexpr const CallInfo& without_large_counts(const CallInfo& call) {
   return has(call, Attribute::kLargecount)

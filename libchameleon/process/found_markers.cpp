@@ -8,8 +8,15 @@
 
 namespace chameleon::process {
 
-std::optional<Marker> FoundMarkers::source(const MarkerCall& call) {
+bool FoundMarkers::is_of_thread() {
+  static CHAMELEON_PER_THREAD char own = 0;
+  const void* first = nullptr;
+  return thread_.compare_exchange_strong(first, &own) || first == &own;
+}
+
+std::optional<Marker> FoundMarkers::source(const MarkerCall& call, bool threads) {
   compared_ = false;
+  threads_ = threads_ || threads;
   if (call.kind != MarkerCall::Kind::kCollective || search_.is_over()) return std::nullopt;
   const bool is_marker = search_.see(call.collective);
   if (search_.may_compare()) {
@@ -29,7 +36,8 @@ std::optional<Marker> FoundMarkers::source(const MarkerCall& call) {
 void FoundMarkers::compare() {
   const std::uint64_t now = times_.elapsed_ns();
   const MpiWorld::PerRank<LoopProposal> mine{
-      search_.propose(time_between(began_ns_, now), program_marks_, now >= kMinuteNs), false};
+      search_.propose(time_between(began_ns_, now), program_marks_, now >= kMinuteNs, threads_),
+      false};
   const auto add = [](LoopProposal& all, LoopProposal&& theirs) { combine(all, theirs); };
   world_.cast(mine, add, votes_++);
   open_ = compared_ = true;
@@ -57,7 +65,8 @@ std::string FoundMarkers::what() const {
   const CallInfo* const call = find_call(static_cast<CallId>(search_.call()));
   std::string which = "found: every ";
   if (search_.period() > 1) which = "found: one in " + std::to_string(search_.period()) + " ";
-  return which + (call != nullptr ? call->name : "collective") + from;
+  which += call != nullptr ? call->name : "collective";
+  return which + (search_.by_place() ? " from one place" : "") + from;
 }
 
 const char* FoundMarkers::why_none() const {
@@ -66,6 +75,7 @@ const char* FoundMarkers::why_none() const {
       return "ranks do not call collective operations of all ranks in the same order";
     case MarkerSearch::State::kUnanswered:
       return "ranks did not come to the same collective operation in time";
+    case MarkerSearch::State::kThreads: return "several threads of a rank call MPI";
     case MarkerSearch::State::kFound:
     case MarkerSearch::State::kByTime: return "what repeats was found at the end of the run only";
     default: return "no collective operation of all ranks repeats";

@@ -5,6 +5,8 @@
 /// travel like the vote of a marker, in a world of their own: a rank waits for others only at the
 /// next collective of all ranks. docs/design/marker.md
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,8 +25,12 @@ class FoundMarkers {
   FoundMarkers(Markers wanted, MpiWorld world, double patience, TimeAccount& times)
       : search_(wanted), world_(std::move(world)), patience_(patience), times_(times) {}
 
-  /// Whether this collective of all ranks is a marker.
-  std::optional<Marker> source(const MarkerCall& call);
+  /// Several threads may call MPI. Those of other ranks may come to a comparison in other order.
+  void may_have_threads() { patience_ = std::min(patience_, kThreadedPatience); }
+  /// Whether the calling thread is the one whose collectives count: the first.
+  bool is_of_thread();
+  /// Whether this collective of all ranks is a marker. `threads`: several call MPI.
+  std::optional<Marker> source(const MarkerCall& call, bool threads = false);
   /// Whether the last one took part in a comparison; and whether the markers have changed since
   /// this was last asked.
   bool compared() const { return compared_; }
@@ -47,7 +53,7 @@ class FoundMarkers {
   static constexpr std::uint64_t kMinuteNs = 60'000'000'000;
   /// Number of the first comparison, beyond the other votes in this communicator.
   static constexpr std::uint32_t kFirstVote = 16;
-  static constexpr double kLastPatience = 1;  // s
+  static constexpr double kLastPatience = 1, kThreadedPatience = 1;  // s
 
   void compare();
   bool hear(double patience);
@@ -58,8 +64,11 @@ class FoundMarkers {
   TimeAccount& times_;
   std::uint32_t votes_ = kFirstVote;
   bool open_ = false, compared_ = false, changed_ = false, program_marks_ = false;
+  bool threads_ = false;
+  std::atomic<const void*> thread_{nullptr};
   std::uint64_t began_ = 0, began_ns_ = 0;  ///< the search
 };
+
 static_assert(FindsMarkers<FoundMarkers>);
 
 }  // namespace chameleon::process

@@ -107,10 +107,9 @@ void Tracer::start_clock() {
   times.spent_before(begin);
   traced_.marker_log().waits() = {};
   recorder_.streams().begin(times.clock().now());
-  // Threads of a rank may take turns at collectives, and not those of another. In a simulation
-  // comparisons would take simulated time, for which somebody has to ask.
+  // In a simulation comparisons would take simulated time, for which somebody has to ask.
+  if (recorder_.threaded()) found_.may_have_threads();
   g_sees_collectives = settings_.clustering && settings_.markers != Markers::kOff &&
-                       !recorder_.threaded() &&
                        (!kSimulated || settings_.markers == Markers::kAuto);
 }
 
@@ -146,8 +145,15 @@ void Tracer::mark(const MarkerCall& call) {
 
 /// Of all ranks: it may be a marker that was found.
 void Tracer::see_collective(const MarkerCall& call) {
+  // Threads of a rank may take turns at collectives, and not those of another.
+  if (!found_.is_of_thread()) return;
   const std::uint64_t begin = recorder_.times().clock().now();
-  const bool is_marker = found_.source(call).has_value();
+  bool threads = false;
+  if (recorder_.threaded()) {
+    const auto held = recorder_.lock();
+    threads = recorder_.streams().count() > 1;
+  }
+  const bool is_marker = found_.source(call, threads).has_value();
   if (found_.changed()) heed_search();
   if (found_.compared()) {
     if (found_.progress()) progress_beside();
@@ -210,9 +216,7 @@ void Tracer::say_if_unmarked() {
   if (!settings_.clustering || settings_.markers == Markers::kOff || online_.facts().markers != 0)
     return;
   if (settings_.markers == Markers::kProgram && recorder_.times().run_ns() < kMinuteNs) return;
-  say_plain("no markers: %s; traces were merged once, at the end",
-            recorder_.threaded() ? "they are not searched for if several threads may call MPI"
-                                 : found_.why_none());
+  say_plain("no markers: %s; traces were merged once, at the end", found_.why_none());
 }
 
 void Tracer::leave_partial(const std::string& why, bool everyone) {

@@ -83,6 +83,15 @@ std::int64_t contents_length(MPI_Datatype type, Length::Rule rule, bool large) {
   }
 }
 
+std::vector<std::int64_t> group_members(MPI_Group group) {
+  std::vector<std::int64_t> members;
+  MPI_Group world = MPI_GROUP_NULL;
+  PMPI_Comm_group(MPI_COMM_WORLD, &world);
+  append_world_ranks(group, world, members);
+  PMPI_Group_free(&world);
+  return members;
+}
+
 std::vector<std::int64_t> communicator_members(MPI_Comm comm) {
   std::vector<std::int64_t> members;
   if (!comm_exists(comm)) return members;

@@ -229,6 +229,9 @@ bool at_root(const Args& args, const CommShape& comm) {
   }
 }
 
+/// World ranks of a group; -2: of a process outside.
+std::vector<std::int64_t> group_members(MPI_Group group);
+
 /// World ranks of a communicator; of an intercommunicator the local group, -1,
 /// and the remote one. O(size), local.
 std::vector<std::int64_t> communicator_members(MPI_Comm comm);

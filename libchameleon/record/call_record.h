@@ -224,7 +224,7 @@ class CallRecord {
         value<I>() = slots.create(handle);
         post(call_, value<I>());
       } else if constexpr (has(kCall, Attribute::kCreates)) {
-        value<I>() = slots.create(handle);
+        if (!is_asked_for(kind) || !hides(call_.objects, C)) value<I>() = slots.create(handle);
       } else {
         value<I>() = slots.find(handle);
       }

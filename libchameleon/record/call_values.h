@@ -78,6 +78,7 @@ inline void encode_array(CallValues<C, P...>& call) {
     using Row = std::remove_cvref_t<decltype(*array)>;
     const auto* flat = reinterpret_cast<const std::remove_all_extents_t<Row>*>(array);
     for (std::int64_t i = 0; i < length; ++i) {
+      if (kMakes && is_asked_for(kind) && hides(call.objects, C)) continue;
       if constexpr (kMakes)
         elements.push_back(call.objects.slots(kind).create(handle_bits(flat[i])));
       else if constexpr (is_object(kind))

@@ -48,25 +48,21 @@ std::int64_t whole_hash(std::span<const ValueUse> uses, std::uint64_t symbol,
 }
 
 /// Where an event of a test says that there was nothing to test; -1: nowhere.
-int null_test_value(std::uint16_t call) {
-  static const std::vector<int> places = [] {
-    std::vector<int> all(kCallIdEnd, -1);
+struct NullTest {
+  int value = -1;
+  bool list = false;  ///< an array says it
+};
+
+const NullTest& null_test(std::uint16_t call) {
+  static const std::vector<NullTest> places = [] {
+    std::vector<NullTest> all(kCallIdEnd);
     for (const CallInfo& info : all_calls())
       if (const int param = signature::null_test_param(info); param >= 0)
-        all[info.id] = static_cast<int>(value_offset(info, param));
+        all[info.id] = {static_cast<int>(value_offset(info, static_cast<std::size_t>(param))),
+                        is_array(params(info)[static_cast<std::size_t>(param)])};
     return all;
   }();
   return places[call];
-}
-
-/// A poll of which nothing came: it found nothing, or there was nothing to find.
-bool is_vain(std::uint16_t call, int flag, std::span<const std::int64_t> values) {
-  const auto is = [&](int at, auto what) {
-    return at >= 0 && static_cast<std::size_t>(at) < values.size() &&
-           what(values[static_cast<std::size_t>(at)]);
-  };
-  return is(flag, [](std::int64_t value) { return value == 0; }) ||
-         is(null_test_value(call), [](std::int64_t value) { return value < 0; });
 }
 
 void hash_path(std::uint64_t symbol, bool unsuccessful, StreamHashes& hashes) {
@@ -76,11 +72,24 @@ void hash_path(std::uint64_t symbol, bool unsuccessful, StreamHashes& hashes) {
 
 }  // namespace
 
+/// A poll of which nothing came: it found nothing, or there was nothing to find.
+bool EventUses::is_vain(std::uint16_t call, int flag, std::span<const std::int64_t> values) const {
+  const auto at = [&](int place) { return values[static_cast<std::size_t>(place)]; };
+  const auto has = [&](int place) {
+    return place >= 0 && static_cast<std::size_t>(place) < values.size();
+  };
+  if (has(flag) && at(flag) == 0) return true;
+  const NullTest& null = null_test(call);
+  if (!has(null.value)) return false;
+  if (!null.list) return at(null.value) < 0;
+  if (!arrays_) return false;
+  const std::span<const std::int64_t> requests = arrays_(at(null.value));
+  return std::all_of(requests.begin(), requests.end(), [](std::int64_t id) { return id < 0; });
+}
+
 EventUses::EventUses(const RecordOptions& options)
     : paths_(options),
-      hashing_(options.hashes),
-      sequence_((options.format & kSequenceBit) != 0),
-      all_events_(options.all_events),
+      wanted_{options.hashes, (options.format & kSequenceBit) != 0, options.all_events},
       places_(kCallIdEnd) {
   for (const CallInfo& call : all_calls())
     for (const SignedValue& value : call_use(call.id).signed_values)
@@ -134,7 +143,7 @@ void EventUses::learn(const EventTable& table, const EventTable::Entry& entry) {
   use.polls = call.flag >= 0;
   use.counted_only = is_vain(entry.call, call.flag, values);
   // One that failed is an event.
-  use.left_out = use.counted_only && !all_events_ && values[kReturn] == 0;
+  use.left_out = use.counted_only && !wanted_.all_events && values[kReturn] == 0;
   leaves_out_ = leaves_out_ || use.left_out;
   use.first = static_cast<std::uint32_t>(values_.size());
   if (rules_ != nullptr && !use.counted_only) find_ruled(entry, values);
@@ -151,10 +160,10 @@ void EventUses::learn(const EventTable& table, const EventTable::Entry& entry) {
   }
   // The whole sequence has whole call paths.
   const std::uint64_t own = Node::event_symbol(entry.call, entry.path);
-  if (sequence_ && !use.counted_only)
+  if (wanted_.sequence && !use.counted_only)
     values_.push_back({Parameter::kSequence, false, false, whole_hash(call.values, own, values)});
   use.end = static_cast<std::uint32_t>(values_.size());
-  if (hashing_) {
+  if (wanted_.hashes) {
     StreamHashes hashes = hashes_of(call.values, use.symbol, values, use.counted_only);
     // Folded by a relaxed path, the own one is one of the event's values.
     if (paths_.relaxed()) hash_path(own, use.counted_only, hashes);

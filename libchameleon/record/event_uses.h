@@ -6,7 +6,9 @@
 /// Cost: memory of the order of the log's table.
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "flush/flush.h"
@@ -36,7 +38,13 @@ class EventUses {
     bool left_out = false;      ///< one that is no event of the trace
   };
 
+  /// The elements of an array of the present interval, by its id.
+  using Arrays = std::function<std::span<const std::int64_t>(std::int64_t id)>;
+
   explicit EventUses(const RecordOptions& options);
+
+  /// Without, what only arrays tell is not known.
+  void read(Arrays arrays) { arrays_ = std::move(arrays); }
 
   /// Values that these give are signed as theirs.
   void follow(const RankRules& rules) { rules_ = &rules; }
@@ -64,6 +72,7 @@ class EventUses {
   void learn(const EventTable& table, const EventTable::Entry& entry);
   void find_ruled(const EventTable::Entry& entry, std::span<const std::int64_t> values);
   std::uint32_t rule_of(std::uint8_t at) const;
+  bool is_vain(std::uint16_t call, int flag, std::span<const std::int64_t> values) const;
 
   /// A value of the event that is being made out, and the rule that gives it.
   struct Ruled {
@@ -73,10 +82,13 @@ class EventUses {
 
   FoldedPaths paths_;
   const RankRules* rules_ = nullptr;
+  Arrays arrays_;
   std::vector<Ruled> ruled_;
   RuleCounts rule_counts_;
   signature::CallSites sites_;
-  bool hashing_, sequence_, all_events_;
+  struct Wanted {
+    bool hashes, sequence, all_events;
+  } wanted_;
   bool leaves_out_ = false;
   std::vector<std::vector<signature::SignedValue>> places_;  ///< by call, of signatures in use
   std::uint32_t generation_ = 0;                             ///< of the table that the rest is of

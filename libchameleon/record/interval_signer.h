@@ -34,6 +34,7 @@ class IntervalSigner {
   /// Partners are also read by XOR with this rank of the world.
   void read_by_xor(std::uint32_t rank) { signature_.read_by_xor(rank); }
   void follow(const RankRules& rules) { uses_.follow(rules); }
+  void read(EventUses::Arrays arrays) { uses_.read(std::move(arrays)); }
   const EventUses::RuleCounts& rule_counts() const { return uses_.rule_counts(); }
   const signature::CallSites& sites() const { return uses_.sites(); }
   bool signs(Parameter parameter) const { return (options_.format & format_bit(parameter)) != 0; }

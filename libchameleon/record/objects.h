@@ -80,6 +80,8 @@ class Objects {
   std::map<std::uint64_t, std::vector<std::int64_t>> take_arrays(bool keeps);
 
  private:
+  friend void hide(Objects& objects, const CallInfo& call);
+  friend bool hides(const Objects& objects, CallId call);
   static constexpr std::size_t kRecent = 64;
 
   RequestFacts& request_anew(std::int64_t id);
@@ -97,6 +99,13 @@ class Objects {
   std::array<std::uint64_t, kRecent> recent_arrays_{};  ///< of `arrays_`, by id
   RequestArrays request_arrays_;
   std::uint64_t changes_ = 0;
+  std::array<bool, kCallIdEnd> hidden_{};  ///< by call
 };
+
+/// What this call makes is not followed, since it is not recorded: it is asked for when it is used.
+inline void hide(Objects& objects, const CallInfo& call) { objects.hidden_[call.id] = true; }
+inline bool hides(const Objects& objects, CallId call) {
+  return objects.hidden_[static_cast<std::size_t>(call)];
+}
 
 }  // namespace chameleon::record

@@ -56,7 +56,7 @@ void RawTexts::put(int param, const RawArgument& argument) {
     text = raw_text(argument, has(call_, Attribute::kCompletes | Attribute::kLocal));
 }
 
-void RawTexts::write(std::FILE* file, int code, const MPI_Comm* made,
+void RawTexts::write(std::FILE* file, int code, std::span<const std::int64_t> members,
                      std::span<const MPI_Status> failed, std::uint64_t number) const {
   if (file == nullptr) return;
   std::string line = number == 0 ? "" : "@" + std::to_string(number) + " ";
@@ -68,9 +68,8 @@ void RawTexts::write(std::FILE* file, int code, const MPI_Comm* made,
   }
   if (creates_communicator(call_)) {
     line += " members=[";
-    if (code == MPI_SUCCESS && made != nullptr)
-      for (const std::int64_t member : communicator_members(*made))
-        line += (line.back() == '[' ? "" : ",") + std::to_string(member);
+    for (const std::int64_t member : members)
+      line += (line.back() == '[' ? "" : ",") + std::to_string(member);
     line += "]";
   }
   if (has_errors(call_)) {
@@ -84,20 +83,23 @@ void RawTexts::write(std::FILE* file, int code, const MPI_Comm* made,
 }
 
 void write_raw(std::FILE* file, const Discovery& object, std::uint64_t number) {
-  const auto scalar = [](std::uint64_t handle) {
-    return RawArgument{RawArgument::Form::kNumber, false, static_cast<std::int64_t>(handle),
-                       nullptr};
-  };
-  RawTexts texts(*find_call(object.call));
-  if (object.call == CallId::kCommKnown) {
-    const auto made = handle_of<MPI_Comm>(object.handle);
-    texts.put(0, scalar(object.handle));
-    return texts.write(file, 0, &made, {}, number);
+  using Form = RawArgument::Form;
+  const CallInfo& call = *find_call(object.call);
+  RawTexts texts(call);
+  std::size_t at = 1;
+  for (int i = 0; i < call.param_count; ++i, ++at) {
+    const ParamInfo& param = params(call)[static_cast<std::size_t>(i)];
+    RawArgument argument{Form::kNumber, false, object.values[at], nullptr};
+    if (is_array(param))
+      argument = {Form::kLongs, true, static_cast<std::int64_t>(object.members.size()),
+                  object.members.data()};
+    else if (param.kind == Kind::kDatatype && param.direction == Direction::kIn)
+      argument.number = static_cast<std::int64_t>(handle_bits(MPI_BYTE));
+    else if (is_object(param.kind))
+      argument.number = static_cast<std::int64_t>(object.handle);
+    texts.put(i, argument);
   }
-  texts.put(0, scalar(static_cast<std::uint64_t>(object.bytes)));
-  texts.put(1, scalar(handle_bits(MPI_BYTE)));
-  texts.put(2, scalar(object.handle));
-  texts.write(file, 0, nullptr, {}, number);
+  texts.write(file, 0, object.members, {}, number);
 }
 
 }  // namespace chameleon::record

@@ -34,10 +34,10 @@ class RawTexts {
   explicit RawTexts(const CallInfo& call);
   ~RawTexts();
   void put(int param, const RawArgument& argument);
-  /// Writes the line; `made` is the communicator a call created, or null; `failed` the statuses
-  /// that tell errors; `number` the line's place among those of all threads, or 0.
-  void write(std::FILE* file, int code, const MPI_Comm* made, std::span<const MPI_Status> failed,
-             std::uint64_t number) const;
+  /// Writes the line; `members` are of the communicator a call created; `failed` the statuses that
+  /// tell errors; `number` the line's place among those of all threads, or 0.
+  void write(std::FILE* file, int code, std::span<const std::int64_t> members,
+             std::span<const MPI_Status> failed, std::uint64_t number) const;
 
  private:
   const CallInfo& call_;
@@ -79,12 +79,14 @@ class RawLine {
         texts_.put(I, locate<I>(args, comm));
       }
     });
-    const MPI_Comm* made = nullptr;
+    std::vector<std::int64_t> members;
     if constexpr (creates_communicator(kCall)) {
-      if (ok) made = std::get<output_of(kCall, Kind::kComm)>(args);
       // Not usable before its request completes, and like its parent.
-      if constexpr (has(kCall, Attribute::kNonblocking))
-        if (ok) made = &std::get<0>(args);
+      if constexpr (has(kCall, Attribute::kNonblocking)) {
+        if (ok) members = communicator_members(std::get<0>(args));
+      } else {
+        if (ok) members = communicator_members(*std::get<output_of(kCall, Kind::kComm)>(args));
+      }
     }
     std::span<const MPI_Status> failed;
     if constexpr (has_errors(kCall)) {
@@ -93,7 +95,7 @@ class RawLine {
         failed = {std::get<status>(args),
                   static_cast<std::size_t>(readable_length<C, status>(args, comm))};
     }
-    texts_.write(file, code, made, failed, number);
+    texts_.write(file, code, members, failed, number);
   }
 
  private:

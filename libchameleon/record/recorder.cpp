@@ -18,6 +18,9 @@ CHAMELEON_PER_THREAD int t_depth = 0;
 
 namespace {
 
+/// Of an array that is not there: not one of null requests.
+constexpr std::array<std::int64_t, 1> kUnknownArray{0};
+
 /// Fewer arrays stay.
 constexpr std::size_t kManyArrays = 1024;
 
@@ -57,7 +60,15 @@ Recorder::Recorder(const RecordOptions& options, int rank, int size, Spilled spi
       times_(options.counter, effort_masks(options)),
       spills_{std::move(spilled), static_cast<std::uint32_t>(rank),
               static_cast<std::uint32_t>(size)} {
-  for (const CallInfo& call : all_calls()) stops_[call.id] = stops(call, options);
+  for (const CallInfo& call : all_calls()) {
+    stops_[call.id] = stops(call, options);
+    if (names_call(options.exclude, call.name)) hide(objects_, call);
+  }
+  read_arrays(streams_, [this](std::int64_t id) -> std::span<const std::int64_t> {
+    const auto* const array = objects_.find_array(static_cast<std::uint64_t>(id));
+    if (array == nullptr) return kUnknownArray;
+    return *array;
+  });
 }
 
 void Recorder::set_threaded() {

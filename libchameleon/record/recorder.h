@@ -186,11 +186,17 @@ class Recorder {
   std::mutex mutex_;
 };
 
+/// Whether a communicator has all ranks. Not under the lock.
+inline bool is_of_all(Recorder& recorder, MPI_Comm comm) {
+  const auto held = recorder.lock();
+  return recorder.objects().comm_shape(comm).all;
+}
+
 /// After a call, `ok` if it took place: appends events of objects that it named and that nobody saw
 /// being made, before its own.
 void append_discoveries(Recorder& recorder, Stream& stream, std::uint64_t path, bool ok);
 inline void discover(Recorder& recorder, Stream& stream, std::uint64_t path, bool ok) {
-  if (has_strangers(recorder.objects())) [[unlikely]]
+  if (has_strangers()) [[unlikely]]
     append_discoveries(recorder, stream, path, ok);
 }
 

@@ -11,7 +11,7 @@ namespace chameleon::record {
 Slots::Slots(Kind kind, std::uint32_t thread)
     : first_id_((kind == Kind::kComm ? 2 : 0) + (std::int64_t{thread} << kObjectThreadShift)),
       oldest_ends_(kind == Kind::kRequest),
-      keeps_fresh_(kind == Kind::kComm || kind == Kind::kDatatype),
+      keeps_fresh_(is_asked_for(kind)),
       buckets_(64) {
   std::size_t count = 0;
   for (const PredefinedHandle& object : predefined_handles()) count += object.kind == kind;
@@ -81,7 +81,10 @@ std::int64_t Slots::take_up(std::uint64_t handle) {
   const std::int64_t id = create(handle);
   objects_[static_cast<std::size_t>(place(id))].taken_up = true;
   shared_->has_taken_up = true;
-  if (keeps_fresh_) fresh_.push_back({handle, id});
+  if (keeps_fresh_) {
+    fresh_.push_back({handle, id});
+    ++strangers_;
+  }
   return id;
 }
 
@@ -92,6 +95,7 @@ void Slots::settle(bool ok) {
     slots->unlink(slots->place(one.id));
     slots->free_claimed(one.id);
   }
+  strangers_ -= fresh_.size();
   fresh_.clear();
 }
 

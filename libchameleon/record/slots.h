@@ -28,6 +28,13 @@
 
 namespace chameleon::record {
 
+/// Kinds of which MPI says what an object is that nobody saw being made (discoveries.h).
+constexpr bool is_asked_for(Kind kind) {
+  return kind == Kind::kComm || kind == Kind::kDatatype || kind == Kind::kGroup ||
+         kind == Kind::kOp || kind == Kind::kWin || kind == Kind::kFile || kind == Kind::kInfo ||
+         kind == Kind::kErrhandler;
+}
+
 class Slots {
  public:
   /// `kind`'s predefined objects are known from the start.
@@ -75,8 +82,10 @@ class Slots {
     std::uint64_t handle = 0;
     std::int64_t id = -1;
   };
-  /// Communicators or datatypes that this thread took up since its last `settle`.
+  /// Objects that this thread took up since its last `settle`, of kinds that are asked for.
   const std::vector<TakenUp>& taken_up() const { return fresh_; }
+  /// How many of all kinds and threads are not settled.
+  static std::size_t strangers() { return strangers_; }
   /// The call that named them is over. If it failed they stand for nothing.
   void settle(bool ok);
 
@@ -152,6 +161,7 @@ class Slots {
   Slots* sibling_ = this;  ///< of the next thread
   Shared own_;
   Shared* shared_ = &own_;
+  static inline std::size_t strangers_ = 0;
   std::vector<TakenUp> fresh_;
   bool oldest_ends_, keeps_fresh_;
   std::vector<Object> objects_;      ///< by id

@@ -61,6 +61,7 @@ Streams::Streams(const RecordOptions& options, int rank, int size, const RankRul
 void Streams::prepare(Stream& stream) const {
   if (options_.reads_by_xor) stream.trace.signer().read_by_xor(rank_);
   if (rules_ != nullptr) stream.trace.signer().follow(*rules_);
+  if (arrays_) stream.trace.signer().read(arrays_);
   if (options_.pairs && keeps_times_ && options_.timing != Timing::kNone)
     stream.trace.book().pairs().start(rank_, size_, stream.thread);
   if (store_ != nullptr) stream.trace.folded().store_in(*store_, stream.thread);

@@ -147,6 +147,7 @@ class Streams {
   Trace take(const Trace& schema);
 
  private:
+  friend void read_arrays(Streams& streams, EventUses::Arrays arrays);
   std::uint32_t most() const;
   void prepare(Stream& stream) const;
   void open_raw(Stream& stream) const;
@@ -154,6 +155,7 @@ class Streams {
   const RecordOptions& options_;
   std::uint32_t rank_, size_;
   const RankRules* rules_;
+  EventUses::Arrays arrays_;
   PieceStore* store_ = nullptr;
   Stream first_;
   Stream* present_ = &first_;
@@ -162,6 +164,12 @@ class Streams {
   bool keeps_times_ = true;
   bool crowded_ = false;
 };
+
+/// Where the elements of arrays are that events name.
+inline void read_arrays(Streams& streams, EventUses::Arrays arrays) {
+  streams.arrays_ = std::move(arrays);
+  streams.for_each([&](Stream& stream) { stream.trace.signer().read(streams.arrays_); });
+}
 
 /// The stream of the thread that comes to a marker; the first where it has none.
 inline Stream& marking_stream(Streams& streams, bool threaded) {

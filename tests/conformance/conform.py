@@ -24,7 +24,6 @@ FILES = "it is on a file, and needs --scratch"
 FAILED = "it failed in the traced run"
 OTHERS = "it needs other processes"
 MADE = "it is on an object that the replay does not have"
-THREADS = "a replay runs one thread a rank"
 
 
 def left_out_by_check(tools, trace, options, where):
@@ -44,9 +43,11 @@ def left_out_by_check(tools, trace, options, where):
     text = tools.chameleon("check", trace).stdout.decode()
     expect(("the program is at fault" if faults else "the trace is consistent") in text,
            f"{where}: the last line", outcome)
-    for why in {THREADS} if options.threads else reasons:
+    not_replayed = report.get("not_replayed", "")
+    for why in {not_replayed} if not_replayed else reasons:
         expect(f": {why}\n" in text, f"{where}: check does not say: {why}", outcome)
-    return {e["call"]: e["count"] for e in listed if e["why"] != FILES}, FILES in reasons
+    return ({e["call"]: e["count"] for e in listed if e["why"] != FILES}, FILES in reasons,
+            not_replayed)
 
 
 def check_strings(raw, ranks):
@@ -79,10 +80,13 @@ def check_ranks(tools, options, ranks):
     expect(traced.stderr.count(b"\n") == 1, f"{where}: more than the summary on stderr", traced)
     tools.verify(trace, folder / "raw")
     check_strings(folder / "raw", ranks)
-    lost, on_files = left_out_by_check(tools, trace, options, where)
-    if options.threads:  # a replay runs one thread a rank
-        refused = tools.replay(ranks, trace)
-        expect(refused.status == 4, f"{where}: the replay of threads is not refused", refused)
+    lost, on_files, not_replayed = left_out_by_check(tools, trace, options, where)
+    if options.threads:  # which replay one after the other, if there is an order
+        replayed = tools.replay(ranks, trace)
+        expect(replayed.status == (4 if not_replayed else 0), f"{where}: replay of threads",
+               replayed)
+        expect(not not_replayed or b"refused: " in replayed.stderr, f"{where}: it does not say why",
+               replayed)
         return
 
     second = tools.traced(ranks, [tools.replayer, "--compute=none", "--json",

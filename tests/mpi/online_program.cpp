@@ -29,6 +29,9 @@
 //            one more, which fails for its arguments
 //   handled  no markers, and an exchange that fails for its arguments: the error handler makes as
 //            many empty exchanges of each rank with itself as there are steps, at other places each
+//   solver, threads  no markers, and sums over all ranks alone: one, as many pairs as it takes,
+//   one;
+//            `threads` asks for MPI_THREAD_MULTIPLE
 //   root     rank 0 receives from each rank and answers, in place of the shift
 //   last     no markers, and rank 1 never calls MPI_Finalize
 //   report   rank 0 prints the time of a step and the size of the trace before MPI_Finalize
@@ -194,6 +197,18 @@ void exchange_wrongly(const Program& run) {
   MPI_Errhandler_free(&handler);
 }
 
+/// Never as many iterations in two steps that follow each other.
+void solve(int step) {
+  int one = 1, sum = 0;
+  const auto add = [&] { MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); };
+  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  for (int i = 0; i < 4 + step * 7 % 9; ++i) {
+    add();
+    MPI_Allreduce(&step, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  }
+  MPI_Allreduce(&sum, &one, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
 void shift(const Program& run, int step) {
   if (run.mode == "root") return serve(run);
   if (run.mode == "handled") return step == 0 ? exchange_wrongly(run) : void();
@@ -203,6 +218,7 @@ void shift(const Program& run, int step) {
   if (run.mode == "alone") return send_alone(run, step);
   if (run.mode == "poll") return poll(run, next, previous);
   if (run.mode == "wrong") return sum_wrongly(run, step);
+  if (run.mode == "solver" || run.mode == "threads") return solve(step);
   if (run.mode == "disorder") return sum(run, step, MPI_COMM_WORLD);
   if (run.mode == "lists" || run.mode == "listed") exchange(run, step);
   if (run.is_apart()) return sum(run, step, MPI_COMM_SELF);
@@ -218,7 +234,7 @@ void shift(const Program& run, int step) {
 
 void end_of_step(const Program& run, int step) {
   if (run.mode == "vary" || run.mode == "last" || run.mode == "disorder" || run.mode == "wrong" ||
-      run.mode == "handled" ||
+      run.mode == "handled" || run.mode == "solver" || run.mode == "threads" ||
       (run.is_apart() && (run.marked_step() == 0 || (step + 1) % run.marked_step() != 0)) ||
       (run.mode == "alone" && step % 50 != 49) || (run.mode == "limit" && step % 100 != 99) ||
       (run.mode == "absent" && run.odd()))
@@ -303,7 +319,8 @@ int main(int argc, char** argv) {
   run.sleep_ms = argc > 3 ? std::atoi(argv[3]) : 0;
   if (run.mode == "early") std::signal(SIGTERM, count_signal);
   int provided = 0;
-  const bool threads = run.mode == "thread" || run.mode == "beside" || run.mode == "among";
+  const bool threads =
+      run.mode == "thread" || run.mode == "threads" || run.mode == "beside" || run.mode == "among";
   MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   if (run.mode == "handler") std::signal(SIGTERM, count_signal);
   if (::chdir("/") != 0) return 2;  // a program may: its trace stays where it began

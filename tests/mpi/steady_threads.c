@@ -4,7 +4,7 @@
  * posts and the first completes. What is printed follows from the arguments alone. Sends that are
  * handed over are synchronous. MODE "eager": they are not; MPICH gives all sends that complete at
  * once one handle, and which of them a thread waits for is not told; "share": all threads use one
- * tag of the world, too; "leave": a message is never received.
+ * tag of the world, too; "leave": a message is never received; "apart": nothing is handed over.
  *
  *     steady_threads ROUNDS THREADS [MODE] */
 #include <mpi.h>
@@ -16,7 +16,7 @@
 enum { kMost = 8, kLength = 3, kTagHanded = 100, kTagShared = 7, kTagLeft = 300 };
 
 static int rank, size, rounds, threads;
-static int eager, shares, leaves;
+static int eager, shares, leaves, apart;
 static MPI_Comm comms[kMost];
 static MPI_Datatype triple;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -40,6 +40,7 @@ static void* work(void* given) {
       MPI_Sendrecv(&i, 1, MPI_INT, right, kTagShared, &in[0], 1, MPI_INT, left, kTagShared,
                    MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
+    if (apart) continue;
     pthread_mutex_lock(&mutex);
     while (filled[t]) pthread_cond_wait(&change, &mutex);
     out_hand[t] = rank + t + i;
@@ -63,6 +64,7 @@ int main(int argc, char** argv) {
   eager = argc > 3 && strcmp(argv[3], "eager") == 0;
   shares = argc > 3 && strcmp(argv[3], "share") == 0;
   leaves = argc > 3 && strcmp(argv[3], "leave") == 0;
+  apart = argc > 3 && strcmp(argv[3], "apart") == 0;
   if (threads < 1 || threads > kMost) return 2;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   if (provided < MPI_THREAD_MULTIPLE) MPI_Abort(MPI_COMM_WORLD, 3);
@@ -73,7 +75,7 @@ int main(int argc, char** argv) {
   for (int t = 0; t < threads; ++t) MPI_Comm_dup(MPI_COMM_WORLD, &comms[t]);
   for (int t = 0; t < threads; ++t)
     if (pthread_create(&ids[t], NULL, work, (void*)(long)t) != 0) MPI_Abort(MPI_COMM_WORLD, 4);
-  for (int i = 0; i < rounds; ++i)
+  for (int i = 0; i < rounds && !apart; ++i)
     for (int t = 0; t < threads; ++t) {
       MPI_Status statuses[2];
       pthread_mutex_lock(&mutex);

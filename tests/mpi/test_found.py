@@ -112,7 +112,20 @@ def none(online):
     with without_markers(online.tools, online.tools.library):
         what, _, _, outcome = online.trace(2, [online.tools.threads_program, "2"], lines=3,
                                            MARKERS="auto")
-    expect(b"several threads" in outcome.stderr, f"{what}: says nothing", outcome)
+    expect(b"several threads of a rank call MPI" in outcome.stderr, f"{what}: says nothing", outcome)
+
+
+@test
+def solver(online):
+    """Time steps with many collectives of one kind, never as many: a step is the outermost loop.
+    A program that asks for threads, and has one that calls MPI, is as good as one that does not."""
+    steps = 60
+    for mode in ("solver", "threads"):
+        what, _, facts, _ = online.exact(3, online.program(mode, steps), MARKERS="auto",
+                                         CALL_FREQUENCY=1)
+        expect("from one place" in source(facts), f"{what}: marked by {source(facts)}")
+        # Until it has repeated, what repeats is an inner loop.
+        expect(steps // 2 <= facts["markers"] < 3 * steps, f"{what}: {facts['markers']} markers")
 
 
 @test

@@ -38,9 +38,10 @@ def traced(tools, program, ranks, *words, status=0, **settings):
     return trace, raw, outcome
 
 
-def replays(tools, trace, ranks, but=()):
+def replays(tools, trace, ranks, but=(), scratch=False):
     """The replay leaves out nothing but calls of these names."""
-    outcome = tools.replay(ranks, trace, "--json")
+    files = [f"--scratch={trace.parent}"] if scratch else []
+    outcome = tools.replay(ranks, trace, "--json", *files)
     expect(outcome.status == 0, f"{trace.parent.name}: replay fails", outcome)
     left = json.loads(outcome.stdout)["left_out"]
     expect(set(left) <= set(but), f"{trace.parent.name}: left out {left}", outcome)
@@ -76,6 +77,48 @@ def made_unseen(tools, program):
             printed = tools.chameleon("print", trace).stdout
             expect(b"Comm_known" in printed and b"Type_known" in printed,
                    "objects of unknown origin are not defined")
+
+
+KINDS = ("Comm", "Group", "Op", "Info", "Errhandler", "Type", "Win", "File")
+MAKERS = ("Comm_dup,Comm_group,Group_incl,Op_create,Info_create,Comm_create_errhandler,"
+          "Type_contiguous,Type_commit,Win_allocate,Win_create_dynamic,File_open")
+
+
+def each_kind(tools, program):
+    """Objects of every kind, made unseen or by calls that are left out, are asked for."""
+    for ranks in (2, 3):
+        for words, settings in ((("pmpi",), {}), ((), {"CHAMELEON_EXCLUDE": MAKERS}),
+                                ((), {"CHAMELEON_EXCLUDE": MAKERS, "CHAMELEON_CLUSTERING": "off"})):
+            trace, raw, _ = traced(tools, program, ranks, "kinds", *words, **settings)
+            tools.verify(trace, raw)
+            tools.check(trace)
+            # Of a group that is only freed nothing is said.
+            replays(tools, trace, ranks, but={"Group_free"}, scratch=True)
+            found = calls(tools, trace)
+            missing = [kind for kind in KINDS if found.get(f"{kind}_known", 0) < ranks]
+            # rank 2 uses no group of ranks 0 and 1
+            expect(set(missing) <= ({"Group"} if ranks > 2 else set()),
+                   f"objects of unknown origin are not defined: {missing}")
+            left = set(MAKERS.split(",")) & set(found)
+            expect(words or not left, f"calls that are to be left out are there: {left}")
+
+
+def null_requests(tools, program):
+    """How many tests of nothing there are is chance, and they are no events; waits are."""
+    first = None
+    for seed in (1, 2):
+        trace, raw, _ = traced(tools, program, 2, "null", seed)
+        tools.verify(trace, raw)
+        tools.check(trace)
+        replays(tools, trace, 2)
+        found = calls(tools, trace)
+        for call in ("Test", "Testany", "Testsome"):
+            expect(call not in found, f"tests of null requests are events: {found}")
+        expect(found["Testall"] == 16, f"Testall of null requests is an event: {found}")
+        expect(found["Wait"] == found["Waitany"] == found["Waitsome"] == 16 and
+               found["Waitall"] == 32, f"waits of nothing are no events: {found}")
+        first = first or found
+        expect(found == first, f"what depends on chance is an event: {first} {found}")
 
 
 def hidden_errors(tools, program):
@@ -163,7 +206,8 @@ def ends_by_exit(tools, program):
 
 
 # The last one changes how jobs are launched.
-TESTS = [made_while_off, made_unseen, hidden_errors, more_room, shared_handles,
+TESTS = [made_while_off, made_unseen, each_kind, null_requests, hidden_errors, more_room,
+         shared_handles,
          made_before, partners, ends_by_exit]
 
 

@@ -53,3 +53,26 @@ TEST_CASE("a place in Python is a line of the program") {
   CHECK(paths.innermost({file, own}) == 1);
   CHECK(paths.innermost({extension, pool}) == 1);  // a thread of mpi4py's own
 }
+
+TEST_CASE("what an interpreter does for a program is the program's, and its end has a name") {
+  Paths paths;
+  paths.trace.modules[13] = {"", "/usr/bin/python3.11"};
+  paths.trace.modules[14] = {"", "/usr/lib/libc.so.6"};
+  const Frame extension{11, 16}, interpreter{13, 16}, libc{14, 16};
+  const Frame own = paths.source("/home/me/solver.py"),
+              thread = paths.source("/usr/lib/python3.11/threading.py"),
+              frozen = paths.source("<frozen runpy>"),
+              pool = paths.source("/usr/lib/python3/mpi4py/futures/_core.py"),
+              package = paths.source("/usr/lib/python3.11/site-packages/solver/step.py");
+  CHECK(paths.innermost({extension, thread, own}) == 2);
+  CHECK(paths.innermost({extension, interpreter, own}) == 2);
+  CHECK(paths.innermost({extension, package, thread}) == 1);
+  CHECK(paths.innermost({extension, pool, thread, frozen}) == 1);
+  CHECK(paths.innermost({extension, thread, interpreter}) == 1);
+  const std::vector<Frame> end = {extension, interpreter, libc, interpreter};
+  CHECK(paths.innermost(end) == 1);
+  CHECK(is_interpreters_end(paths.trace, end));
+  CHECK_FALSE(is_interpreters_end(paths.trace, {extension, interpreter, own}));
+  CHECK_FALSE(is_interpreters_end(paths.trace, {extension, Frame{9, 16}, libc}));
+  CHECK_FALSE(is_interpreters_end(paths.trace, {}));
+}

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which stretches of a series are slow, and whose fault that is.
 
+#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
 
 #include "analysis/slow_steps.h"
+#include "unit/timed_job.h"
 
 using namespace chameleon;
 using analysis::SlowSteps;
@@ -143,4 +145,27 @@ TEST_CASE("joined spans still name the rank") {
   CHECK(slow[0].last == 4 * Series::kMost);
   CHECK(slow[0].compute_ns ==
         Approx(5.0 * kMs * Series::kMost).margin(0.01 * 5 * kMs * Series::kMost));
+}
+
+TEST_CASE("a place that does not occur in a stretch is not named for it") {
+  // Rank 2 computes as much longer before the first broadcast as in ten steps in the midst.
+  testing::TimedJob job(kRanks);
+  Run run;
+  for (std::uint32_t rank = 0; rank < kRanks; ++rank) job.broadcast(rank, 0, rank == 2 ? 41 : 1, 1);
+  run.steps(1, {kMs, kMs, 41 * kMs, kMs}, 42 * kMs);
+  for (int step = 1; step < 60; ++step) {
+    const bool slow = step >= 20 && step < 30;
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank)
+      job.reduction(rank, testing::TimedJob::kAllreduce, slow && rank == 2 ? 5 : 1, 1);
+    run.steps(1, {kMs, kMs, (slow ? 5 : 1) * kMs, kMs}, (slow ? 6 : 2) * kMs);
+  }
+  Trace trace = job.full();
+  trace.series = run.series;
+  const auto slow = analysis::slow_steps(trace);
+  REQUIRE(slow);
+  const auto stretch = std::find_if(slow->begin(), slow->end(),
+                                    [](const SlowSteps& one) { return one.first == 21; });
+  REQUIRE(stretch != slow->end());
+  REQUIRE(stretch->computes);
+  CHECK(stretch->computes->call == testing::TimedJob::kAllreduce);
 }

@@ -46,25 +46,60 @@ def _position(trace, frame):
     return frame.module or None, frame.offset
 
 
-def _is_binding(trace, frame):
-    source = trace.sources.get(frame.offset) if frame.module == 0 else None
+INTERPRETERS_END = "the interpreter's end"
+
+
+def _is_source(trace, frame):
+    return frame.module == 0 and frame.offset in trace.sources
+
+
+def _file(trace, frame):
+    if _is_source(trace, frame):
+        return trace.sources[frame.offset].file
     module = trace.modules.get(frame.module)
-    path = source.file if source is not None else module.path if module is not None else ""
+    return module.path if module is not None else ""
+
+
+def _is_binding(trace, frame):
+    path = _file(trace, frame)
     return (any(package in path for package in PACKAGES) or
             frame.module != 0 and path.rpartition("/")[2].startswith(BINDINGS))
 
 
+def _is_interpreter(trace, frame):
+    path = _file(trace, frame)
+    if _is_source(trace, frame):
+        return path.startswith("<frozen ") or (
+            "/lib/python3." in path and "/site-packages/" not in path and
+            "/dist-packages/" not in path)
+    name = path.rpartition("/")[2]
+    return name == "python" or name.startswith(("python3", "libpython3"))
+
+
 def innermost(trace, frames):
     """The index of the innermost frame outside MPI's libraries, its bindings to other languages,
-    libraries for files that call MPI for the program, and the tracer. If there is none: of the
-    innermost source, or 0."""
-    for i, frame in enumerate(frames):
-        if not _is_binding(trace, frame):
-            return i
-    for i, frame in enumerate(frames):
-        if frame.module == 0 and frame.offset in trace.sources:
-            return i
-    return 0
+    libraries for files that call MPI for the program, the tracer, and an interpreter with its own
+    library. If there is none: of the innermost source, or of the interpreter, or 0."""
+    def first(begin, wanted):
+        return next((i for i in range(begin, len(frames)) if wanted(frames[i])), len(frames))
+
+    outside = first(0, lambda frame: not _is_binding(trace, frame))
+    if outside < len(frames) and not _is_interpreter(trace, frames[outside]):
+        return outside
+    line = first(outside, lambda frame: _is_source(trace, frame) and
+                 not _is_binding(trace, frame) and not _is_interpreter(trace, frame))
+    if line < len(frames):
+        return line
+    source = first(0, lambda frame: _is_source(trace, frame))
+    if source < len(frames):
+        return source
+    return outside if outside < len(frames) else 0
+
+
+def is_interpreters_end(trace, frames):
+    """Whether an interpreter makes the call outside all lines of its program."""
+    return bool(frames) and not any(_is_source(trace, frame) for frame in frames) and \
+        _is_interpreter(trace, frames[innermost(trace, frames)])
 
 
 def _paths(trace, node):

@@ -13,7 +13,7 @@ from .events import Plan, events
 from .fact_table import RUN_FACTS
 from .facts import MOST_CARRIED, add_others, joined, joined_value
 from .files import default_limit
-from .loop_places import innermost, loop_place
+from .loop_places import INTERPRETERS_END, innermost, is_interpreters_end, loop_place
 from .outliers import joined_outliers
 from .pair_accounts import NO_OTHERS, joined_pair_accounts
 from .overview import Comparison, rank_times, trace_html
@@ -227,6 +227,8 @@ class Trace:
     def site(self, path):
         """The innermost frame outside MPI's libraries, as text."""
         frames = self.paths.get(path, ())
+        if is_interpreters_end(self, frames):
+            return INTERPRETERS_END
         return self.frame_text(frames[innermost(self, frames)]) if frames else f"path {path:#x}"
 
     def lines(self, path):
