@@ -220,10 +220,10 @@ bool Pass::fetch_event(Row& row) {
   return true;
 }
 
-// What another thread makes is used after that.
+// What another thread makes is used after that, where an order is sought and not just times.
 bool Pass::has_objects(Row& row) {
-  if (row.rank->streams.size() < 2 || row.forced) return true;
-  if (network_ == Network::kSynchronous && !row.rank->operations.followed().uses.needs.empty())
+  if (network_ != Network::kSynchronous || row.rank->streams.size() < 2 || row.forced) return true;
+  if (!row.rank->operations.followed().uses.needs.empty())
     row.begin = std::max(row.begin, row.rank->made_until);
   row.waits_on_channel = false;
   row.waits_on_object = !row.rank->life.may_go(row.rank->operations.followed().uses);
@@ -290,9 +290,10 @@ void Pass::end_event(Row& row) {
   end_in_lanes(row, end);
   row.clock = end;
   row.has_event = row.forced = false;
-  if (!at.followed().uses.makes.empty())
+  if (network_ == Network::kSynchronous && !at.followed().uses.makes.empty())
     row.rank->made_until = std::max(row.rank->made_until, std::max(row.begin, row.ready) + kNs);
-  if (row.rank->streams.size() > 1 && row.rank->life.pass(at.followed().uses))
+  if (network_ == Network::kSynchronous && row.rank->streams.size() > 1 &&
+      row.rank->life.pass(at.followed().uses))
     for (const std::uint32_t stream : row.rank->streams)
       if (Row& other = this->row(stream); other.waits_on_object && other.blocked) {
         other.waits_on_object = false;

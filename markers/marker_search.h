@@ -11,8 +11,9 @@
 /// Any number of operations of other kinds may come between markers.
 ///
 /// A time step may have many operations of one kind, and not always as many (a solver). Then no
-/// period serves. But if each rank has a place that stood so far where those of all others did,
-/// that place is a marker: the one that occurred least.
+/// period serves. But if each rank has a place that stood so far where those of all others did, and
+/// always between the same places, or behind or before one, that place is a marker: the one that
+/// occurred least.
 ///
 /// The search wants the outermost loop that still runs: among the kinds that repeated four times or
 /// more, the one with most operations between its repetitions, if one takes no more than a second;
@@ -22,13 +23,14 @@
 /// operations, each of them may be a marker: then only time decides which is acted on (pace.h).
 ///
 /// Pure. A collective takes O(1); a comparison, of which there are few, reads the last 1,024.
-/// 13 KiB.
+/// 17 KiB.
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "base/hash.h"
 #include "markers/loop_proposal.h"
@@ -175,6 +177,8 @@ class MarkerSearch {
     std::uint8_t kind = 0;
     std::uint32_t count = 0;
     std::uint64_t first = 0, last = 0, positions = 0;
+    std::uint32_t before = 0, behind = 0;  ///< the places beside it, 0: none yet
+    bool has_one_before = true, has_one_behind = true;
 
     std::uint64_t distance() const { return (last - first) / std::max(count - 1, 1U); }
   };
@@ -186,6 +190,7 @@ class MarkerSearch {
     next_ = seen_ + kFirstComparison;
     kinds_count_ = 0;
     places_.fill({});
+    noted_ = kMostPlaces;
     rarest_ = {};
     found_ = {};
   }
@@ -205,14 +210,30 @@ class MarkerSearch {
 
   /// Places beyond the first are not noted.
   void note(std::uint32_t path, std::uint8_t kind) {
+    const auto see = [](std::uint32_t& beside, bool& is_one, std::uint32_t now) {
+      is_one = is_one && (beside == 0 || beside == now);
+      beside = now;
+    };
+    const std::size_t former = std::exchange(noted_, kMostPlaces);
+    const std::uint32_t before = former < kMostPlaces ? places_[former].path : 0;
+    if (before != 0) see(places_[former].behind, places_[former].has_one_behind, path);
     const std::uint64_t hash = base::combine(path, kind);
     for (std::size_t i = 0; i < kMostPlaces; ++i) {
-      Place& place = places_[(hash + i) % kMostPlaces];
-      if (place.count == 0) place = {path, kind, 0, seen_, seen_, kinds_[kind].kind};
+      const std::size_t at = (hash + i) % kMostPlaces;
+      Place& place = places_[at];
+      if (place.count == 0) {
+        place = Place();
+        place.path = path;
+        place.kind = kind;
+        place.first = seen_;
+        place.positions = kinds_[kind].kind;
+      }
       if (place.path != path || place.kind != kind) continue;
       ++place.count;
       place.last = seen_;
       place.positions = base::combine(place.positions, seen_ - began_) | 1;
+      if (before != 0) see(place.before, place.has_one_before, before);
+      noted_ = at;
       return;
     }
   }
@@ -225,8 +246,8 @@ class MarkerSearch {
       return std::tuple(one.count, !kinds_[one.kind].synchronizes, UINT64_MAX - one.last);
     };
     for (const Place& one : places_)
-      if (one.count >= kLeastRepeats && seen_ - one.last <= 2 * one.distance() + 2 &&
-          (best.count == 0 || rank(one) < rank(best)))
+      if (one.count >= kLeastRepeats && (one.has_one_before || one.has_one_behind) &&
+          seen_ - one.last <= 2 * one.distance() + 2 && (best.count == 0 || rank(one) < rank(best)))
         best = one;
     return best;
   }
@@ -307,7 +328,8 @@ class MarkerSearch {
   std::size_t kinds_count_ = 0;
   std::array<Kept, kWindow> kept_{};
   std::array<Place, kMostPlaces> places_{};
-  Place rarest_;  ///< as proposed
+  std::size_t noted_ = kMostPlaces;  ///< the place of the last operation, if it was noted
+  Place rarest_;                     ///< as proposed
 };
 
 }  // namespace chameleon::markers

@@ -101,7 +101,7 @@ class Folder {
   bool absorb_round(std::size_t at);
   void end_with(std::size_t first, Node loop);
 
-  /// What a search asks of the list up to a node, beside one another: nodes are large and far
+  /// Facts about the list up to a node that a search needs, side by side: nodes are large and far
   /// apart.
   struct Prefix {
     std::uint64_t hash = 0, length = 0;  ///< as in Shape

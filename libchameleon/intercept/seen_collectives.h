@@ -35,7 +35,7 @@ constexpr bool kSeenByAll = has(*find_call(C), Attribute::kCollective) &&
                                                     Attribute::kIo | Attribute::kRma) &&
                             meaning_of(*find_call(C)).waits != Waits::kForNobody;
 
-/// What all ranks know of a reduction's operation.
+/// A reduction's operation, as all ranks know it.
 inline std::uint64_t op_class(MPI_Op op) {
   const MPI_Op known[] = {MPI_SUM,  MPI_MAX, MPI_MIN,  MPI_PROD, MPI_LAND,   MPI_LOR,
                           MPI_BAND, MPI_BOR, MPI_LXOR, MPI_BXOR, MPI_MAXLOC, MPI_MINLOC};

@@ -56,7 +56,10 @@ std::string quoted(std::string_view word) {
 /// Whether a trace says how the program was started (CHAMELEON_RECORD_COMMAND), and what of that is
 /// secret (CHAMELEON_MASK), as rank 0 has it: ranks write files of their own, too.
 bool g_records_command = true;
-SecretNames g_secret_names;  // NOLINT
+SecretNames& secret_names() {
+  static SecretNames names;
+  return names;
+}
 
 void read_records_command(const char* const* variables) {
   constexpr const char* kOff = "CHAMELEON_RECORD_COMMAND=0";
@@ -64,7 +67,7 @@ void read_records_command(const char* const* variables) {
   for (; *variables != nullptr; ++variables) {
     const std::string_view entry = *variables;
     if (entry == kOff) g_records_command = false;
-    if (entry.starts_with(kMask)) secret_names_of(entry.substr(kMask.size()), g_secret_names);
+    if (entry.starts_with(kMask)) secret_names_of(entry.substr(kMask.size()), secret_names());
   }
 }
 
@@ -83,7 +86,7 @@ std::string command_line() {
     at = end + 1;
   }
   std::string text;
-  for (const std::string& word : masked_arguments(std::move(arguments), g_secret_names))
+  for (const std::string& word : masked_arguments(std::move(arguments), secret_names()))
     text += (text.empty() ? "" : " ") + quoted(word);
   return text;
 }

@@ -27,16 +27,12 @@ void abandon(Bytes& bytes) {
 alignas(64) std::uint8_t g_sink[MpiWorld::kMostPieceBytes];
 
 constexpr unsigned kPollsBeforeYield = 200;
-/// Naps take this part of the time waited so far, from some time on and up to a longest, in
-/// seconds.
+constexpr double kLongestNap = 1e-3;  // s
+/// Naps take a part of the time waited so far, from some time on (s).
 struct Naps {
   double from, part;
-  static constexpr double kLongest = 1e-3;
 };
-constexpr Naps kNaps{1e-4, 1.0 / 2};
-/// Where a rank merges for long, those that only yield would leave it a fraction of a processor
-/// that they share.
-constexpr Naps kRareNaps{1e-2, 1.0 / 64};
+constexpr Naps kNaps{1e-4, 1.0 / 2}, kRareNaps{1e-2, 1.0 / 64};
 
 void nap(double seconds) {
   const timespec time{0, static_cast<long>(seconds * 1e9)};
@@ -113,7 +109,7 @@ class MpiWorld::Wait {
     const double waited = now - since_;
     const Naps& naps = world_.waits_.how == Waiting::kSleep ? kNaps : kRareNaps;
     if (waited > naps.from)
-      nap(std::min(waited * naps.part, Naps::kLongest));
+      nap(std::min(waited * naps.part, kLongestNap));
     else if (polls_ > kPollsBeforeYield)
       sched_yield();
     return now > world_.deadline_;

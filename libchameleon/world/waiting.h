@@ -6,8 +6,8 @@
 namespace chameleon::world {
 
 /// How a rank waits for another one: it yields the processor between polls, or it also sleeps,
-/// longer the longer it has waited, up to a millisecond. Who yields sleeps too once it has waited
-/// 10 ms, for a 64th of the time waited.
+/// longer the longer it has waited, up to a millisecond. A rank that yields sleeps too once it has
+/// waited 10 ms, for a 64th of the time waited.
 enum class Waiting : std::uint8_t { kYield, kSleep };
 
 /// How long a rank has waited for messages of other ranks, in seconds. A message that the

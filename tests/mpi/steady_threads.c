@@ -4,7 +4,8 @@
  * posts and the first completes. What is printed follows from the arguments alone. Sends that are
  * handed over are synchronous. MODE "eager": they are not; MPICH gives all sends that complete at
  * once one handle, and which of them a thread waits for is not told; "share": all threads use one
- * tag of the world, too; "leave": a message is never received; "apart": nothing is handed over.
+ * tag of the world, too; "leave": a message is never received; "apart": nothing is handed over;
+ * "turns": and threads take turns, which are further apart than their clocks drift.
  *
  *     steady_threads ROUNDS THREADS [MODE] */
 #include <mpi.h>
@@ -12,11 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { kMost = 8, kLength = 3, kTagHanded = 100, kTagShared = 7, kTagLeft = 300 };
 
 static int rank, size, rounds, threads;
-static int eager, shares, leaves, apart;
+static int eager, shares, leaves, apart, turns, turn;
 static MPI_Comm comms[kMost];
 static MPI_Datatype triple;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -31,6 +33,9 @@ static void* work(void* given) {
     MPI_Request requests[2];
     MPI_Status statuses[2];
     int out[kLength] = {rank, t, i}, in[kLength] = {0}, all = 0;
+    pthread_mutex_lock(&mutex);
+    while (turns && turn != i * threads + t) pthread_cond_wait(&change, &mutex);
+    pthread_mutex_unlock(&mutex);
     MPI_Irecv(in, 1, triple, i % 3 == 0 ? MPI_ANY_SOURCE : left, t, comms[t], &requests[0]);
     MPI_Isend(out, 1, triple, right, t, comms[t], &requests[1]);
     MPI_Waitall(2, requests, statuses);
@@ -40,6 +45,11 @@ static void* work(void* given) {
       MPI_Sendrecv(&i, 1, MPI_INT, right, kTagShared, &in[0], 1, MPI_INT, left, kTagShared,
                    MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
+    if (turns) usleep(3000);
+    pthread_mutex_lock(&mutex);
+    ++turn;
+    if (turns) pthread_cond_broadcast(&change);
+    pthread_mutex_unlock(&mutex);
     if (apart) continue;
     pthread_mutex_lock(&mutex);
     while (filled[t]) pthread_cond_wait(&change, &mutex);
@@ -64,7 +74,8 @@ int main(int argc, char** argv) {
   eager = argc > 3 && strcmp(argv[3], "eager") == 0;
   shares = argc > 3 && strcmp(argv[3], "share") == 0;
   leaves = argc > 3 && strcmp(argv[3], "leave") == 0;
-  apart = argc > 3 && strcmp(argv[3], "apart") == 0;
+  turns = argc > 3 && strcmp(argv[3], "turns") == 0;
+  apart = turns || (argc > 3 && strcmp(argv[3], "apart") == 0);
   if (threads < 1 || threads > kMost) return 2;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   if (provided < MPI_THREAD_MULTIPLE) MPI_Abort(MPI_COMM_WORLD, 3);

@@ -17,10 +17,10 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 PACKAGE = HERE.parent.parent / "tools" / "python"
-sys.path[:0] = [str(PACKAGE), str(HERE)]
+sys.path[:0] = [str(PACKAGE), str(HERE.parent / "support")]
 import chameleon_trace  # noqa: E402
 from chameleon_trace import TraceError, codec, xxh3, zstd  # noqa: E402
-from test_damage import Damage, commit  # noqa: E402
+from mutants import Mutants  # noqa: E402
 
 MODULES = codec.library_xxh3_64, codec.library_decompress
 OWN = xxh3.xxh3_64, zstd.decompress
@@ -97,7 +97,7 @@ def frames(damage, inputs, seen):
 
 def files(damage, inputs, seen):
     for number in range(inputs):
-        data = damage.input()
+        data = damage.file_for_readers()
         own, modules = by_both(content, data)
         if is_error(own) and is_error(modules):
             same = own.kind == modules.kind or "zstd" in own.message
@@ -130,7 +130,8 @@ def main():
     expect(codec.xxhash and codec.zstandard, "this Python has not both modules")
     expect((codec.xxh3_64, codec.decompress) == MODULES, "the modules are not used")
     paths = sorted(path for folder in options.corpus for path in folder.glob("*.cham*"))
-    damage = Damage(options.seed, [path.read_bytes() for path in paths])
+    damage = Mutants(options.seed, [path.read_bytes() for path in paths], codec)
+    damage.payloads = [(stored, plain) for stored, plain in damage.payloads if stored != plain]
     checksums(random.Random(options.seed))
     whole(paths)
     claims(damage)

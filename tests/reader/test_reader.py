@@ -58,6 +58,9 @@ class Raw:
         """Whether a test was of null requests."""
         if name == "Test":
             return self.names.get(("request", int(values["request"]))) == "MPI_REQUEST_NULL"
+        if name == "Testall":
+            return all(self.names.get(("request", int(one))) == "MPI_REQUEST_NULL"
+                       for one in elements(values["array_of_requests"]))
         place = {"Testany": "indx", "Testsome": "outcount"}.get(name)
         return place is not None and values[place].lstrip("-").isdigit() and (
             self.special.get(int(values[place])) == SpecialRank.UNDEFINED)
