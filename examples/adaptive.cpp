@@ -145,9 +145,22 @@ class Mesh {
     return found;
   }
 
-  void take(const Parcel& parcel, const Block& block, int step) {
+  // The block with what was sent of it, which must be of this step.
+  Block received(Block block, const Parcel& parcel, int step) {
     run_.check(parcel[1] == block.x && parcel[2] == block.y && parcel[3] == block.width &&
                parcel[4] == step);
+    block.heat = parcel[0];
+    return block;
+  }
+
+  // Calls f(which) for each receive, as they complete.
+  template <class F>
+  static void as_they_come(std::vector<MPI_Request>& receives, F f) {
+    for (std::size_t left = receives.size(); left > 0; --left) {
+      int which = 0;
+      MPI_Waitany(static_cast<int>(receives.size()), receives.data(), &which, MPI_STATUS_IGNORE);
+      f(which);
+    }
   }
 
   // The density of each block that this rank has or that touches one of its own.
@@ -175,14 +188,10 @@ class Mesh {
       MPI_Isend(out[sent].data(), 5, MPI_INT64_T, rank, i, MPI_COMM_WORLD, &sends[sent]);
       ++sent;
     }
-    for (std::size_t left = receives.size(); left > 0; --left) {
-      int which = 0;
-      MPI_Waitany(static_cast<int>(receives.size()), receives.data(), &which, MPI_STATUS_IGNORE);
-      Block block = blocks_[numbers[which]];
-      take(in[which], block, step);
-      block.heat = in[which][0];
-      densities[numbers[which]] = block.density();
-    }
+    as_they_come(receives, [&](int which) {
+      const int number = numbers[which];
+      densities[number] = received(blocks_[number], in[which], step).density();
+    });
     MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
     return densities;
   }
@@ -244,14 +253,8 @@ class Mesh {
         }
       }
     }
-    for (std::size_t left = receives.size(); left > 0; --left) {
-      int which = 0;
-      MPI_Waitany(static_cast<int>(receives.size()), receives.data(), &which, MPI_STATUS_IGNORE);
-      Block block = before[coming[which]];
-      take(in[which], block, step);
-      block.heat = in[which][0];
-      join(block);
-    }
+    as_they_come(receives,
+                 [&](int which) { join(received(before[coming[which]], in[which], step)); });
     MPI_Waitall(static_cast<int>(sends.size()), sends.data(), MPI_STATUSES_IGNORE);
   }
 

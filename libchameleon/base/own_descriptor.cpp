@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <string_view>
 #include <utility>
 
 namespace chameleon::inline base {
@@ -28,13 +30,42 @@ bool DescriptorIdentity::holds(int descriptor) const {
          now.number_ == number_ && now.kind_ == kind_;
 }
 
+namespace {
+
+/// Numbers from here on are high: the last quarter of those for which the kernel has room. With
+/// several threads, making room for more takes it tens of milliseconds (a grace period of RCU).
+int high_number() {
+  constexpr int kMost = 512;  // select(2) takes numbers below 1,024
+  static std::atomic<int> found{0};
+  if (const int known = found.load(std::memory_order_relaxed); known != 0) return known;
+  int high = kMost;
+  char text[2048];
+  const int status = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+  const ssize_t size = status < 0 ? -1 : ::read(status, text, sizeof text);
+  if (status >= 0) ::close(status);
+  constexpr std::string_view kName = "FDSize:";
+  const std::string_view lines(text, size > 0 ? static_cast<std::size_t>(size) : 0);
+  if (const std::size_t at = lines.find(kName); at != std::string_view::npos) {
+    int room = 0;
+    for (const char letter : lines.substr(at + kName.size())) {
+      if (letter >= '0' && letter <= '9') room = 10 * room + (letter - '0');
+      if (letter == '\n') break;
+    }
+    high = std::min(high, room - room / 4);
+  }
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    high = static_cast<int>(std::min<rlim_t>(static_cast<rlim_t>(high), limit.rlim_cur / 2));
+  found.store(std::max(high, 1), std::memory_order_relaxed);
+  return high;
+}
+
+}  // namespace
+
 int moved_away(int descriptor) {
   if (descriptor < 0) return descriptor;
-  constexpr int kHigh = 512, kFirst = 3;  // select(2) takes numbers below 1,024
-  rlimit limit{};
-  const bool known = ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  const int high = known ? static_cast<int>(std::min<rlim_t>(kHigh, limit.rlim_cur / 2)) : kHigh;
-  int moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, std::max(high, kFirst));
+  constexpr int kFirst = 3;
+  int moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, std::max(high_number(), kFirst));
   if (moved < 0 && descriptor < kFirst) moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, kFirst);
   if (moved < 0 && descriptor >= kFirst) return descriptor;
   const int error = errno;

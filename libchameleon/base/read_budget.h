@@ -16,6 +16,8 @@ namespace chameleon::inline base {
 
 class ReadBudget {
  public:
+  /// Bytes of an entry of a map beside its value, about.
+  static constexpr std::uint64_t kMapNode = 48;
   /// Thrown instead of allocating more. Only while there is a budget.
   struct Spent : std::bad_alloc {};
 

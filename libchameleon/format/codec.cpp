@@ -23,7 +23,6 @@ namespace chameleon::format {
 namespace {
 
 constexpr std::uint32_t kMostRanks = 1U << 24;
-constexpr std::uint64_t kMapNode = 48;  ///< bytes of an entry beside its value, about
 
 /// Sections, each a tag, a length and a body; unknown tags are skipped. Facts of ranks were in
 /// three of them before 1.4.
@@ -163,7 +162,8 @@ void read_calls(ByteReader& in, Trace& trace, CallFields& by_place) {
 void read_arrays(ByteReader& in, Trace& trace, std::uint64_t budget,
                  std::vector<std::int64_t>& order) {
   const std::uint64_t count = in.count(1);
-  ReadBudget::take(count, kMapNode + sizeof(std::vector<std::int64_t>) + 2 * sizeof order[0]);
+  ReadBudget::take(count,
+                   ReadBudget::kMapNode + sizeof(std::vector<std::int64_t>) + 2 * sizeof order[0]);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     std::vector<std::int64_t> array;
     if (!decode_list(in, budget, array)) return;
@@ -176,7 +176,7 @@ void read_arrays(ByteReader& in, Trace& trace, std::uint64_t budget,
 std::vector<std::uint64_t> read_sources(ByteReader& in, Trace& trace) {
   std::vector<std::uint64_t> order;
   const std::uint64_t count = in.count(7);
-  ReadBudget::take(count, kMapNode + sizeof(SourceFrame));
+  ReadBudget::take(count, ReadBudget::kMapNode + sizeof(SourceFrame));
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     SourceFrame source{in.text(), in.text()};
     for (std::uint32_t* number :
@@ -196,7 +196,7 @@ void read_paths(ByteReader& in, const std::vector<std::uint64_t>& sources, Trace
   std::vector<std::uint64_t> modules;
   for (const auto& [id, module] : trace.modules) modules.push_back(id);
   const std::uint64_t count = in.count(9);
-  ReadBudget::take(count, kMapNode + sizeof(CallPath) + 2 * sizeof order[0]);
+  ReadBudget::take(count, ReadBudget::kMapNode + sizeof(CallPath) + 2 * sizeof order[0]);
   for (std::uint64_t i = 0; i < count && in.ok(); ++i) {
     const std::uint64_t signature = in.u64();
     CallPath path;
@@ -364,7 +364,7 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
         break;
       case kModules: {
         const std::uint64_t count = part.count(10);
-        ReadBudget::take(count, kMapNode + sizeof(Module));
+        ReadBudget::take(count, ReadBudget::kMapNode + sizeof(Module));
         for (std::uint64_t i = 0; i < count && part.ok(); ++i) {
           const std::uint64_t id = part.u64();
           Module module{part.text(), part.text()};
@@ -379,7 +379,7 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
         for (std::uint64_t i = 0; i < kinds && part.ok(); ++i) {
           auto& objects = trace.predefined[part.text()];
           const std::uint64_t count = part.count(2);
-          ReadBudget::take(count + 1, kMapNode + sizeof(Predefined));
+          ReadBudget::take(count + 1, ReadBudget::kMapNode + sizeof(Predefined));
           objects.resize(count);
           for (Predefined& object : objects) {
             object.name = part.text();

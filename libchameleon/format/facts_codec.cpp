@@ -197,8 +197,7 @@ void read_ranks(ByteReader& in, Trace& trace) {
   RankList ranks;
   if (!RankList::decode(in, ranks) || ranks.size() > rank_count(trace) || !trace.facts.empty())
     return static_cast<void>(in.fail());
-  constexpr std::uint64_t kMapNode = 48;
-  ReadBudget::take(ranks.size(), sizeof(RankFacts) + kMapNode);
+  ReadBudget::take(ranks.size(), sizeof(RankFacts) + ReadBudget::kMapNode);
   ranks.for_each(
       [&](std::uint32_t rank) { trace.facts.emplace_hint(trace.facts.end(), rank, RankFacts()); });
 }

@@ -382,8 +382,8 @@ class NodeReader {
     std::int64_t before = 0;
     const auto add = [&](std::int64_t value, std::uint32_t rank) {
       const auto [entry, fresh] = by_value.try_emplace(value);
-      constexpr std::uint64_t kMapNode = 48;
-      if (fresh) ReadBudget::take(1, kMapNode + sizeof(RankList) + 2 * sizeof(ParamGroup));
+      if (fresh)
+        ReadBudget::take(1, ReadBudget::kMapNode + sizeof(RankList) + 2 * sizeof(ParamGroup));
       if (fresh || value != before) ReadBudget::take(2, sizeof(RankRun));
       before = value;
       entry->second.insert(rank);

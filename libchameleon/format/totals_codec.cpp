@@ -82,9 +82,9 @@ void read_totals(ByteReader& in, PhaseTotals& totals) {
   std::vector<RankList> ranks;
   if (in.ok() && !read_ranks(in, most, ranks)) in.fail();
   if (!in.ok()) return;
-  constexpr std::uint64_t kMapNode = 48, kPhase = 64;
-  ReadBudget::take(ranks.size(),
-                   2 * sizeof(PhaseTotals::Entry) + phases.size() * (kMapNode + kPhase));
+  constexpr std::uint64_t kPhase = 64;
+  ReadBudget::take(ranks.size(), 2 * sizeof(PhaseTotals::Entry) +
+                                     phases.size() * (ReadBudget::kMapNode + kPhase));
   std::vector<PhaseTotals::ByPhase> spent(ranks.size());
   for (const std::uint32_t phase : phases)
     for (const SpentTime kind : kSpentTimes) {

@@ -127,8 +127,10 @@ ParamGroups ValueParts::groups() const {
     std::vector<std::int64_t> values;
     for (ValueSequence::Cursor& cursor : cursors) values.push_back(cursor.next());
     const auto [entry, fresh] = by_values.try_emplace(std::move(values));
-    constexpr std::uint64_t kMapNode = 48, kTerm = 64;
-    if (fresh) ReadBudget::take(1, kMapNode + 3 * sizeof(ParamGroup) + (kTerm + 16) * parts.size());
+    constexpr std::uint64_t kTerm = 64;
+    if (fresh)
+      ReadBudget::take(1,
+                       ReadBudget::kMapNode + 3 * sizeof(ParamGroup) + (kTerm + 16) * parts.size());
     entry->second.insert(rank);
   });
   std::vector<ParamGroup> all;

@@ -107,10 +107,12 @@ void Tracer::start_clock() {
   times.spent_before(begin);
   traced_.marker_log().waits() = {};
   recorder_.streams().begin(times.clock().now());
-  // In a simulation comparisons would take simulated time, for which somebody has to ask.
+  // Threads of a rank may take turns at collectives, and not those of another: then ranks wait for
+  // a comparison in vain. In a simulation comparisons take simulated time. For both somebody asks.
   if (recorder_.threaded()) found_.may_have_threads();
-  g_sees_collectives = settings_.clustering && settings_.markers != Markers::kOff &&
-                       (!kSimulated || settings_.markers == Markers::kAuto);
+  g_sees_collectives =
+      settings_.clustering && settings_.markers != Markers::kOff &&
+      ((!kSimulated && !recorder_.threaded()) || settings_.markers == Markers::kAuto);
 }
 
 /// The vote that was cast goes on while the program does, at its MPI calls.
@@ -216,7 +218,10 @@ void Tracer::say_if_unmarked() {
   if (!settings_.clustering || settings_.markers == Markers::kOff || online_.facts().markers != 0)
     return;
   if (settings_.markers == Markers::kProgram && recorder_.times().run_ns() < kMinuteNs) return;
-  say_plain("no markers: %s; traces were merged once, at the end", found_.why_none());
+  const bool searched = !recorder_.threaded() || settings_.markers == Markers::kAuto;
+  say_plain("no markers: %s; traces were merged once, at the end",
+            searched ? found_.why_none()
+                     : "with several threads they are searched for only by CHAMELEON_MARKERS=auto");
 }
 
 void Tracer::leave_partial(const std::string& why, bool everyone) {

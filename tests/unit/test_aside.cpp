@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 #include <cfenv>
 #include <cstdlib>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 
@@ -95,10 +96,20 @@ TEST_CASE("a stack of the tool's own") {
 }
 
 TEST_CASE("a descriptor of the tool's own") {
+  const auto room = [] {  // for descriptors, in the kernel's table
+    std::ifstream status("/proc/self/status");
+    std::string line;
+    while (std::getline(status, line) && !line.starts_with("FDSize:")) {
+    }
+    return line;
+  };
+  const std::string before = room();
   const testing::TemporaryFile file;
   OwnDescriptor own(file.path, O_RDWR | O_CREAT, 0600);
   const int number = own.get();
   REQUIRE(number > 2);
+  CHECK(number >= 32);
+  CHECK(room() == before);
   CHECK((::fcntl(number, F_GETFD) & FD_CLOEXEC) != 0);
 
   const OwnDescriptor none("/nowhere/at/all", O_RDONLY);

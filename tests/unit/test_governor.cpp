@@ -35,13 +35,18 @@ TEST_CASE("what was estimated and found to be less is no excess") {
   CHECK(governor.over({2 * kSecond, kSecond / 10 - 1, kSecond / 10 - 1}) == Cause::kNone);
 }
 
-TEST_CASE("steps go from what costs little to what loses events, and end") {
-  Governor governor(0.01, true);
-  for (std::uint64_t every = 2; every <= Governor::kMost; every *= 2) {
-    CHECK(!governor.step(Cause::kMarkers, {}).empty());
+/// The governor takes the first step for a cause until one of `most` markers is acted on.
+void act_less_often(Governor& governor, Cause cause, std::uint64_t most) {
+  for (std::uint64_t every = 2; every <= most; every *= 2) {
+    CHECK(!governor.step(cause, {}).empty());
     CHECK(governor.every() == every);
     CHECK(!governor.drops_times());
   }
+}
+
+TEST_CASE("steps go from what costs little to what loses events, and end") {
+  Governor governor(0.01, true);
+  act_less_often(governor, Cause::kMarkers, Governor::kMost);
   CHECK(!governor.step(Cause::kEvents, {}).empty());
   CHECK(governor.drops_times());
   CHECK(governor.one_of() == 1);
@@ -60,11 +65,7 @@ TEST_CASE("steps go from what costs little to what loses events, and end") {
 
 TEST_CASE("markers are acted on less often before anything is left out") {
   Governor governor(0.01, true);
-  for (std::uint64_t every = 2; every <= Governor::kFirst; every *= 2) {
-    CHECK(!governor.step(Cause::kEvents, {}).empty());
-    CHECK(governor.every() == every);
-    CHECK(!governor.drops_times());
-  }
+  act_less_often(governor, Cause::kEvents, Governor::kFirst);
   CHECK(!governor.step(Cause::kEvents, {}).empty());
   CHECK(governor.every() == Governor::kFirst);
   CHECK(governor.drops_times());
