@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/single_threaded.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,10 +33,18 @@ bool DescriptorIdentity::holds(int descriptor) const {
 
 namespace {
 
-/// Numbers from here on are high: the last quarter of those for which the kernel has room. With
-/// several threads, making room for more takes it tens of milliseconds (a grace period of RCU).
+constexpr int kMost = 512;  // select(2) takes numbers below 1,024
+constexpr int kFirst = 3;
+
+/// Half of the descriptors that the process may have, or `kMost`.
+int most_within_limit() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kMost;
+  return static_cast<int>(std::min<rlim_t>(kMost, limit.rlim_cur / 2));
+}
+
+/// Numbers from here on are high: the last quarter of those for which the kernel has room.
 int high_number() {
-  constexpr int kMost = 512;  // select(2) takes numbers below 1,024
   static std::atomic<int> found{0};
   if (const int known = found.load(std::memory_order_relaxed); known != 0) return known;
   int high = kMost;
@@ -53,19 +62,26 @@ int high_number() {
     }
     high = std::min(high, room - room / 4);
   }
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    high = static_cast<int>(std::min<rlim_t>(static_cast<rlim_t>(high), limit.rlim_cur / 2));
-  found.store(std::max(high, 1), std::memory_order_relaxed);
+  high = std::max(std::min(high, most_within_limit()), kFirst);
+  found.store(high, std::memory_order_relaxed);
   return high;
 }
 
 }  // namespace
 
+void make_room_for_own_descriptors() {
+  if (!__libc_single_threaded) return;
+  const int error = errno;
+  const int some = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const int high = some < 0 ? -1 : ::fcntl(some, F_DUPFD_CLOEXEC, most_within_limit());
+  if (high >= 0) ::close(high);
+  if (some >= 0) ::close(some);
+  errno = error;
+}
+
 int moved_away(int descriptor) {
   if (descriptor < 0) return descriptor;
-  constexpr int kFirst = 3;
-  int moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, std::max(high_number(), kFirst));
+  int moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, high_number());
   if (moved < 0 && descriptor < kFirst) moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, kFirst);
   if (moved < 0 && descriptor >= kFirst) return descriptor;
   const int error = errno;

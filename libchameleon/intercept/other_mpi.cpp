@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/own_descriptor.h"
 #include "base/standard_error.h"
 #include "intercept/exported_names.h"
 #include "intercept/fortran_binding.h"
@@ -191,6 +192,7 @@ constinit bool g_is_asked = false;
 /// this library, which must do without: MPI may begin before it, and end after destructors.
 [[gnu::constructor]] void at_load(int, char** arguments, char** environment) {
   remember_standard_error();
+  make_room_for_own_descriptors();
   if (g_is_asked) return;
   guarded([&] {
     aside([&] {
