@@ -84,6 +84,7 @@ Status Simulation::prepare() {
   }
   present_count_ = static_cast<std::uint32_t>(ranks_.size());
   declared_ = declared_ranks(trace_);
+  tracks_sends_ = !trace_.complete;
   goes_on_ =
       omissions_ != nullptr || unawaited_ != nullptr || !trace_.complete || !declared_.empty();
   for (Omissions* lists : {omissions_, unawaited_})
@@ -108,6 +109,7 @@ CheckReport Simulation::run() {
         named[trace_.calls.at(static_cast<std::uint16_t>(call)).name] += counts[call];
   };
   name_all(unmodelled_, report_.unchecked);
+  report_hanging();
   report_stuck();
   report_leftovers();
   report_.ok = report_.problem_count == 0;
@@ -130,8 +132,10 @@ void Simulation::run_rank(std::uint32_t rank) {
         return;
       }
       ++report_.events;
+      self.last_path = self.at.view.path;
+      self.last_call = self.call();
       note_left_out(report_.left_out, self.reissue, self.at);
-      if (self.at.call != nullptr && self.at.failed()) {
+      if (self.at.call != nullptr && self.at.failed() && !self.at.is_pending()) {
         note_error(report_, self.at);
         self.unsure = failed_.note(self.at, rank) || self.unsure;
       }
@@ -171,6 +175,7 @@ bool Simulation::step(std::uint32_t rank) {
     return true;
   }
   const CallPlan& plan = *self.at.plan;
+  if (self.at.is_pending()) return pending(rank, plan);
   switch (plan.action) {
     case Action::kNothing:
     case Action::kDatatype: return true;
@@ -272,7 +277,7 @@ std::string Simulation::why_stuck(const RankState& self) const {
 
 void Simulation::report_stuck() {
   for (RankState& self : ranks_)
-    if (!self.done)
+    if (!self.done && !is_hanging(self))
       problem("deadlock", self.rank, self.at.number, self.call(), why_stuck(self), Blame::kFault);
   for (const auto& [key, instance] : instances_) {
     if (instance.arrived == 0 || instance.abandoned) continue;

@@ -46,6 +46,29 @@ struct CheckReport {
     bool program = false;    ///< the program did it; the trace is right
     std::uint64_t path = 0;  ///< call path of the event; 0: not known
   };
+  /// A rank in an MPI call that had not returned when its trace ended, and could not return.
+  struct Hanging {
+    std::uint32_t rank = 0, thread = 0;
+    std::uint64_t event = 0;  ///< number in its thread, from 1
+    std::string call;
+    std::uint64_t path = 0;
+    std::uint64_t ns = 0;   ///< in the call
+    RankList for_ranks;     ///< who did not come, did not send, or does not receive
+    bool any = false;       ///< one of these would do
+    bool collective = false;
+    std::string what;       ///< "from rank 1 with tag 7", "for the other ranks of 16"
+    std::string near_miss;  ///< what comes close to it, in a sentence; or empty
+    std::uint64_t near_path = 0;
+  };
+  std::vector<Hanging> hanging;  ///< by rank
+  RankList passed;               ///< in a call that had what it waits for: it could return
+  RankList finalized;            ///< have called MPI_Finalize
+  /// Of a trace in which ranks hang: the last call of those that do not.
+  struct Last {
+    std::string call;
+    std::uint64_t path = 0;
+  };
+  std::map<std::uint32_t, Last> last;
   bool ok = true;                 ///< nothing wrong (what was cut does not count)
   std::vector<Problem> problems;  ///< the first `kMostProblems`
   std::uint64_t problem_count = 0;

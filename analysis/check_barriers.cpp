@@ -21,8 +21,10 @@ bool Simulation::collective(std::uint32_t rank, const CallPlan& plan) {
   RankState& self = state(rank);
   const FollowedEvent& at = self.at;
   if (self.phase > 0) return satisfied(rank, self.collective, plan);
-  if (!at.took_place()) return true;
-  if (at.group == nullptr) {
+  if (!at.took_place() && !at.is_pending()) return true;
+  const Communicator* const group = at.is_pending() ? self.follower.group(at) : at.group;
+  if (group == nullptr) {
+    if (at.is_pending()) return true;
     const int asked = plan.comm >= 0 ? plan.comm : plan.object;
     // Not a member of what Comm_create_group and the like made.
     if (plan.members < 0 && asked >= 0 && at.value(asked) >= 0)
@@ -30,8 +32,8 @@ bool Simulation::collective(std::uint32_t rank, const CallPlan& plan) {
               "the communicator, window or file is not alive", blame(false, declared(rank)));
     return true;
   }
-  const CollectiveKey key{at.group->context, at.collective};
-  arrive(rank, plan, key);
+  const CollectiveKey key{group->context, at.is_pending() ? group->collectives : at.collective};
+  arrive(rank, plan, key, *group);
   if (plan.request >= 0) {
     if (at.posted == nullptr) return true;
     const bool initial = plan.persistent || plan.waits == Waits::kForNobody;
@@ -52,7 +54,7 @@ bool Simulation::satisfied(std::uint32_t rank, const CollectiveKey& key, const C
   if (found == instances_.end() || plan.waits == Waits::kForNobody) return true;
   Instance& instance = found->second;
   if (instance.abandoned) return true;
-  const bool early = unawaited_ == nullptr;
+  const bool early = unawaited_ == nullptr && !state(rank).at.is_pending();
   if (early && plan.waits == Waits::kForRoot && (instance.root_came || instance.root < 0))
     return true;
   if (early && plan.waits == Waits::kRootForAll && instance.root != static_cast<std::int64_t>(rank))
@@ -64,10 +66,10 @@ bool Simulation::satisfied(std::uint32_t rank, const CollectiveKey& key, const C
   return false;
 }
 
-void Simulation::arrive(std::uint32_t rank, const CallPlan& plan, const CollectiveKey& key) {
+void Simulation::arrive(std::uint32_t rank, const CallPlan& plan, const CollectiveKey& key,
+                        const Communicator& on) {
   RankState& self = state(rank);
   const FollowedEvent& at = self.at;
-  const Communicator& on = *at.group;
   const auto [entry, fresh] = instances_.try_emplace(key);
   Instance& instance = entry->second;
   if (fresh) {

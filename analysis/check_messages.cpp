@@ -43,8 +43,9 @@ bool Simulation::send_part(std::uint32_t rank, const CallPlan& plan, Request* re
     request->capacity = at.send_bytes;
     if (request->persistent) return true;
   }
-  MessageRun message{at.send_bytes, 1, at.number, 0, self.call()};
-  if (unawaited_ != nullptr && !plan.buffered && present(key.dest)) {
+  MessageRun message{at.send_bytes, 1, at.number, 0, self.call(), at.view.path};
+  const bool awaits = unawaited_ != nullptr || (at.is_pending() && request == nullptr);
+  if (!plan.buffered && present(key.dest) && (awaits || (tracks_sends_ && request != nullptr))) {
     RankState& sender = state(rank);
     if (request == nullptr) {
       sender.sending = sender.allocate();
@@ -56,7 +57,8 @@ bool Simulation::send_part(std::uint32_t rank, const CallPlan& plan, Request* re
       request->call = self.call();
       request->channel = key;
     }
-    request->awaits = true;
+    request->awaits = awaits;
+    request->tracked = true;
     message.request = request - sender.pool.data();
   }
   deliver(key, message);
@@ -96,7 +98,7 @@ void Simulation::received(const ChannelKey& key, const MessageRun& message) {
 
 bool Simulation::send_event(std::uint32_t rank, const CallPlan& plan) {
   RankState& self = state(rank);
-  if (!self.at.took_place()) return true;
+  if (!self.at.took_place() && !self.at.is_pending()) return true;
   if (plan.action == Action::kSendrecv) {
     if (self.phase == 0) send_part(rank, plan, nullptr);
     if (self.phase < 2 && !receive_event(rank, plan)) {
@@ -145,8 +147,8 @@ void Simulation::deliver(const ChannelKey& key, const MessageRun& message) {
     return;
   }
   // Each of them by itself if it may have to be left out.
-  if (omissions_ == nullptr && unawaited_ == nullptr && !channel.messages.empty() &&
-      channel.messages.back().bytes == bytes)
+  if (omissions_ == nullptr && message.request < 0 && !channel.messages.empty() &&
+      channel.messages.back().bytes == bytes && channel.messages.back().request < 0)
     ++channel.messages.back().count;
   else
     channel.messages.push(message);
@@ -207,7 +209,7 @@ void Simulation::receive_part(std::uint32_t rank, const CallPlan& plan, Request&
 bool Simulation::receive_event(std::uint32_t rank, const CallPlan& plan) {
   RankState& self = state(rank);
   if (self.pending < 0) {
-    if (!self.at.took_place()) return true;
+    if (!self.at.took_place() && !self.at.is_pending()) return true;
     if (self.at.comm == nullptr) {
       problem("unknown_object", rank, self.at.number, self.call(), "the communicator is not alive",
               blame(false, declared(rank)));
@@ -226,6 +228,7 @@ bool Simulation::receive_event(std::uint32_t rank, const CallPlan& plan) {
     receive_part(rank, plan, request);
     if (plan.request >= 0) return true;
     if (request.kind == Request::Kind::kDone) return true;
+    if (request.wildcard && self.at.is_pending()) return await_any(self, request);
     if (request.wildcard && !fill(self.follower.match(self.at), request, request.channel)) {
       self.excused = true;
       ++unmodelled_[request.call];
@@ -316,11 +319,14 @@ bool Simulation::steal(RankState& self, const ChannelKey& key, Value& bytes) {
 
 bool Simulation::probe(std::uint32_t rank, const CallPlan& plan) {
   RankState& self = state(rank);
-  if (self.at.failed() || (plan.flag >= 0 && self.at.value(plan.flag) == 0)) return true;
+  const bool pending = self.at.is_pending();
+  if (!pending && (self.at.failed() || (plan.flag >= 0 && self.at.value(plan.flag) == 0)))
+    return true;
   if (self.at.comm == nullptr) return true;
   Request request;
   receive_part(rank, plan, request);
   if (request.kind == Request::Kind::kDone) return true;
+  if (request.wildcard && pending) return await_any(self, request);
   if (request.wildcard && !fill(self.follower.match(self.at), request, request.channel)) {
     self.excused = true;
     ++unmodelled_[request.call];
@@ -334,6 +340,7 @@ bool Simulation::probe(std::uint32_t rank, const CallPlan& plan) {
     self.channel = request.channel;
     return false;
   }
+  if (pending) return true;
   if (plan.action == Action::kMatchedProbe && self.at.value(plan.message) >= 0)
     self.messages[self.at.value(plan.message)] = take(request.channel, channel);
   return true;

@@ -15,8 +15,7 @@ bool Simulation::hopeless(const Instance& instance) const {
     for (std::int32_t i = 0; i < group->count; ++i) {
       const std::int64_t rank = (*group)[i];
       if (!present(rank) || here.count(static_cast<std::uint32_t>(rank)) > 0) continue;
-      if (ranks_[static_cast<std::size_t>(index_[static_cast<std::size_t>(rank)])].done)
-        return true;
+      if (is_over(static_cast<std::uint32_t>(rank))) return true;
     }
   return false;
 }
@@ -41,11 +40,11 @@ Simulation::Stall Simulation::stall_of(const RankState& self, Hopeless& known) c
   const ChannelKey& key = self.waiting_channel ? self.channel : request->channel;
   stall.send = !self.waiting_channel && request->kind == Request::Kind::kSend;
   if (stall.send) {
-    stall.hopeless = present(key.dest) && ranks_[static_cast<std::size_t>(index_[key.dest])].done;
+    stall.hopeless = present(key.dest) && is_over(key.dest);
     return stall;
   }
   stall.declared = declared(self.rank) || declared(key.source);
-  stall.hopeless = present(key.source) && ranks_[static_cast<std::size_t>(index_[key.source])].done;
+  stall.hopeless = present(key.source) && is_over(key.source);
   return stall;
 }
 
@@ -59,7 +58,7 @@ bool Simulation::resolve_stall() {
   Stall chosen;
   Hopeless known;
   for (const RankState& self : ranks_) {
-    if (self.done) continue;
+    if (self.done || is_hanging(self)) continue;
     const std::uint32_t rank = self.rank;
     const Stall stall = stall_of(self, known);
     if (stall.hopeless) hopeless.emplace_back(rank, stall);

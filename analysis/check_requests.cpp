@@ -35,7 +35,8 @@ bool Simulation::complete(std::uint32_t rank, std::uint32_t place, const Complet
     self.waiting_request = place;
     return false;
   }
-  if (request.kind == Request::Kind::kSend && request.awaits && !request.matched) {
+  const bool awaits = request.awaits || (request.tracked && self.at.is_pending());
+  if (request.kind == Request::Kind::kSend && awaits && !request.matched) {
     self.waiting_request = place;
     return false;
   }
@@ -75,7 +76,7 @@ bool Simulation::complete_request(std::uint32_t rank, const Completion& completi
     request.active = false;
     return true;
   }
-  if (request.kind == Request::Kind::kSend && unawaited_ != nullptr && !request.matched)
+  if (request.kind == Request::Kind::kSend && request.tracked && !request.matched)
     request.released = true;
   else
     self.release(place);
@@ -119,9 +120,11 @@ void Simulation::start_send(std::uint32_t rank, std::uint32_t place) {
   Request& request = state(rank).pool[place];
   const CallPlan& plan = plan_.calls[request.call];
   request.matched = false;
-  request.awaits = unawaited_ != nullptr && !plan.buffered && present(request.channel.dest);
+  request.tracked =
+      (unawaited_ != nullptr || tracks_sends_) && !plan.buffered && present(request.channel.dest);
+  request.awaits = request.tracked && unawaited_ != nullptr;
   deliver(request.channel, {request.capacity, 1, request.event, request.part, state(rank).call(),
-                            request.awaits ? static_cast<Value>(place) : -1});
+                            request.path, request.tracked ? static_cast<Value>(place) : -1});
 }
 
 void Simulation::free_request(std::uint32_t rank) {
@@ -133,7 +136,7 @@ void Simulation::free_request(std::uint32_t rank) {
   Request& request = self.pool[place];
   const bool open = request.kind == Request::Kind::kRecv && request.active && !request.matched &&
                     !request.cancelled;
-  if (request.kind == Request::Kind::kSend && request.active && request.awaits &&
+  if (request.kind == Request::Kind::kSend && request.active && request.tracked &&
       !request.matched) {
     request.released = true;
     return;

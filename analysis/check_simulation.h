@@ -2,9 +2,10 @@
 #pragma once
 
 /// The simulation behind `check`: all ranks of a trace, each run until it must
-/// wait. Split over five files: scheduling and the end (check.cpp), messages
+/// wait. Split over six files: scheduling and the end (check.cpp), messages
 /// (check_messages.cpp), requests (check_requests.cpp), collectives
-/// (check_barriers.cpp), and what is left out to go on (check_omissions.cpp).
+/// (check_barriers.cpp), calls in progress (check_pending.cpp), and what is left out to go on
+/// (check_omissions.cpp).
 
 #include <deque>
 #include <string>
@@ -87,9 +88,31 @@ class Simulation {
   void receive_part(std::uint32_t rank, const CallPlan& plan, Request& request);
   void sweep_channels();
 
+  // Calls in progress (check_pending.cpp).
+  bool pending(std::uint32_t rank, const CallPlan& plan);
+  bool pending_completion(std::uint32_t rank, const CallPlan& plan);
+  bool await_any(RankState& self, const Request& wanted);
+  bool is_hanging(const RankState& self) const {
+    return !self.done && self.has_event && self.at.plan != nullptr && self.at.is_pending();
+  }
+  /// It does nothing more.
+  bool is_over(std::uint32_t rank) const {
+    const RankState& self = ranks_[static_cast<std::size_t>(index_[rank])];
+    return self.done || is_hanging(self);
+  }
+  void report_hanging();
+  CheckReport::Hanging hanging(const RankState& self) const;
+  void describe_channel(const RankState& self, const ChannelKey& key, const Communicator* comm,
+                        bool any_source, bool any_tag, CheckReport::Hanging& one) const;
+  void describe_collective(const CollectiveKey& key, const RankState& self,
+                           CheckReport::Hanging& one) const;
+  void find_near_miss(const ChannelKey& key, bool any_source, CheckReport::Hanging& one) const;
+  bool has_message(const Request& wanted) const;
+
   // Collectives.
   bool collective(std::uint32_t rank, const CallPlan& plan);
-  void arrive(std::uint32_t rank, const CallPlan& plan, const CollectiveKey& key);
+  void arrive(std::uint32_t rank, const CallPlan& plan, const CollectiveKey& key,
+              const Communicator& on);
   void compare(std::uint32_t rank, const CallPlan& plan, Instance& instance,
                const Contribution& mine);
   bool satisfied(std::uint32_t rank, const CollectiveKey& key, const CallPlan& plan);
@@ -114,6 +137,7 @@ class Simulation {
   Rooms* rooms_;
   RankList declared_;
   bool goes_on_ = false;                   ///< past what holds everyone up
+  bool tracks_sends_ = false;              ///< somebody may be waiting for a send
   std::vector<std::uint64_t> unmodelled_;  ///< by call id: how often
   std::deque<RankState> ranks_;            ///< those in the trace
   std::vector<std::int64_t> index_;        ///< world rank -> place in ranks_, or -1

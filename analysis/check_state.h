@@ -89,6 +89,7 @@ struct MessageRun {
   std::uint64_t event = 0;
   std::uint32_t part = 0;  ///< see `Omission`
   std::uint16_t call = 0;
+  std::uint64_t path = 0;
   std::int64_t request = -1;  ///< of the source, which waits for the receive; -1: none does
 };
 
@@ -112,6 +113,7 @@ struct Request {
   bool cancelled = false;
   bool omitted = false;  ///< without a counterpart: completes at once
   bool awaits = false;   ///< a send that ends when its receive is posted
+  bool tracked = false;  ///< a send whose message names it: it is known when that is received
   ChannelKey channel;    ///< of a wildcard: without source and, if it is any, tag
   bool any_source = false, any_tag = false;
   std::int64_t capacity = -1;
@@ -153,6 +155,9 @@ struct RankState {
   std::uint64_t wildcards = 0;       ///< posted and not completed
   bool excused = false;              ///< a receive whose match is not known
   bool unsure = false;               ///< a receive failed, and may have taken a message
+  std::uint64_t last_path = 0;       ///< of the last event
+  std::uint16_t last_call = 0;
+  bool passed = false;               ///< the call in progress has what it waits for
   std::unordered_map<std::int64_t, std::int64_t> messages;  ///< of matched probes: bytes
 
   std::uint16_t call() const { return at.view.node->call; }

@@ -49,7 +49,8 @@ class FailedReceives {
 /// Whether a request that ended with this error may have no message: the error is its own, and not
 /// truncation. False in traces that hold an MPI's codes.
 inline bool may_lack_message(const CallPlan& plan, std::int64_t returned) {
-  return plan.tells_class && returned != 0 && returned != kErrTruncate && returned != kErrInStatus;
+  return plan.tells_class && returned != 0 && returned != kErrTruncate &&
+         returned != kErrInStatus && returned != kInProgress;
 }
 
 }  // namespace chameleon::analysis

@@ -50,6 +50,7 @@ bool Follower::next(FollowedEvent& event) {
   event.posted = event.used = nullptr;
   event.replaced = nullptr;
   event.completions.clear();
+  event.awaited.clear();
   event.started.clear();
   if (event.plan != nullptr) resolve_event(event);
   return true;

@@ -85,6 +85,7 @@ struct FollowedEvent {
   Posting* posted = nullptr;            ///< the request that the event makes
   const Posting* replaced = nullptr;    ///< a request that was open under the id of that one
   std::vector<Completion> completions;  ///< in the order of the event's list
+  std::vector<Completion> awaited;      ///< of a pending event: requests that it would complete
   /// Requests that the event starts, in the order of its list; null: no such request is open.
   std::vector<Posting*> started;
   Posting* used = nullptr;  ///< the request that the event frees, cancels or could not start
@@ -96,6 +97,8 @@ struct FollowedEvent {
 
   std::int64_t value(int field) const { return view.values[static_cast<std::size_t>(field)]; }
   bool failed() const { return value(0) != 0; }
+  /// It had not returned when the trace of its rank ended.
+  bool is_pending() const { return value(0) == kInProgress && plan->tells_class; }
   /// Whether it did what it is for, whatever it returned.
   bool took_place() const { return analysis::took_place(*plan, value(0)); }
   /// Of any field that is an end-point.
@@ -114,6 +117,8 @@ class Follower {
 
   /// The next event, or false at the end.
   bool next(FollowedEvent& event);
+  /// Who takes part in a collective that is pending; null: not known.
+  const Communicator* group(const FollowedEvent& event) { return group_of(event).get(); }
 
   const Trace& trace() const { return *plan_->trace; }
   std::uint32_t rank() const { return streams_.rank(); }
@@ -167,6 +172,7 @@ class Follower {
   void know_object(const FollowedEvent& event);
   const Shared& group_of(const FollowedEvent& event);
   void post(FollowedEvent& event, const Shared& comm);
+  void await(FollowedEvent& event);
   void complete(FollowedEvent& event);
   void complete(FollowedEvent& event, std::span<const std::int64_t> ids, std::int64_t place,
                 int status);

@@ -79,6 +79,7 @@ void Follower::post(FollowedEvent& event, const Shared& comm) {
 
 void Follower::complete(FollowedEvent& event) {
   const CallPlan& plan = *event.plan;
+  if (event.is_pending()) return await(event);
   if (!event.took_place() || (plan.flag >= 0 && event.value(plan.flag) == 0)) return;
   if (plan.action == Action::kComplete) {
     if (plan.request < 0) return;
@@ -102,6 +103,17 @@ void Follower::complete(FollowedEvent& event) {
     for (std::size_t i = 0; i < ids.size(); ++i) next(static_cast<std::int64_t>(i));
   else
     for (const std::int64_t i : array(event, plan.indices)) next(i);
+}
+
+void Follower::await(FollowedEvent& event) {
+  const CallPlan& plan = *event.plan;
+  const auto one = [&](std::int64_t id, std::size_t place) {
+    Posting* const posting = requests_.find(id);
+    if (posting != nullptr && posting->active) event.awaited.push_back({id, posting, -1, place});
+  };
+  if (plan.request >= 0) return one(event.value(plan.request), 0);
+  const auto ids = array(event, plan.requests);
+  for (std::size_t i = 0; i < ids.size(); ++i) one(ids[i], i);
 }
 
 /// The request at a place of the list; a place outside is of a null request, or of none.

@@ -21,6 +21,10 @@ std::string misfit(const Trace& trace, const Trace& partial, const RankList& joi
     return "is not of one rank of the job";
   if (partial.program != trace.program)
     return "is of " + partial.program + ", not " + trace.program;
+  // By clocks of several hosts.
+  constexpr std::uint64_t kClocksDiffer = 60;
+  if (partial.started_unix + kClocksDiffer < trace.started_unix)
+    return "was left by an earlier job";
   if (partial.online.flushes != trace.online.flushes)
     return "begins after flush " + std::to_string(partial.online.flushes) +
            ", the trace ends with flush " + std::to_string(trace.online.flushes);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "analysis/work.h"
 
+#include "model/view.h"
+
 namespace chameleon::analysis {
 namespace {
 

@@ -6,6 +6,7 @@
 
 #include "analysis/check.h"
 #include "analysis/check_threads.h"
+#include "analysis/hang.h"
 #include "analysis/reissue.h"
 #include "analysis/thread_order.h"
 #include "tools/call_sites.h"
@@ -46,10 +47,33 @@ nlohmann::ordered_json counts_of(const CheckReport::Unmatched& counts) {
       {"sends", counts.sends}, {"receives", counts.receives}, {"collectives", counts.collectives}};
 }
 
+nlohmann::ordered_json hang_document(const Hang& hang, const CheckReport& report,
+                                     CallSites& sites) {
+  nlohmann::ordered_json document = {{"deadlock", hang.is_deadlock()},
+                                     {"causes", nlohmann::ordered_json::array()},
+                                     {"ranks", nlohmann::ordered_json::array()},
+                                     {"behind", hang.behind.to_string()}};
+  for (const Hang::Cause& cause : hang.causes)
+    document["causes"].push_back({{"kind", kind_name(cause.kind)},
+                                  {"ranks", cause.ranks.to_string()},
+                                  {"waiting", cause.waiting.to_string()}});
+  for (const CheckReport::Hanging& one : report.hanging)
+    document["ranks"].push_back({{"rank", one.rank},
+                                 {"event", one.event},
+                                 {"call", one.call},
+                                 {"site", sites.site(one.path)},
+                                 {"seconds", static_cast<double>(one.ns) / 1e9},
+                                 {"waits_for", one.for_ranks.to_string()},
+                                 {"what", one.what},
+                                 {"near_miss", one.near_miss}});
+  return document;
+}
+
 nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report, CallSites& sites,
                                    const std::string& not_replayed) {
   nlohmann::ordered_json document = json_document("check");
-  document["ok"] = report.ok && report.declared_count == 0;
+  const Hang hang = hang_of(trace, report);
+  document["ok"] = report.ok && report.declared_count == 0 && !hang.is_deadlock();
   document["complete"] = trace.complete;
   document["ranks"] = trace.whole_ranks().size();
   document["events"] = report.events;
@@ -59,6 +83,8 @@ nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report
   document["problem_count"] = report.problem_count;
   document["program_count"] = report.program_count;
   document["problems"] = list_of(trace, report.problems, sites);
+  document["hang"] = report.hanging.empty() ? nlohmann::ordered_json()
+                                            : hang_document(hang, report, sites);
   document["cut_count"] = report.cut_count;
   document["cut"] = list_of(trace, report.cut, sites);
   document["in_flight"] = counts_of(report.in_flight);
@@ -100,6 +126,10 @@ void print_text(const Trace& trace, const CheckReport& report, CallSites& sites,
                 << "\n";
     if (count > problems.size()) std::cout << label << count - problems.size() << " more\n";
   };
+  const Hang hang = hang_of(trace, report);
+  for (const std::string& line :
+       hang_text(hang, report, [&](std::uint64_t path) { return sites.site(path); }))
+    std::cout << line << "\n";
   list(report.problems, report.problem_count, "");
   list(report.cut, report.cut_count, "cut off: ");
   list(report.declared, report.declared_count, "declared: ");
@@ -139,7 +169,8 @@ void print_text(const Trace& trace, const CheckReport& report, CallSites& sites,
     std::cout << ": " << why << "\n";
   }
   if (trace.threads > 1) std::cout << "ranks have several threads: open requests are not checked\n";
-  std::cout << verdict(report) << count_text(report.events) << " events, "
+  std::cout << (hang.is_deadlock() ? "the program deadlocks, as shown above; " : "")
+            << verdict(report) << count_text(report.events) << " events, "
             << count_text(report.messages) << " messages of "
             << bytes_text(static_cast<double>(report.bytes)) << ", "
             << count_text(report.collectives) << " collectives\n";
@@ -174,7 +205,8 @@ int run_check(const Options& options) {
     print_json(document_of(*trace, *report, sites, not_replayed));
   else
     print_text(*trace, *report, sites, not_replayed);
-  return report->ok && report->declared_count == 0 ? kExitOk : kExitMismatch;
+  return report->ok && report->declared_count == 0 && !hang_of(*trace, *report).is_deadlock()
+             ? kExitOk : kExitMismatch;
 }
 
 }  // namespace check_verb

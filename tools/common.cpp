@@ -17,6 +17,7 @@
 #include "tools/allocation_count.h"
 #include "tools/call_sites.h"
 #include "tools/foreign_names.h"
+#include "tools/left_parts.h"
 
 namespace chameleon::tools {
 namespace {
@@ -46,12 +47,25 @@ constexpr std::array<std::string_view, 12> kVisitors = {
 constexpr std::array<std::string_view, 5> kUnbounded = {"export", "info", "recover", "redact",
                                                         "verify"};
 
+/// Verbs that are about the file itself, without what ranks left beside it.
+constexpr std::array<std::string_view, 6> kOfFile = {"info",  "recover", "redact",
+                                                     "serve", "verify",  "watch"};
+
 /// Verbs that write names into files as they are, with the quotes of each format.
 constexpr std::array<std::string_view, 4> kKeepNames = {"export", "recover", "redact", "report"};
 
 template <std::size_t N>
 bool is_one_of(std::string_view verb, const std::array<std::string_view, N>& verbs) {
   return std::find(verbs.begin(), verbs.end(), verb) != verbs.end();
+}
+
+/// The trace of a job that ended early, with the last words of its ranks.
+void join_left(std::string_view verb, const std::string& path, Trace& trace) {
+  const analysis::Recovery recovery = join_parts(trace, path);
+  for (const std::string& why : recovery.left_out) fail(verb, "left out: " + why, kExitMismatch);
+  if (!recovery.joined.empty())
+    std::cerr << "chameleon " << verb << ": " << printable(path) << " with the last words of "
+              << ranks_text(recovery.joined) << "\n";
 }
 
 }  // namespace
@@ -132,6 +146,7 @@ std::optional<Trace> load_trace(std::string_view verb, const std::string& path, 
     status = fail(verb, trace.error());
     return std::nullopt;
   }
+  if (!trace->complete && !is_one_of(verb, kOfFile)) join_left(verb, path, *trace);
   if (!is_one_of(verb, kUnbounded))
     if (const Status allowed = allow_visits(path, *trace, is_one_of(verb, kVisitors)); !allowed) {
       status = fail(verb, allowed.error());

@@ -24,6 +24,25 @@ std::vector<std::string> parts_of(const std::string& trace) {
   return found;
 }
 
+analysis::Recovery join_parts(Trace& trace, const std::string& path) {
+  std::vector<analysis::PartialTrace> partials;
+  std::vector<std::string> unread;
+  for (const std::string& name : parts_of(path)) {
+    FileFacts file;
+    Result<Trace> partial = read_bounded(name, &file);
+    if (!partial)
+      unread.push_back(partial.error().message);
+    else if (file.ignored != 0)  // ranks write them whole, under another name first
+      unread.push_back(name + " is damaged after byte " +
+                       std::to_string(file.bytes - file.ignored));
+    else
+      partials.push_back({name, std::move(*partial)});
+  }
+  analysis::Recovery recovery = analysis::recover(trace, std::move(partials));
+  recovery.left_out.insert(recovery.left_out.begin(), unread.begin(), unread.end());
+  return recovery;
+}
+
 std::string why_ended(const std::string& trace) {
   const std::vector<std::string> parts = parts_of(trace);
   if (parts.empty()) return "";

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/recover.h"
+
 namespace chameleon::tools {
 
 /// TRACE.rankN for any N, by name.
@@ -14,5 +16,8 @@ std::vector<std::string> parts_of(const std::string& trace);
 /// The end of the run ("SIGTERM") in the words of the first part, which is read; empty without
 /// parts.
 std::string why_ended(const std::string& trace);
+
+/// Joins those that fit to the trace, which is incomplete. What is left out is said there.
+analysis::Recovery join_parts(Trace& trace, const std::string& path);
 
 }  // namespace chameleon::tools

@@ -45,22 +45,7 @@ int run_recover(const Options& options) {
         "recover",
         "there is no " + options.trace + ".rankN: ranks write one on SIGTERM, MPI_Abort and exit()",
         kExitRefused);
-  std::vector<PartialTrace> partials;
-  Recovery unread;
-  for (const std::string& name : names) {
-    FileFacts file;
-    Result<Trace> partial = read_bounded(name, &file);
-    if (!partial)
-      unread.left_out.push_back(partial.error().message);
-    else if (file.ignored != 0)  // ranks write them whole, under another name first
-      unread.left_out.push_back(name + " is damaged after byte " +
-                                std::to_string(file.bytes - file.ignored));
-    else
-      partials.push_back({name, std::move(*partial)});
-  }
-  Recovery recovery = recover(*trace, std::move(partials));
-  recovery.left_out.insert(recovery.left_out.begin(), unread.left_out.begin(),
-                           unread.left_out.end());
+  const Recovery recovery = join_parts(*trace, options.trace);
   for (const std::string& why : recovery.left_out)
     fail("recover", "left out: " + why, kExitMismatch);
   if (recovery.joined.empty())

@@ -75,6 +75,17 @@ template <CallId C, class... P>
   recorder.append(stream, C, path, compute, communication, event);
 }
 
+/// Calls MPI, or what the program has in its place; a call that does not return is forgotten.
+template <class F>
+[[gnu::always_inline]] inline int call_noted(PendingCall* pending, F call) {
+  try {
+    return call();
+  } catch (...) {
+    if (pending != nullptr) pending->forget();
+    throw;
+  }
+}
+
 template <CallId C, class... P>
 [[gnu::noinline]] void write_raw(Recorder& recorder, Stream& stream, std::uint64_t path, int code,
                                  P... p) {
@@ -85,10 +96,36 @@ template <CallId C, class... P>
   RawLine<C, P...>().after(event.args(), event.comm(), code, stream.raw, recorder.next_raw_line());
 }
 
+/// A call with a key has not returned, and the trace ends.
+template <CallId C, class... P>
+void leave_keyed(Recorder& recorder, Stream& stream, const PendingCall& call, std::uint64_t now) {
+  if (!recorder.records(C)) return;
+  const std::uint64_t path = recorder.path(call.site(), &call.here());
+  const std::uint64_t compute = stream.computed_until(call.entry());
+  const std::uint64_t time = time_between(call.entry(), now);
+  std::apply(
+      [&](P... p) {
+        if (stream.raw != nullptr) {
+          write_raw<C, P...>(recorder, stream, path, kNoCodeYet, p...);
+          write_raw_times(recorder.times(), stream, path, compute, time);
+        }
+        append_anew<C, P...>(recorder, stream, path, compute, time, kNoCodeYet, -1, p...);
+      },
+      call.arguments<P...>());
+  recorder.times().leave(stream, C, call.entry(), call.entry(), now);
+}
+
+/// Any other call, which keeps its arguments itself.
+template <class Leaves>
+void leave_at(Recorder&, Stream& stream, const PendingCall& call, std::uint64_t now) {
+  (*std::get<0>(call.arguments<const Leaves*>()))(stream, now);
+}
+
 /// When a call with a key began and returned, and what came of it.
 struct Returned {
   std::uint64_t entry = 0, after = 0;
   int code = MPI_SUCCESS;
+  bool noted = false;  ///< as the call in progress
 };
 
 /// Of a call with a key nothing is looked at beforehand, and nothing else where the event is one of
@@ -99,6 +136,7 @@ template <CallId C, class PathOf, class... P>
   try {
     const auto held = recorder.enter();
     Stream& stream = recorder.streams().present();
+    if (call.noted) stream.pending.forget();
     const bool records = recorder.records(C);
     const std::uint64_t path = records ? path_of() : 0;
     if (records && stream.raw != nullptr) [[unlikely]]
@@ -144,8 +182,16 @@ template <CallId C, class... P>
   CallRecord<C, P...> event(recorder.objects(), p...);
   event.own_status(own);
   Returned call;
+  PendingCall* const pending = t_depth == 1 ? recorder.pending() : nullptr;
+  call.noted = pending != nullptr;
   call.entry = recorder.times().clock().now();
-  const int code = std::apply(pmpi, event.args());
+  if (pending != nullptr) [[likely]]
+    std::apply(
+        [&](P... q) {
+          pending->note(leave_keyed<C, P...>, call.entry, site, present_registers(), q...);
+        },
+        event.args());
+  const int code = call_noted(pending, [&] { return std::apply(pmpi, event.args()); });
   call.code = record::CallTraits<C>::kCallsHandler ? code : outcome(code);
   call.after = recorder.times().clock().now();
   if (room) [[likely]]
@@ -193,35 +239,50 @@ template <CallId C, class... P>
   // What ends the run is recorded first, and what begins it has happened.
   constexpr bool ends = has(call, Attribute::kFinalize | Attribute::kAbort);
   constexpr bool begun = has(call, Attribute::kInit);
+  int code = ends || begun ? MPI_SUCCESS : kNoCodeYet;
+  std::uint64_t after = 0;
+  const auto append = [&](Stream& stream) __attribute__((noinline)) {
+    const bool records = recorder.records(C);
+    const std::uint64_t path = records ? recorder.path(site, &here) : 0;
+    if (!early) event.before();
+    event.after(code);
+    discover(recorder, stream, path, code == MPI_SUCCESS);
+    if (raw) {
+      if constexpr (!record::CallTraits<C>::kReadsRequest) raw_line = recorder.next_raw_line();
+      raw->after(event.args(), event.comm(), code, stream.raw, raw_line);
+    }
+    const std::uint64_t compute = begun ? 0 : stream.computed_until(entry);
+    const std::uint64_t time = ends || begun ? 0 : time_between(before, after);
+    if (raw) write_raw_times(recorder.times(), stream, path, compute, time);
+    if (records)
+      recorder.append(stream, C, path, compute, time, event);
+    else
+      recorder.count_paused();
+    // Up to here it is all MPI_Init, in which the program computes nothing.
+    const std::uint64_t since = begun ? std::min(stream.last_exit, entry) : entry;
+    if constexpr (has(call, Attribute::kCollective)) stream.collective_ticks += time;
+    recorder.times().leave(stream, C, since, before, after);
+  };
+  const auto leave_open = [&](Stream& stream, std::uint64_t now) {
+    after = now;
+    append(stream);
+  };
   int returned = MPI_SUCCESS;
-  if constexpr (!ends && !begun) returned = std::apply(pmpi, event.args());
+  PendingCall* pending = nullptr;
+  if constexpr (!ends && !begun) {
+    if (prepared && t_depth == 1) pending = recorder.pending();
+    if (pending != nullptr) pending->note(leave_at<decltype(leave_open)>, &leave_open);
+    returned = call_noted(pending, [&] { return std::apply(pmpi, event.args()); });
+  }
   if (!prepared) return returned;
-  const int code = record::CallTraits<C>::kCallsHandler ? returned : outcome(returned);
-  const std::uint64_t after = recorder.times().clock().now();
+  code = record::CallTraits<C>::kCallsHandler ? returned : outcome(returned);
+  after = recorder.times().clock().now();
   const auto record_it = [&]() __attribute__((noinline)) {
     try {
       const auto held = recorder.enter();
       Stream& stream = recorder.streams().present();
-      const bool records = recorder.records(C);
-      const std::uint64_t path = records ? recorder.path(site, &here) : 0;
-      if (!early) event.before();
-      event.after(code);
-      discover(recorder, stream, path, code == MPI_SUCCESS);
-      if (raw) {
-        if constexpr (!record::CallTraits<C>::kReadsRequest) raw_line = recorder.next_raw_line();
-        raw->after(event.args(), event.comm(), code, stream.raw, raw_line);
-      }
-      const std::uint64_t compute = begun ? 0 : stream.computed_until(entry);
-      const std::uint64_t time = ends || begun ? 0 : time_between(before, after);
-      if (raw) write_raw_times(recorder.times(), stream, path, compute, time);
-      if (records)
-        recorder.append(stream, C, path, compute, time, event);
-      else
-        recorder.count_paused();
-      // Up to here it is all MPI_Init, in which the program computes nothing.
-      const std::uint64_t since = begun ? std::min(stream.last_exit, entry) : entry;
-      if constexpr (has(call, Attribute::kCollective)) stream.collective_ticks += time;
-      recorder.times().leave(stream, C, since, before, after);
+      if (pending != nullptr) pending->forget();
+      append(stream);
     } catch (...) {
       fault_caught();
     }

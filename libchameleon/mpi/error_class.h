@@ -2,7 +2,8 @@
 #pragma once
 
 /// Error classes as a trace has them: 0 success, then places in error_classes.inc, the same for
-/// every MPI; classes of the application from `kOwnErrors` on. The effects of a call that failed
+/// every MPI; classes of the application from `kOwnErrors` on; `kInProgress` of a call that had not
+/// returned when the trace of its rank ended. The effects of a call that failed
 /// follow from them. Constants without mpi.h; a look-up costs a few comparisons.
 
 #include <cstdint>
@@ -41,12 +42,16 @@ constexpr std::int64_t error_of_name(std::string_view name) {
   return -1;
 }
 
+/// In place of what a pending call returned: nothing yet.
+inline constexpr std::int64_t kInProgress = -1;
+
 inline constexpr std::int64_t kErrTruncate = error_of_name("MPI_ERR_TRUNCATE");
 inline constexpr std::int64_t kErrPending = error_of_name("MPI_ERR_PENDING");
 inline constexpr std::int64_t kErrInStatus = error_of_name("MPI_ERR_IN_STATUS");
 
-/// "MPI_ERR_TRUNCATE"; of the application's own the number.
+/// "MPI_ERR_TRUNCATE"; of the application's own the number; "pending" of a call in progress.
 inline std::string error_name(std::int64_t error) {
+  if (error == kInProgress) return "pending";
   if (error >= 0 && error < kErrorEnd) return std::string(detail::kErrorNames[error].name);
   return "error " + std::to_string(error);
 }
@@ -68,6 +73,7 @@ constexpr bool has_errors(const CallInfo& call) {
 /// gone, its collective took place on this rank.
 constexpr bool took_place(const CallInfo& call, std::int64_t error) {
   if (error == 0) return true;
+  if (error == kInProgress) return false;
   if (has_errors(call)) return error == kErrInStatus;
   if (has(call, Attribute::kCompletes)) return !names_argument(error);
   if (has(call, Attribute::kNonblocking | Attribute::kPersistent | Attribute::kIo)) return false;

@@ -34,6 +34,7 @@ std::int64_t error_number_of_failure(int code) {
 #include "mpi/error_classes.inc"
 #undef CHAMELEON_ERROR
   };
+  if (code == kNoCodeYet) return kInProgress;
   int error_class = code;
   if constexpr (!kSimulated) PMPI_Error_class(code, &error_class);  // SMPI's codes are classes
   const auto found = std::find(std::begin(kClasses) + 1, std::end(kClasses), error_class);

@@ -6,9 +6,13 @@
 
 #include <mpi.h>
 
+#include <climits>
 #include <cstdint>
 
 namespace chameleon::mpi {
+
+/// Stands for the code of a call that has not returned.
+inline constexpr int kNoCodeYet = INT_MIN;
 
 /// The number of a code that is not MPI_SUCCESS.
 std::int64_t error_number_of_failure(int code);

@@ -149,6 +149,18 @@ void Recorder::forget_closed_arrays() {
   spills_.closed_arrays = 2 * needed.size();
 }
 
+void Recorder::leave_pending() {
+  const std::uint64_t now = times_.clock().now();
+  Stream& present = streams_.present();
+  streams_.for_each([&](Stream& stream) {
+    if (!stream.pending) return;
+    streams_.set_present(stream);
+    stream.pending.leave(*this, stream, now);
+    stream.pending.forget();
+  });
+  streams_.set_present(present);
+}
+
 /// A new event.
 void Recorder::learn_receives(Stream& stream, std::uint32_t number, const ReceiveRoom& room) {
   IntervalLog& log = stream.trace.log();

@@ -122,6 +122,16 @@ class Recorder {
     if (log.full()) [[unlikely]]
       spill();
   }
+  /// Where the call that this thread is about to make is noted: nowhere before its first one.
+  [[gnu::always_inline]] PendingCall* pending() {
+    if (!threaded_) [[likely]]
+      return &streams_.first().pending;
+    Stream* const own = Streams::own();
+    return own == nullptr ? nullptr : &own->pending;
+  }
+  /// Calls in progress become events, of which the trace says that they are pending. With the gate
+  /// closed, or by the thread that ends the process.
+  void leave_pending();
   /// Whether there are raw records; a stream's file may be missing all the same.
   bool writes_raw() const { return !options_.raw.empty(); }
   /// A number for the next line of raw records, where there are threads; else 0.

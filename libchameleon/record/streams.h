@@ -23,6 +23,7 @@
 #include "model/trace.h"
 #include "record/arguments.h"
 #include "record/options.h"
+#include "record/pending_call.h"
 #include "record/rank_trace.h"
 #include "record/slots.h"
 
@@ -93,6 +94,7 @@ struct Stream {
   std::uint64_t collective_ticks = 0;  ///< of these, in collective calls
   std::uint64_t effort_ticks = 0;      ///< of these, in the calls that effort windows are of
   std::FILE* raw = nullptr;
+  PendingCall pending;
 };
 
 class Streams {

@@ -45,6 +45,7 @@ def _number(name):
 
 TRUNCATE, PENDING, IN_STATUS = map(_number, (
     "MPI_ERR_TRUNCATE", "MPI_ERR_PENDING", "MPI_ERR_IN_STATUS"))
+IN_PROGRESS = -1  # of a call that had not returned when the trace of its rank ended
 
 
 def took_place(event, info):
@@ -53,6 +54,8 @@ def took_place(event, info):
     error, marks = event["return"], info.attributes
     if error == 0:
         return True
+    if error == IN_PROGRESS:
+        return False
     if event.call.fields[0].kind != "error":
         return "completes" in marks or ("recv" in marks and "nonblocking" not in marks)
     argument = error < len(ERRORS) and ERRORS[error][1]
