@@ -76,7 +76,9 @@ HttpAnswer answer_of(const httplib::Request& request, std::string_view token,
 /// A thread for each connection, so that one that says nothing holds up no other.
 class Connections final : public httplib::TaskQueue {
  public:
-  void enqueue(std::function<void()> task) override {
+  /// In newer versions of the library it says whether the task was taken.
+  using Taken = decltype(std::declval<httplib::TaskQueue&>().enqueue(nullptr));
+  Taken enqueue(std::function<void()> task) override {
     std::unique_lock held(mutex_);
     changed_.wait(held, [this] { return count_ < kMostConnections; });
     ++count_;
@@ -86,6 +88,7 @@ class Connections final : public httplib::TaskQueue {
       --count_;
       changed_.notify_all();
     }).detach();
+    return Taken(true);
   }
   void shutdown() override {
     std::unique_lock held(mutex_);
@@ -100,14 +103,21 @@ class Connections final : public httplib::TaskQueue {
 
 /// A connection that has an end in time for all of its request, and for all of its answer: one
 /// that says a byte a second would have a thread for good. The library bounds single reads only.
+/// It asks for other functions in other versions; here are those of all.
 class TimedStream final : public httplib::Stream {
  public:
-  explicit TimedStream(socket_t socket) : socket_(socket), end_(Clock::now() + kAsking) {}
+  explicit TimedStream(socket_t socket) : socket_(socket) {}
 
-  bool is_readable() const override { return from_ < to_ || wait(POLLIN); }
-  bool is_writable() const override { return wait(POLLOUT); }
-
-  ssize_t read(char* bytes, std::size_t size) override {
+  // NOLINTBEGIN(modernize-use-override): not all of them are virtual in all versions
+  virtual bool is_readable() const { return from_ < to_ || wait(POLLIN); }
+  virtual bool is_writable() const { return wait(POLLOUT); }
+  virtual void get_local_ip_and_port(std::string&, int&) const {}
+  virtual bool wait_readable() const { return is_readable(); }
+  virtual bool wait_writable() const { return is_writable(); }
+  virtual time_t duration() const {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - begin_).count();
+  }
+  virtual ssize_t read(char* bytes, std::size_t size) {
     if (from_ == to_) {
       if (taken_ >= kMostRequestBytes || !wait(POLLIN)) return -1;
       const ssize_t got = ::recv(socket_, room_.data(), room_.size(), MSG_DONTWAIT);
@@ -122,7 +132,7 @@ class TimedStream final : public httplib::Stream {
     return static_cast<ssize_t>(given);
   }
 
-  ssize_t write(const char* bytes, std::size_t size) override {
+  virtual ssize_t write(const char* bytes, std::size_t size) {
     if (!answers_) end_ = Clock::now() + kAnswering;
     answers_ = true;
     for (std::size_t done = 0; done < size;) {
@@ -134,9 +144,9 @@ class TimedStream final : public httplib::Stream {
     return static_cast<ssize_t>(size);
   }
 
-  void get_remote_ip_and_port(std::string&, int&) const override {}
-  void get_local_ip_and_port(std::string&, int&) const override {}
-  socket_t socket() const override { return socket_; }
+  virtual void get_remote_ip_and_port(std::string&, int&) const {}
+  virtual socket_t socket() const { return socket_; }
+  // NOLINTEND
 
  private:
   /// For `events` of the socket, until one of the ends.
@@ -153,21 +163,33 @@ class TimedStream final : public httplib::Stream {
   }
 
   socket_t socket_;
-  Clock::time_point end_;
+  const Clock::time_point begin_ = Clock::now();
+  Clock::time_point end_ = begin_ + kAsking;
   bool answers_ = false;
   std::array<char, 4096> room_{};
   std::size_t from_ = 0, to_ = 0, taken_ = 0;
 };
 
+/// All versions of the library give a connection to this function, which that for TLS overrides
+/// likewise. There is no public way to an end in time for a whole request.
 class TimedServer final : public httplib::Server {
  private:
   bool process_and_close_socket(socket_t socket) override {
     TimedStream stream(socket);
-    bool closed = false;
-    const bool done = process_request(stream, true, closed, nullptr);
+    const bool done = process(*this, stream);
     ::shutdown(socket, SHUT_RDWR);
     ::close(socket);
     return done;
+  }
+
+  /// Newer versions are given both addresses, for handlers and logs, of which there are none.
+  template <class Server>
+  static bool process(Server& server, httplib::Stream& stream) {
+    bool closed = false;
+    if constexpr (requires { server.process_request(stream, true, closed, nullptr); })
+      return server.process_request(stream, true, closed, nullptr);
+    else
+      return server.process_request(stream, {}, 0, {}, 0, true, closed, nullptr);
   }
 };
 
@@ -197,7 +219,7 @@ HttpServer::HttpServer(Handler handler) : state_(std::make_unique<State>()) {
         const HttpAnswer answer = answer_of(request, state.token, state.handler);
         response.status = answer.status;
         if (answer.status == 405) response.set_header("Allow", "GET");
-        response.set_content(answer.body, answer.type);
+        response.set_content(answer.body, answer.type.c_str());
         return httplib::Server::HandlerResponse::Handled;
       });
 }
