@@ -93,8 +93,8 @@ void Simulation::find_near_miss(const ChannelKey& key, bool any_source,
     const MessageRun& message = *channel.messages.begin();
     const auto call = trace_.calls.find(message.call);
     one.near_miss = "rank " + std::to_string(other.source) + " has sent " +
-                    (to_it ? "it" : "rank " + std::to_string(other.dest)) +
-                    " a message with tag " + std::to_string(other.tag) +
+                    (to_it ? "it" : "rank " + std::to_string(other.dest)) + " a message with tag " +
+                    std::to_string(other.tag) +
                     (other.context == key.context ? "" : " on another communicator") +
                     " that nobody receives" +
                     (call == trace_.calls.end() ? "" : ", in " + call->second.name);
@@ -142,8 +142,9 @@ CheckReport::Hanging Simulation::hanging(const RankState& self) const {
   one.call = self.at.call->name;
   one.path = self.at.view.path;
   one.ns = self.follower.times(self.at).communication;
-  const Request* const request =
-      self.waiting_request < 0 ? nullptr : &self.pool[static_cast<std::size_t>(self.waiting_request)];
+  const Request* const request = self.waiting_request < 0
+                                     ? nullptr
+                                     : &self.pool[static_cast<std::size_t>(self.waiting_request)];
   if (request != nullptr && request->kind == Request::Kind::kCollective) {
     describe_collective(request->collective, self, one);
   } else if (request != nullptr && request->kind == Request::Kind::kSend) {

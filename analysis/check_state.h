@@ -157,7 +157,7 @@ struct RankState {
   bool unsure = false;               ///< a receive failed, and may have taken a message
   std::uint64_t last_path = 0;       ///< of the last event
   std::uint16_t last_call = 0;
-  bool passed = false;               ///< the call in progress has what it waits for
+  bool passed = false;  ///< the call in progress has what it waits for
   std::unordered_map<std::int64_t, std::int64_t> messages;  ///< of matched probes: bytes
 
   std::uint16_t call() const { return at.view.node->call; }

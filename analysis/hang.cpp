@@ -130,11 +130,11 @@ std::string first_line(const Hang::Cause& cause, const CheckReport& report,
     if (!one || last == report.last.end()) return "";
     return ", after " + last->second.call + " at " + site(last->second.path);
   };
-  const std::string waiting =
-      cause.waiting.empty() ? ""
-                            : ": " + ranks_name(cause.waiting) +
-                                  (cause.waiting.size() == 1 ? " waits" : " wait") + " for " +
-                                  (one ? "it" : "them");
+  const std::string waiting = cause.waiting.empty()
+                                  ? ""
+                                  : ": " + ranks_name(cause.waiting) +
+                                        (cause.waiting.size() == 1 ? " waits" : " wait") + " for " +
+                                        (one ? "it" : "them");
   switch (cause.kind) {
     case Hang::Kind::kCircle:
       if (one) return ranks + " waits for itself";
@@ -145,8 +145,7 @@ std::string first_line(const Hang::Cause& cause, const CheckReport& report,
       return ranks + (one ? " is" : " are") + " outside of MPI" + after() + waiting;
     case Hang::Kind::kInside:
       return ranks + (one ? " is in a call" : " are in calls") + " that could return" + waiting;
-    case Hang::Kind::kUnknown:
-      return ranks + " left no events after the last flush" + waiting;
+    case Hang::Kind::kUnknown: return ranks + " left no events after the last flush" + waiting;
   }
   return ranks;
 }

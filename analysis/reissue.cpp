@@ -111,7 +111,8 @@ const char* Reissue::why_not(const FollowedEvent& event) {
   const Call& call = calls_[event.view.node->call];
   const char* why = call.why;
   if (why == nullptr && event.failed() && !(event.plan->tells_class && event.took_place()))
-    why = "it failed in the traced run";
+    why = event.is_pending() ? "it was in progress when the trace ended"
+                             : "it failed in the traced run";
   // A process that another one spawned has a parent; a replay's has not.
   if (why == nullptr && call.finds_parent && !call.objects.empty() &&
       event.value(call.objects[0].field) >= 0)

@@ -83,8 +83,8 @@ nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report
   document["problem_count"] = report.problem_count;
   document["program_count"] = report.program_count;
   document["problems"] = list_of(trace, report.problems, sites);
-  document["hang"] = report.hanging.empty() ? nlohmann::ordered_json()
-                                            : hang_document(hang, report, sites);
+  document["hang"] =
+      report.hanging.empty() ? nlohmann::ordered_json() : hang_document(hang, report, sites);
   document["cut_count"] = report.cut_count;
   document["cut"] = list_of(trace, report.cut, sites);
   document["in_flight"] = counts_of(report.in_flight);
@@ -206,7 +206,8 @@ int run_check(const Options& options) {
   else
     print_text(*trace, *report, sites, not_replayed);
   return report->ok && report->declared_count == 0 && !hang_of(*trace, *report).is_deadlock()
-             ? kExitOk : kExitMismatch;
+             ? kExitOk
+             : kExitMismatch;
 }
 
 }  // namespace check_verb

@@ -17,6 +17,7 @@
 #include "foreign_names.h"
 #include "job_check.h"
 #include "launch.h"
+#include "left_parts.h"
 #include "process/settings.h"
 #include "program_file.h"
 #include "runtimes.h"
@@ -151,6 +152,7 @@ void tell_outcome(const Options& options, const std::vector<std::string>& fresh)
   if (fs::file_size(path, gone) > kMostBytes) return;
   Result<Trace> trace = read_bounded(path);
   if (!trace || !allow_visits(path, *trace, false)) return;
+  if (!trace->complete) join_parts(*trace, path);
   make_names_printable(*trace);
   if (const Result<TraceSummary> summary = TraceSummary::make(*trace))
     print_outcome(path, *trace, *summary);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "analysis/declared.h"
+#include "analysis/hang.h"
 #include "tools/call_sites.h"
 #include "tools/common.h"
 
@@ -211,6 +212,20 @@ class Findings {
             tool_advice(summary.run_ns));
   }
 
+  /// The job was ended while it hung.
+  void add_hang() {
+    if (trace_.complete || trace_.threads > 1 || !allow_visits("", trace_, true)) return;
+    const Result<analysis::CheckReport> report = analysis::check(trace_);
+    if (!report) return;
+    const analysis::Hang hang = analysis::hang_of(trace_, *report);
+    if (!hang.is_deadlock()) return;
+    const auto site = [this](std::uint64_t path) { return sites_.site(path); };
+    std::string text = "The program hung: ";
+    for (const std::string& line : analysis::hang_text(hang, *report, site))
+      text += (text.back() == ' ' ? "" : "; ") + line.substr(line.find_first_not_of(' '));
+    add(text + ".");
+  }
+
   void add(std::string sentence) { sentences_.push_back(std::move(sentence)); }
   std::vector<std::string> take() { return std::move(sentences_); }
 
@@ -265,6 +280,7 @@ Result<TraceSummary> TraceSummary::make(const Trace& trace) {
     findings.add(
         "The run did not reach MPI_Finalize, or is still running: what is here ends at "
         "the last flush.");
+  findings.add_hang();
   if (trace.timing == "none") {
     findings.add("No times were recorded: there are only counts and bytes (chameleon stats).");
     summary.findings = findings.take();

@@ -182,15 +182,13 @@ template <CallId C, class... P>
   CallRecord<C, P...> event(recorder.objects(), p...);
   event.own_status(own);
   Returned call;
-  PendingCall* const pending = t_depth == 1 ? recorder.pending() : nullptr;
+  const Registers here = present_registers();
+  PendingCall* const pending = recorder.pending(here.sp);
   call.noted = pending != nullptr;
   call.entry = recorder.times().clock().now();
   if (pending != nullptr) [[likely]]
-    std::apply(
-        [&](P... q) {
-          pending->note(leave_keyed<C, P...>, call.entry, site, present_registers(), q...);
-        },
-        event.args());
+    std::apply([&](P... q) { pending->note(leave_keyed<C, P...>, call.entry, site, here, q...); },
+               event.args());
   const int code = call_noted(pending, [&] { return std::apply(pmpi, event.args()); });
   call.code = record::CallTraits<C>::kCallsHandler ? code : outcome(code);
   call.after = recorder.times().clock().now();
@@ -241,7 +239,7 @@ template <CallId C, class... P>
   constexpr bool begun = has(call, Attribute::kInit);
   int code = ends || begun ? MPI_SUCCESS : kNoCodeYet;
   std::uint64_t after = 0;
-  const auto append = [&](Stream& stream) __attribute__((noinline)) {
+  const auto append = [&](Stream & stream) __attribute__((noinline)) {
     const bool records = recorder.records(C);
     const std::uint64_t path = records ? recorder.path(site, &here) : 0;
     if (!early) event.before();
@@ -270,8 +268,8 @@ template <CallId C, class... P>
   int returned = MPI_SUCCESS;
   PendingCall* pending = nullptr;
   if constexpr (!ends && !begun) {
-    if (prepared && t_depth == 1) pending = recorder.pending();
-    if (pending != nullptr) pending->note(leave_at<decltype(leave_open)>, &leave_open);
+    if (prepared) pending = recorder.pending(here.sp);
+    if (pending != nullptr) pending->note(leave_at<decltype(leave_open)>, here, &leave_open);
     returned = call_noted(pending, [&] { return std::apply(pmpi, event.args()); });
   }
   if (!prepared) return returned;

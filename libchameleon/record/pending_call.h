@@ -43,13 +43,17 @@ class PendingCall {
     begin(leave);
   }
   /// One that keeps all of that itself, at `context`.
-  [[gnu::always_inline]] void note(Leave leave, const void* context) {
+  [[gnu::always_inline]] void note(Leave leave, const callpath::Registers& here,
+                                   const void* context) {
+    here_ = here;
     words_[0] = word_of(context);
     begin(leave);
   }
   /// It is recorded, or was left by an exception.
   [[gnu::always_inline]] void forget() { leave_.store(nullptr, std::memory_order_release); }
 
+  /// A call from a frame at `sp` is not inside of the noted one, which was left by longjmp.
+  bool is_left(std::uintptr_t sp) const { return sp >= here_.sp; }
   /// Whether there is one.
   explicit operator bool() const { return leave_.load(std::memory_order_acquire) != nullptr; }
   void leave(Recorder& recorder, Stream& stream, std::uint64_t now) const {

@@ -122,12 +122,13 @@ class Recorder {
     if (log.full()) [[unlikely]]
       spill();
   }
-  /// Where the call that this thread is about to make is noted: nowhere before its first one.
-  [[gnu::always_inline]] PendingCall* pending() {
-    if (!threaded_) [[likely]]
-      return &streams_.first().pending;
-    Stream* const own = Streams::own();
-    return own == nullptr ? nullptr : &own->pending;
+  /// Where the call is noted that this thread is about to make, from a frame at `sp`: nowhere
+  /// before its first one, and inside another one.
+  [[gnu::always_inline]] PendingCall* pending(std::uintptr_t sp) {
+    Stream* const own = threaded_ ? Streams::own() : &streams_.first();
+    if (own == nullptr || (t_depth > 1 && !own->pending.is_left(sp))) [[unlikely]]
+      return nullptr;
+    return &own->pending;
   }
   /// Calls in progress become events, of which the trace says that they are pending. With the gate
   /// closed, or by the thread that ends the process.
