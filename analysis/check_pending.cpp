@@ -96,7 +96,7 @@ void Simulation::find_near_miss(const ChannelKey& key, bool any_source,
                     (to_it ? "it" : "rank " + std::to_string(other.dest)) + " a message with tag " +
                     std::to_string(other.tag) +
                     (other.context == key.context ? "" : " on another communicator") +
-                    " that nobody receives" +
+                    " that no rank receives" +
                     (call == trace_.calls.end() ? "" : ", in " + call->second.name);
     one.near_path = message.path;
     return;

@@ -17,7 +17,7 @@ std::vector<std::string> parts_of(const std::string& trace);
 /// parts.
 std::string why_ended(const std::string& trace);
 
-/// Joins those that fit to the trace, which is incomplete. What is left out is said there.
+/// Joins the parts that fit to the trace, which is incomplete. The result names all others.
 analysis::Recovery join_parts(Trace& trace, const std::string& path);
 
 }  // namespace chameleon::tools

@@ -226,7 +226,7 @@ void Tracer::say_if_unmarked() {
 
 void Tracer::leave_partial(const std::string& why, bool everyone) {
   if (everyone) online_.say_last_fault();
-  recorder_.leave_pending();
+  leave_pending(recorder_);
   end_interval(recorder_, true);  // an interval that was closed for a vote without an answer
   close_interval(recorder_, true);
   end_interval(recorder_, true);

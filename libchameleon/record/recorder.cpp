@@ -149,18 +149,6 @@ void Recorder::forget_closed_arrays() {
   spills_.closed_arrays = 2 * needed.size();
 }
 
-void Recorder::leave_pending() {
-  const std::uint64_t now = times_.clock().now();
-  Stream& present = streams_.present();
-  streams_.for_each([&](Stream& stream) {
-    if (!stream.pending) return;
-    streams_.set_present(stream);
-    stream.pending.leave(*this, stream, now);
-    stream.pending.forget();
-  });
-  streams_.set_present(present);
-}
-
 /// A new event.
 void Recorder::learn_receives(Stream& stream, std::uint32_t number, const ReceiveRoom& room) {
   IntervalLog& log = stream.trace.log();
@@ -207,6 +195,19 @@ void append_discoveries(Recorder& recorder, Stream& stream, std::uint64_t path, 
       recorder.learn_receives(stream, number, {0, object.bytes});
     if (log.full()) recorder.spill();
   }
+}
+
+void leave_pending(Recorder& recorder) {
+  const std::uint64_t now = recorder.times().clock().now();
+  Streams& streams = recorder.streams();
+  Stream& present = streams.present();
+  streams.for_each([&](Stream& stream) {
+    if (!stream.pending) return;
+    streams.set_present(stream);
+    stream.pending.leave(recorder, stream, now);
+    stream.pending.forget();
+  });
+  streams.set_present(present);
 }
 
 Trace piece_schema(Recorder& recorder, std::uint32_t thread) {

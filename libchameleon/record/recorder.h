@@ -122,17 +122,6 @@ class Recorder {
     if (log.full()) [[unlikely]]
       spill();
   }
-  /// Where the call is noted that this thread is about to make, from a frame at `sp`: nowhere
-  /// before its first one, and inside another one.
-  [[gnu::always_inline]] PendingCall* pending(std::uintptr_t sp) {
-    Stream* const own = threaded_ ? Streams::own() : &streams_.first();
-    if (own == nullptr || (t_depth > 1 && !own->pending.is_left(sp))) [[unlikely]]
-      return nullptr;
-    return &own->pending;
-  }
-  /// Calls in progress become events, of which the trace says that they are pending. With the gate
-  /// closed, or by the thread that ends the process.
-  void leave_pending();
   /// Whether there are raw records; a stream's file may be missing all the same.
   bool writes_raw() const { return !options_.raw.empty(); }
   /// A number for the next line of raw records, where there are threads; else 0.
@@ -196,6 +185,18 @@ class Recorder {
   std::uint64_t raw_lines_ = 0;
   std::mutex mutex_;
 };
+
+/// Where the call is noted that this thread is about to make, from a frame at `sp`: nowhere before
+/// its first one, and inside another one.
+[[gnu::always_inline]] inline PendingCall* pending_call(Recorder& recorder, std::uintptr_t sp) {
+  Stream* const own = recorder.threaded() ? Streams::own() : &recorder.streams().first();
+  if (own == nullptr || (t_depth > 1 && !own->pending.is_left(sp))) [[unlikely]]
+    return nullptr;
+  return &own->pending;
+}
+/// Calls in progress become events, of which the trace says that they are pending. With the gate
+/// closed, or by the thread that ends the process.
+void leave_pending(Recorder& recorder);
 
 /// Whether a communicator has all ranks. Not under the lock.
 inline bool is_of_all(Recorder& recorder, MPI_Comm comm) {
