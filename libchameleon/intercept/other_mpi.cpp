@@ -208,6 +208,7 @@ constinit bool g_is_asked = false;
 
 void* in_other_mpi(const char* function) {
   g_is_asked = true;
+  make_room_for_own_descriptors();
   g_ready_unwinder = ready_unwinder;
   if (g_other == nullptr) guarded([] { aside([] { give_back(nullptr, nullptr); }); });
   return g_other == nullptr ? nullptr : dlsym(g_other, function);
