@@ -36,7 +36,7 @@ std::string unmatched_text(const CheckReport::Unmatched& counts) {
 }
 
 std::string returned_text(const CallPlan& plan, std::int64_t returned) {
-  if (returned == 0 || !plan.tells_class) return "";
+  if (returned == 0 || returned == kInProgress || !plan.tells_class) return "";
   return "; MPI returned " + error_name(returned);
 }
 

@@ -48,15 +48,13 @@ struct CheckReport {
   };
   /// A rank in an MPI call that had not returned when its trace ended, and could not return.
   struct Hanging {
-    std::uint32_t rank = 0, thread = 0;
-    std::uint64_t event = 0;  ///< number in its thread, from 1
+    std::uint32_t rank = 0;
+    std::uint64_t event = 0;  ///< number in its rank, from 1
     std::string call;
     std::uint64_t path = 0;
-    std::uint64_t ns = 0;  ///< in the call
-    RankList for_ranks;    ///< who did not come, did not send, or does not receive
-    bool any = false;      ///< one of these would do
-    bool collective = false;
-    std::string what;       ///< "from rank 1 with tag 7", "for the other ranks of 16"
+    std::uint64_t ns = 0;   ///< in the call
+    RankList for_ranks;     ///< who did not come, did not send, or does not receive
+    std::string what;       ///< "from rank 1 with tag 7", "of 16 ranks"
     std::string near_miss;  ///< what comes close to it, in a sentence; or empty
     std::uint64_t near_path = 0;
   };

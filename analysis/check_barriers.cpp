@@ -21,7 +21,7 @@ bool Simulation::collective(std::uint32_t rank, const CallPlan& plan) {
   RankState& self = state(rank);
   const FollowedEvent& at = self.at;
   if (self.phase > 0) return satisfied(rank, self.collective, plan);
-  if (!at.took_place() && !at.is_pending()) return true;
+  if (!at.takes_part()) return true;
   const Communicator* const group = at.is_pending() ? self.follower.group(at) : at.group;
   if (group == nullptr) {
     if (at.is_pending()) return true;

@@ -98,7 +98,7 @@ void Simulation::received(const ChannelKey& key, const MessageRun& message) {
 
 bool Simulation::send_event(std::uint32_t rank, const CallPlan& plan) {
   RankState& self = state(rank);
-  if (!self.at.took_place() && !self.at.is_pending()) return true;
+  if (!self.at.takes_part()) return true;
   if (plan.action == Action::kSendrecv) {
     if (self.phase == 0) send_part(rank, plan, nullptr);
     if (self.phase < 2 && !receive_event(rank, plan)) {
@@ -209,7 +209,7 @@ void Simulation::receive_part(std::uint32_t rank, const CallPlan& plan, Request&
 bool Simulation::receive_event(std::uint32_t rank, const CallPlan& plan) {
   RankState& self = state(rank);
   if (self.pending < 0) {
-    if (!self.at.took_place() && !self.at.is_pending()) return true;
+    if (!self.at.takes_part()) return true;
     if (self.at.comm == nullptr) {
       problem("unknown_object", rank, self.at.number, self.call(), "the communicator is not alive",
               blame(false, declared(rank)));

@@ -114,14 +114,12 @@ void Simulation::describe_channel(const RankState& self, const ChannelKey& key,
     for (std::int32_t i = 0; i < peers.count; ++i)
       if (peers[i] >= 0 && peers[i] != static_cast<std::int64_t>(self.rank))
         one.for_ranks.insert(static_cast<std::uint32_t>(peers[i]));
-    one.any = true;
   }
   find_near_miss(key, any_source, one);
 }
 
 void Simulation::describe_collective(const CollectiveKey& key, const RankState& self,
                                      CheckReport::Hanging& one) const {
-  one.collective = true;
   const auto found = instances_.find(key);
   if (found == instances_.end()) return;
   const Instance& instance = found->second;
@@ -168,6 +166,10 @@ CheckReport::Hanging Simulation::hanging(const RankState& self) const {
 
 /// Nothing moves any more: who is in a call that could not return, and whom it waits for.
 void Simulation::report_hanging() {
+  // Looked through for each rank; what has no message matters no longer.
+  std::erase_if(channels_, [](const auto& entry) {
+    return entry.second.messages.empty() && entry.second.posted.empty();
+  });
   for (RankState& self : ranks_) {
     if (is_hanging(self) && self.blocked && step(self.rank)) self.has_event = false;
     if (self.passed) report_.passed.insert(self.rank);

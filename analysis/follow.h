@@ -101,6 +101,8 @@ struct FollowedEvent {
   bool is_pending() const { return value(0) == kInProgress && plan->tells_class; }
   /// Whether it did what it is for, whatever it returned.
   bool took_place() const { return analysis::took_place(*plan, value(0)); }
+  /// The same, or it may still do it.
+  bool takes_part() const { return took_place() || is_pending(); }
   /// Of any field that is an end-point.
   Partner partner(std::size_t field) const { return resolve(view.end_point(field), comm); }
 };

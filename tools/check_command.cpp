@@ -70,9 +70,8 @@ nlohmann::ordered_json hang_document(const Hang& hang, const CheckReport& report
 }
 
 nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report, CallSites& sites,
-                                   const std::string& not_replayed) {
+                                   const Hang& hang, const std::string& not_replayed) {
   nlohmann::ordered_json document = json_document("check");
-  const Hang hang = hang_of(trace, report);
   document["ok"] = report.ok && report.declared_count == 0 && !hang.is_deadlock();
   document["complete"] = trace.complete;
   document["ranks"] = trace.whole_ranks().size();
@@ -117,7 +116,7 @@ std::string verdict(const CheckReport& report) {
 }
 
 /// `not_replayed`: why the threads of ranks have no order in which a replay can make their calls.
-void print_text(const Trace& trace, const CheckReport& report, CallSites& sites,
+void print_text(const Trace& trace, const CheckReport& report, CallSites& sites, const Hang& hang,
                 const std::string& not_replayed) {
   const auto list = [&](const std::vector<CheckReport::Problem>& problems, std::uint64_t count,
                         const char* label) {
@@ -126,7 +125,6 @@ void print_text(const Trace& trace, const CheckReport& report, CallSites& sites,
                 << "\n";
     if (count > problems.size()) std::cout << label << count - problems.size() << " more\n";
   };
-  const Hang hang = hang_of(trace, report);
   for (const std::string& line :
        hang_text(hang, report, [&](std::uint64_t path) { return sites.site(path); }))
     std::cout << line << "\n";
@@ -201,13 +199,13 @@ int run_check(const Options& options) {
       return fail("check", options.trace + ": " + orders.error().message, kExitUnreadable);
     not_replayed = std::move(orders->why_none);
   }
+  const Hang hang = hang_of(*trace, *report);
   if (options.json)
-    print_json(document_of(*trace, *report, sites, not_replayed));
+    print_json(document_of(*trace, *report, sites, hang, not_replayed));
   else
-    print_text(*trace, *report, sites, not_replayed);
-  return report->ok && report->declared_count == 0 && !hang_of(*trace, *report).is_deadlock()
-             ? kExitOk
-             : kExitMismatch;
+    print_text(*trace, *report, sites, hang, not_replayed);
+  const bool ok = report->ok && report->declared_count == 0 && !hang.is_deadlock();
+  return ok ? kExitOk : kExitMismatch;
 }
 
 }  // namespace check_verb

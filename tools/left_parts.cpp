@@ -2,6 +2,7 @@
 #include "left_parts.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 
 #include "common.h"
@@ -28,6 +29,10 @@ analysis::Recovery join_parts(Trace& trace, const std::string& path) {
   std::vector<analysis::PartialTrace> partials;
   std::vector<std::string> unread;
   for (const std::string& name : parts_of(path)) {
+    if (std::strtoull(name.c_str() + name.rfind(".rank") + 5, nullptr, 10) >= trace.world_size) {
+      unread.push_back(name + " is of none of the " + std::to_string(trace.world_size) + " ranks");
+      continue;
+    }
     FileFacts file;
     Result<Trace> partial = read_bounded(name, &file);
     if (!partial)

@@ -279,7 +279,7 @@ Result<TraceSummary> TraceSummary::make(const Trace& trace) {
   if (!trace.complete)
     findings.add(
         "The run did not reach MPI_Finalize, or is still running: what is here ends at "
-        "the last flush.");
+        "the last flush, or with what its ranks left when they were ended.");
   findings.add_hang();
   if (trace.timing == "none") {
     findings.add("No times were recorded: there are only counts and bytes (chameleon stats).");

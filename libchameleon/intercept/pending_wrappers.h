@@ -69,10 +69,17 @@ void leave_keyed(Recorder& recorder, Stream& stream, const PendingCall& call, st
   recorder.times().leave(stream, C, call.entry(), call.entry(), now);
 }
 
-/// Any other call, which keeps its arguments itself.
+/// Any other call, which keeps its arguments in the frame of its wrapper.
 template <class Leaves>
-void leave_at(Recorder&, Stream& stream, const PendingCall& call, std::uint64_t now) {
-  (*std::get<0>(call.arguments<const Leaves*>()))(stream, now);
+struct OpenCall {
+  static constexpr std::uint64_t kMark = 0x6f70656e2063616c;
+  Leaves leaves;
+  std::uint64_t mark = kMark;  ///< not there: the program left the frame by longjmp
+};
+template <class Leaves>
+void leave_open(Recorder&, Stream& stream, const PendingCall& call, std::uint64_t now) {
+  const auto& open = *std::get<0>(call.arguments<const OpenCall<Leaves>*>());
+  if (open.mark == OpenCall<Leaves>::kMark) open.leaves(stream, now);
 }
 
 }  // namespace chameleon::intercept

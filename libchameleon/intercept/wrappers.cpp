@@ -77,6 +77,8 @@ template <CallId C, class PathOf, class... P>
   try {
     const auto held = recorder.enter();
     Stream& stream = recorder.streams().present();
+    if (stream.pending.is_closed()) [[unlikely]]
+      return;
     if (call.noted) stream.pending.forget();
     const bool records = recorder.records(C);
     const std::uint64_t path = records ? path_of() : 0;
@@ -202,15 +204,15 @@ template <CallId C, class... P>
     if constexpr (has(call, Attribute::kCollective)) stream.collective_ticks += time;
     recorder.times().leave(stream, C, since, before, after);
   };
-  const auto leave_open = [&](Stream& stream, std::uint64_t now) {
+  const OpenCall open{[&](Stream& stream, std::uint64_t now) {
     after = now;
     append(stream);
-  };
+  }};
   int returned = MPI_SUCCESS;
   PendingCall* pending = nullptr;
   if constexpr (!ends && !begun) {
     if (prepared) pending = pending_call(recorder, here.sp);
-    if (pending != nullptr) pending->note(leave_at<decltype(leave_open)>, here, &leave_open);
+    if (pending != nullptr) pending->note(leave_open<decltype(open.leaves)>, here, &open);
     returned = call_noted(pending, [&] { return std::apply(pmpi, event.args()); });
   }
   if (!prepared) return returned;
@@ -220,6 +222,7 @@ template <CallId C, class... P>
     try {
       const auto held = recorder.enter();
       Stream& stream = recorder.streams().present();
+      if (stream.pending.is_closed()) return;
       if (pending != nullptr) pending->forget();
       append(stream);
     } catch (...) {

@@ -459,6 +459,7 @@ void leave_on_exit(int, void*) {
   if (g_process != ::getpid() || g_tool_gate.is_busy()) return;
   Tracer* const tracer = present_tracer();
   if (tracer == nullptr || !tracer->recorder().close()) return;
+  forget_left_call(tracer->recorder(), present_registers().sp);
   g_tracer.store(nullptr);
   g_stopped.store(nullptr);
   aside([&] { guarded([&] { tracer->leave_partial("exit() without MPI_Finalize", true); }); });
@@ -485,7 +486,10 @@ void finish_tracer() {
 }
 
 void abandon_tracer() {
-  if (Tracer* const tracer = present_tracer()) aside([&] { abandon_here(tracer); });
+  Tracer* const tracer = present_tracer();
+  if (tracer == nullptr) return;
+  forget_left_call(tracer->recorder(), present_registers().sp);
+  aside([&] { abandon_here(tracer); });
 }
 
 }  // namespace chameleon::process

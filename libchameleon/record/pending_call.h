@@ -49,10 +49,16 @@ class PendingCall {
     words_[0] = word_of(context);
     begin(leave);
   }
+  /// It became an event while it had not returned: what the thread does is recorded no longer.
+  void close() {
+    forget();
+    closed_ = true;
+  }
+  bool is_closed() const { return closed_; }
   /// It is recorded, or was left by an exception.
   [[gnu::always_inline]] void forget() { leave_.store(nullptr, std::memory_order_release); }
 
-  /// A call from a frame at `sp` is not inside of the noted one, which was left by longjmp.
+  /// A frame at `sp` is not inside of the noted call, which is over or was left by longjmp.
   bool is_left(std::uintptr_t sp) const { return sp >= here_.sp; }
   /// Whether there is one.
   explicit operator bool() const { return leave_.load(std::memory_order_acquire) != nullptr; }
@@ -93,6 +99,7 @@ class PendingCall {
   }
 
   std::atomic<Leave> leave_{nullptr};
+  bool closed_ = false;
   std::uint64_t entry_ = 0;
   void* site_ = nullptr;
   callpath::Registers here_{};

@@ -205,7 +205,7 @@ void leave_pending(Recorder& recorder) {
     if (!stream.pending) return;
     streams.set_present(stream);
     stream.pending.leave(recorder, stream, now);
-    stream.pending.forget();
+    stream.pending.close();
   });
   streams.set_present(present);
 }

@@ -194,6 +194,11 @@ class Recorder {
     return nullptr;
   return &own->pending;
 }
+/// The thread goes on in a frame at `sp`: forgets its call if the program left that by longjmp.
+inline void forget_left_call(Recorder& recorder, std::uintptr_t sp) {
+  Stream* const own = recorder.threaded() ? Streams::own() : &recorder.streams().first();
+  if (own != nullptr && own->pending.is_left(sp)) own->pending.forget();
+}
 /// Calls in progress become events, of which the trace says that they are pending. With the gate
 /// closed, or by the thread that ends the process.
 void leave_pending(Recorder& recorder);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Jobs that never end: who hangs, in which call and because of whom is known.
-//   hanging_program receives|synchronous|tag|wildcard|outside|runs
+//   hanging_program receives|synchronous|tag|wildcard|finalized|outside|runs
 #include <mpi.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,6 +33,10 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   for (int i = 0; i < 10; ++i) MPI_Barrier(MPI_COMM_WORLD);
   if (rank < 2) exchange(kind, 1 - rank);
+  if (strcmp(kind, "finalized") == 0 && rank != 1) {
+    int got = 0;
+    MPI_Recv(&got, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
   while (strcmp(kind, "outside") == 0 && rank == 1) usleep(1000);
   while (strcmp(kind, "runs") == 0) {
     int given = rank, got = 0;
@@ -40,7 +44,7 @@ int main(int argc, char** argv) {
                  (rank + size - 1) % size, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     usleep(100);
   }
-  MPI_Barrier(MPI_COMM_WORLD);
+  if (strcmp(kind, "finalized") != 0) MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();
   return 0;
 }

@@ -105,6 +105,17 @@ def outside(tools, program, source):
     verified(tools, trace, raw)
 
 
+def finalized(tools, program, source):
+    """A rank that has called MPI_Finalize sends nothing more."""
+    del source
+    trace, raw = hung(tools, program, 3, "finalized")
+    hang = judged(tools, trace, 1)
+    expect(hang["deadlock"] and [(one["kind"], one["ranks"], one["waiting"])
+                                 for one in hang["causes"]] == [("finalized", "1", "0,2")],
+           f"finalized: {hang}")
+    verified(tools, trace, raw)
+
+
 def runs(tools, program, source):
     """Of a job that was well when it was ended nothing is said, and its time in MPI is small."""
     del source
@@ -114,7 +125,7 @@ def runs(tools, program, source):
         expect(hang is None or not hang["deadlock"], f"runs on {ranks}: {hang}")
 
 
-TESTS = [circles, outside, runs]
+TESTS = [circles, outside, finalized, runs]
 
 
 def main():
