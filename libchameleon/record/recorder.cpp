@@ -204,6 +204,7 @@ void leave_pending(Recorder& recorder) {
   streams.for_each([&](Stream& stream) {
     if (!stream.pending) return;
     streams.set_present(stream);
+    stream.beside = nullptr;  // it calls MPI, in which the thread is
     stream.pending.leave(recorder, stream, now);
     stream.pending.close();
   });
