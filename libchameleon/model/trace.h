@@ -91,6 +91,11 @@ struct Predefined {
 /// determines (source and tag without wildcard, bytes as posted).
 inline constexpr std::int64_t kNotRecorded = INT32_MIN;
 
+/// Ends of ranks (Trace::ends) that say more than their name: MPI ended the job because of an error
+/// of the rank's last call; and another rank of the host ended, but not yet this one.
+inline constexpr const char* kFatalError = "a fatal error of MPI";
+inline constexpr const char* kOtherEnded = "the end of another rank";
+
 /// Events come in *streams*: what one thread of a rank did. Stream s of a job of P ranks is of
 /// rank s mod P and thread s div P, so that a program of one thread a rank has a stream a rank,
 /// under the rank's number. All rank lists of nodes, and the facts, are of streams.
@@ -116,6 +121,9 @@ struct Trace final : CallSchema, RunFacts {
   Outliers outliers;           ///< of a complete trace whose times are distributions
   PairAccounts pair_accounts;  ///< of a complete trace with times
   std::vector<Declaration> declarations;
+  /// Of ranks that ended before MPI_Finalize was over, by what: "SIGSEGV". In a file it is a
+  /// declaration of that rank, "SIGSEGV on rank 2".
+  std::map<std::uint32_t, std::string> ends;
   OnlineFacts online;
   Series series;    ///< over markers; of a part, what it adds
   Efforts efforts;  ///< likewise
