@@ -121,7 +121,7 @@ struct Trace final : CallSchema, RunFacts {
   Outliers outliers;           ///< of a complete trace whose times are distributions
   PairAccounts pair_accounts;  ///< of a complete trace with times
   std::vector<Declaration> declarations;
-  /// Of ranks that ended before MPI_Finalize was over, by what: "SIGSEGV". In a file it is a
+  /// By what a rank ended before MPI_Finalize was over: "SIGSEGV". In a file it is a
   /// declaration of that rank, "SIGSEGV on rank 2".
   std::map<std::uint32_t, std::string> ends;
   OnlineFacts online;
