@@ -92,9 +92,11 @@ struct Predefined {
 inline constexpr std::int64_t kNotRecorded = INT32_MIN;
 
 /// Ends of ranks (Trace::ends) that say more than their name: MPI ended the job because of an error
-/// of the rank's last call; and another rank of the host ended, but not yet this one.
+/// of the rank's last call; another rank of the host ended, but not yet this one; and no rank of
+/// the host made progress, but the job may still run.
 inline constexpr const char* kFatalError = "a fatal error of MPI";
 inline constexpr const char* kOtherEnded = "the end of another rank";
+inline constexpr const char* kNoProgress = "no progress";
 
 /// Events come in *streams*: what one thread of a rank did. Stream s of a job of P ranks is of
 /// rank s mod P and thread s div P, so that a program of one thread a rank has a stream a rank,
