@@ -110,6 +110,7 @@ CheckReport Simulation::run() {
   };
   name_all(unmodelled_, report_.unchecked);
   report_hanging();
+  report_leaks();
   report_stuck();
   report_leftovers();
   report_.ok = report_.problem_count == 0;
@@ -123,6 +124,12 @@ CheckReport Simulation::run() {
   return std::move(report_);
 }
 
+void Simulation::report_leaks() {
+  if (!trace_.complete || !declared_.empty() || trace_.threads > 1) return;
+  for (const RankState& self : ranks_)
+    if (self.finalized) self.objects.add_to(report_.leaks, self.rank, trace_);
+}
+
 void Simulation::run_rank(std::uint32_t rank) {
   RankState& self = state(rank);
   for (int turn = 0; turn < kTurn; ++turn) {
@@ -134,11 +141,16 @@ void Simulation::run_rank(std::uint32_t rank) {
       ++report_.events;
       self.last_path = self.at.view.path;
       self.last_call = self.call();
+      self.last_pending = self.at.is_pending();
+      self.last_error = self.at.failed() && self.at.plan != nullptr && self.at.plan->tells_class
+                            ? self.at.value(0)
+                            : 0;
       note_left_out(report_.left_out, self.reissue, self.at);
       if (self.at.call != nullptr && self.at.failed() && !self.at.is_pending()) {
         note_error(report_, self.at);
         self.unsure = failed_.note(self.at, rank) || self.unsure;
       }
+      if (self.at.call != nullptr && self.at.took_place()) self.objects.note(self.at);
       self.has_event = true;
       self.phase = 0;
       self.pending = -1;

@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/leaks.h"
 #include "base/result.h"
 #include "model/trace.h"
 
@@ -67,6 +68,19 @@ struct CheckReport {
     std::uint64_t path = 0;
   };
   std::map<std::uint32_t, Last> last;
+  /// A rank that ended before MPI_Finalize, and not because another one did or the job was told to.
+  struct End {
+    std::uint32_t rank = 0;
+    std::string why;        ///< Trace::ends
+    Last last;              ///< its last call; no name: none
+    bool inside = false;    ///< had not returned
+    std::string error;      ///< MPI_ERR_RANK, if that is how the last call failed
+    bool is_fault() const;  ///< of the program, whatever it was about to do
+  };
+  std::vector<End> ends;  ///< by rank
+  /// What ranks that called MPI_Finalize have not freed; not looked for in a trace that is
+  /// incomplete, declares something inexact, or has several threads a rank.
+  std::vector<Leak> leaks;
   bool ok = true;                 ///< nothing wrong (what was cut does not count)
   std::vector<Problem> problems;  ///< the first `kMostProblems`
   std::uint64_t problem_count = 0;

@@ -87,9 +87,10 @@ void Simulation::arrive(std::uint32_t rank, const CallPlan& plan, const Collecti
   }
   if (goes_on_) instance.parts.emplace_back(rank, at.number);
   if (instance.abandoned) omit(rank, at.number, 0);
-  const Contribution mine = contribution_of(trace_, plan, at.view, at.root, on, [&](Value type) {
-    return self.follower.type_size(at, type);
-  });
+  const Contribution mine = contribution_of(
+      trace_, plan, at.view, at.root, on,
+      [&](Value type) { return self.follower.type_size(at, type); },
+      [&](Value type) { return self.follower.datatypes().element(type, 0); });
   compare(rank, plan, instance, mine);
   if (mine.is_root && plan.waits == Waits::kForRoot) {
     instance.root_came = true;
@@ -121,7 +122,8 @@ void Simulation::compare(std::uint32_t rank, const CallPlan& plan, Instance& ins
   const auto name_of = [this](const CollectivePlace& place) {
     return place_name(place.stream, place.event, place.call);
   };
-  const std::string differs = instance.add({rank, number, self.call()}, plan.name, mine, name_of);
+  const std::string differs =
+      instance.add({rank, number, self.call()}, plan.name, mine, name_of, trace_);
   if (differs.empty()) return;
   if (!instance.wrong && !instance.abandoned) {
     fault("collective", rank, number, self.call(), differs, self.at.value(0), instance.declared);

@@ -72,6 +72,20 @@ void tell_pairs(const CallPlan& plan, const Exchange& exchange, const Communicat
   }
 }
 
+/// Of the datatypes that count on this rank, whose data goes from one rank to another.
+void tell_elements(const CallPlan& plan, const EventView& event, const Exchange& exchange,
+                   const std::function<Element(std::int64_t)>& element, Contribution& mine) {
+  if (plan.many_types) return;
+  const Movement& movement = plan.movement;
+  const auto of = [&](int field) {
+    return field < 0 ? kMixed : element(event.values[static_cast<std::size_t>(field)]);
+  };
+  const bool sends = (mine.is_root || !movement.from_root()) && !exchange.sends_in_place();
+  const bool receives = mine.is_root || !movement.to_root();
+  if (sends && exchange.sent_blocks().bytes(0) != 0) mine.sent_of = of(plan.send_type);
+  if (receives && exchange.received_blocks().bytes(0) != 0) mine.received_of = of(plan.recv_type);
+}
+
 /// Counts that only the root, or two ranks of each block, know.
 bool by_pairs(const CallPlan& plan) {
   const Movement& movement = plan.movement;
@@ -83,7 +97,8 @@ bool by_pairs(const CallPlan& plan) {
 }  // namespace
 
 Contribution contribution_of(const Trace& trace, const CallPlan& plan, const EventView& event,
-                             const Partner& root, const Communicator& comm, const TypeSizes& size) {
+                             const Partner& root, const Communicator& comm, const TypeSizes& size,
+                             const std::function<Element(std::int64_t)>& element) {
   Contribution mine;
   const RootRole role = root_role(plan, root, comm);
   mine.root = role.world;
@@ -93,6 +108,7 @@ Contribution contribution_of(const Trace& trace, const CallPlan& plan, const Eve
     mine.op = event.values[static_cast<std::size_t>(plan.op)];
   if (!mine.takes_part || !plan.movement.moves()) return mine;
   const Exchange exchange(trace, plan, event, root, comm, size);
+  if (!comm.is_inter) tell_elements(plan, event, exchange, element, mine);
   if (by_pairs(plan))
     tell_pairs(plan, exchange, comm, mine);
   else
@@ -102,7 +118,8 @@ Contribution contribution_of(const Trace& trace, const CallPlan& plan, const Eve
 
 std::string Agreement::add(const CollectivePlace& here, const std::string& name,
                            const Contribution& mine,
-                           const std::function<std::string(const CollectivePlace&)>& name_of) {
+                           const std::function<std::string(const CollectivePlace&)>& name_of,
+                           const Trace& trace) {
   if (arrived++ == 0) {
     first = here;
     call = &name;
@@ -127,6 +144,16 @@ std::string Agreement::add(const CollectivePlace& here, const std::string& name,
     differs = mine.hashed ? "the counts are not those of " + name_of(amount_told)
                           : std::to_string(mine.amount) + " bytes, but " + std::to_string(amount) +
                                 " in " + name_of(amount_told);
+  for (const Element one : {mine.sent_of, mine.received_of}) {
+    if (one == kMixed) continue;
+    if (element == kMixed) {
+      element = one;
+      element_told = here;
+    } else if (!elements_agree(trace, element, one) && differs.empty()) {
+      differs = "the datatype is " + element_name(trace, one) + ", but " +
+                element_name(trace, element) + " in " + name_of(element_told);
+    }
+  }
   sent += mine.sent;
   received += mine.received;
   pairs_known = pairs_known && mine.pairs_known;

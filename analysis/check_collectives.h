@@ -14,6 +14,7 @@
 
 #include "analysis/check_plan.h"
 #include "analysis/partner.h"
+#include "analysis/type_elements.h"
 #include "analysis/volumes.h"
 
 namespace chameleon::analysis {
@@ -27,11 +28,15 @@ struct Contribution {
   bool hashed = false;  ///< `amount` is a hash of an array
   std::uint64_t sent = 0, received = 0;
   bool pairs_known = true;
+  Element sent_of = kMixed, received_of = kMixed;  ///< the datatypes that count on this rank
 };
 
-/// `root`: as resolved in `comm`. `size(type)`: bytes of a datatype of the rank, or kUnknownSize.
-Contribution contribution_of(const Trace& trace, const CallPlan& plan, const EventView& event,
-                             const Partner& root, const Communicator& comm, const TypeSizes& size);
+/// `root`: as resolved in `comm`. `size(type)`: bytes of a datatype of the rank, or kUnknownSize;
+/// `element(type)`: what it is made of.
+Contribution contribution_of(
+    const Trace& trace, const CallPlan& plan, const EventView& event, const Partner& root,
+    const Communicator& comm, const TypeSizes& size,
+    const std::function<Element(std::int64_t)>& element = [](std::int64_t) { return kMixed; });
 
 /// Where someone takes part in a collective.
 struct CollectivePlace {
@@ -45,7 +50,8 @@ struct Agreement {
   const std::string* call = nullptr;  ///< of the first
   std::int64_t root = -1;             ///< world rank, -1: no rank has given it
   std::int64_t op = -1, amount = -1;
-  CollectivePlace root_told, op_told, amount_told;
+  Element element = kMixed;  ///< of the first that gives one
+  CollectivePlace root_told, op_told, amount_told, element_told;
   std::uint64_t sent = 0, received = 0;  ///< sums of hashes of (from, to, bytes)
   bool pairs_known = true;
   std::uint32_t arrived = 0;
@@ -53,7 +59,8 @@ struct Agreement {
   /// Adds a rank with the call of this name (without _c; it must outlive this). Returns its
   /// disagreement in words, or an empty text. `name_of(place)` calls a place by its name.
   std::string add(const CollectivePlace& here, const std::string& name, const Contribution& mine,
-                  const std::function<std::string(const CollectivePlace&)>& name_of);
+                  const std::function<std::string(const CollectivePlace&)>& name_of,
+                  const Trace& trace);
   /// Once all have come: whether each receives what another sends it.
   bool pairs_agree() const { return !pairs_known || sent == received; }
 };

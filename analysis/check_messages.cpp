@@ -41,9 +41,12 @@ bool Simulation::send_part(std::uint32_t rank, const CallPlan& plan, Request* re
   if (request != nullptr) {
     request->channel = key;
     request->capacity = at.send_bytes;
+    request->element = self.follower.element(at, plan.send_type);
     if (request->persistent) return true;
   }
-  MessageRun message{at.send_bytes, 1, at.number, 0, self.call(), at.view.path};
+  MessageRun message{
+      at.send_bytes, self.follower.element(at, plan.send_type), 1, at.number, 0, self.call(),
+      at.view.path};
   const bool awaits = unawaited_ != nullptr || (at.is_pending() && request == nullptr);
   if (!plan.buffered && present(key.dest) && (awaits || (tracks_sends_ && request != nullptr))) {
     RankState& sender = state(rank);
@@ -137,6 +140,7 @@ void Simulation::deliver(const ChannelKey& key, const MessageRun& message) {
     Request& request = to.pool[place];
     request.matched = true;
     request.received = bytes;
+    request.received_element = message.element;
     received(key, message);
     if (request.released) {
       judge_size(key.dest, request, bytes, 0);
@@ -148,15 +152,17 @@ void Simulation::deliver(const ChannelKey& key, const MessageRun& message) {
   }
   // Each of them by itself if it may have to be left out.
   if (omissions_ == nullptr && message.request < 0 && !channel.messages.empty() &&
-      channel.messages.back().bytes == bytes && channel.messages.back().request < 0)
+      channel.messages.back().bytes == bytes &&
+      channel.messages.back().element == message.element && channel.messages.back().request < 0)
     ++channel.messages.back().count;
   else
     channel.messages.push(message);
   if (awaited) wake(key.dest);
 }
 
-Simulation::Value Simulation::take(const ChannelKey& key, Channel& channel) {
+Simulation::Value Simulation::take(const ChannelKey& key, Channel& channel, Request& to) {
   MessageRun& run = channel.messages.front();
+  to.received_element = run.element;
   received(key, run);
   const Value bytes = run.bytes;
   if (--run.count == 0) channel.messages.pop();
@@ -165,7 +171,15 @@ Simulation::Value Simulation::take(const ChannelKey& key, Channel& channel) {
 
 void Simulation::judge_size(std::uint32_t rank, const Request& request, Value bytes,
                             std::int64_t returned) {
-  if (request.loose || request.capacity < 0 || bytes <= request.capacity) return;
+  if (request.loose) return;
+  if (bytes != 0 && !elements_agree(trace_, request.received_element, request.element))
+    fault("type", rank, request.event, request.call,
+          "receives " + element_name(trace_, request.element) + ", but world rank " +
+              std::to_string(request.channel.source) + " sends " +
+              element_name(trace_, request.received_element) + " with tag " +
+              std::to_string(request.channel.tag),
+          returned, declared(rank) || declared(request.channel.source));
+  if (request.capacity < 0 || bytes <= request.capacity) return;
   const bool by_declared = declared(rank) || declared(request.channel.source);
   if (rooms_ != nullptr && by_declared && returned == 0) {
     std::int64_t& room = (*rooms_)[rank][request.made];
@@ -190,6 +204,7 @@ void Simulation::receive_part(std::uint32_t rank, const CallPlan& plan, Request&
   request.channel.dest = rank;
   request.channel.tag = at.value(plan.recv_tag);
   request.capacity = at.recv_bytes;
+  request.element = self.follower.element(at, plan.recv_type);
   // No MPI has valid tags below zero: this is MPI_ANY_TAG.
   request.any_tag = request.channel.tag < 0;
   request.any_source = at.source.is(SpecialRank::kAnySource);
@@ -266,7 +281,7 @@ void Simulation::post(std::uint32_t rank, std::uint32_t place) {
     channel.posted.push(place);
   } else {
     request.matched = true;
-    request.received = take(request.channel, channel);
+    request.received = take(request.channel, channel, request);
   }
 }
 
@@ -286,9 +301,10 @@ bool Simulation::complete_wildcard(std::uint32_t rank, std::uint32_t place,
   }
   if (!present(key.source)) return true;
   Value bytes = kUnknownSize;
+  request.received_element = kMixed;
   Channel& channel = channels_[key];
   if (!channel.messages.empty()) {
-    bytes = take(key, channel);
+    bytes = take(key, channel, request);
   } else if (!steal(self, key, bytes)) {
     self.waiting_channel = true;
     self.waiting_wildcard = true;
@@ -342,7 +358,7 @@ bool Simulation::probe(std::uint32_t rank, const CallPlan& plan) {
   }
   if (pending) return true;
   if (plan.action == Action::kMatchedProbe && self.at.value(plan.message) >= 0)
-    self.messages[self.at.value(plan.message)] = take(request.channel, channel);
+    self.messages[self.at.value(plan.message)] = take(request.channel, channel, request);
   return true;
 }
 

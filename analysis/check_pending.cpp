@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The call in which a rank was when its trace ended: whether it could have returned, and if not,
 // for whom it waits.
+#include <algorithm>
 #include <unordered_set>
 
 #include "analysis/check_simulation.h"
@@ -164,19 +165,42 @@ CheckReport::Hanging Simulation::hanging(const RankState& self) const {
   return one;
 }
 
+/// Who ended by itself: what it was in does not wait for anybody.
+void Simulation::report_ends() {
+  for (const auto& [rank, why] : trace_.ends) {
+    if (why == kOtherEnded || why == kNoProgress || why == "SIGTERM" || why == "SIGINT") continue;
+    if (rank >= index_.size() || index_[rank] < 0) continue;
+    const RankState& self = state(rank);
+    CheckReport::End& end = report_.ends.emplace_back();
+    end.rank = rank;
+    end.why = why;
+    if (const auto call = trace_.calls.find(self.last_call); call != trace_.calls.end())
+      end.last = {call->second.name, self.last_path};
+    end.inside = self.last_pending;
+    if (self.last_error != 0 && !self.last_pending) end.error = error_name(self.last_error);
+  }
+}
+
+bool CheckReport::End::is_fault() const { return why.starts_with("SIG") || why == kFatalError; }
+
 /// Nothing moves any more: who is in a call that could not return, and whom it waits for.
 void Simulation::report_hanging() {
   // Looked through for each rank; what has no message matters no longer.
   std::erase_if(channels_, [](const auto& entry) {
     return entry.second.messages.empty() && entry.second.posted.empty();
   });
+  report_ends();
+  const auto has_ended = [&](std::uint32_t rank) {
+    return std::any_of(report_.ends.begin(), report_.ends.end(),
+                       [&](const auto& end) { return end.rank == rank; });
+  };
   for (RankState& self : ranks_) {
     if (is_hanging(self) && self.blocked && step(self.rank)) self.has_event = false;
     if (self.passed) report_.passed.insert(self.rank);
     if (self.finalized) report_.finalized.insert(self.rank);
   }
   for (const RankState& self : ranks_)
-    if (is_hanging(self)) report_.hanging.push_back(hanging(self));
+    if (is_hanging(self) && !has_ended(self.rank)) report_.hanging.push_back(hanging(self));
   if (report_.hanging.empty()) return;
   for (const RankState& self : ranks_)
     if (const auto call = trace_.calls.find(self.last_call);

@@ -123,8 +123,9 @@ void Simulation::start_send(std::uint32_t rank, std::uint32_t place) {
   request.tracked =
       (unawaited_ != nullptr || tracks_sends_) && !plan.buffered && present(request.channel.dest);
   request.awaits = request.tracked && unawaited_ != nullptr;
-  deliver(request.channel, {request.capacity, 1, request.event, request.part, state(rank).call(),
-                            request.path, request.tracked ? static_cast<Value>(place) : -1});
+  deliver(request.channel,
+          {request.capacity, request.element, 1, request.event, request.part, state(rank).call(),
+           request.path, request.tracked ? static_cast<Value>(place) : -1});
 }
 
 void Simulation::free_request(std::uint32_t rank) {
@@ -167,7 +168,8 @@ void Simulation::cancel(std::uint32_t rank) {
     Channel& channel = channels_[request.channel];
     channel.excused = true;
     if (request.matched)
-      channel.messages.push_front({request.received, 1, self.at.number, 0, self.call()});
+      channel.messages.push_front(
+          {request.received, request.received_element, 1, self.at.number, 0, self.call()});
     else
       channel.posted.remove(place);
   }

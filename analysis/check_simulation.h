@@ -78,7 +78,7 @@ class Simulation {
   void cancel(std::uint32_t rank);
   void deliver(const ChannelKey& key, const MessageRun& message);
   void post(std::uint32_t rank, std::uint32_t place);
-  Value take(const ChannelKey& key, Channel& channel);
+  Value take(const ChannelKey& key, Channel& channel, Request& to);
   bool sent(std::uint32_t rank);
   void received(const ChannelKey& key, const MessageRun& message);
   bool steal(RankState& state, const ChannelKey& key, Value& bytes);
@@ -101,6 +101,8 @@ class Simulation {
     return self.done || is_hanging(self);
   }
   void report_hanging();
+  void report_ends();
+  void report_leaks();
   CheckReport::Hanging hanging(const RankState& self) const;
   void describe_channel(const RankState& self, const ChannelKey& key, const Communicator* comm,
                         bool any_source, bool any_tag, CheckReport::Hanging& one) const;

@@ -14,6 +14,7 @@
 #include "analysis/check_collectives.h"
 #include "analysis/check_plan.h"
 #include "analysis/follow.h"
+#include "analysis/leaks.h"
 #include "analysis/lower_ranks.h"
 #include "analysis/reissue.h"
 #include "base/hash.h"
@@ -85,6 +86,7 @@ struct KeyHash {
 /// Messages of equal size in a row, and where the first of them was sent.
 struct MessageRun {
   std::int64_t bytes = 0;  ///< or kUnknownSize
+  Element element = kMixed;
   std::uint64_t count = 0;
   std::uint64_t event = 0;
   std::uint32_t part = 0;  ///< see `Omission`
@@ -118,6 +120,7 @@ struct Request {
   bool any_source = false, any_tag = false;
   std::int64_t capacity = -1;
   std::int64_t received = -1;
+  Element element = kMixed, received_element = kMixed;
   std::uint64_t event = 0;  ///< that made or started it
   std::uint64_t made = 0;   ///< event that made it, of receives
   std::uint32_t part = 0;   ///< see `Omission`
@@ -151,12 +154,15 @@ struct RankState {
 
   std::vector<Request> pool;
   std::vector<std::uint32_t> free;
-  std::vector<std::int64_t> places;  ///< index of a posting -> place in pool, or -1
-  std::uint64_t wildcards = 0;       ///< posted and not completed
-  bool excused = false;              ///< a receive whose match is not known
-  bool unsure = false;               ///< a receive failed, and may have taken a message
-  std::uint64_t last_path = 0;       ///< of the last event
-  std::uint16_t last_call = 0;
+  std::vector<std::int64_t> places;      ///< index of a posting -> place in pool, or -1
+  std::uint64_t wildcards = 0;           ///< posted and not completed
+  bool excused = false;                  ///< a receive whose match is not known
+  bool unsure = false;                   ///< a receive failed, and may have taken a message
+  std::uint64_t last_path = 0;           ///< of the last event
+  std::uint16_t last_call = UINT16_MAX;  ///< none
+  bool last_pending = false;
+  ObjectLedger objects;
+  std::int64_t last_error = 0;
   bool passed = false;  ///< the call in progress has what it waits for
   std::unordered_map<std::int64_t, std::int64_t> messages;  ///< of matched probes: bytes
 

@@ -142,7 +142,7 @@ class Check {
       return event_name(place.stream, place.event, trace_.calls.at(place.call).name);
     };
     std::string differs = called.add({at.stream(), at.number(), at.event().node->call},
-                                     operation.collective->name, mine, name_of);
+                                     operation.collective->name, mine, name_of, trace_);
     const bool all = called.arrived >= called.members;
     if (all && differs.empty() && !called.pairs_agree()) differs = kPairsDisagree;
     if (shared_.has_collectives(operation.context)) differs.clear();

@@ -34,6 +34,35 @@ std::int64_t Datatypes::bytes(std::int64_t count, std::int64_t type, std::uint32
   return all;
 }
 
+Element Datatypes::element(std::int64_t type, std::uint32_t thread) const {
+  if (type <= -2) return static_cast<Element>(-2 - type);
+  const std::int64_t place = place_of_object(type, trace_->threads);
+  if (place < 0 || static_cast<std::size_t>(place) >= elements_.size()) return kMixed;
+  if (!doubted_.empty() && doubted_.contains(place) && object_thread(type) != thread) return kMixed;
+  return elements_[static_cast<std::size_t>(place)];
+}
+
+/// That of the types which the constructor puts together, if they have one.
+Element Datatypes::element_made(const CallDescription& call, const CallPlan& plan,
+                                const EventView& event, std::uint32_t thread) const {
+  Element common = kMixed;
+  bool first = true, same = true;
+  const auto add = [&](std::int64_t type) {
+    const Element one = element(type, thread);
+    same = same && one != kMixed && (first || one == common);
+    common = one;
+    first = false;
+  };
+  for (std::size_t i = 0; i < call.fields.size(); ++i) {
+    if (call.fields[i].kind != "datatype" || static_cast<int>(i) == plan.new_type) continue;
+    if (call.fields[i].stored != FieldKind::kArray)
+      add(event.values[i]);
+    else
+      for (const std::int64_t type : array_of(*trace_, event.values[i])) add(type);
+  }
+  return same ? common : kMixed;
+}
+
 void Datatypes::apply(const CallDescription& call, const CallPlan& plan, const EventView& event,
                       std::uint32_t thread) {
   const auto value = [&](const char* name) {
@@ -50,8 +79,12 @@ void Datatypes::apply(const CallDescription& call, const CallPlan& plan, const E
         return array_of(*trace_, value(name));
       },
       [&](std::int64_t type) { return size(type, thread); });
-  if (sizes_.size() <= static_cast<std::size_t>(made))
+  const Element element = element_made(call, plan, event, thread);
+  if (sizes_.size() <= static_cast<std::size_t>(made)) {
     sizes_.resize(static_cast<std::size_t>(made) + 1, kNoType);
+    elements_.resize(sizes_.size(), kMixed);
+  }
+  elements_[static_cast<std::size_t>(made)] = element;
   std::int64_t& known = sizes_[static_cast<std::size_t>(made)];
   if (known != kNoType && known != bytes) resized_.insert(made);
   known = bytes;

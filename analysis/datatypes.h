@@ -11,6 +11,7 @@
 
 #include "analysis/check_plan.h"
 #include "analysis/datatype_size.h"
+#include "analysis/type_elements.h"
 #include "model/trace.h"
 #include "model/view.h"
 
@@ -24,6 +25,9 @@ class Datatypes {
   std::int64_t size(std::int64_t type, std::uint32_t thread) const;
   /// Bytes of `count` elements; `kUnknownSize` if it cannot be known.
   std::int64_t bytes(std::int64_t count, std::int64_t type, std::uint32_t thread) const;
+
+  /// What all of it is made of, as `thread` knows the type.
+  Element element(std::int64_t type, std::uint32_t thread) const;
 
   /// Follows a constructor (`Action::kDatatype`) that `thread` calls.
   void apply(const CallDescription& call, const CallPlan& plan, const EventView& event,
@@ -43,7 +47,11 @@ class Datatypes {
 
   const Trace* trace_;
   const std::vector<Predefined>* predefined_ = nullptr;
+  Element element_made(const CallDescription& call, const CallPlan& plan, const EventView& event,
+                       std::uint32_t thread) const;
+
   std::vector<std::int64_t> sizes_;  ///< by place (`place_of_object`)
+  std::vector<Element> elements_;    ///< likewise
   std::unordered_set<std::int64_t> resized_, doubted_;
 };
 

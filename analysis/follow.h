@@ -144,6 +144,10 @@ class Follower {
   std::span<const std::int64_t> array(const FollowedEvent& event, int field) const;
   /// Bytes of data in a datatype, `kUnknownSize` if that cannot be told.
   std::int64_t type_size(const FollowedEvent& event, std::int64_t type) const;
+  /// What all of it is made of (type_elements.h).
+  Element element(const FollowedEvent& event, int type) const {
+    return type < 0 ? kMixed : types_.element(event.value(type), thread(event));
+  }
   /// Bytes of so many of them.
   std::int64_t bytes(const FollowedEvent& event, std::int64_t count, std::int64_t type) const;
 

@@ -121,6 +121,21 @@ std::string call_text(const Hanging& one) {
   return one.call + (one.what.empty() ? "" : " " + one.what);
 }
 
+/// " crashed (SIGSEGV) outside of MPI, after Barrier at solver.c:88 exchange()"
+std::string end_text(const CheckReport::End& end,
+                     const std::function<std::string(std::uint64_t)>& site) {
+  const std::string place =
+      end.last.call.empty() ? "" : end.last.call + " at " + site(end.last.path);
+  if (end.why == kFatalError && !end.error.empty())
+    return " failed in " + place + ": " + end.error + ", for which MPI ended the job";
+  if (end.why == kFatalError) return " ended in an error of MPI, in " + place;
+  if (end.why == "MPI_Abort") return " called MPI_Abort" + (place.empty() ? "" : ", " + place);
+  const std::string how =
+      end.why.starts_with("SIG") ? " crashed (" + end.why + ")" : " ended by " + end.why;
+  if (place.empty()) return how;
+  return how + (end.inside ? " inside of " + place : " outside of MPI, after " + place);
+}
+
 std::string first_line(const Hang::Cause& cause, const CheckReport& report,
                        const std::function<std::string(std::uint64_t)>& site) {
   const std::string ranks = ranks_name(cause.ranks);
@@ -136,6 +151,10 @@ std::string first_line(const Hang::Cause& cause, const CheckReport& report,
                                         (cause.waiting.size() == 1 ? " waits" : " wait") + " for " +
                                         (one ? "it" : "them");
   switch (cause.kind) {
+    case Hang::Kind::kEnded:
+      for (const CheckReport::End& end : report.ends)
+        if (end.rank == cause.ranks.first()) return ranks + end_text(end, site) + waiting;
+      return ranks;
     case Hang::Kind::kCircle:
       if (one) return ranks + " waits for itself";
       return ranks + " wait for each other" + (cause.ranks.size() > 2 ? " in a circle" : "");
@@ -159,24 +178,31 @@ bool Hang::is_deadlock() const {
 }
 
 const char* kind_name(Hang::Kind kind) {
-  static constexpr std::array<const char*, 5> kNames = {"circle", "finalized", "outside", "inside",
-                                                        "unknown"};
+  static constexpr std::array<const char*, 6> kNames = {"ended",   "circle", "finalized",
+                                                        "outside", "inside", "unknown"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
 Hang hang_of(const Trace& trace, const CheckReport& report) {
   Hang hang;
-  if (report.hanging.empty()) return hang;
+  std::map<std::pair<Hang::Kind, std::uint32_t>, Hang::Cause> found;
+  RankList ended;
+  for (const CheckReport::End& end : report.ends) {
+    ended.insert(end.rank);
+    found[{Hang::Kind::kEnded, end.rank}].kind = Hang::Kind::kEnded;
+    found[{Hang::Kind::kEnded, end.rank}].ranks.insert(end.rank);
+    hang.is_fault = hang.is_fault || end.is_fault();
+  }
   RankList unknown;
   for (const Declaration& declaration : trace.declarations)
     if (declaration.what == kNoPartialDeclaration) unknown.merge(declaration.ranks);
   RankList hanging, in_circles;
   for (const Hanging& one : report.hanging) hanging.insert(one.rank);
-  std::map<std::pair<Hang::Kind, std::uint32_t>, Hang::Cause> found;
   for (RankList& ranks : WaitGraph(report.hanging).ends()) {
     Hang::Cause cause;
     cause.ranks = std::move(ranks);
     const std::uint32_t first = cause.ranks.first();
+    if (ended.contains(first)) continue;
     if (hanging.contains(first))
       in_circles.merge(cause.ranks);
     else if (unknown.contains(first))
@@ -203,6 +229,7 @@ Hang hang_of(const Trace& trace, const CheckReport& report) {
                      return a.kind != b.kind ? a.kind < b.kind : a.ranks.size() < b.ranks.size();
                    });
   hang.behind = hanging.minus(in_circles);
+  hang.is_fault = hang.is_fault || hang.is_deadlock();
   return hang;
 }
 

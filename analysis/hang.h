@@ -3,10 +3,11 @@
 
 /// Why a job did not end: from the calls in which ranks were when their traces ended (CheckReport::
 /// hanging), who waits for whom, and the smallest causes. A cause is a set of ranks that wait only
-/// for each other, or a rank for which others wait and which itself waits for nobody: it has called
-/// MPI_Finalize, is outside of MPI, is in a call that could return, or left no events after the
-/// last flush. All other ranks that hang wait behind a cause. Strongly connected components of the
-/// graph of waits (Tarjan 1972). O(ranks + ranks waited for), each set of missing ranks once.
+/// for each other, or a rank for which others wait and which itself waits for nobody: it has ended,
+/// has called MPI_Finalize, is outside of MPI, is in a call that could return, or left no events
+/// after the last flush. All other ranks that hang wait behind a cause. Strongly connected
+/// components of the graph of waits (Tarjan 1972). O(ranks + ranks waited for), each set of missing
+/// ranks once.
 
 #include <functional>
 #include <string>
@@ -18,6 +19,7 @@ namespace chameleon::analysis {
 
 struct Hang {
   enum class Kind : std::uint8_t {
+    kEnded,      ///< a rank crashed, or ended the job; others need not wait for it
     kCircle,     ///< ranks wait for each other
     kFinalized,  ///< they wait for a rank that has called MPI_Finalize
     kOutside,    ///< for one that is outside of MPI: it computes, or waits for something else
@@ -33,6 +35,8 @@ struct Hang {
   RankList behind;            ///< hang because of a cause, and are in none
   /// Whether the program can never go on: what else is waited for may still come.
   bool is_deadlock() const;
+  /// Whether the program did something wrong: deadlocked, crashed, or a call ended the job.
+  bool is_fault = false;
 };
 
 const char* kind_name(Hang::Kind kind);

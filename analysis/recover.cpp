@@ -33,11 +33,6 @@ std::string misfit(const Trace& trace, const Trace& partial, const RankList& joi
   return "";
 }
 
-/// Why a rank ended is no property of its events: it is said, not declared.
-bool tells_end(const std::string& what, std::uint32_t rank) {
-  return what.ends_with(" on rank " + std::to_string(rank));
-}
-
 /// Takes out of a partial what its streams spent.
 void take_times(Trace& partial, std::vector<StreamAccounts>& accounts) {
   const std::vector<TimeClass>& classes = partial.times.classes();
@@ -66,15 +61,11 @@ Recovery recover(Trace& trace, std::vector<PartialTrace> partials) {
       continue;
     }
     const std::uint32_t rank = partial.trace.whole_ranks().first();
+    for (auto& [ended, what] : partial.trace.ends) trace.ends.insert_or_assign(ended, what);
     take_times(partial.trace, accounts.emplace_back());
     // What a rank says of itself is of its whole run.
     for (const auto& [of, said] : partial.trace.facts) facts[of] = said;
     supersede(carried, partial.trace.carried);
-    std::erase_if(partial.trace.declarations, [&](const Declaration& declaration) {
-      if (!tells_end(declaration.what, rank)) return false;
-      recovery.said.push_back(declaration.what);
-      return true;
-    });
     if (recovery.joined.empty())
       next = std::move(partial.trace);
     else

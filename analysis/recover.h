@@ -23,7 +23,6 @@ struct Recovery {
   RankList joined;
   RankList missing;                   ///< ranks whose calls after the last flush are lost
   std::vector<std::string> left_out;  ///< a sentence for each partial that does not fit
-  std::vector<std::string> said;      ///< why ranks ended, as their partials say
 };
 
 inline constexpr const char* kNoPartialDeclaration =

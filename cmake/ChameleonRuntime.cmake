@@ -20,15 +20,15 @@ function(chameleon_runtime)
   set(online online/clock_fit.cpp online/governor.cpp online/rank.cpp online/root_trace.cpp world/mpi_world.cpp)
   set(process
     process/energy_meter.cpp process/fault.cpp process/found_markers.cpp process/instruction_counter.cpp
-    process/lifecycle.cpp process/rank_budget.cpp process/rank_energy.cpp process/rank_pieces.cpp process/rank_report.cpp process/say.cpp
-    process/settings.cpp process/termination.cpp process/trace_file.cpp process/rank_markers.cpp process/traced_rank.cpp
+    process/ending.cpp process/fatal_signals.cpp process/host_ranks.cpp process/lifecycle.cpp process/process_copy.cpp process/rank_budget.cpp process/rank_energy.cpp process/rank_pieces.cpp process/rank_report.cpp process/say.cpp
+    process/settings.cpp process/stall.cpp process/termination.cpp process/trace_file.cpp process/rank_markers.cpp process/traced_rank.cpp
     process/tracer.cpp
     base/memory.cpp)
   set(intercept intercept/callers.cpp)
   if(NOT runtime_SIMULATED)
     list(APPEND process process/no_destructors.cpp)
     list(APPEND intercept
-      intercept/exported_names.cpp intercept/fortran_binding.cpp intercept/import_slots.cpp
+      intercept/ending_imports.cpp intercept/exported_names.cpp intercept/fortran_binding.cpp intercept/import_slots.cpp
       intercept/other_mpi.cpp intercept/own_wrappers.cpp intercept/unwinder_imports.cpp)
   endif()
   if(NOT runtime_SHARDS)

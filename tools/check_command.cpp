@@ -50,13 +50,22 @@ nlohmann::ordered_json counts_of(const CheckReport::Unmatched& counts) {
 nlohmann::ordered_json hang_document(const Hang& hang, const CheckReport& report,
                                      CallSites& sites) {
   nlohmann::ordered_json document = {{"deadlock", hang.is_deadlock()},
+                                     {"fault", hang.is_fault},
                                      {"causes", nlohmann::ordered_json::array()},
+                                     {"ends", nlohmann::ordered_json::array()},
                                      {"ranks", nlohmann::ordered_json::array()},
                                      {"behind", hang.behind.to_string()}};
   for (const Hang::Cause& cause : hang.causes)
     document["causes"].push_back({{"kind", kind_name(cause.kind)},
                                   {"ranks", cause.ranks.to_string()},
                                   {"waiting", cause.waiting.to_string()}});
+  for (const CheckReport::End& end : report.ends)
+    document["ends"].push_back({{"rank", end.rank},
+                                {"why", end.why},
+                                {"call", end.last.call},
+                                {"site", end.last.path == 0 ? "" : sites.site(end.last.path)},
+                                {"inside", end.inside},
+                                {"error", end.error}});
   for (const CheckReport::Hanging& one : report.hanging)
     document["ranks"].push_back({{"rank", one.rank},
                                  {"event", one.event},
@@ -72,7 +81,7 @@ nlohmann::ordered_json hang_document(const Hang& hang, const CheckReport& report
 nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report, CallSites& sites,
                                    const Hang& hang, const std::string& not_replayed) {
   nlohmann::ordered_json document = json_document("check");
-  document["ok"] = report.ok && report.declared_count == 0 && !hang.is_deadlock();
+  document["ok"] = report.ok && report.declared_count == 0 && !hang.is_fault;
   document["complete"] = trace.complete;
   document["ranks"] = trace.whole_ranks().size();
   document["events"] = report.events;
@@ -83,7 +92,14 @@ nlohmann::ordered_json document_of(const Trace& trace, const CheckReport& report
   document["program_count"] = report.program_count;
   document["problems"] = list_of(trace, report.problems, sites);
   document["hang"] =
-      report.hanging.empty() ? nlohmann::ordered_json() : hang_document(hang, report, sites);
+      hang.causes.empty() ? nlohmann::ordered_json() : hang_document(hang, report, sites);
+  document["leaks"] = nlohmann::ordered_json::array();
+  for (const Leak& leak : report.leaks)
+    document["leaks"].push_back({{"kind", mpi::kind_name(leak.kind)},
+                                 {"call", leak.call},
+                                 {"count", leak.count},
+                                 {"ranks", leak.ranks.to_string()},
+                                 {"site", leak.path == 0 ? "" : sites.site(leak.path)}});
   document["cut_count"] = report.cut_count;
   document["cut"] = list_of(trace, report.cut, sites);
   document["in_flight"] = counts_of(report.in_flight);
@@ -129,6 +145,9 @@ void print_text(const Trace& trace, const CheckReport& report, CallSites& sites,
        hang_text(hang, report, [&](std::uint64_t path) { return sites.site(path); }))
     std::cout << line << "\n";
   list(report.problems, report.problem_count, "");
+  for (const Leak& leak : report.leaks)
+    std::cout << "leak: " << leak_text(leak)
+              << (leak.path == 0 ? "" : ", at " + sites.site(leak.path)) << "\n";
   list(report.cut, report.cut_count, "cut off: ");
   list(report.declared, report.declared_count, "declared: ");
   if (!trace.complete) {
@@ -167,7 +186,9 @@ void print_text(const Trace& trace, const CheckReport& report, CallSites& sites,
     std::cout << ": " << why << "\n";
   }
   if (trace.threads > 1) std::cout << "ranks have several threads: open requests are not checked\n";
-  std::cout << (hang.is_deadlock() ? "the program deadlocks, as shown above; " : "")
+  std::cout << (hang.is_deadlock() ? "the program deadlocks, as shown above; "
+                : hang.is_fault    ? "the program failed, as shown above; "
+                                   : "")
             << verdict(report) << count_text(report.events) << " events, "
             << count_text(report.messages) << " messages of "
             << bytes_text(static_cast<double>(report.bytes)) << ", "
@@ -204,7 +225,7 @@ int run_check(const Options& options) {
     print_json(document_of(*trace, *report, sites, hang, not_replayed));
   else
     print_text(*trace, *report, sites, hang, not_replayed);
-  const bool ok = report->ok && report->declared_count == 0 && !hang.is_deadlock();
+  const bool ok = report->ok && report->declared_count == 0 && !hang.is_fault;
   return ok ? kExitOk : kExitMismatch;
 }
 

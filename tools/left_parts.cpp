@@ -49,15 +49,15 @@ analysis::Recovery join_parts(Trace& trace, const std::string& path) {
 }
 
 std::string why_ended(const std::string& trace) {
-  const std::vector<std::string> parts = parts_of(trace);
-  if (parts.empty()) return "";
-  const Result<Trace> part = read_bounded(parts.front());
-  if (!part || part->ranks.empty()) return "";
-  const std::string end = " on rank " + std::to_string(part->whole_ranks().first());
-  for (const Declaration& declaration : part->declarations)
-    if (declaration.what.ends_with(end))
-      return declaration.what.substr(0, declaration.what.size() - end.size());
-  return "";
+  std::string why;
+  for (const std::string& name : parts_of(trace)) {
+    const Result<Trace> part = read_bounded(name);
+    if (!part || part->ends.empty()) continue;
+    if (part->ends.begin()->second == kNoProgress) continue;  // it may still run
+    why = part->ends.begin()->second;
+    if (why != kOtherEnded) break;
+  }
+  return why;
 }
 
 }  // namespace chameleon::tools

@@ -13,8 +13,8 @@ namespace chameleon::tools {
 /// TRACE.rankN for any N, by name.
 std::vector<std::string> parts_of(const std::string& trace);
 
-/// The end of the run ("SIGTERM") in the words of the first part, which is read; empty without
-/// parts.
+/// The end of the run ("SIGTERM") in the words of the first part that is of a rank which ended
+/// by itself; empty without parts.
 std::string why_ended(const std::string& trace);
 
 /// Joins the parts that fit to the trace, which is incomplete. The result names all others.

@@ -28,7 +28,9 @@ void print_document(const Trace& trace, const Recovery& recovery, const std::str
   document["joined"] = recovery.joined.to_string();
   document["missing"] = recovery.missing.to_string();
   document["left_out"] = recovery.left_out;
-  document["ended"] = recovery.said;
+  document["ended"] = nlohmann::ordered_json::array();
+  for (const auto& [rank, what] : trace.ends)
+    document["ended"].push_back(what + " on rank " + std::to_string(rank));
   document["events"] = trace.event_count();
   print_json(document);
 }

@@ -218,9 +218,9 @@ class Findings {
     const Result<analysis::CheckReport> report = analysis::check(trace_);
     if (!report) return;
     const analysis::Hang hang = analysis::hang_of(trace_, *report);
-    if (!hang.is_deadlock()) return;
+    if (!hang.is_fault) return;
     const auto site = [this](std::uint64_t path) { return sites_.site(path); };
-    std::string text = "The program hung: ";
+    std::string text = hang.is_deadlock() ? "The program hung: " : "The program failed: ";
     for (const std::string& line : analysis::hang_text(hang, *report, site))
       text += (text.back() == ' ' ? "" : "; ") + line.substr(line.find_first_not_of(' '));
     add(text + ".");

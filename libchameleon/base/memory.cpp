@@ -3,6 +3,9 @@
 // these operators are the library's own and never the application's. Elsewhere it knows nothing.
 #include "base/memory.h"
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
@@ -13,7 +16,31 @@ namespace {
 constexpr std::size_t kHeader = alignof(std::max_align_t);
 static_assert(kHeader >= sizeof(std::size_t));
 
+constinit bool g_from_kernel = false;
+
+/// Of a child with one thread.
+void* allocate_from_kernel(std::size_t size) {
+  constexpr std::size_t kPiece = std::size_t{4} << 20;
+  static constinit unsigned char* free_room = nullptr;
+  static constinit std::size_t left = 0;
+  if (size > SIZE_MAX / 2) return nullptr;
+  size = (size + kHeader - 1) / kHeader * kHeader;
+  if (size > left) {
+    const std::size_t piece = std::max(size, kPiece);
+    void* const room =
+        ::mmap(nullptr, piece, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) return nullptr;
+    free_room = static_cast<unsigned char*>(room);
+    left = piece;
+  }
+  left -= size;
+  free_room += size;
+  return free_room - size;
+}
+
 [[maybe_unused]] void* allocate(std::size_t size) {
+  if (g_from_kernel) [[unlikely]]
+    return allocate_from_kernel(size);
   if (size > SIZE_MAX - kHeader) return nullptr;
   if (!count_allocated(size)) return nullptr;
   auto* block = static_cast<unsigned char*>(std::malloc(size + kHeader));
@@ -26,13 +53,15 @@ static_assert(kHeader >= sizeof(std::size_t));
 }
 
 [[maybe_unused]] void release(void* pointer) noexcept {
-  if (pointer == nullptr) return;
+  if (pointer == nullptr || g_from_kernel) return;
   unsigned char* block = static_cast<unsigned char*>(pointer) - kHeader;
   count_released(*reinterpret_cast<std::size_t*>(block));
   std::free(block);
 }
 
 }  // namespace
+
+void take_memory_from_kernel() { g_from_kernel = true; }
 
 }  // namespace chameleon::inline base
 

@@ -31,6 +31,11 @@ class MergeBound {
   MergeBound& operator=(const MergeBound&) = delete;
 };
 
+/// From now on `new` takes memory from the kernel alone, and nothing is given back: in a child made
+/// by fork() while other threads ran, where a lock of the allocator may be held for ever. Its
+/// memory is a copy of the process's, and ends with it.
+void take_memory_from_kernel();
+
 /// For memory.cpp: counts `size` bytes more; false, and nothing is counted, if they are beyond a
 /// bound.
 bool count_allocated(std::uint64_t size);

@@ -277,6 +277,23 @@ void read_online(ByteReader& in, OnlineFacts& online) {
   }
 }
 
+/// How the declaration of why a rank ended ends.
+std::string end_of(std::uint32_t rank) { return " on rank " + std::to_string(rank); }
+
+/// Why a rank ended is no property of its events.
+void add_declaration(Trace& trace, Declaration declared) {
+  if (declared.ranks.size() == 1) {
+    const std::uint32_t rank = declared.ranks.first();
+    const std::string end = end_of(rank);
+    if (declared.what.ends_with(end)) {
+      declared.what.resize(declared.what.size() - end.size());
+      trace.ends.insert_or_assign(rank, std::move(declared.what));
+      return;
+    }
+  }
+  trace.declarations.push_back(std::move(declared));
+}
+
 }  // namespace
 
 Bytes encode_trace(const Trace& trace) { return encode_trace(trace, PackedFacts(trace.facts)); }
@@ -310,10 +327,14 @@ Bytes encode_trace(const Trace& trace, const PackedFacts& of_ranks) {
   if (!trace.totals.empty())
     section(out, kTotals, [&](ByteWriter& w) { write_totals(w, trace.totals); });
   section(out, kDeclarations, [&](ByteWriter& w) {
-    w.varint(trace.declarations.size());
+    w.varint(trace.declarations.size() + trace.ends.size());
     for (const Declaration& declared : trace.declarations) {
       w.text(declared.what);
       declared.ranks.encode(w);
+    }
+    for (const auto& [rank, what] : trace.ends) {
+      w.text(what + end_of(rank));
+      RankList::single(rank).encode(w);
     }
   });
   out.move_back(nodes);  // readers need the tables first
@@ -402,7 +423,7 @@ Result<Trace> decode_trace(std::span<const std::uint8_t> bytes) {
         for (std::uint64_t i = 0; i < count && part.ok(); ++i) {
           Declaration declared{part.text(), {}};
           if (!RankList::decode(part, declared.ranks)) part.fail();
-          trace.declarations.push_back(std::move(declared));
+          add_declaration(trace, std::move(declared));
         }
         break;
       }

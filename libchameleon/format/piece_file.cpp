@@ -106,6 +106,7 @@ void PieceFile::punch(const Extent& where) const {
 }
 
 void PieceFile::release(const Extent& where) noexcept {
+  if (keeps_all_) return;
   const std::lock_guard held(mutex_);
   attempt([&] {  // without memory the gap is not known
     const auto gap = gap_with(where);

@@ -38,6 +38,8 @@ class PieceFile {
   Result<Bytes> read_delta(const Extent& where) const;
   /// Gives the room of a piece back, which is not read any more.
   void release(const Extent& where) noexcept;
+  /// Nothing is given back any more: in a copy of the process that has the file.
+  void keep_all() { keeps_all_ = true; }
 
   /// Up to the end of the last piece.
   std::uint64_t bytes() const;
@@ -55,6 +57,7 @@ class PieceFile {
   std::string path_;          ///< for messages
   mutable std::mutex mutex_;  ///< for what follows, and to write
   std::uint64_t size_ = 0;
+  bool keeps_all_ = false;
   Gaps gaps_;  ///< bytes without a piece, by offset
 };
 

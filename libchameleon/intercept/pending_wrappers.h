@@ -50,7 +50,7 @@ template <CallId C, class... P>
   RawLine<C, P...>().after(event.args(), event.comm(), code, stream.raw, recorder.next_raw_line());
 }
 
-/// A call with a key has not returned, and the trace ends.
+/// A call with a key has not returned, or failed for good, and the trace ends.
 template <CallId C, class... P>
 void leave_keyed(Recorder& recorder, Stream& stream, const PendingCall& call, std::uint64_t now) {
   if (!recorder.records(C)) return;
@@ -60,10 +60,10 @@ void leave_keyed(Recorder& recorder, Stream& stream, const PendingCall& call, st
   std::apply(
       [&](P... p) {
         if (stream.raw != nullptr) {
-          write_raw<C, P...>(recorder, stream, path, kNoCodeYet, p...);
+          write_raw<C, P...>(recorder, stream, path, call.code(), p...);
           write_raw_times(recorder.times(), stream, path, compute, time);
         }
-        append_anew<C, P...>(recorder, stream, path, compute, time, kNoCodeYet, -1, p...);
+        append_anew<C, P...>(recorder, stream, path, compute, time, call.code(), -1, p...);
       },
       call.arguments<P...>());
   recorder.times().leave(stream, C, call.entry(), call.entry(), now);

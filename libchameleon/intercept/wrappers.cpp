@@ -10,11 +10,13 @@
 #include <type_traits>
 
 #include "intercept/callers.h"
+#include "intercept/ending_imports.h"
 #include "intercept/fortran_binding.h"
 #include "intercept/other_mpi.h"
 #include "intercept/pending_wrappers.h"
 #include "intercept/seen_collectives.h"
 #include "mpi/call_meaning.h"
+#include "process/ending.h"
 #include "process/fault.h"
 #include "process/say.h"
 #include "process/tracer.h"
@@ -206,6 +208,7 @@ template <CallId C, class... P>
   };
   const OpenCall open{[&](Stream& stream, std::uint64_t now) {
     after = now;
+    code = stream.pending.code();
     append(stream);
   }};
   int returned = MPI_SUCCESS;
@@ -322,6 +325,7 @@ template <class... P>
 inline void look_for_others(Tracer& tracer) {
   if constexpr (kSimulated) return;
   redirect_fortran_binding();  // a plug-in may have loaded one since
+  redirect_endings();
   look_around();
   if (other_tool().empty()) return;
   const std::string found(other_tool());

@@ -2,7 +2,7 @@
 // How tracing begins and ends: the output file from the start, all ranks of one
 // mind about it. Tool traffic is PMPI on private duplicates of the world.
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,9 +19,9 @@
 #include "base/masked_arguments.h"
 #include "base/own_descriptor.h"
 #include "format/file.h"
+#include "process/ending.h"
 #include "process/fault.h"
 #include "process/say.h"
-#include "process/termination.h"
 #include "process/tracer.h"
 #include "process/unwinder_hook.h"
 #include "record/aside.h"
@@ -223,52 +223,6 @@ Start agree(int rank, int size) {
   return start;
 }
 
-/// A launcher kills all ranks as soon as it sees one end. So each waits until the ranks around it
-/// have left their traces too, for two seconds at most, also where it could leave none itself.
-/// Returns when all of them are to end: soon after the last one's file appeared, by the clock that
-/// all of a node read; 0 if it is at once. No memory is used for it.
-std::int64_t wait_for_others(const Tracer& tracer) {
-  constexpr int kAround = 64;                  // ranks of a node mostly have numbers in a row
-  constexpr std::int64_t kSoon = 100'000'000;  // ns
-  const auto ns = [](const timespec& time) {
-    return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
-  };
-  const int first = tracer.rank() - tracer.rank() % kAround;
-  const int end = std::min(first + kAround, tracer.size());
-  std::int64_t last = 0;
-  const auto left = [&](int rank) {
-    struct stat file {};
-    char path[PATH_MAX];
-    const int size = std::snprintf(path, sizeof path, "%s.rank%d", tracer.path().c_str(), rank);
-    if (size >= PATH_MAX || ::stat(path, &file) != 0) return false;
-    last = std::max(last, ns(file.st_ctim));
-    return true;
-  };
-  for (int i = 0, rank = first; i < 200; ++i, ::usleep(10'000)) {
-    while (rank < end && left(rank)) ++rank;
-    if (rank < end) continue;
-    timespec now{};
-    ::clock_gettime(CLOCK_REALTIME, &now);
-    return last > ns(now) ? 0 : last + kSoon;  // a file server's clock may be another
-  }
-  return 0;
-}
-
-/// The process whose tracer this is: a child made by fork has a copy of it.
-pid_t g_process = 0;
-
-/// When a process ends that left its part in MPI_Finalize.
-std::atomic<std::int64_t> g_end_at{0};
-
-std::int64_t leave_on_termination() {
-  if (!g_tool_gate.close()) return 0;
-  Tracer* tracer = present_tracer();  // nobody changes it any more
-  if (tracer == nullptr) return g_end_at;
-  if (!tracer->recorder().close()) return 0;
-  guarded([&] { tracer->leave_partial("SIGTERM", true); });
-  return wait_for_others(*tracer);
-}
-
 }  // namespace
 
 Trace new_trace(int size) {
@@ -312,6 +266,16 @@ OutsideRun g_outside;
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// One that no other job on a host has. Collective.
+std::uint64_t number_of_job(int rank) {
+  unsigned long number = 0;
+  if (rank == 0 && ::getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number)
+    number =
+        static_cast<unsigned long>(std::chrono::system_clock::now().time_since_epoch().count());
+  PMPI_Bcast(&number, 1, MPI_UNSIGNED_LONG, 0, g_comms[0]);
+  return number;
 }
 
 /// The program's communicators keep the error handlers that they have, or have none: MPICH tells a
@@ -409,10 +373,10 @@ void start_here(bool threaded, void (*prepare)(Tracer&)) {
   }
   Tracer* const tracer = made.release();
   guarded([&] { introduce(*tracer, start.path); });
-  if constexpr (!kSimulated) watch_termination(leave_on_termination);
-  g_process = ::getpid();
+  if constexpr (!kSimulated) share_end(*tracer, number_of_job(rank));
   g_outside.start = seconds_since(begin);
   tracer->start_clock();
+  if constexpr (!kSimulated) end_sharing();
   if (has_fault()) tracer->stop_for_good();
   (has_fault() ? g_stopped : g_tracer).store(tracer, std::memory_order_release);
 }
@@ -443,7 +407,7 @@ void finish_here(Tracer* tracer) {
     g_stopped.store(nullptr);
     g_tool_gate.set(CollectivePhase::kLastMerge);
   }
-  if (!tracer->finish()) g_end_at = wait_for_others(*tracer);
+  note_finished(*tracer, tracer->finish());
   g_tool_gate.set(CollectivePhase::kNothing);
   record::ask_on(MPI_COMM_NULL);
   for (MPI_Comm& comm : g_comms) PMPI_Comm_free(&comm);
@@ -453,43 +417,10 @@ void finish_here(Tracer* tracer) {
     delete tracer;  // else a thread may be asking whether it records
 }
 
-/// The program ends without MPI_Finalize, by exit() or from main. Nothing is left where exit() was
-/// called from inside the tracer, as a handler of a signal may.
-void leave_on_exit(int, void*) {
-  if (g_process != ::getpid() || g_tool_gate.is_busy()) return;
-  Tracer* const tracer = present_tracer();
-  if (tracer == nullptr || !tracer->recorder().close()) return;
-  forget_left_call(tracer->recorder(), present_registers().sp);
-  g_tracer.store(nullptr);
-  g_stopped.store(nullptr);
-  aside([&] { guarded([&] { tracer->leave_partial("exit() without MPI_Finalize", true); }); });
-  g_end_at = wait_for_others(*tracer);
-}
-
-/// MPI may still be finalized, in a destructor of a library that comes after this one. What is
-/// registered while destructors run is called behind all of them.
-[[gnu::destructor]] void before_exit() {
-  if (!kSimulated && present_tracer() != nullptr) ::on_exit(leave_on_exit, nullptr);
-}
-
-void abandon_here(Tracer* tracer) {
-  const auto held = tracer->recorder().lock();  // other threads may be recording
-  const bool recording = g_tracer.exchange(nullptr) != nullptr;
-  const bool stopped = g_stopped.exchange(nullptr) != nullptr;
-  if (recording || stopped) guarded([&] { tracer->leave_partial("MPI_Abort", false); });
-}
-
 }  // namespace
 
 void finish_tracer() {
   if (Tracer* const tracer = present_tracer()) aside([&] { finish_here(tracer); });
-}
-
-void abandon_tracer() {
-  Tracer* const tracer = present_tracer();
-  if (tracer == nullptr) return;
-  forget_left_call(tracer->recorder(), present_registers().sp);
-  aside([&] { abandon_here(tracer); });
 }
 
 }  // namespace chameleon::process

@@ -40,6 +40,11 @@ class RankPieces final : public PieceStore {
   /// Adds to a share what was stored of it, and says how it is to be cut. Forgets the pieces of
   /// joined intervals; if the share does not keep its events, they are lost on purpose.
   void take(Share& share);
+  /// In a copy of the process that only reads: the file is the process's.
+  void leave_file_alone() {
+    on_ = false;
+    if (file_ != nullptr) file_->keep_all();
+  }
   /// That what is stored took before it was. Any thread may ask.
   std::uint64_t memory_bytes() const { return memory_.load(std::memory_order_relaxed); }
 

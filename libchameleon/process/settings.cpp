@@ -320,6 +320,13 @@ const std::map<std::string, Variable>& variables() {
       {"BUDGET", {"a share of the run time such as 1%, or off", set_budget}},
       {"FEW", {"0, or a share of the ranks such as 25%", set_few}},
       {"MARKER_TIMEOUT", {"seconds above 0", seconds_of(&Settings::marker_timeout)}},
+      {"STALL",
+       {"seconds, or 0",
+        [](Settings& s, const std::string& v) {
+          s.stall = 0;
+          return v == "0" || seconds_of(&Settings::stall)(s, v);
+        }}},
+      {"STALL_ABORT", {"0 or 1", word(&Settings::stall_ends, {{"0", false}, {"1", true}})}},
       {"VOTE",
        {"deferred or blocking", word(&Settings::voting, {{"deferred", Voting::kDeferred},
                                                          {"blocking", Voting::kBlocking}})}},

@@ -224,8 +224,7 @@ void Tracer::say_if_unmarked() {
                      : "with several threads they are searched for only by CHAMELEON_MARKERS=auto");
 }
 
-void Tracer::leave_partial(const std::string& why, bool everyone) {
-  if (everyone) online_.say_last_fault();
+Status Tracer::write_partial(const std::string& why) {
   leave_pending(recorder_);
   end_interval(recorder_, true);  // an interval that was closed for a vote without an answer
   close_interval(recorder_, true);
@@ -239,8 +238,6 @@ void Tracer::leave_partial(const std::string& why, bool everyone) {
     shares.insert(shares.begin(), aside);
   }
   Trace facts = traced_.own_facts(false);
-  facts.declarations.push_back({why + " on rank " + std::to_string(rank_),
-                                RankList::single(static_cast<std::uint32_t>(rank_))});
   Trace first = new_trace(size_, settings_);
   first.online = online_.facts();
   first.complete = false;
@@ -252,6 +249,7 @@ void Tracer::leave_partial(const std::string& why, bool everyone) {
   last.times = TimeTable::of(share.accounts);
   last.facts = std::move(facts.facts);
   last.declarations = std::move(facts.declarations);
+  last.ends = {{static_cast<std::uint32_t>(rank_), why}};
   canonicalize(last);
   const std::string path = path_ + ".rank" + std::to_string(rank_);
   ShareDeltas deltas(shares);
@@ -264,14 +262,24 @@ void Tracer::leave_partial(const std::string& why, bool everyone) {
     }
     return delta;
   };
-  const Status written =
-      in_files ? replace_trace_file(path, first, next, last) : replace_trace_file(path, last);
+  return in_files ? replace_trace_file(path, first, next, last) : replace_trace_file(path, last);
+}
+
+void Tracer::leave_partial(const std::string& why, bool everyone) {
+  if (everyone) online_.say_last_fault();
+  const Status written = write_partial(why);
   if (!written) return say(written.error().message);
-  if (!everyone)
-    say(why + " on rank " + std::to_string(rank_) + ": its trace is in " + path);
-  else if (rank_ == 0)
-    say(why + ": what each rank did since the last flush is in " + path_ +
-        ".rankN; join it with: chameleon recover " + path_);
+  if (everyone && rank_ != 0) return;
+  say(why + (everyone ? "" : " on rank " + std::to_string(rank_)) +
+      ": what each rank did since the last flush is in " + path_ + ".rankN; see: chameleon check " +
+      path_);
+}
+
+bool Tracer::leave_copy(const std::string& why, bool last) {
+  pieces_.leave_file_alone();
+  if (!last) recorder_.streams().for_each([](Stream& stream) { stream.raw = nullptr; });
+  bool written = false;
+  return guarded([&] { written = !!write_partial(why); }) && written;
 }
 
 }  // namespace chameleon::process

@@ -56,6 +56,9 @@ class Tracer {
   }
   /// Leaves this rank's partial trace beside the file; one line says so.
   void leave_partial(const std::string& why, bool everyone);
+  /// The same without a line, in a copy of the process. `last`: the process itself ends, else
+  /// what it has is left alone. False if that failed.
+  bool leave_copy(const std::string& why, bool last);
   /// After a fault.
   void stop_for_good() { recorder_.pause(Pause::kFault, true); }
 
@@ -65,6 +68,7 @@ class Tracer {
   const std::string& path() const { return path_; }
 
  private:
+  Status write_partial(const std::string& why);
   void mark();
   void see_collective(const MarkerCall& call);
   void heed_search();
@@ -105,7 +109,5 @@ void start_tracer(bool threaded, void (*prepare)(Tracer&));
 void finish_tracer();
 /// A session ends and nothing is traced: says so once, on the first rank, if MPI_Init never was.
 void note_untraced_session();
-/// Leaves this rank's trace beside the file; called inside MPI_Abort.
-void abandon_tracer();
 
 }  // namespace chameleon::process

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "callpath/stack_memo.h"
+#include "mpi/error_number.h"
 
 namespace chameleon::record {
 
@@ -55,6 +56,9 @@ class PendingCall {
     closed_ = true;
   }
   bool is_closed() const { return closed_; }
+  /// MPI ends the process because of this error of the call.
+  void fail(int code) { code_ = code; }
+  int code() const { return code_; }
   /// It is recorded, or was left by an exception.
   [[gnu::always_inline]] void forget() { leave_.store(nullptr, std::memory_order_release); }
 
@@ -100,6 +104,7 @@ class PendingCall {
 
   std::atomic<Leave> leave_{nullptr};
   bool closed_ = false;
+  int code_ = mpi::kNoCodeYet;
   std::uint64_t entry_ = 0;
   void* site_ = nullptr;
   callpath::Registers here_{};

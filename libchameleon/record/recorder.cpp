@@ -197,6 +197,21 @@ void append_discoveries(Recorder& recorder, Stream& stream, std::uint64_t path, 
   }
 }
 
+#ifdef __SANITIZE_THREAD__
+__attribute__((no_sanitize("thread")))
+#endif
+Activity
+activity(Recorder& recorder) {
+  Activity found;
+  if (!recorder.close()) return found;  // a thread is busy
+  recorder.streams().for_each([&](const Stream& stream) {
+    found.number += stream.last_exit + stream.pending.entry();
+    found.inside = found.inside || stream.pending;
+  });
+  reopen(recorder);
+  return found;
+}
+
 void leave_pending(Recorder& recorder) {
   const std::uint64_t now = recorder.times().clock().now();
   Streams& streams = recorder.streams();

@@ -151,6 +151,7 @@ class Recorder {
  private:
   friend class ToolSection;
   friend Trace piece_schema(Recorder& recorder, std::uint32_t thread);
+  friend void reopen(Recorder& recorder);
   friend void end_interval(Recorder& recorder, bool keeps);
   friend void append_discoveries(Recorder& recorder, Stream& stream, std::uint64_t path, bool ok);
 
@@ -186,6 +187,11 @@ class Recorder {
   std::mutex mutex_;
 };
 
+/// What `close` did is undone.
+inline void reopen(Recorder& recorder) {
+  if (recorder.threaded_) recorder.mutex_.unlock();
+}
+
 /// Where the call is noted that this thread is about to make, from a frame at `sp`: nowhere before
 /// its first one, and inside another one.
 [[gnu::always_inline]] inline PendingCall* pending_call(Recorder& recorder, std::uintptr_t sp) {
@@ -202,6 +208,20 @@ inline void forget_left_call(Recorder& recorder, std::uintptr_t sp) {
 /// Calls in progress become events, of which the trace says that they are pending. With the gate
 /// closed, or by the thread that ends the process.
 void leave_pending(Recorder& recorder);
+/// What a rank does, as another thread sees it while it goes on: a number that changes with each
+/// call, and whether a thread is inside of one.
+struct Activity {
+  std::uint64_t number = 0;
+  bool inside = false;
+};
+Activity activity(Recorder& recorder);
+/// The call in which this thread is, if any, fails for good, with this code of MPI.
+inline bool fail_pending(Recorder& recorder, int code) {
+  Stream* const own = recorder.threaded() ? Streams::own() : &recorder.streams().first();
+  if (own == nullptr || !own->pending) return false;
+  own->pending.fail(code);
+  return true;
+}
 
 /// Whether a communicator has all ranks. Not under the lock.
 inline bool is_of_all(Recorder& recorder, MPI_Comm comm) {

@@ -39,6 +39,7 @@ bool ToolGate::close() {
   };
   const auto busy = [&] { return busy_.load(std::memory_order_acquire); };
   const auto together = [&] { return phase_.load(std::memory_order_acquire); };
+  ends_.store(true);
   closed_.store(true);
   see_everywhere();
   std::uint32_t round = rounds_.load();
@@ -59,10 +60,38 @@ bool ToolGate::close() {
   return false;
 }
 
+bool ToolGate::hold() {
+  constexpr int kPatience = 1000;  // ms
+  if (held_.exchange(true)) return false;
+  if (closed_.exchange(true)) return held_.store(false), false;
+  see_everywhere();
+  for (int i = 0; i < kPatience; ++i, pause_ms(1))
+    if (!is_busy()) return true;
+  let_go();
+  return false;
+}
+
+void ToolGate::let_go() {
+  closed_.store(false);
+  held_.store(false);
+  if (ends_.load()) closed_.store(true);
+}
+
+/// A thread that is held goes on when it is let go. Else the process is about to end.
 void ToolGate::stop() {
-  if (phase_.load(std::memory_order_relaxed) != CollectivePhase::kNothing && !shut_.load()) return;
-  busy_.store(false, std::memory_order_release);
-  for (;;) pause_ms(1000);  // the process is about to end
+  for (;;) {
+    const bool held = held_.load();
+    if (!held && phase_.load(std::memory_order_relaxed) != CollectivePhase::kNothing &&
+        !shut_.load())
+      return;
+    busy_.store(false, std::memory_order_release);
+    do {
+      pause_ms(held ? 1 : 1000);
+    } while (!held || held_.load());
+    busy_.store(true);
+    see_everywhere();
+    if (!closed_.load()) return;
+  }
 }
 
 void prepare_tool_gate() { membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED); }

@@ -2,9 +2,10 @@
 #pragma once
 
 /// The entry to tool code. It closes when the process is about to end on SIGTERM: a thread inside
-/// finishes its section, and a thread that arrives later stops. Collective work of the ranks (a
-/// vote, the flush that it may decide on, the last merge) completes first, so that the parts that
-/// ranks leave begin after the same flush.
+/// finishes its section, and a thread that arrives later stops. It is held for some milliseconds
+/// while a copy of the process is made that leaves last words. At the end collective work of the
+/// ranks (a vote, the flush that it may decide on, the last merge) completes first, so that the
+/// parts that ranks leave begin after the same flush.
 ///
 /// The hot path pays two plain stores and one load for each section. The other side of the
 /// handshake is a process-wide barrier (membarrier) at the time of the signal.
@@ -66,6 +67,11 @@ class ToolGate {
   /// or of the last merge, and ten for all rounds: if a flush is cut, what ranks leave fits
   /// nothing. What is left of a last merge may take a minute to write.
   bool close();
+  /// Holds threads that arrive, and waits until none is inside, for a second at most: nobody
+  /// changes what the tool knows until `let_go`. False if one stays inside; none is held then. Only
+  /// system calls are made: a handler of a signal may do this.
+  bool hold();
+  void let_go();
 
  private:
   void stop();
@@ -78,6 +84,8 @@ class ToolGate {
   std::atomic<bool> busy_{false};
   std::atomic<bool> closed_{false};
   std::atomic<bool> shut_{false};  ///< also to collective work
+  std::atomic<bool> ends_{false};  ///< closed for good
+  std::atomic<bool> held_{false};
   std::atomic<CollectivePhase> phase_{CollectivePhase::kNothing};
   std::atomic<std::uint32_t> rounds_{0};
 };

@@ -69,6 +69,9 @@ const char* const kCorpus[] = {"CHAMELEON_ENABLE=1",
                                "CHAMELEON_MARKER_TIMEOUT=0.5",
                                "CHAMELEON_MARKER_TIMEOUT=1e9",
                                "CHAMELEON_MARKER_TIMEOUT=inf",
+                               "CHAMELEON_STALL=0",
+                               "CHAMELEON_STALL=1e9",
+                               "CHAMELEON_STALL_ABORT=1",
                                "CHAMELEON_VERBOSE=2",
                                "CHAMELEON_LIBRARY=/x.so",
                                "CHAMELEON_FILTER=auto",
@@ -123,6 +126,7 @@ void check(const Settings& settings) {
   if (settings.cluster.format == 0) broken("a format without signatures");
   if (settings.flush_every < 1) broken("a number of markers of 0");
   if (!(settings.marker_timeout > 0) || settings.marker_timeout > 1e9) broken("a time-out");
+  if (!(settings.stall >= 0) || settings.stall > 1e9) broken("a time without progress");
   if (!(settings.budget >= 0) || settings.budget >= 1) broken("a budget that is no share");
   if (settings.verbose < 0 || settings.verbose > 2) broken("a verbosity");
   for (const std::string& pattern : settings.exclude)
@@ -159,8 +163,9 @@ bool same(const Settings& a, const Settings& b) {
          a.spill == b.spill && a.verbose == b.verbose && a.clustering == b.clustering &&
          a.cluster == b.cluster && a.fidelity == b.fidelity && a.signature == b.signature &&
          a.call_frequency == b.call_frequency && a.flush_every == b.flush_every &&
-         a.marker_timeout == b.marker_timeout && a.budget == b.budget &&
-         a.rules_given == b.rules_given && a.filter == b.filter && a.warnings == b.warnings;
+         a.marker_timeout == b.marker_timeout && a.stall == b.stall &&
+         a.stall_ends == b.stall_ends && a.budget == b.budget && a.rules_given == b.rules_given &&
+         a.filter == b.filter && a.warnings == b.warnings;
 }
 
 /// Whether the environment is accepted.

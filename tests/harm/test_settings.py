@@ -47,6 +47,10 @@ def states(path):
     return points
 
 
+# SIGTERM, SIGINT, and what a crash ends by.
+WATCHED = (2, 4, 6, 7, 8, 11, 15)
+
+
 def is_out_of_the_way(line):
     words = line.split()
     return words[0] == "descriptor" and int(words[1]) > 100
@@ -54,18 +58,21 @@ def is_out_of_the_way(line):
 
 def take_out_own(lines, untraced):
     """The lines of a traced process without the tracer's own: descriptors of its files, which are
-    out of the way (and may be the program's by now), and what waits for SIGTERM."""
-    kept, waits = [], False
+    out of the way (and may be the program's by now), handlers in place of none, and the thread that
+    waits for signals."""
+    kept = []
     for line in lines:
+        handled = re.match(r"signal (\d+) handled", line)
         if is_out_of_the_way(line):
             expect(line.endswith(" cloexec") or "/own." in line, f"left to children: {line}")
-        elif line.startswith("signal 15 handled") and "signal 15 default 0" in untraced:
-            waits = True
-            kept.append("signal 15 default 0")
+        elif handled and f"signal {handled[1]} default 0" in untraced:
+            expect(int(handled[1]) in WATCHED, f"a signal of the program: {line}")
+            kept.append(f"signal {handled[1]} default 0")
+        elif line.startswith("threads") and line not in untraced:
+            kept.append(f"threads {int(line.split()[1]) - 1}")
         else:
             kept.append(line)
-    return [f"threads {int(line.split()[1]) - 1}" if waits and line.startswith("threads") else line
-            for line in kept]
+    return kept
 
 
 def own_lines(outcome):

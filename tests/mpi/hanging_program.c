@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Jobs that never end: who hangs, in which call and because of whom is known.
-//   hanging_program receives|synchronous|tag|wildcard|finalized|outside|runs
+//   hanging_program receives|synchronous|tag|wildcard|finalized|outside|pause|runs
 #include <mpi.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,6 +37,7 @@ int main(int argc, char** argv) {
     int got = 0;
     MPI_Recv(&got, 1, MPI_INT, 1, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
+  for (int i = 0; strcmp(kind, "pause") == 0 && rank == 1 && i < 400; ++i) usleep(10000);
   while (strcmp(kind, "outside") == 0 && rank == 1) usleep(1000);
   while (strcmp(kind, "runs") == 0) {
     int given = rank, got = 0;

@@ -125,7 +125,65 @@ def runs(tools, program, source):
         expect(hang is None or not hang["deadlock"], f"runs on {ranks}: {hang}")
 
 
-TESTS = [circles, outside, finalized, runs]
+def stalls(tools, program, source):
+    """While the job still hangs it is known who waits for whom; one line says so, and a job that is
+    to end then ends."""
+    del source
+    for ranks in (2, 4):
+        trace, said, job = begun(tools, program, ranks, "receives", CHAMELEON_STALL=1)
+        until = time.monotonic() + 30
+        while b"no progress for" not in said.read_bytes() and time.monotonic() < until:
+            time.sleep(0.1)
+        expect(job.process.poll() is None, "the job does not end by itself", job.outcome())
+        hang = judged(tools, trace, 1)
+        expect([(one["kind"], one["ranks"]) for one in hang["causes"]] == [("circle", "0-1")],
+               f"stalls on {ranks}: {hang}", job.outcome())
+        job.send(signal.SIGTERM, job.process.pid)
+        job.wait()
+        expect(said.read_bytes().count(b"no progress for") == 1, "said once", job.outcome())
+        hang = judged(tools, trace, 1)
+        expect(len(hang["ranks"]) == ranks, f"stalls on {ranks}, ended: {hang}", job.outcome())
+    trace, said, job = begun(tools, program, 3, "receives", CHAMELEON_STALL=1,
+                             CHAMELEON_STALL_ABORT=1)
+    job.wait()
+    expect(b"the job ends" in said.read_bytes(), "CHAMELEON_STALL_ABORT", job.outcome())
+    judged(tools, trace, 1)
+
+
+def begun(tools, program, ranks, kind, **variables):
+    folder = tools.fresh(f"{kind}-{ranks}")
+    job = Job(Online(tools), ranks, [program, kind], folder / "t.cham", **variables)
+    job.processes()
+    return folder / "t.cham", job.said, job
+
+
+def progresses(tools, program, source):
+    """A job that computes, or whose ranks wait for each other only shortly, has no stall."""
+    del source
+    trace, said, job = begun(tools, program, 3, "runs", CHAMELEON_STALL=1)
+    time.sleep(3)
+    left = [one.name for one in trace.parent.iterdir() if ".rank" in one.name]
+    expect(not left and b"no progress" not in said.read_bytes(), f"no stall: {left}",
+           job.outcome())
+    job.send(signal.SIGTERM, job.process.pid)
+    job.wait()
+
+
+def goes_on(tools, program, source):
+    """After the words of a stall the job goes on, and nothing of them is left at its end."""
+    del source
+    folder = tools.fresh("pause")
+    (folder / "raw").mkdir()
+    outcome = tools.traced(3, [program, "pause"], folder / "t.cham", raw=folder / "raw",
+                           CHAMELEON_STALL=1)
+    expect(outcome.status == 0 and b"no progress for" in outcome.stderr, "pause", outcome)
+    left = [one.name for one in folder.iterdir() if ".rank" in one.name]
+    expect(not left, f"pause: leaves {left}", outcome)
+    tools.verify(folder / "t.cham", folder / "raw")
+    tools.check(folder / "t.cham")
+
+
+TESTS = [circles, outside, finalized, runs, stalls, goes_on, progresses]
 
 
 def main():

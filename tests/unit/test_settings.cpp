@@ -107,6 +107,9 @@ TEST_CASE("rules are a text, or a file of one, and what is wrong with them is to
   CHECK_FALSE(parse({"CHAMELEON_WAIT=spin"}));
   CHECK_FALSE(parse({"CHAMELEON_ENERGY=joules"}));
   CHECK_FALSE(parse({"CHAMELEON_VOTE=never"}));
+  CHECK_FALSE(parse({"CHAMELEON_STALL=-1"}));
+  CHECK_FALSE(parse({"CHAMELEON_STALL_ABORT=yes"}));
+  CHECK(parse({"CHAMELEON_STALL=0"})->stall == 0);
 }
 
 TEST_CASE("every variable is taken") {
@@ -114,7 +117,8 @@ TEST_CASE("every variable is taken") {
       parse({"CHAMELEON_ENABLE=0", "CHAMELEON_OUTPUT=a=b.cham", "CHAMELEON_TIMING=full",
              "CHAMELEON_EVENTS=all", "CHAMELEON_EXCLUDE=MPI_Test*,Iprobe", "CHAMELEON_BUFFER=64K",
              "CHAMELEON_RAW=/tmp", "CHAMELEON_VERBOSE=2", "CHAMELEON_TIME_CLASSES=3",
-             "CHAMELEON_WAIT=sleep", "CHAMELEON_ENERGY=on"});
+             "CHAMELEON_WAIT=sleep", "CHAMELEON_ENERGY=on", "CHAMELEON_STALL=0.5",
+             "CHAMELEON_STALL_ABORT=1"});
   REQUIRE(settings);
   CHECK_FALSE(settings->enable);
   CHECK(settings->output == "a=b.cham");
@@ -122,6 +126,8 @@ TEST_CASE("every variable is taken") {
   CHECK(settings->time_classes == 3);
   CHECK(settings->waiting == world::Waiting::kSleep);
   CHECK(settings->energy);
+  CHECK(settings->stall == 0.5);
+  CHECK(settings->stall_ends);
   CHECK(settings->all_events);
   CHECK(settings->buffer == 65536);
   CHECK(settings->raw == "/tmp");
@@ -141,6 +147,8 @@ TEST_CASE("what markers and clustering take") {
   CHECK(none->least_flush_seconds == 1);
   CHECK(none->markers == markers::Markers::kProgram);
   CHECK(none->marker_timeout == 60.0);
+  CHECK(none->stall == 60.0);
+  CHECK_FALSE(none->stall_ends);
   CHECK(none->budget == online::kUsualBudget);
   CHECK_FALSE(none->leaves_out);
   CHECK(parse({"CHAMELEON_EFFORT=compute"})->call_frequency == 1);
