@@ -12,8 +12,11 @@
 #include <cerrno>
 #include <cstring>
 
+#include "process/fault.h"
 #include "process/host_ranks.h"
 #include "process/process_copy.h"
+#include "process/say.h"
+#include "process/tracer.h"
 
 namespace chameleon::process {
 namespace {
@@ -43,11 +46,21 @@ const Watched* watched(int number) {
   return nullptr;
 }
 
+/// In a handler: nothing is allocated.
+void say_words(int number) {
+  const Tracer* const tracer = present_tracer();
+  if (tracer == nullptr) return;
+  say_plain(
+      "%s on rank %d: what each rank did since the last flush is beside the trace; see: chameleon "
+      "check %s",
+      watched(number)->name, tracer->rank(), tracer->path().c_str());
+}
+
 void leave_once(int number) {
   pid_t none = 0;
   if (g_first.compare_exchange_strong(none, this_thread())) {
     ask_host_ranks();
-    leave_words_in_copy(watched(number)->name, true);
+    if (leave_words_in_copy(watched(number)->name, true)) say_words(number);
     note_words_left();
     wait_for_host_ranks(kPatienceForOthersMs);
     g_done.store(true);

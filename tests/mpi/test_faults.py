@@ -30,8 +30,8 @@ FAULT = re.compile(rb"^chameleon: (the tracer failed on \d+ of \d+ ranks|what \d
                    rb"no memory for the tracer on rank \d+).*$")
 
 # Of a job that is ended: where its ranks left what the file does not have yet.
-LEFT = re.compile(rb"^chameleon: (MPI_Abort on rank \d+: its trace is in|"
-                  rb"SIGTERM: what each rank did since the last flush is in) .*$")
+LEFT = re.compile(rb"^chameleon: (MPI_Abort on rank \d+|SIGTERM): "
+                  rb"what each rank did since the last flush is in .*$")
 PHASES = ["--iterations", 9, "--pattern", "AAABBBAAA"]
 
 

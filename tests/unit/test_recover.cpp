@@ -39,7 +39,7 @@ PartialTrace partial(std::uint32_t rank, int events, std::uint64_t flush) {
   Trace trace = piece(RankList::single(rank), events, flush, kSend);
   trace.facts[rank].events = 10 + static_cast<std::uint64_t>(events);
   const std::string number = std::to_string(rank);
-  trace.declarations.push_back({"SIGTERM on rank " + number, RankList::single(rank)});
+  trace.ends = {{rank, "SIGTERM"}};
   return {"app.cham.rank" + number, std::move(trace)};
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("partial traces of all ranks continue the online trace") {
   CHECK(recovery.left_out.empty());
   CHECK(recovery.joined == RankList::range(0, kRanks - 1));
   CHECK(recovery.missing.empty());
-  CHECK(recovery.said.size() == kRanks);
+  CHECK(trace.ends.size() == kRanks);
   CHECK(trace.declarations.empty());
   CHECK_FALSE(trace.complete);
   CHECK(trace.online.acted == 7);
