@@ -2,13 +2,14 @@
 #include "callpath/function_names.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <link.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
+
+#include "base/foreign_file.h"
 
 namespace chameleon::callpath {
 namespace {
@@ -16,26 +17,18 @@ namespace {
 /// A file that is read in parts.
 class File {
  public:
-  explicit File(const std::string& path)
-      : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
-    struct stat status {};
-    if (descriptor_ >= 0 && ::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode))
-      size_ = static_cast<std::uint64_t>(status.st_size);
+  explicit File(const std::string& path) {
+    if (Result<OpenFile> opened = open_foreign(path)) file_ = std::move(*opened);
   }
-  ~File() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
 
   /// `count` values from an offset on; none if the file does not have all of them.
   template <class T>
   std::vector<T> read(std::uint64_t offset, std::uint64_t count) const {
-    if (offset > size_ || count > (size_ - offset) / sizeof(T)) return {};
+    if (offset > size() || count > (size() - offset) / sizeof(T)) return {};
     std::vector<T> values(count);
     auto* to = reinterpret_cast<char*>(values.data());
     for (std::uint64_t left = count * sizeof(T); left > 0;) {
-      const ssize_t got = ::pread(descriptor_, to, left, static_cast<off_t>(offset));
+      const ssize_t got = ::pread(file_.fd(), to, left, static_cast<off_t>(offset));
       if (got <= 0) return {};
       to += got;
       offset += static_cast<std::uint64_t>(got);
@@ -43,11 +36,10 @@ class File {
     }
     return values;
   }
-  std::uint64_t size() const { return size_; }
+  std::uint64_t size() const { return file_.size(); }
 
  private:
-  int descriptor_;
-  std::uint64_t size_ = 0;
+  OpenFile file_;
 };
 
 /// The section of a type, or null.
