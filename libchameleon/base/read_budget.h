@@ -30,6 +30,36 @@ class ReadBudget {
   static void take(std::uint64_t items, std::uint64_t bytes = 1) {
     if (now_ != nullptr) now_->spend(items, bytes);
   }
+  std::uint64_t left() const { return left_; }
+  /// What was taken, and is not held any more.
+  void give_back(std::uint64_t bytes) { left_ += bytes; }
+
+  /// Gives back at its end what was taken since: of what is gone by then.
+  class Loan {
+   public:
+    Loan() : of_(now_), left_(now_ != nullptr ? now_->left_ : 0) {}
+    ~Loan() {
+      if (of_ != nullptr) of_->left_ = left_;
+    }
+    Loan(const Loan&) = delete;
+    Loan& operator=(const Loan&) = delete;
+
+   private:
+    ReadBudget* const of_;
+    const std::uint64_t left_;
+  };
+
+  /// Nothing is asked until its end: what is decoded there is our own, and was paid for.
+  class Own {
+   public:
+    Own() : around_(now_) { now_ = nullptr; }
+    ~Own() { now_ = around_; }
+    Own(const Own&) = delete;
+    Own& operator=(const Own&) = delete;
+
+   private:
+    ReadBudget* const around_;
+  };
 
  private:
   void spend(std::uint64_t items, std::uint64_t bytes) {

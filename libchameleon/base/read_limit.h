@@ -15,11 +15,15 @@ namespace chameleon::inline base {
 
 inline constexpr std::uint64_t kMostReadBytes = std::uint64_t{1} << 30;
 
-inline std::uint64_t default_read_limit() {
+/// Of this machine, or 4 GiB where it does not say.
+inline std::uint64_t physical_memory() {
   const long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || size <= 0) return kMostReadBytes;
-  const std::uint64_t memory = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size);
-  return std::min(kMostReadBytes, memory / 4);
+  if (pages <= 0 || size <= 0) return 4 * kMostReadBytes;
+  return static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(size);
+}
+
+inline std::uint64_t default_read_limit() {
+  return std::min(kMostReadBytes, physical_memory() / 4);
 }
 
 }  // namespace chameleon::inline base

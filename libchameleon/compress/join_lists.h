@@ -6,6 +6,7 @@
 /// (node.h), nodes have ranks and values are by rank.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/trace.h"
@@ -39,19 +40,29 @@ inline void set_ranks(Node& node, const RankList& ranks, const RankList& enclosi
     node.ranks = ranks;
 }
 
+/// How many groups the values of these nodes are in. O(nodes and their parameters).
+std::uint64_t group_count(std::span<const Node> nodes);
+
+/// What `append` may spend on looking for what folds.
+struct FoldBudget {
+  std::int64_t steps = 0;   ///< nodes looked at
+  std::int64_t groups = 0;  ///< of their values: few bytes may stand for many
+};
+
 /// Whether two lists that the same ranks execute, one after the other, can be made
 /// one with more executions: as `alignable`, and every node is executed by the same
 /// ranks in both, with values that can be appended; end-points may be given other readings for that
 /// (readings.h). Counts its work in `budget`.
 class Joinable {
  public:
-  Joinable(std::int64_t& budget, const Trace& trace) : budget_(budget), trace_(trace) {}
+  Joinable(FoldBudget& budget, const Trace& trace) : budget_(budget), trace_(trace) {}
   bool lists(NodeList a, const RankList& ranks_a, NodeList b, const RankList& ranks_b);
 
  private:
   bool events(Node& a, const RankList& left, Node& b, const RankList& right);
+  bool values(const Param& a, const RankList& left, const Param& b, const RankList& right);
 
-  std::int64_t& budget_;
+  FoldBudget& budget_;
   const Trace& trace_;
 };
 

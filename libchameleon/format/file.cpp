@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/read_budget.h"
 #include "compress/append.h"
+#include "compress/pieces.h"
 #include "format/codec.h"
 #include "format/commit.h"
 #include "format/join_cost.h"
@@ -74,6 +75,12 @@ Result<Trace> decode(const Commit& from, const std::string& name) {
   return trace;
 }
 
+/// Whether it has events of ranks that the job does not have, or of threads that these do not have.
+bool has_strays(const RankList& streams, std::uint64_t world_size, std::uint64_t threads) {
+  return world_size != 0 && !streams.empty() &&
+         streams.runs().back().last() >= world_size * std::max<std::uint64_t>(threads, 1);
+}
+
 /// Why `delta` cannot be of the same run as `trace`, or null.
 const char* mismatch(const Trace& trace, const Trace& delta) {
   if (delta.world_size != trace.world_size && delta.world_size != 0 && trace.world_size != 0)
@@ -84,6 +91,9 @@ const char* mismatch(const Trace& trace, const Trace& delta) {
       return "a delta describes a call differently";
   }
   if (!fits(trace.carried, delta.carried)) return "a delta has other kinds of facts";
+  if (has_strays(delta.ranks, std::max(trace.world_size, delta.world_size),
+                 std::max(trace.threads, delta.threads)))
+    return "a delta has events of ranks that are not in the run";
   std::size_t ranks = trace.facts.size();
   for (const auto& [rank, fact] : delta.facts) ranks += trace.facts.contains(rank) ? 0 : 1;
   const std::uint64_t streams = std::uint64_t{std::max(trace.world_size, delta.world_size)} *
@@ -93,14 +103,51 @@ const char* mismatch(const Trace& trace, const Trace& delta) {
   return nullptr;
 }
 
+/// Memory of repeats: taken as if each stayed what it is, until that is much; then as it is, for
+/// most repeats become iterations of a loop. O(nodes) where it looks, which is a few times.
+class Growth {
+ public:
+  Growth(ReadBudget& budget, const std::vector<Node>& nodes)
+      : budget_(budget), nodes_(nodes), much_(budget.left() / kLooks) {}
+
+  void take(std::uint64_t bytes) {
+    if (taken_ == 0) before_ = compress::memory_bytes(nodes_);
+    if (bytes > budget_.left() && taken_ - grown_ > much_) look();
+    ReadBudget::take(bytes);
+    taken_ += bytes;
+  }
+
+ private:
+  static constexpr std::uint64_t kLooks = 16;
+
+  void look() {
+    const std::uint64_t now = compress::memory_bytes(nodes_);
+    const std::uint64_t grown = now - std::min(now, before_);
+    if (grown < taken_) budget_.give_back(taken_ - grown);
+    grown_ = taken_ = std::min(grown, taken_);
+  }
+
+  ReadBudget& budget_;
+  const std::vector<Node>& nodes_;
+  const std::uint64_t much_;
+  std::uint64_t before_ = 0;             ///< bytes of the nodes before the first repeat
+  std::uint64_t taken_ = 0, grown_ = 0;  ///< since; of those, what was there when it looked last
+};
+
 /// The journal from the last whole trace on, read.
-Result<Trace> join(const std::vector<Commit>& journal, const std::string& name, FileFacts& file) {
+Result<Trace> join(const std::vector<Commit>& journal, const std::string& name, FileFacts& file,
+                   ReadBudget& budget) {
   Result<Trace> trace = decode(journal.front(), name);
   if (!trace) return trace;
+  if (has_strays(trace->ranks, trace->world_size, trace->threads))
+    return at(ErrorKind::kCorrupt, name,
+              "corrupt trace: it has events of ranks that are not in the run",
+              journal.front().offset);
   std::uint64_t repeats = 0;
   std::uint64_t repeated_bytes = 0;
   std::uint64_t repeated_nodes = 0;
   JoinCost cost(*trace);
+  Growth growth(budget, trace->nodes);
   for (std::size_t i = 1; i < journal.size(); ++i) {
     const Commit& from = journal[i];
     const auto corrupt = [&](const char* what) {
@@ -115,10 +162,12 @@ Result<Trace> join(const std::vector<Commit>& journal, const std::string& name, 
     if (!delta) return delta;
     if (const char* what = mismatch(*trace, *delta); what != nullptr) return corrupt(what);
     // The writer's traces may be a little larger before they are written.
-    if (cost.add(*delta, from.times) > 2 * JoinCost::kMost)
+    if (cost.add(*delta, from.times, from.times - 1) > 2 * JoinCost::kMost)
       return corrupt("its deltas would take too long to join");
+    const std::size_t held = from.times > 1 ? compress::memory_bytes(delta->nodes) : 0;
     for (std::uint64_t n = 1; n < from.times; ++n) {
       const std::size_t before = trace->nodes.size();
+      growth.take(held);
       append(*trace, *delta);
       if (trace->nodes.size() > before) repeated_nodes += trace->nodes.size() - before;
       if (repeated_nodes > 2 * commit::kMostRepeatedNodes)
@@ -221,8 +270,8 @@ Result<Trace> parse_trace(std::span<const std::uint8_t> bytes, const std::string
   std::uint64_t held = bytes.size();
   if (const Status fits = within(most_bytes, journal, held, name); !fits) return fits.error();
   try {
-    const ReadBudget budget(most_bytes - held);
-    return join(journal, name, file);
+    ReadBudget budget(most_bytes - held);
+    return join(journal, name, file, budget);
   } catch (const ReadBudget::Spent&) {
     return Error{ErrorKind::kRefused,
                  name + ": too large: what it says takes more memory than the limit of " +

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/join_cost.h"
 
+#include "compress/join_lists.h"
+
 namespace chameleon::format {
 namespace {
 
@@ -8,6 +10,8 @@ namespace {
 constexpr std::uint64_t kStepsOfFact = 16;
 /// A class at a place has two histograms; a span of the series has 40 numbers.
 constexpr std::uint64_t kStepsOfTimes = 8, kStepsOfSpan = 16;
+/// A group of values is copied, compared and appended to.
+constexpr std::uint64_t kStepsOfGroup = 64;
 /// To join a window, those before may have to be gone through.
 constexpr std::uint64_t kStepsOfWindow = 1024;
 
@@ -51,14 +55,17 @@ std::uint64_t times_of(const TimeTable& table) {
 
 JoinCost::JoinCost(const Trace& whole) : lists_(lists_of(whole) + times_of(whole.times)) {}
 
-std::uint64_t JoinCost::add(const Trace& delta, std::uint64_t times) {
+std::uint64_t JoinCost::add(const Trace& delta, std::uint64_t times, std::uint64_t repeats) {
   lists_ += lists_of(delta) + times_of(delta.times);
   const std::uint64_t each =
       1 + lists_ + kStepsOfFact * (delta.facts.size() + delta.totals.entries().size()) +
       kStepsOfSpan * delta.series.spans().size() + kStepsOfWindow * delta.efforts.windows().size() +
       (delta.pair_accounts.empty() ? 0 : PairAccounts::kMost) + delta.efforts.numbers();
-  std::uint64_t all = 0;
-  if (__builtin_mul_overflow(each, times, &all) || __builtin_add_overflow(steps_, all, &steps_))
+  const std::uint64_t groups = repeats == 0 ? 0 : compress::group_count(delta.nodes);
+  std::uint64_t all = 0, again = 0;
+  if (__builtin_mul_overflow(each, times, &all) ||
+      __builtin_mul_overflow(kStepsOfGroup * groups, repeats, &again) ||
+      __builtin_add_overflow(all, again, &all) || __builtin_add_overflow(steps_, all, &steps_))
     steps_ = UINT64_MAX;
   return steps_;
 }

@@ -322,7 +322,8 @@ struct TraceWriter::State {
     if (behind) return;
     staged.plain = encode_trace(partial, of_ranks);
     staged.complete = partial.complete;
-    staged.costly = cost.add(partial) > JoinCost::kMost;
+    const bool again = !last.empty() && staged.plain == last;
+    staged.costly = cost.add(partial, 1, again ? 1 : 0) > JoinCost::kMost;
   }
 
   /// `of_ranks`: those of what is staged, where neither trace has facts.

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "base/read_budget.h"
 #include "model/group_index.h"
 
 namespace chameleon::inline model {
@@ -15,6 +16,8 @@ namespace {
 /// Terms copied at most when groups are split; beyond, nodes stay apart.
 constexpr std::uint64_t kMostCopied = 1U << 16;
 constexpr std::int64_t kMostIterations = 1LL << 48;
+/// Of a group of one rank and one value, packed; and while it is not.
+constexpr std::uint64_t kPackedGroup = 32, kPlainGroup = 2 * sizeof(ParamGroup);
 
 std::optional<EndPointForm> common_form(EndPointForm a, EndPointForm b) {
   if (a == b || b == EndPointForm::kBoth) return a;
@@ -263,8 +266,9 @@ void Param::set_spread(ParamSpread spread) {
 }
 
 void Param::take_apart() {
-  if (spread() != nullptr)
-    groups_ = std::make_unique<Groups>(Groups{spread()->groups(), std::nullopt});
+  if (spread() == nullptr) return;
+  ReadBudget::take(spread()->ranks.size(), kPackedGroup);
+  groups_ = std::make_unique<Groups>(Groups{spread()->groups(), std::nullopt});
 }
 
 Param Param::apart() const {
@@ -282,6 +286,8 @@ void Param::take_common(Param later, const RankList& mine, const RankList& their
            parts[{a.group, b.group}].merge(RankList::range(first, last));
          });
   if (parts.empty()) return;
+  const ReadBudget::Loan loan;
+  ReadBudget::take(group_count(*this) + group_count(later), kPlainGroup);
   std::vector<ParamGroup> before = take_groups(mine).take();
   const std::vector<ParamGroup> after = later.take_groups(theirs).take();
   for (auto part = parts.begin(); part != parts.end();) {
@@ -297,12 +303,21 @@ bool Param::spread_like(const Param& other) const {
   return spread() != nullptr && other.spread() != nullptr && spread()->is_like(*other.spread());
 }
 
+std::uint64_t groups_to_join(const Param& before, const Param& later) {
+  const ParamSpread *mine = before.spread(), *theirs = later.spread();
+  if (mine != nullptr && theirs != nullptr && mine->is_like(*theirs)) return 1;
+  return (mine != nullptr ? mine->ranks.size() : group_count(before)) +
+         (theirs != nullptr ? theirs->ranks.size() : group_count(later));
+}
+
 bool Param::can_append(const Param& later, const RankList& mine, const RankList& theirs) const {
   if (!groups_ && !later.groups_)
     return common_form(form_, later.form_) && fit(values_, later.values_);
   if (spread_like(later)) return spread()->times + later.spread()->times <= kMostValues;
-  if (spread() != nullptr || later.spread() != nullptr)
+  if (spread() != nullptr || later.spread() != nullptr) {
+    const ReadBudget::Loan loan;
     return apart().can_append(later.apart(), mine, theirs);
+  }
   const bool alike = same_groups(*this, later);
   bool readable = true;
   std::uint64_t copied = 0;
@@ -326,6 +341,7 @@ void Param::append(Param&& later, const RankList& mine, const RankList& theirs) 
     return;
   }
   take_apart();
+  const ReadBudget::Loan loan;  // for what `later` becomes
   later.take_apart();
   if (same_groups(*this, later)) {
     auto next = later.groups_->list.begin();
@@ -344,8 +360,10 @@ void Param::append(Param&& later, const RankList& mine, const RankList& theirs) 
 }
 
 bool Param::can_extend_last(const Param& more, const RankList& mine, const RankList& theirs) const {
-  if (spread() != nullptr || more.spread() != nullptr)
+  if (spread() != nullptr || more.spread() != nullptr) {
+    const ReadBudget::Loan loan;
     return apart().can_extend_last(more.apart(), mine, theirs);
+  }
   bool good = true;
   const bool refined =
       refine(*this, mine, more, theirs, [&](const Piece& before, const Piece& after, auto, auto) {
@@ -358,8 +376,9 @@ bool Param::can_extend_last(const Param& more, const RankList& mine, const RankL
 
 void Param::extend_last(const Param& more, const RankList& mine, const RankList& theirs) {
   if (!groups_ && !more.groups_) return values_.set_back(values_.back() + more.values_.back());
-  if (more.spread() != nullptr) return extend_last(more.apart(), mine, theirs);
   take_apart();
+  const ReadBudget::Loan loan;
+  if (more.spread() != nullptr) return extend_last(more.apart(), mine, theirs);
   std::vector<ParamGroup> extended;
   take_common(more, mine, theirs, [&](ParamGroup&& group, const ParamGroup& next) {
     group.values.set_back(group.values.back() + next.values.back());

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "base/read_budget.h"
 #include "model/both_readings.h"
 
 namespace chameleon::inline model {
@@ -34,6 +35,7 @@ void encode(ByteWriter& writer, const ParamGroup& group) {
 }
 
 void decode(ByteReader& reader, ParamGroup& group) {
+  const ReadBudget::Own own;
   const std::uint8_t flags = reader.u8();
   group.form = static_cast<EndPointForm>(flags & kForm);
   if ((flags & kSingle) != 0)

@@ -123,6 +123,7 @@ def parse(data, path, most):
             part = Part(_plain(commit, path), budget)
             if parts:
                 _compare(parts[0][0], part)
+            _check_ranks(parts[0][0] if parts else part, part)
         except TraceError as error:
             if error.path:
                 raise
@@ -141,6 +142,13 @@ def _compare(first, part):
     for number, call in part.calls.items():
         if first.calls.setdefault(number, call) != call:
             raise TraceError("corrupt", "a delta describes a call differently")
+
+
+def _check_ranks(first, part):
+    """Raises if it has events of ranks that the job does not have, or of threads of theirs."""
+    world = max(first.world_size, part.world_size)
+    if world and part.ranks.last >= world * max(first.threads, part.threads):
+        raise TraceError("corrupt", "it has events of ranks that are not in the run")
 
 
 def read(path, most):

@@ -94,6 +94,14 @@ class RankList:
             place += steps * size
         return self._before[at] + place if rest == 0 else -1
 
+    @property
+    def last(self):
+        """The highest rank; -1 of an empty set."""
+        if not self._ranges:
+            return -1
+        first, dims = self._ranges[-1]
+        return first + sum((count - 1) * stride for count, stride in dims)
+
     def __len__(self):
         return self._length
 
