@@ -43,10 +43,12 @@ void InstanceOrder::completed(PatternInstance&& instance) {
     const std::size_t place = segments[i].ordinal - of.first;
     of.queue[place] = waiting;
     const bool again = i > 0 && segments[i - 1].stream == segments[i].stream;
-    if (place == 0)
+    if (place == 0) {
       --blocking_;
-    else if (!again)
+      in_front_.insert(key(*waiting));
+    } else if (!again) {
       ++waiting->behind;
+    }
   }
   if (waiting->behind == 0) ready_.insert(key(*waiting));
   drain();
@@ -62,17 +64,14 @@ void InstanceOrder::drain() {
 
 // Of those at the front of some stream the one that began first.
 InstanceOrder::Waiting* InstanceOrder::forced() {
-  Waiting* first = nullptr;
-  for (Stream& stream : streams_) {
-    Waiting* front = stream.queue.empty() ? nullptr : stream.queue.front().get();
-    if (front != nullptr && (first == nullptr || key(*front) < key(*first))) first = front;
-  }
-  if (first != nullptr) ++cycles_;
-  return first;
+  if (in_front_.empty()) return nullptr;
+  ++cycles_;
+  return std::get<Waiting*>(*in_front_.begin());
 }
 
 void InstanceOrder::put_out(Waiting& waiting) {
   ready_.erase(key(waiting));
+  in_front_.erase(key(waiting));
   // The queues hold it.
   const std::shared_ptr<Waiting> kept =
       at(waiting.instance.segments.front().stream)
@@ -93,6 +92,7 @@ void InstanceOrder::advance(Stream& stream) {
       continue;
     // It is in front for the first time: else it would be out.
     Waiting& front = *stream.queue.front();
+    in_front_.insert(key(front));
     if (--front.behind == 0) ready_.insert(key(front));
   }
 }

@@ -70,6 +70,7 @@ class InstanceOrder {
   std::size_t blocking_ = 0;  ///< streams whose next segment is not known
   std::size_t waiting_ = 0;
   std::set<Key> ready_;
+  std::set<Key> in_front_;  ///< of some stream: ready, or waiting for others
   std::uint64_t cycles_ = 0;
 };
 

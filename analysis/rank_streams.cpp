@@ -62,6 +62,13 @@ Status RankStreams::add(std::uint32_t stream, const OutlierSums* sums) {
 }
 
 void RankStreams::fetch(Head& head) {
+  const bool many = heads_.size() > kFewHeads;
+  if (many) turns_.erase(turn_of(head));
+  fetch_event(head);
+  if (many && head.has) turns_.insert(turn_of(head));
+}
+
+void RankStreams::fetch_event(Head& head) {
   head.has = head.view.next(head.event);
   if (!head.has) return;
   ++head.number;
@@ -80,8 +87,10 @@ RankStreams::Head* RankStreams::in_order() {
     const StreamTurn& turn = (*order_)[turn_];
     if (taken_ < turn.events) {
       ++taken_;
-      for (Head& head : heads_)
-        if (head.has && head.view.rank() == turn.stream) return &head;
+      const auto head = std::partition_point(heads_.begin(), heads_.end(), [&](const Head& one) {
+        return one.view.rank() < turn.stream;
+      });
+      if (head != heads_.end() && head->has && head->view.rank() == turn.stream) return &*head;
     }
     ++turn_;
     taken_ = 0;
@@ -90,6 +99,7 @@ RankStreams::Head* RankStreams::in_order() {
 }
 
 RankStreams::Head* RankStreams::by_time() {
+  if (heads_.size() > kFewHeads) return by_turns();
   // Without times, the thread that has done least.
   const auto before = [](const Head& a, const Head& b) {
     return a.end != b.end ? a.end < b.end : a.number < b.number;
@@ -103,6 +113,16 @@ RankStreams::Head* RankStreams::by_time() {
   }
   // Where events are not exact, objects may be missing: the earliest goes on regardless.
   return first == nullptr ? earliest : first;
+}
+
+/// The same of very many threads, which are not all looked at for each event.
+RankStreams::Head* RankStreams::by_turns() {
+  std::size_t looked = 0;
+  for (const auto& [end, number, place] : turns_) {
+    if (life_.may_go(heads_[place].use)) return &heads_[place];
+    if (++looked == kMostLooked) break;
+  }
+  return turns_.empty() ? nullptr : &heads_[std::get<2>(*turns_.begin())];
 }
 
 bool RankStreams::next(EventView& event) {

@@ -5,11 +5,13 @@
 /// in its order. Between threads the order is the run's as far as what they share tells
 /// (object_life.h); the rest is by the recorded times, which with histograms are means. A
 /// rank of one thread is read as it is. O(depth) an event, and O(threads) where there are
-/// several, each of which is read once before; memory of the folded size for each thread,
-/// and of the objects alive.
+/// several, O(log threads) where there are very many; each is read once before. Memory of the
+/// folded size for each thread, and of the objects alive.
 
 #include <cstdint>
 #include <optional>
+#include <set>
+#include <tuple>
 #include <vector>
 
 #include "analysis/object_life.h"
@@ -77,13 +79,23 @@ class RankStreams {
   RankStreams(const Trace& trace, std::uint32_t rank) : trace_(&trace), rank_(rank) {}
   Status add(std::uint32_t stream, const OutlierSums* sums);
   void fetch(Head& head);
+  void fetch_event(Head& head);
   Head* in_order();
   Head* by_time();
+  Head* by_turns();
+
+  /// More have their turns in order; of these so many are looked at.
+  static constexpr std::size_t kFewHeads = 64, kMostLooked = 1024;
+  using Turn = std::tuple<std::uint64_t, std::uint64_t, std::size_t>;  ///< end, number, place
+  Turn turn_of(const Head& head) const {
+    return {head.end, head.number, static_cast<std::size_t>(&head - heads_.data())};
+  }
 
   const Trace* trace_;
   std::uint32_t rank_ = 0, stream_ = 0;
   std::uint64_t number_ = 0;
-  std::vector<Head> heads_;
+  std::vector<Head> heads_;           ///< by stream
+  std::set<Turn> turns_;              ///< of very many heads, those that have an event
   std::optional<ObjectRoles> roles_;  ///< where there are several
   ObjectLife life_;
   ObjectUse use_;

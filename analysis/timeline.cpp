@@ -148,12 +148,12 @@ void Pass::run_row(Row& row) {
       if (by_time) break;
     }
     if (!row.started && !has_objects(row)) {
-      row.blocked = true;
+      block(row);
       return;
     }
     if (!row.started) start_event(row);
     if (!resume(row)) {
-      row.blocked = true;
+      block(row);
       return;
     }
     end_event(row);
@@ -368,23 +368,6 @@ bool Pass::posts(const Operation& operation) {
   return operation.request != 0 &&
          (operation.kind == Step::kSend || operation.kind == Step::kPost ||
           operation.kind == Step::kBegin);
-}
-
-void Pass::wake(Row& row) {
-  if (!row.blocked) return;
-  row.blocked = false;
-  make_ready(row);
-}
-
-// The earliest of those that wait goes on without what it waits for.
-bool Pass::force_one() {
-  Row* earliest = nullptr;
-  for (Row& row : rows_)
-    if (row.blocked && (earliest == nullptr || row.begin < earliest->begin)) earliest = &row;
-  if (earliest == nullptr) return false;
-  earliest->forced = true;
-  wake(*earliest);
-  return true;
 }
 
 }  // namespace timeline

@@ -126,7 +126,7 @@ void Pass::deliver(const Operation& operation, Begin begin) {
   // Threads that share a channel come to it in another order than they are read.
   if (sent.begins.size() <= at) sent.begins.resize(at + 1, {kNotSent});
   sent.begins[at] = begin;
-  for (const std::uint32_t stream : rank(operation.channel.dest).streams) {
+  for (const std::uint32_t stream : std::exchange(sent.waiting, {})) {
     Row& to = row(stream);
     if (to.blocked && to.waits_on_channel && to.channel == operation.channel) wake(to);
   }
@@ -145,6 +145,7 @@ bool Pass::take(Row& row, const Operation& operation, Begin& since) {
     }
     row.waits_on_channel = true;
     row.channel = operation.channel;
+    sent.waiting.push_back(row.stream);
     return false;
   }
   since = sent.begins[at];
@@ -251,6 +252,33 @@ bool Pass::leave(Row& row, const Operation& operation, Begin& since) {
   }
   if (last && last->ns > 0) wait_for(row, *last, kind);
   if (++meeting.left >= meeting.expected) meetings_.erase(found);
+  return true;
+}
+
+void Pass::block(Row& row) {
+  row.blocked = true;
+  if (blocked_by_time_) blocked_by_time_->emplace(row.begin, index_[row.stream]);
+}
+
+void Pass::wake(Row& row) {
+  if (!row.blocked) return;
+  row.blocked = false;
+  if (blocked_by_time_) blocked_by_time_->erase({row.begin, index_[row.stream]});
+  make_ready(row);
+}
+
+// The earliest of those that wait goes on without what it waits for. In most traces nobody has to,
+// so that who waits is put in order only then; where one has to, millions may.
+bool Pass::force_one() {
+  if (!blocked_by_time_) {
+    blocked_by_time_.emplace();
+    for (Row& row : rows_)
+      if (row.blocked) block(row);
+  }
+  if (blocked_by_time_->empty()) return false;
+  Row& earliest = rows_[static_cast<std::size_t>(blocked_by_time_->begin()->second)];
+  earliest.forced = true;
+  wake(earliest);
   return true;
 }
 

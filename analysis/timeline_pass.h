@@ -62,6 +62,7 @@ inline Begin later(const Begin& a, const Begin& b) {
 struct Sent {
   std::deque<Begin> begins;
   std::uint64_t first = 0;
+  std::vector<std::uint32_t> waiting;  ///< streams, for one that is not sent yet
 };
 
 struct Meeting {
@@ -214,6 +215,7 @@ class Pass {
   std::uint32_t members(const Operation& operation, const Communicator* comm) const;
   Waits waits_in(const Operation& operation) const;
   bool leave(Row& row, const Operation& operation, Begin& since);
+  void block(Row& row);
   void wake(Row& row);
   bool force_one();
 
@@ -233,6 +235,8 @@ class Pass {
   bool all_here_ = false;
   std::deque<std::uint32_t> ready_;
   std::set<std::pair<std::uint64_t, std::uint32_t>> ready_by_time_;  ///< with several threads
+  /// Begins and places of the rows that are blocked, from when one had to go on regardless.
+  std::optional<std::set<std::pair<std::uint64_t, std::int64_t>>> blocked_by_time_;
   std::unordered_map<ChannelKey, std::uint64_t, KeyHash> sends_, receives_;  ///< likewise
   std::unordered_map<ChannelKey, Sent, KeyHash> sent_;
   std::unordered_map<CollectiveKey, Meeting, KeyHash> meetings_;
