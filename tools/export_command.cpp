@@ -6,10 +6,12 @@
 #include <array>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "analysis/work.h"
 #include "tools/common.h"
 #include "tools/export/export.h"
+#include "tools/export/export_shape.h"
 
 namespace chameleon::tools {
 namespace export_verb {
@@ -18,7 +20,7 @@ struct Format {
   const char* name;
   const char* help;
   Exporter exporter;
-  double bytes;           ///< of a call, roughly; 0: it grows with call paths, not with calls
+  ExportSize (*size)(const ExportShape&);
   bool by_thread = true;  ///< it can tell the threads of a rank apart, or add them up
 };
 
@@ -26,48 +28,86 @@ constexpr std::array<Format, 11> kFormats = {{
     {"csv",
      "Folder of tables: events, calls, messages, matrix, clusters, phases, series, loops, sites, "
      "waits, samples, outliers, pair_accounts",
-     export_csv, 150},
-    {"json", "The same tables, each an array of records", export_json, 350},
-    {"folded", "Folded stacks, a line a stack, for flame graphs", export_folded, 0},
-    {"speedscope", "Speedscope's JSON", export_speedscope, 0},
-    {"chrome", "Trace events as JSON, for Perfetto and chrome://tracing", export_chrome, 250},
-    {"perfetto", "Perfetto's protocol buffers: as --chrome, for large traces", export_perfetto, 60},
-    {"otf2", "Folder with an OTF2 archive, traces.otf2", export_otf2, 60},
-    {"simgrid", "Folder with a time-independent trace for smpirun -replay", export_simgrid, 20,
-     false},
-    {"paje", "Paje trace, for pj_dump and ViTE", export_paje, 200},
-    {"paraver", "Paraver trace: FILE.prv, FILE.pcf and FILE.row", export_paraver, 120},
-    {"goal", "GOAL schedule, for LogGOPSim", export_goal, 60, false},
+     export_csv, csv_size},
+    {"json", "The same tables, each an array of records", export_json, json_size},
+    {"folded", "Folded stacks, a line a stack, for flame graphs", export_folded, folded_size},
+    {"speedscope", "Speedscope's JSON", export_speedscope, speedscope_size},
+    {"chrome", "Trace events as JSON, for Perfetto and chrome://tracing", export_chrome,
+     chrome_size},
+    {"perfetto", "Perfetto's protocol buffers: as --chrome, for large traces", export_perfetto,
+     perfetto_size},
+    {"otf2", "Folder with an OTF2 archive, traces.otf2", export_otf2, otf2_size},
+    {"simgrid", "Folder with a time-independent trace for smpirun -replay", export_simgrid,
+     simgrid_size, false},
+    {"paje", "Paje trace, for pj_dump and ViTE", export_paje, paje_size},
+    {"paraver", "Paraver trace: FILE.prv, FILE.pcf and FILE.row", export_paraver, paraver_size},
+    {"goal", "GOAL schedule, for LogGOPSim", export_goal, goal_size, false},
 }};
 
 struct Options {
   std::string trace, ranks;
   std::array<std::string, kFormats.size()> outputs;
-  bool quiet = false;
+  bool quiet = false, dry_run = false;
+};
+
+std::string size_text(const ExportSize& size) {
+  std::string text = bytes_text(size.bytes);
+  if (size.temporary > 0)
+    text += ", and meanwhile " + bytes_text(size.temporary) + " in temporary files";
+  return text;
+}
+
+/// How much each format will write, at most.
+class Announced {
+ public:
+  explicit Announced(std::string path) : path_(std::move(path)) {}
+
+  /// Error: the trace is damaged, or it is more than is begun without being told to.
+  Result<ExportSize> of(const Format& format, const ExportRequest& request) {
+    if (!shape_) {
+      const double calls = visited_events(request.trace, request.streams());
+      const Status allowed = allow_visits(path_, calls, static_cast<double>(request.ranks.size()));
+      Result<ExportShape> shape = ExportShape::make(
+          request, allowed ? ExportShape::Looks::kExact : ExportShape::Looks::kShort);
+      if (!shape) return shape.error();
+      if (!allowed)
+        return Error{ErrorKind::kRefused,
+                     allowed.error().message + ", and --ranks takes some of the ranks; --" +
+                         format.name + " would write at most " + size_text(format.size(*shape)),
+                     0};
+      shape_ = std::move(*shape);
+    }
+    shape_->request = &request;
+    return format.size(*shape_);
+  }
+  double calls() const { return shape_ ? shape_->events : 0; }
+
+ private:
+  const std::string path_;
+  std::optional<ExportShape> shape_;
 };
 
 /// How much will be written is said before it is, where it is much; beyond a bound it is refused.
-Status allow_bytes(const Format& format, const std::string& path, const ExportRequest& request) {
+Status allow_bytes(const Format& format, const std::string& path, const ExportSize& size) {
   constexpr double kMuch = 256e6, kMost = 8e9;
-  RankList streams;
-  for (const std::uint32_t stream : request.lanes()) streams.insert(stream);
-  const double calls = visited_events(request.trace, streams);
-  const double ranks = static_cast<double>(request.ranks.size());
-  if (const Status allowed = allow_visits(path, calls, ranks); !allowed)
-    return Error{ErrorKind::kRefused,
-                 allowed.error().message + ", and --ranks takes some of the ranks; --" +
-                     format.name + " would write about " + bytes_text(calls * format.bytes),
-                 0};
-  const double bytes = calls * format.bytes;
+  const double bytes = size.bytes + size.temporary;
   if (bytes > kMost && !takes_all())
     return Error{ErrorKind::kRefused,
-                 path + ": --" + format.name + " would write about " + bytes_text(bytes) +
+                 path + ": --" + format.name + " would write at most " + size_text(size) +
                      "; --all does it, and --ranks takes some of the ranks",
                  0};
   if (bytes > kMuch)
-    std::cerr << "chameleon export: --" << format.name << " writes about " << bytes_text(bytes)
+    std::cerr << "chameleon export: --" << format.name << " writes at most " << size_text(size)
               << "\n";
   return Unit{};
+}
+
+void print_size(const ExportRequest& request, const ExportSize& size, double calls) {
+  std::cout << request.output << ": at most " << amount_text(size.bytes) << " bytes for "
+            << amount_text(calls) << " calls of " << ranks_text(request.ranks);
+  if (size.temporary > 0)
+    std::cout << ", and " << amount_text(size.temporary) << " bytes in temporary files";
+  std::cout << "\n";
 }
 
 int export_one(const Format& format, ExportRequest request, bool quiet) {
@@ -94,7 +134,6 @@ int run_export(const Options& options) {
   if (!trace) return status;
   const Result<RankList> ranks = wanted_ranks(*trace, options.ranks);
   if (!ranks) return fail("export", ranks.error());
-  bool any = false;
   for (std::size_t i = 0; i < kFormats.size(); ++i)
     if (!options.outputs[i].empty() && trace->threads > 1 && !kFormats[i].by_thread)
       return fail("export",
@@ -102,14 +141,22 @@ int run_export(const Options& options) {
                       " threads, and a rank in --" + kFormats[i].name +
                       " has one sequence of calls",
                   kExitRefused);
+  bool any = false;
+  PathNames names(*trace);
+  Announced announced(options.trace);
   for (std::size_t i = 0; i < kFormats.size(); ++i) {
     if (options.outputs[i].empty()) continue;
     any = true;
-    if (const Status allowed =
-            allow_bytes(kFormats[i], options.trace, {*trace, *ranks, options.outputs[i]});
-        !allowed)
+    const ExportRequest request{*trace, names, *ranks, options.outputs[i]};
+    const Result<ExportSize> size = announced.of(kFormats[i], request);
+    if (!size) return fail("export", size.error());
+    if (options.dry_run) {
+      print_size(request, *size, announced.calls());
+      continue;
+    }
+    if (const Status allowed = allow_bytes(kFormats[i], options.trace, *size); !allowed)
       return fail("export", allowed.error());
-    status = export_one(kFormats[i], {*trace, *ranks, options.outputs[i]}, options.quiet);
+    status = export_one(kFormats[i], request, options.quiet);
     if (status != kExitOk) return status;
   }
   if (!any) return fail("export", "no format given (see chameleon export --help)", kExitUsage);
@@ -126,6 +173,8 @@ void add_export_command(CLI::App& app, int& status) {
   for (std::size_t i = 0; i < kFormats.size(); ++i)
     verb->add_option("--" + std::string(kFormats[i].name), options->outputs[i], kFormats[i].help);
   verb->add_option("--ranks", options->ranks, "Only these ranks, as 0-15 or 0-56:8");
+  verb->add_flag("--dry-run", options->dry_run,
+                 "Say how many bytes it would be, and write nothing");
   verb->add_flag("-q,--quiet", options->quiet, "Print nothing unless something fails");
   verb->callback([options, &status] { status = run_export(*options); });
 }

@@ -69,7 +69,8 @@ std::string reason(const std::string& output) {
 }
 
 int predict_in(const Options& options, const Trace& trace, const std::string& folder) {
-  const Result<ExportReport> report = export_simgrid({trace, trace.ranks, folder});
+  PathNames names(trace);
+  const Result<ExportReport> report = export_simgrid({trace, names, trace.ranks, folder});
   if (!report) return fail("predict", report.error());
   std::string command = quoted(options.smpirun) + " -platform " + quoted(options.platform) +
                         " -np " + std::to_string(trace.world_size);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// craft_traces FOLDER SOURCE: traces as somebody would make them who means harm: small, with right
 /// checksums, and as expensive to read, or as indiscreet to show, as they can be. Each is a few
-/// kilobytes. SOURCE is the file that `sources.cham` wants lines of; its folder is the trace's.
+/// kilobytes. SOURCE is the file that `sources.cham` wants lines of; its folder is the trace's. Of
+/// `modules.cham` it is the program.
 
 #include <cstdio>
 #include <cstring>
@@ -128,6 +129,65 @@ Trace many_ranks() {
   return trace;
 }
 
+/// Very many ranks wait for messages that nobody sends, one after another.
+Trace unmatched() {
+  constexpr std::uint16_t kReceive = 6;
+  constexpr std::uint32_t kRanks = 1U << 16;
+  testing::TraceBuilder builder(2);
+  builder.call(kInit, "Init", {});
+  builder.call(kReceive, "Recv");
+  builder.call(kFinalize, "Finalize", {});
+  const std::size_t values = testing::fields_of_call("Recv").size();
+  builder.push(0, kInit, {});
+  builder.push(0, kReceive, std::vector<std::int64_t>(values, 0));
+  builder.push(0, kFinalize, {});
+  builder.push(1, kInit, {});
+  Trace trace = builder.build();
+  trace.program = "crafted";
+  trace.timing = "histogram";
+  trace.world_size = kRanks;
+  trace.ranks = RankList::range(0, kRanks - 1);
+  Node receive;
+  for (Node& node : trace.nodes) {
+    node.ranks = RankList();
+    if (node.call == kReceive) receive = node;
+  }
+  const auto last = trace.nodes.end() - 1;
+  trace.nodes.insert(last, {receive, receive});
+  return trace;
+}
+
+/// Two ranks of a job of very many.
+Trace few_of_many() {
+  constexpr std::uint32_t kRanks = 843'675;
+  Trace trace = small();
+  trace.world_size = kRanks;
+  trace.ranks = RankList::single(0);
+  trace.ranks.insert(kRanks - 1);
+  for (Node& node : trace.nodes) node.ranks = RankList();
+  return trace;
+}
+
+/// A thousand ranks that do the same.
+Trace wide() {
+  constexpr std::uint32_t kRanks = 1024;
+  Trace trace = small();
+  trace.world_size = kRanks;
+  trace.ranks = RankList::range(0, kRanks - 1);
+  for (Node& node : trace.nodes) node.ranks = RankList();
+  trace.facts.clear();
+  return trace;
+}
+
+/// More ranks than the job has.
+Trace strays() {
+  Trace trace = small();
+  trace.ranks = RankList::range(0, 58'201);
+  for (Node& node : trace.nodes) node.ranks = RankList();
+  trace.facts.clear();
+  return trace;
+}
+
 /// A place in SOURCE for each call, as interpreted programs have it.
 Trace with_source(const std::string& file) {
   Trace trace = small();
@@ -139,6 +199,15 @@ Trace with_source(const std::string& file) {
   trace.sources.emplace(id, source);
   for (std::uint16_t call = kInit; call <= kFinalize; ++call)
     trace.paths[100U + call] = {{{0, id}}};
+  return trace;
+}
+
+/// SOURCE is the program, of which a debugger would read names and lines.
+Trace with_module(const std::string& file) {
+  Trace trace = small();
+  trace.modules[77] = {std::string(40, 'a'), file};
+  for (std::uint16_t call = kInit; call <= kFinalize; ++call)
+    trace.paths[100U + call] = {{{77, 0x1000U + call}}};
   return trace;
 }
 
@@ -264,6 +333,41 @@ Bytes in_file(const Bytes& payload) {
                                format::commit::header());
 }
 
+/// A call with many parameters of many groups each, whose last one has as many values as can be:
+/// two of them cannot become one. Very many of them, in some hundred bytes.
+Bytes many_groups(std::uint64_t repeats) {
+  constexpr std::uint16_t kMany = 7;
+  constexpr std::uint32_t kRanks = 254;
+  constexpr std::size_t kParams = 15;
+  constexpr std::uint64_t kMostValues = std::uint64_t{1} << 48;
+  Trace trace = small(kRanks);
+  Trace delta;
+  delta.world_size = kRanks;
+  delta.ranks = trace.ranks;
+  CallDescription& call = delta.calls[kMany];
+  call.name = "Many";
+  Node node;
+  node.call = kMany;
+  node.path = 1;
+  node.shape = Shape::of(node.symbol());
+  for (std::size_t i = 0; i < kParams; ++i) {
+    call.fields.push_back({"field" + std::to_string(i), "int", FieldKind::kPlain});
+    std::vector<ParamGroup> groups;
+    for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
+      const ValueSequence once(rank ^ 5U, i + 1 < kParams ? 1 : kMostValues);
+      groups.push_back({RankList::single(rank), EndPointForm::kBoth, once});
+    }
+    node.params.emplace_back().set_groups(std::move(groups));
+  }
+  delta.nodes.push_back(std::move(node));
+  Bytes file = in_file(format::encode_trace(trace));
+  for (const Bytes& commit :
+       {format::commit::frame(format::commit::kDelta, format::encode_trace(delta)),
+        format::commit::repeat_frame(repeats)})
+    file.insert(file.end(), commit.begin(), commit.end());
+  return file;
+}
+
 /// A trace, and deltas that have nothing but an array each: a million values in some bytes.
 Bytes long_arrays() {
   constexpr std::uint64_t kArrays = 3, kValues = 1'000'000, kStrided = 2, kDeltas = 150;
@@ -306,6 +410,7 @@ int main(int argc, char** argv) {
   const std::string folder = std::string(argv[1]) + "/";
   write(folder + "small.cham", small());
   write(folder + "sources.cham", with_source(argv[2]));
+  write(folder + "modules.cham", with_module(argv[2]));
   write(folder + "names.cham", with_names());
   write(folder + "secrets.cham", with_secrets());
   write(folder + "formulas.cham", with_formulas());
@@ -319,6 +424,12 @@ int main(int argc, char** argv) {
   write_bytes(folder + "known.cham", in_file(with_section(kDeclarations, kMuch)));
   write_bytes(folder + "facts.cham", in_file(many_facts()));
   write_bytes(folder + "arrays.cham", long_arrays());
+  write(folder + "unmatched.cham", unmatched());
+  write(folder + "locations.cham", few_of_many());
+  write(folder + "strays.cham", strays());
+  write(folder + "wide.cham", wide());
+  write_bytes(folder + "groups.cham", many_groups(4000));
+  write_bytes(folder + "fewer_groups.cham", many_groups(1500));
   Bytes two = in_file(format::encode_trace(small(64)));
   two.insert(two.end(), {0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4});  // a frame to be skipped
   repair(two);

@@ -98,6 +98,52 @@ def check_work(options, place):
     place.refused("simulate", "ring", "--iterations", "4000000000", statuses=(4,), says="--all")
 
 
+def spent(place, *words, **how):
+    """How a verb ends, and the seconds of the processor that it took."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    done = place.run(*words, **how)
+    return done, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+def check_unmatched(options, place):
+    """Nobody sends what 65,536 ranks wait for: who goes on regardless is not sought among all."""
+    trace = place.traces / "unmatched.cham"
+    expect(trace.stat().st_size < 20_000, "the trace is not small")
+    for verb in VISIT_CALLS:
+        if verb[0] in ("replay", "export", "print"):
+            continue
+        words = [verb[0], trace, *(word.replace("TRACE", str(trace)) for word in verb[1:])]
+        done, seconds = spent(place, *words, memory=2 << 30)
+        expect(done.returncode in (0, 1, 4), f"{verb}: {done.returncode}, {done.stderr[-200:]!r}")
+        expect(seconds < 25, f"{verb} takes {seconds} s")
+
+
+def check_ranks(options, place):
+    """Events of ranks that the job does not have."""
+    place.refused("info", place.traces / "strays.cham", statuses=(3,), says="not in the run")
+
+
+def check_locations(options, place):
+    """OTF2 holds memory for each rank, and says by itself when that fails."""
+    small, many = place.traces / "wide.cham", place.traces / "locations.cham"
+    if place.run("export", place.traces / "small.cham", "--otf2", "small").returncode == 4:
+        return  # built without
+    line = place.refused("export", many, "--otf2", "OUT", statuses=(4,), says="843,675 ranks")
+    expect("--all" in line and not (place.folder / "OUT").exists(), line)
+    place.refused("export", small, "--otf2", "OUT", statuses=(3,), says="OTF2 cannot write it",
+                  memory=160 << 20)
+
+
+def check_repeats(options, place):
+    """What a delta and its repeats take: time by its groups, and memory for each repeat."""
+    for name, says in (("groups", "too long to join"), ("fewer_groups", "too large")):
+        path = place.traces / f"{name}.cham"
+        expect(path.stat().st_size < 2000, f"{name} is not small: {path.stat().st_size}")
+        done, seconds = spent(place, "info", path, "--memory", "64M", memory=1 << 30)
+        expect(done.returncode in (3, 4) and says.encode() in done.stderr, f"{name}: {done.stderr!r}")
+        expect(seconds < 20, f"{name} takes {seconds} s")
+
+
 def check_serve(options, place):
     """Idle connections do not hold up a reader, and SIGTERM ends the server all the same."""
     for idle in (0, 40):
@@ -182,6 +228,7 @@ def check_python(options, place):
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     expect(held < 600 << 10, f"reading took {held} KiB")
     expect(kind(place.traces / "two_frames.cham") == "corrupt", "two frames")
+    expect(kind(place.traces / "strays.cham") == "corrupt", "ranks that the job does not have")
     limit = chameleon_trace.trace.default_limit()
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     expect(limit == min(1 << 30, memory // 4), f"a limit of {limit}")

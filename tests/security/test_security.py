@@ -12,6 +12,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 import place as places
@@ -57,6 +58,23 @@ def check_sources(options, place):
         expect((SECRET in out) == shown, f"--source {given}")
     expect(SECRET not in here.fine("report", traces / "sources.cham", "--json", "--no-source"),
            "--no-source")
+
+
+def check_modules(options, place):
+    """What a trace says is its program, and is no program at all."""
+    os.mkfifo(place.folder / "pipe")
+    (place.folder / "text").write_text(SECRET)
+    for name in (place.folder / "pipe", "/dev/zero", place.folder, place.folder / "text"):
+        traces = craft(options, place.folder / "traces", str(name))
+        for verb in (["stats", "--by", "path"], ["print", "--all", "--paths"],
+                     ["report", "-q", "-o", "OUT.html"], ["export", "--csv", "OUT"]):
+            place.fine(verb[0], traces / "modules.cham", *verb[1:], timeout=20)
+        read = subprocess.run(
+            [sys.executable, "-c", "import sys, chameleon_trace\n"
+             "print(list(chameleon_trace.read_trace(sys.argv[1]).rows('sites')))",
+             traces / "modules.cham"], env={**os.environ, "PYTHONPATH": str(options.python)},
+            capture_output=True, text=True, check=False, timeout=20)
+        expect(read.returncode == 0 and "site" in read.stdout, f"{name}: {read.stderr[-300:]}")
 
 
 # What is no regular file.

@@ -10,6 +10,7 @@
 
 #include "base/time_between.h"
 #include "tools/export/export.h"
+#include "tools/export/export_shape.h"
 
 namespace chameleon::tools {
 namespace {
@@ -24,7 +25,7 @@ std::string microseconds(std::uint64_t ns) {
 class Chrome {
  public:
   Chrome(const ExportRequest& request, TextFile& file)
-      : request_(request), file_(file), names_(request.trace) {}
+      : request_(request), file_(file), names_(request.names) {}
 
   void head() {
     file_ << "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"tool\":\"chameleon\",\"program\":"
@@ -121,7 +122,7 @@ class Chrome {
 
   const ExportRequest& request_;
   TextFile& file_;
-  PathNames names_;
+  PathNames& names_;
   std::vector<CallArgument> arguments_;
   std::unordered_map<std::uint16_t, std::string> calls_;
 };
@@ -138,6 +139,34 @@ Result<ExportReport> export_chrome(const ExportRequest& request) {
         file << "\n]}\n";
         return file.close();
       });
+}
+
+ExportSize chrome_size(const ExportShape& shape) {
+  constexpr double kHead = 1000, kLane = 200, kSpan = 240;
+  const double ids = length(R"(,"pid":0,"tid":)") + shape.rank;
+  const double us = std::max(shape.time, 4U) + 1;
+  const double slice = length(",\n") +
+                       length(R"({"ph":"X","cat":"mpi","name":,"ts":,"dur":,"args":{"at":}})") + 1 +
+                       ids + 2 * us;
+  const double wait = slice + length("\"marker\"") + length(kWaitingAtMarkers);
+  const double flow =
+      length(",\n") +
+      length(R"({"ph":"f","bp":"e","cat":"message","name":"message","id":"0x","ts":})") + 16 + ids +
+      us;
+  const double ends = shape.rank + 1 + length(R"(,"from":"","bytes_received":)");
+  double bytes = kHead + 3 * static_cast<double>(json_text(shape.request->trace.program).size()) +
+                 kLane * shape.lanes +
+                 kSpan * static_cast<double>(shape.request->trace.series.spans().size() + 1);
+  for (const CallShape& call : shape.calls) {
+    const auto names = static_cast<double>(json_text("MPI_" + call.call->name).size() +
+                                           json_text(call.site).size());
+    bytes += call.times * (slice + names) + call.waits * wait +
+             call.messages() * (flow + ends + call.bytes);
+    const double root = call.plan->root >= 0 ? length(R"(,"root":)") + shape.rank : 0;
+    bytes += call.collectives * (length(R"(,"ranks":,"sent":,"received":)") +
+                                 digits_of(call.members) + 2 * call.bytes + root);
+  }
+  return {bytes, 0};
 }
 
 }  // namespace chameleon::tools

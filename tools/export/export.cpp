@@ -5,6 +5,13 @@
 
 namespace chameleon::tools {
 
+RankList ExportRequest::streams() const {
+  if (trace.threads <= 1) return trace.ranks.intersection(ranks);
+  RankList all;
+  for (const std::uint32_t lane : lanes()) all.insert(lane);
+  return all;
+}
+
 const std::string& PathNames::site(std::uint64_t path) {
   const auto [entry, fresh] = site_.try_emplace(path);
   if (fresh) entry->second = sites_.site(path);

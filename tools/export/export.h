@@ -24,14 +24,19 @@
 
 namespace chameleon::tools {
 
+class PathNames;
+
 struct ExportRequest {
   const Trace& trace;
+  PathNames& names;
   RankList ranks;      ///< of the trace, not empty; with all of their threads
   std::string output;  ///< a file, or a folder made if need be
   Progress* progress = nullptr;
 
   /// The lanes of a timeline: a rank's threads one after another.
   std::vector<std::uint32_t> lanes() const { return streams_by_rank(trace, ranks); }
+  /// The same as a list.
+  RankList streams() const;
 };
 
 struct ExportReport {

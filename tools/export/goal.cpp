@@ -76,4 +76,21 @@ Result<ExportReport> export_goal(const ExportRequest& request) {
   return report;
 }
 
+ExportSize goal_size(const ExportShape& shape) {
+  const ScheduleShape said(shape);
+  double labels = 1;
+  for (const CallShape& call : shape.calls)
+    if (call.streams > 0) labels += said.operations(call) / call.streams;
+  const double label = 1 + digits_of(labels);
+  const double require = length(" requires \n") + 2 * label,
+               line = label + length(": \n") + require;
+  double bytes = 40 + shape.world * (length("\nrank  {\n}\n") + shape.rank);
+  for (const CallShape& call : shape.calls) {
+    const double message = line + length("send b to  tag ") + call.bytes + shape.rank + said.tag();
+    bytes += said.computes(call) * (line + length("calc ") + shape.time) +
+             said.messages(call) * message + said.waits(call) * (line + require + length("calc 0"));
+  }
+  return {bytes, 0};
+}
+
 }  // namespace chameleon::tools

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdarg>
 #include <filesystem>
 
 #include "tools/export/export.h"
@@ -26,6 +27,9 @@ OTF2_FlushType flush_always(void*, OTF2_FileType, OTF2_LocationRef, void*, bool)
 OTF2_TimeStamp no_timestamp(void*, OTF2_FileType, OTF2_LocationRef) { return 0; }
 
 constexpr OTF2_FlushCallbacks kFlush = {flush_always, no_timestamp};
+
+/// That the library holds for a location: a chunk of events, and more.
+constexpr double kBytesOfLocation = OTF2_CHUNK_SIZE_MIN + (64 << 10);
 
 /// Strings, regions, communicators: defined when first met, written at the end.
 struct Definitions {
@@ -56,15 +60,18 @@ struct Definitions {
 class Archive {
  public:
   Archive(const ExportRequest& request)
-      : request_(request), names_(request.trace), folder_(request.output) {}
+      : request_(request), names_(request.names), folder_(request.output) {}
   ~Archive() {
     if (archive_ != nullptr) OTF2_Archive_Close(archive_);
+    OTF2_Error_RegisterCallback(nullptr, nullptr);
   }
   Archive(const Archive&) = delete;
   Archive& operator=(const Archive&) = delete;
 
   Status open() {
+    if (const Status allowed = allow_locations(); !allowed) return allowed;
     if (const Status made = folder_.make(); !made) return made;
+    OTF2_Error_RegisterCallback(hear, this);
     archive_ = OTF2_Archive_Open(folder_.path().c_str(), "traces", OTF2_FILEMODE_WRITE,
                                  OTF2_CHUNK_SIZE_MIN, OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT,
                                  OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
@@ -76,11 +83,7 @@ class Archive {
         printable(request_.trace.program) + "; " + timeline_text(request_.trace);
     ok(OTF2_Archive_SetDescription(archive_, about.c_str()));
     ok(OTF2_Archive_OpenEvtFiles(archive_));
-    for (std::uint32_t rank = 0; rank < world(); ++rank) {
-      const std::vector<std::uint32_t> threads = request_.trace.streams_of(rank);
-      if (threads.empty()) locations_[rank];  // not in the trace: a rank without events
-      for (const std::uint32_t stream : threads) locations_[stream];
-    }
+    find_locations();
     for (auto& [stream, location] : locations_) {
       location.writer = OTF2_Archive_GetEvtWriter(archive_, stream);
       if (location.writer == nullptr) return failure();
@@ -133,7 +136,7 @@ class Archive {
     OTF2_Archive* archive = archive_;
     archive_ = nullptr;
     ok(OTF2_Archive_Close(archive));
-    return failed_ ? failure() : folder_.commit();
+    return error_ != OTF2_SUCCESS ? failure() : folder_.commit();
   }
 
  private:
@@ -145,19 +148,45 @@ class Archive {
     bool known = false;
   };
 
+  void find_locations() {
+    for (std::uint32_t rank = 0; rank < world(); ++rank) {
+      const std::vector<std::uint32_t> threads = request_.trace.streams_of(rank);
+      if (threads.empty()) locations_[rank];  // not in the trace: a rank without events
+      for (const std::uint32_t stream : threads) locations_[stream];
+    }
+  }
+
+  /// The library holds memory for each location to the end.
+  Status allow_locations() const {
+    const double locations =
+        static_cast<double>(std::max<std::uint64_t>(world(), request_.trace.ranks.size()));
+    const auto most = static_cast<double>(physical_memory() / 2);
+    if (locations * kBytesOfLocation <= most || takes_all()) return Unit{};
+    return Error{ErrorKind::kRefused,
+                 request_.output + ": OTF2 takes " + bytes_text(kBytesOfLocation) +
+                     " of memory for each of " + amount_text(locations) + " ranks and threads, " +
+                     bytes_text(locations * kBytesOfLocation) + " in all; --all does it",
+                 0};
+  }
+
+  /// What the library says of an error, instead of its own lines.
+  static OTF2_ErrorCode hear(void* self, const char*, std::uint64_t, const char*,
+                             OTF2_ErrorCode code, const char*, va_list) {
+    static_cast<Archive*>(self)->ok(code);
+    return code;
+  }
+
   std::uint32_t world() const {
     const RankList ranks = request_.trace.whole_ranks();
     return std::max(request_.trace.world_size, ranks.empty() ? 0 : ranks.runs().back().last() + 1);
   }
   void ok(OTF2_ErrorCode code) {
-    if (code != OTF2_SUCCESS && !failed_) {
-      failed_ = true;
-      why_ = OTF2_Error_GetDescription(code);
-    }
+    if (code > OTF2_SUCCESS && error_ == OTF2_SUCCESS) error_ = code;
   }
   Error failure() const {
-    return {ErrorKind::kSystem,
-            request_.output + ": OTF2 cannot write it" + (why_.empty() ? "" : ": " + why_), 0};
+    std::string text = request_.output + ": OTF2 cannot write it";
+    if (error_ != OTF2_SUCCESS) text += std::string(": ") + OTF2_Error_GetDescription(error_);
+    return {ErrorKind::kSystem, text, 0};
   }
   void enter(Location& location, std::uint64_t ns, OTF2_RegionRef region) {
     ok(OTF2_EvtWriter_Enter(location.writer, nullptr, ns, region));
@@ -338,7 +367,7 @@ class Archive {
   void write_definitions(const TimelineFacts& facts) {
     OTF2_GlobalDefWriter* writer = OTF2_Archive_GetGlobalDefWriter(archive_);
     if (writer == nullptr) {
-      failed_ = true;
+      ok(OTF2_ERROR_MEM_FAULT);
       return;
     }
     constexpr std::uint64_t kNanoseconds = 1'000'000'000;
@@ -430,13 +459,12 @@ class Archive {
   }
 
   const ExportRequest& request_;
-  PathNames names_;
+  PathNames& names_;
   FolderBeside folder_;  ///< the library writes its files by itself
   OTF2_Archive* archive_ = nullptr;
   std::map<OTF2_LocationRef, Location> locations_;  ///< by stream
   Definitions definitions_;
-  bool failed_ = false;
-  std::string why_;
+  OTF2_ErrorCode error_ = OTF2_SUCCESS;  ///< the first one
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "tools/export/export.h"
+#include "tools/export/export_shape.h"
 #include "tools/export/sorted_lines.h"
 
 namespace chameleon::tools {
@@ -190,6 +191,24 @@ Result<ExportReport> export_paje(const ExportRequest& request) {
   };
   return export_timeline(
       request, [&](const TimedEvent& event) { paje.event(event); }, write);
+}
+
+ExportSize paje_size(const ExportShape& shape) {
+  constexpr double kHead = 2000, kLane = 160, kCall = 60;
+  const double seconds = std::max(shape.time, 10U) + 1;
+  const double at = length("5 ") + seconds + length(" S r") + shape.rank + 1;
+  SortedSize lines;
+  for (const CallShape& call : shape.calls) {
+    const double name = 1 + static_cast<double>(call_name(call.call->name).size());
+    lines.add(call.times, at + name);
+    lines.add(call.times, at);
+    lines.add(call.waits, at + 3 + length(kWaitingAtMarkers));
+    lines.add(call.waits, at);
+    lines.add(call.messages(), at + length(" p \" bytes\" ") + call.bytes + 16);
+  }
+  const double program = static_cast<double>(shape.request->trace.program.size());
+  return lines.size(kHead + program + kLane * shape.lanes +
+                    kCall * static_cast<double>(shape.calls.size()));
 }
 
 }  // namespace chameleon::tools

@@ -9,6 +9,7 @@
 #include <ctime>
 
 #include "tools/export/export.h"
+#include "tools/export/export_shape.h"
 #include "tools/export/sorted_lines.h"
 
 namespace chameleon::tools {
@@ -53,7 +54,7 @@ int state_of(const CallPlan& plan) {
 
 class Paraver {
  public:
-  explicit Paraver(const ExportRequest& request) : request_(request), names_(request.trace) {
+  explicit Paraver(const ExportRequest& request) : request_(request), names_(request.names) {
     last_.assign(std::size_t{world()} * std::max(request.trace.threads, 1U), 0);
     place_hosts();
   }
@@ -210,7 +211,7 @@ class Paraver {
   }
 
   const ExportRequest& request_;
-  PathNames names_;
+  PathNames& names_;
   SortedLines lines_;
   std::vector<std::pair<std::string, std::uint64_t>> hosts_;  ///< and their processors
   std::vector<std::size_t> node_of_;                          ///< by rank, from 1
@@ -231,6 +232,31 @@ Result<ExportReport> export_paraver(const ExportRequest& request) {
       [&](const TimelineFacts& facts) { return paraver.write(facts); });
   if (report) report->output = paraver.base() + ".prv";
   return report;
+}
+
+ExportSize paraver_size(const ExportShape& shape) {
+  constexpr double kHead = 2000, kRank = 80, kCall = 40, kState = 2;
+  const double threads = digits_of(shape.request->trace.threads);
+  const double object = 2 * (shape.rank + 1) + length("::1:") + threads;
+  const double state = length("1::::\n") + object + 2 * shape.time + kState;
+  const double event = length("2::::::\n") + object + shape.time + length(kCallType) +
+                       length(kSiteType) + 4 +
+                       digits_of(static_cast<double>(shape.request->trace.paths.size()));
+  const double message = length("3::::::::\n") + 2 * object + 4 * shape.time + shape.tag;
+  SortedSize lines;
+  double names = 0;
+  for (const CallShape& call : shape.calls) {
+    lines.add(call.times, 2 * state);  // running, and the call
+    lines.add(2 * call.times, event);
+    lines.add(2 * call.waits, state);
+    lines.add(call.receives, message + call.bytes);
+    names += kCall + static_cast<double>(call.call->name.size() + call.site.size());
+  }
+  const Trace& trace = shape.request->trace;
+  double hosts = 0;
+  for (const auto& [stream, facts] : trace.facts) hosts += static_cast<double>(facts.host.size());
+  const double ranks = std::max(shape.world, shape.lanes);
+  return lines.size(kHead + names + 2 * hosts + kRank * ranks);
 }
 
 }  // namespace chameleon::tools

@@ -11,7 +11,10 @@
 /// and track_event/{track_event,track_descriptor,debug_annotation}.proto, all part of
 /// the interface that perfetto.dev/docs/reference/synthetic-track-event documents.
 
+#include <cmath>
+
 #include "tools/export/export.h"
+#include "tools/export/export_shape.h"
 #include "tools/export/wire_message.h"
 
 namespace chameleon::tools {
@@ -71,7 +74,7 @@ class Interned {
 class Perfetto {
  public:
   Perfetto(const ExportRequest& request, TextFile& file)
-      : request_(request), file_(file), names_(request.trace) {}
+      : request_(request), file_(file), names_(request.names) {}
 
   void head() {
     WireMessage program;
@@ -173,7 +176,7 @@ class Perfetto {
 
   const ExportRequest& request_;
   TextFile& file_;
-  PathNames names_;
+  PathNames& names_;
   Interned categories_{interned_field::kCategories};
   Interned event_names_{interned_field::kEventNames};
   Interned argument_names_{interned_field::kAnnotationNames};
@@ -192,6 +195,28 @@ Result<ExportReport> export_perfetto(const ExportRequest& request) {
   return export_timeline(
       request, [&](const TimedEvent& event) { perfetto.event(event); },
       [&](const TimelineFacts&) { return file.close(); });
+}
+
+ExportSize perfetto_size(const ExportShape& shape) {
+  constexpr double kHead = 1000, kLane = 60, kInterned = 20;
+  // Seven bits a byte.
+  const auto number = [](unsigned digits) { return std::ceil(digits * std::log2(10) / 7); };
+  const double frame = 3, lane = number(shape.rank + 1), flow = 2 + 8, annotation = 6;
+  const double begin = frame + 1 + number(shape.time) + 2 + 2 + 3 + 2 + 1 + lane;
+  const double end = frame + 1 + number(shape.time) + 2 + 3 + 2 + 1 + lane;
+  const double name = 2 + 3, place = annotation + 5;
+  double bytes = kHead + static_cast<double>(shape.request->trace.program.size()) +
+                 (kLane + 2 * lane) * shape.lanes;
+  for (const CallShape& call : shape.calls) {
+    bytes += kInterned + static_cast<double>(call.call->name.size() + call.site.size());
+    bytes += call.times * (begin + name + place + end);
+    bytes += call.waits * (begin + name + end);
+    bytes += call.messages() * (flow + 2 * annotation + shape.rank + 2 + number(call.bytes));
+    bytes += call.collectives *
+             (3 * annotation + 2 * number(call.bytes) + number(digits_of(call.members)) +
+              (call.plan->root >= 0 ? annotation + lane : 0));
+  }
+  return {bytes, 0};
 }
 
 }  // namespace chameleon::tools

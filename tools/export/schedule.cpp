@@ -269,4 +269,28 @@ Status write_schedule(const Trace& trace, ScheduleWriter& writer, ExportReport& 
   return Schedule(trace, writer, report).run();
 }
 
+ScheduleShape::ScheduleShape(const ExportShape& shape) {
+  double communicators = 2;
+  for (const CallShape& call : shape.calls)
+    if (call.plan->new_comm >= 0 && call.streams > 0) communicators += call.times / call.streams;
+  tag_ = std::min(digits_of(static_cast<double>(kMostTags) * kWindow),
+                  digits_of(static_cast<double>(kWindow) * communicators) + shape.tag);
+}
+
+double ScheduleShape::computes(const CallShape& call) const {
+  const bool says = call.messages() > 0 || call.collectives > 0 || call.completes();
+  return says ? call.times : 0;
+}
+
+double ScheduleShape::messages(const CallShape& call) const {
+  const StepCount steps = step_count(*call.plan, call.members);
+  return call.messages() + call.collectives * (steps.single + 2 * steps.exchanged);
+}
+
+double ScheduleShape::waits(const CallShape& call) const {
+  const StepCount steps = step_count(*call.plan, call.members);
+  const bool both = call.plan->action == Action::kSendrecv;
+  return (call.requests || both ? call.messages() : 0) + call.collectives * 2 * steps.exchanged;
+}
+
 }  // namespace chameleon::tools

@@ -14,6 +14,7 @@
 #include "analysis/check.h"
 #include "tools/export/collective_steps.h"
 #include "tools/export/export.h"
+#include "tools/export/export_shape.h"
 
 namespace chameleon::tools {
 
@@ -38,6 +39,24 @@ class ScheduleWriter {
   virtual bool collective(const Operation& operation, const VectorBytes& vectors,
                           std::uint32_t ranks) = 0;
   virtual void finalize() {}
+};
+
+/// How often a writer is called for a call, at most, with collectives as messages.
+class ScheduleShape {
+ public:
+  explicit ScheduleShape(const ExportShape& shape);
+
+  /// Digits of the tags.
+  unsigned tag() const { return tag_; }
+  double computes(const CallShape& call) const;
+  double messages(const CallShape& call) const;
+  double waits(const CallShape& call) const;
+  double operations(const CallShape& call) const {
+    return computes(call) + messages(call) + waits(call);
+  }
+
+ private:
+  unsigned tag_ = 1;
 };
 
 /// Writes all ranks of the trace; adds to the report what was left out or stands for another.

@@ -134,4 +134,25 @@ Result<ExportReport> export_simgrid(const ExportRequest& request) {
   return report;
 }
 
+ExportSize simgrid_size(const ExportShape& shape) {
+  const ScheduleShape said(shape);
+  std::error_code error;
+  const double folder = length(std::filesystem::absolute(shape.request->output, error).string());
+  const double line = shape.rank + 2;
+  double bytes = shape.world * (folder + length("/rank..txt\n") + shape.rank + 2 * line +
+                                length("init") + length("finalize"));
+  for (const CallShape& call : shape.calls) {
+    const bool known = call.on_world && !call.requests;  // else it is messages
+    const double blocks = call.plan->many_sent || call.plan->many_received ? 2 * call.members : 0;
+    bytes +=
+        said.computes(call) * (line + length("compute ") + shape.time) +
+        said.messages(call) * (line + length("isend   ") + call.bytes + shape.rank + said.tag()) +
+        said.waits(call) * (line + length("wait   ") + 2 * shape.rank + said.tag());
+    if (known)
+      bytes += call.collectives * (line + length("allgatherv    ") + 2 * call.bytes + shape.rank +
+                                   blocks * (call.bytes + 1));
+  }
+  return {bytes, 0};
+}
+
 }  // namespace chameleon::tools

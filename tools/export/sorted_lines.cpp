@@ -22,6 +22,7 @@ void SortedLines::spill() {
   }
   for (const Line& line : lines_) {
     const std::array<std::uint64_t, 3> head = {line.time, line.order, line.text.size()};
+    static_assert(sizeof head == kHead);
     failed_ = failed_ || std::fwrite(head.data(), sizeof head, 1, run.get()) != 1 ||
               std::fwrite(line.text.data(), 1, line.text.size(), run.get()) != line.text.size();
   }

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/export/export_shape.h"
 #include "tools/export/text_file.h"
 
 namespace chameleon::tools {
@@ -20,11 +21,19 @@ class SortedLines {
   static constexpr std::size_t kLimit = std::size_t{64} << 20;
   explicit SortedLines(std::size_t limit = kLimit) : limit_(limit) {}
 
+  /// Bytes of temporary files that so many lines of so many bytes in all take.
+  static double temporary(double lines, double bytes) {
+    const bool spills = bytes + lines * sizeof(Line) >= kLimit;
+    return spills ? bytes + lines * kHead : 0;
+  }
+
   void add(std::uint64_t time, std::string line);
   /// Writes all lines; nothing can be added after it.
   Status write(TextFile& file);
 
  private:
+  static constexpr std::size_t kHead =
+      3 * sizeof(std::uint64_t);  ///< before a line that is spilled
   struct Line {
     std::uint64_t time = 0, order = 0;
     std::string text;
@@ -46,6 +55,22 @@ class SortedLines {
   std::uint64_t order_ = 0;
   std::vector<Run> runs_;
   bool failed_ = false;
+};
+
+/// What sorted lines will take.
+class SortedSize {
+ public:
+  void add(double lines, double each) {
+    lines_ += lines;
+    bytes_ += lines * each;
+  }
+  /// With what is beside them.
+  ExportSize size(double beside) const {
+    return {bytes_ + beside, SortedLines::temporary(lines_, bytes_)};
+  }
+
+ private:
+  double lines_ = 0, bytes_ = 0;
 };
 
 }  // namespace chameleon::tools

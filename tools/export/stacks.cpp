@@ -9,6 +9,7 @@
 
 #include "analysis/place_times.h"
 #include "tools/export/export.h"
+#include "tools/export/export_shape.h"
 
 namespace chameleon::tools {
 namespace {
@@ -24,7 +25,7 @@ struct Stacks {
 
 Result<Stacks> stacks_of(const ExportRequest& request, ExportReport& report) {
   const Trace& trace = request.trace;
-  PathNames names(trace);
+  PathNames& names = request.names;
   const auto paths = paths_by_symbol(trace);
   Stacks stacks;
   double events = 0;
@@ -38,9 +39,7 @@ Result<Stacks> stacks_of(const ExportRequest& request, ExportReport& report) {
     }
     return stack;
   };
-  RankList streams;
-  for (const std::uint32_t lane : request.lanes()) streams.insert(lane);
-  const Status walked = each_place_time(trace, streams, [&](const PlaceTime& time) {
+  const Status walked = each_place_time(trace, request.streams(), [&](const PlaceTime& time) {
     const Node& node = time.node;
     const std::vector<std::string>& frames = names.frames(node.path);
     std::vector<std::string> stack = functions(frames, frames.size());
@@ -135,6 +134,63 @@ Result<ExportReport> export_speedscope(const ExportRequest& request) {
   file << document.dump(-1, ' ', false, Json::error_handler_t::replace) << "\n";
   if (const Status closed = file.close(); !closed) return closed.error();
   return report;
+}
+
+namespace {
+
+/// The distinct stacks that there may be: of each call, and of what is computed before it.
+struct StackShape {
+  double stacks = 0, frames = 0, letters = 0;
+
+  explicit StackShape(const ExportShape& shape) {
+    std::map<std::pair<std::uint16_t, std::uint64_t>, double> befores;
+    std::map<std::pair<std::uint16_t, std::uint64_t>, const CallShape*> calls;
+    for (const CallShape& call : shape.calls) {
+      befores[{call.id, call.path}] += call.befores;
+      calls.emplace(std::pair{call.id, call.path}, &call);
+    }
+    for (const auto& [key, call] : calls) {
+      const std::vector<std::string>& path = shape.request->names.frames(call->path);
+      double own = 0;
+      for (const std::string& frame : path) own += length(function_of(frame)) + 1;
+      const auto depth = static_cast<double>(path.size());
+      const double above = std::min(befores[key], depth + 1);
+      stacks += 1 + above;
+      frames += depth + 1 + above * depth;
+      letters += own + length("MPI_") + length(call->call->name) + above * own;
+    }
+    ++stacks;
+    ++frames;
+    letters += length(kWaitingAtMarkers) + length("(outside)");
+  }
+};
+
+}  // namespace
+
+ExportSize folded_size(const ExportShape& shape) {
+  const StackShape all(shape);
+  return {all.letters + all.stacks * (shape.time + shape.rank + 3), 0};
+}
+
+ExportSize speedscope_size(const ExportShape& shape) {
+  constexpr double kHead = 400, kFrame = 40;
+  const StackShape all(shape);
+  std::map<std::string, double> frames;  // each function and call once, with where it is declared
+  for (const CallShape& call : shape.calls) {
+    frames.emplace("MPI_" + call.call->name, 0);
+    for (const std::string& frame : shape.request->names.frames(call.path)) {
+      const NamedFrame* declared = shape.request->names.declared(frame);
+      frames.emplace(function_of(frame), declared == nullptr ? 0 : length(declared->file) + 20);
+    }
+  }
+  double bytes = kHead + 2 * length(shape.request->trace.program) +
+                 2 * length(shape.request->ranks.to_string());
+  for (const auto& [name, place] : frames)
+    bytes += length(nlohmann::json(name).dump(-1, ' ', false,
+                                              nlohmann::json::error_handler_t::replace)) +
+             kFrame + place;
+  bytes += all.frames * (digits_of(static_cast<double>(frames.size())) + 1);
+  return {bytes + all.stacks * (shape.time + shape.rank + 4), 0};
 }
 
 }  // namespace chameleon::tools

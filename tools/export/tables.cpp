@@ -19,6 +19,7 @@
 #include "tools/csv.h"
 #include "tools/export/export.h"
 #include "tools/export/loop_rows.h"
+#include "tools/export/table_columns.h"
 #include "tools/loop_places.h"
 #include "tools/wait_table.h"
 
@@ -94,20 +95,11 @@ class Tables {
   Tables(const ExportRequest& request, bool json)
       : request_(request),
         json_(json),
-        names_(request.trace),
+        names_(request.names),
         threads_(request.trace.threads > 1),
         waits_(request.trace),
-        events_(request, "events", json,
-                with(threads_,
-                     {"rank", "event", "call", "begin_ns", "end_ns", "compute_ns", "call_ns",
-                      "peer", "tag", "bytes", "collective_sent", "collective_received", "root",
-                      "site", "waiting_ns"},
-                     {"thread"})),
-        messages_(request, "messages", json,
-                  with(threads_,
-                       {"source", "dest", "tag", "context", "sequence", "bytes", "send_ns",
-                        "receive_ns", "receive_event"},
-                       {"send_thread", "receive_thread"})) {}
+        events_(request, "events", json, event_columns(threads_)),
+        messages_(request, "messages", json, message_columns(threads_)) {}
 
   void event(const TimedEvent& event) {
     const RankOperations& at = *event.at;
@@ -164,16 +156,15 @@ class Tables {
   }
 
   Status finish(const TimelineFacts& facts) {
-    Table calls(request_, "calls", json_,
-                {"rank", "call", "site", "count", "compute_ns", "call_ns", "sent_bytes"});
+    Table calls(request_, "calls", json_, call_columns());
     if (const Status timed = time_calls(); !timed) return timed;
     for (const auto& [key, row] : calls_)
       calls.row({std::get<0>(key), std::get<1>(key), names_.site(std::get<2>(key)), row.count,
                  whole_ns(row.compute_ns), whole_ns(row.call_ns), row.sent});
-    Table matrix(request_, "matrix", json_, {"source", "dest", "messages", "bytes"});
+    Table matrix(request_, "matrix", json_, matrix_columns());
     for (const auto& [pair, sums] : matrix_)
       matrix.row({pair.first, pair.second, sums.first, sums.second});
-    Table clusters(request_, "clusters", json_, {"cluster", "call_path", "lead", "rank"});
+    Table clusters(request_, "clusters", json_, cluster_columns());
     std::uint64_t number = 0;
     for (const Cluster& cluster : request_.trace.online.clusters) {
       char path[20];
@@ -192,11 +183,9 @@ class Tables {
     if (const Status written = write_efforts(); !written) return written;
     if (const Status written = write_outliers(); !written) return written;
     if (const Status written = write_pair_accounts(); !written) return written;
-    Table loops(request_, "loops", json_,
-                {"loop", "parent", "depth", "ranks", "iterations", "events", "compute_ns",
-                 "call_ns", "place"});
+    Table loops(request_, "loops", json_, loop_columns());
     if (const Status written = write_loops(loops); !written) return written;
-    Table sites(request_, "sites", json_, {"path", "site", "function", "file", "line", "stack"});
+    Table sites(request_, "sites", json_, site_columns());
     write_sites(sites);
     Table waits(request_, "waits", json_, wait_columns());
     if (const Status written = write_waits(waits, facts); !written) return written;
@@ -207,54 +196,11 @@ class Tables {
   }
 
  private:
-  static std::vector<const char*> with(bool threads, std::vector<const char*> columns,
-                                       std::initializer_list<const char*> further) {
-    if (threads) columns.insert(columns.end(), further);
-    return columns;
-  }
-
   static constexpr std::array<std::pair<const char*, RankExtent IntervalTally::*>, 4> kParts = {
       {{"compute", &IntervalTally::compute},
        {"call", &IntervalTally::communication},
        {"busy", &IntervalTally::busy},
        {"waiting", &IntervalTally::waiting}}};
-
-  static std::vector<const char*> series_columns() {
-    return {"first_marker",
-            "intervals",
-            "end_ns",
-            "state",
-            "phase",
-            "compute_ns",
-            "compute_least_ns",
-            "compute_least_rank",
-            "compute_most_ns",
-            "compute_most_rank",
-            "call_ns",
-            "call_least_ns",
-            "call_least_rank",
-            "call_most_ns",
-            "call_most_rank",
-            "busy_ns",
-            "busy_least_ns",
-            "busy_least_rank",
-            "busy_most_ns",
-            "busy_most_rank",
-            "waiting_ns",
-            "waiting_least_ns",
-            "waiting_least_rank",
-            "waiting_most_ns",
-            "waiting_most_rank",
-            "slowest_marker",
-            "slowest_compute_ns",
-            "slowest_compute_rank",
-            "slowest_call_ns",
-            "slowest_call_rank",
-            "slowest_busy_ns",
-            "slowest_busy_rank",
-            "slowest_waiting_ns",
-            "slowest_waiting_rank"};
-  }
 
   /// Of the slowest interval what the rank took that took most.
   static std::vector<Cell> series_cells(const SeriesSpan& span) {
@@ -278,10 +224,8 @@ class Tables {
   /// window.
   Status write_efforts() {
     if (request_.trace.efforts.empty()) return Unit{};
-    Table efforts(request_, "efforts", json_,
-                  {"first_marker", "last_marker", "marker", "stratum", "medoid", "ranks", "sampled",
-                   "sum_ns", "deviation_ns", "least_ns", "most_ns", "gap"});
-    Table samples(request_, "samples", json_, {"first_marker", "marker", "stratum", "rank", "ns"});
+    Table efforts(request_, "efforts", json_, effort_columns());
+    Table samples(request_, "samples", json_, sample_columns());
     for (const EffortWindow& window : request_.trace.efforts.windows()) {
       if (window.gap != EffortGap::kNone) write_gap(efforts, window);
       for (std::size_t i = 0; i < window.steps.size(); ++i) write_step(efforts, window, i);
@@ -302,8 +246,7 @@ class Tables {
   Status write_outliers() {
     const Trace& trace = request_.trace;
     if (trace.outliers.all().empty()) return Unit{};
-    Table table(request_, "outliers", json_,
-                {"rank", "thread", "event", "kind", "begin_ns", "ns", "usual_ns"});
+    Table table(request_, "outliers", json_, outlier_columns());
     for (const Outlier& one : trace.outliers.all())
       if (request_.ranks.contains(trace.rank_of(one.stream)))
         table.row({trace.rank_of(one.stream), trace.thread_of(one.stream), one.event,
@@ -315,9 +258,7 @@ class Tables {
   Status write_pair_accounts() {
     const Trace& trace = request_.trace;
     if (trace.pair_accounts.all().empty()) return Unit{};
-    Table table(request_, "pair_accounts", json_,
-                {"source", "rank", "thread", "least_bytes", "messages", "ns", "longest_ns",
-                 "longest_event"});
+    Table table(request_, "pair_accounts", json_, pair_account_columns());
     for (const PairAccount& one : trace.pair_accounts.all())
       if (request_.ranks.contains(trace.rank_of(one.stream)))
         table.row({one.source, trace.rank_of(one.stream), trace.thread_of(one.stream),
@@ -345,9 +286,7 @@ class Tables {
   }
 
   Status write_loops(Table& table) {
-    RankList streams;
-    for (const std::uint32_t lane : request_.lanes()) streams.insert(lane);
-    const Result<std::vector<LoopRow>> rows = loop_rows(request_.trace, streams);
+    const Result<std::vector<LoopRow>> rows = loop_rows(request_.trace, request_.streams());
     if (!rows) return rows.error();
     CallSites sites(request_.trace);
     const LoopPlaces places(request_.trace, sites);
@@ -419,9 +358,7 @@ class Tables {
   /// Of the others not from the events, whose times are rounded.
   Status time_calls() {
     const Trace& trace = request_.trace;
-    RankList streams;
-    for (const std::uint32_t lane : request_.lanes()) streams.insert(lane);
-    return each_place_time(trace, streams, [&](const PlaceTime& time) {
+    return each_place_time(trace, request_.streams(), [&](const PlaceTime& time) {
       const auto call = trace.calls.find(time.node.call);
       if (call == trace.calls.end()) return;
       const auto row = calls_.find({trace.rank_of(time.stream), call->second.name, time.node.path});
@@ -451,7 +388,7 @@ class Tables {
 
   const ExportRequest& request_;
   const bool json_;
-  PathNames names_;
+  PathNames& names_;
   const bool threads_;  ///< some rank has several
   PlaceWaits waits_;
   Table events_, messages_;
