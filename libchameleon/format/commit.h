@@ -43,7 +43,10 @@ inline constexpr std::uint64_t kMostRepeatedNodes = 2048;
 
 Bytes header();
 /// Levels of zstd: ranks may wait while rank 0 writes during the run.
-inline constexpr int kQuick = 3, kSmall = 9;
+inline constexpr int kQuickest = 1, kQuick = 3, kSmall = 9;
+/// With more bytes the quickest level is enough if it does not halve them. They are irregular, as
+/// the blocks of datatypes often are, and a higher level takes up to ten times as long for a fifth.
+inline constexpr std::size_t kMostIrregular = std::size_t{128} << 10;
 /// More bytes are compressed quickly in any case: level 9 would take 24 MiB of memory for them.
 inline constexpr std::size_t kMostSmall = std::size_t{4} << 20;
 /// A commit of an encoded trace, compressed if that makes it smaller: in `context`, or, without

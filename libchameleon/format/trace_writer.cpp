@@ -66,10 +66,15 @@ Bytes frame(const char* mark, std::span<const std::uint8_t> plain, int level, ZS
   bytes.resize(data + ZSTD_compressBound(plain.size()));
   std::uint8_t* const to = bytes.data() + data;
   const std::size_t room = bytes.size() - data;
+  const auto compress = [&](int at_level) {
+    return context == nullptr
+               ? ZSTD_compress(to, room, plain.data(), plain.size(), at_level)
+               : ZSTD_compressCCtx(context, to, room, plain.data(), plain.size(), at_level);
+  };
   if (plain.size() > kMostSmall) level = std::min(level, kQuick);
-  const std::size_t size =
-      context == nullptr ? ZSTD_compress(to, room, plain.data(), plain.size(), level)
-                         : ZSTD_compressCCtx(context, to, room, plain.data(), plain.size(), level);
+  const bool tried = plain.size() > kMostIrregular;
+  std::size_t size = tried ? compress(kQuickest) : 0;
+  if (!tried || size <= plain.size() / 2) size = compress(level);
   const bool smaller = ZSTD_isError(size) == 0 && size < plain.size();
   if (!smaller) std::memcpy(to, plain.data(), plain.size());
   bytes.resize(data + (smaller ? size : plain.size()));

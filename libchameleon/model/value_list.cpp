@@ -2,7 +2,10 @@
 #include "model/value_list.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
+#include "base/hash.h"
 #include "base/read_budget.h"
 #include "model/value_sequence.h"
 #include "model/value_terms.h"
@@ -16,6 +19,8 @@ using value_terms::wrap;
 constexpr std::size_t kShortList = 2048;  ///< such a list is a sequence
 constexpr std::size_t kLook = 1024;  ///< values after which terms are counted; twice, four times …
 constexpr std::size_t kRegular = 4;  ///< values for a term, at least
+constexpr std::size_t kForeseen =
+    3 * kLook / 8;  ///< of the first values, in a list that may repeat
 /// In a run, which takes three bytes at least.
 constexpr std::size_t kMostInRun = 2 * kListValuesPerByte;
 constexpr std::size_t kLeastRun = 3;  ///< shorter ones are single values
@@ -34,29 +39,59 @@ std::size_t run_end(std::span<const std::int64_t> values, std::size_t begin) {
   return end;
 }
 
-/// What comes next: a group's values, which are single ones if they are no run.
+/// Where the first run or progression of kLeastRun values begins, or the end of the list.
+std::size_t next_run(std::span<const std::int64_t> values, std::size_t begin) {
+  static_assert(kLeastRun == 3);
+  const std::int64_t* const all = values.data();
+  std::uint64_t before = 0;
+  for (std::size_t i = begin; i + 1 < values.size(); ++i) {
+    const std::uint64_t stride = wrap(all[i + 1]) - wrap(all[i]);
+    if (i != begin && stride == before) return i - 1;
+    before = stride;
+  }
+  return values.size();
+}
+
+/// A group's values, which are single ones if they are no run.
 struct Group {
   std::size_t end;
   bool run;
 };
 
-Group group_at(std::span<const std::int64_t> values, std::size_t begin) {
-  std::size_t at = begin;
-  while (at < values.size()) {
-    const std::size_t end = run_end(values, at);
-    if (end - at >= kLeastRun) return at == begin ? Group{end, true} : Group{at, false};
-    at = std::max(at + 1, end - 1);  // its last value may begin another one
+std::vector<Group> groups_of(std::span<const std::int64_t> values) {
+  std::vector<Group> groups;
+  for (std::size_t i = 0; i < values.size();) {
+    const std::size_t run = next_run(values, i);
+    if (run != i) groups.push_back({run, false});
+    if (run != values.size()) groups.push_back({run_end(values, run), true});
+    i = groups.back().end;
   }
-  return {at, false};
+  return groups;
+}
+
+/// Whether the list may repeat: enough of its first distances come after the same two as before. It
+/// takes a hundredth of the time in which a sequence finds out.
+bool may_repeat(std::span<const std::int64_t> values) {
+  constexpr std::size_t kPlaces = 1024;
+  std::array<std::uint64_t, kPlaces> after{};  // the distance that came last, by the two before
+  std::uint64_t two_before = 0, before = 0;
+  std::size_t foreseen = 0;
+  for (std::size_t i = 0; i + 1 < std::min(values.size(), kLook); ++i) {
+    const std::uint64_t stride = stride_at(values, i);
+    std::uint64_t& guess = after[combine(two_before, before) % kPlaces];
+    foreseen += guess == stride ? 1 : 0;
+    guess = stride;
+    two_before = std::exchange(before, stride);
+  }
+  return foreseen >= kForeseen;
 }
 
 void encode_irregular(ByteWriter& writer, std::span<const std::int64_t> values) {
+  const std::vector<Group> groups = groups_of(values);
   writer.varint(values.size() << 1 | 1);
-  std::uint64_t groups = 0;
-  for (std::size_t i = 0; i < values.size(); i = group_at(values, i).end) ++groups;
-  writer.varint(groups);
-  for (std::size_t i = 0; i < values.size();) {
-    const auto [end, run] = group_at(values, i);
+  writer.varint(groups.size());
+  std::size_t i = 0;
+  for (const auto& [end, run] : groups) {
     const std::uint64_t stride = run ? stride_at(values, i) : 0;
     writer.varint((end - i) << 2 | (!run          ? GroupKind::kSingles
                                     : stride == 0 ? GroupKind::kRun
@@ -65,7 +100,7 @@ void encode_irregular(ByteWriter& writer, std::span<const std::int64_t> values) 
       writer.svarint(values[i]);
       if (stride != 0) writer.svarint(static_cast<std::int64_t>(stride));
     } else {
-      for (std::size_t at = i; at < end; ++at) writer.svarint(values[at]);
+      writer.svarints(values.subspan(i, end - i));
     }
     i = end;
   }
@@ -126,8 +161,10 @@ class ListReader {
 }  // namespace
 
 void encode_list(ByteWriter& writer, std::span<const std::int64_t> values, std::uint64_t& left) {
+  const bool is_short = values.size() <= kShortList;
+  if (!is_short && !may_repeat(values)) return encode_irregular(writer, values);
   ValueSequence sequence;
-  std::size_t look = values.size() <= kShortList ? SIZE_MAX : kLook;
+  std::size_t look = is_short ? SIZE_MAX : kLook;
   for (const std::int64_t value : values) {
     sequence.append(value);
     if (sequence.size() != look) continue;

@@ -17,7 +17,9 @@ namespace {
 /// The first byte of a message. Behind `kAfter` comes a hash of the message before.
 enum class Form : std::uint8_t { kPlain, kPacked, kAfter };
 
-constexpr int kLevel = 3;
+constexpr int kQuickest = 1, kLevel = 3;
+/// For longer ones the quickest level is enough if it does not halve them.
+constexpr std::size_t kMostIrregular = std::size_t{128} << 10;
 /// Shorter ones stay as they are.
 constexpr std::size_t kLeastPacked = 64;
 /// A larger context is not kept for the next message.
@@ -45,13 +47,17 @@ bool MessagePacker::compress(Bytes& message, const Bytes& plain, const Bytes* be
   if (!compressor_) compressor_.reset(ZSTD_createCCtx());
   ZSTD_CCtx* const context = compressor_.get();
   if (context == nullptr) return false;
-  ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
-  ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, kLevel);
-  if (before != nullptr) ZSTD_CCtx_refPrefix(context, before->data(), before->size());
   const std::size_t head = message.size();
   message.resize(head + plain.size());
-  const std::size_t size =
-      ZSTD_compress2(context, message.data() + head, plain.size(), plain.data(), plain.size());
+  const auto compress_at = [&](int level) {
+    ZSTD_CCtx_reset(context, ZSTD_reset_session_and_parameters);
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, level);
+    if (before != nullptr) ZSTD_CCtx_refPrefix(context, before->data(), before->size());
+    return ZSTD_compress2(context, message.data() + head, plain.size(), plain.data(), plain.size());
+  };
+  const bool tried = plain.size() > kMostIrregular;
+  std::size_t size = tried ? compress_at(kQuickest) : 0;
+  if (!tried || size <= plain.size() / 2) size = compress_at(kLevel);
   if (ZSTD_sizeof_CCtx(context) > kMostContext) compressor_.reset();
   if (ZSTD_isError(size) != 0) return false;
   message.resize(head + size);

@@ -11,8 +11,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "base/hash.h"
 #include "compress/append.h"
@@ -107,6 +109,27 @@ TEST_CASE("no file is left where memory runs out while it is written", "[file]")
   CHECK_THROWS_AS(replace_trace_file(file.path, Trace(), next, Trace()), std::bad_alloc);
   CHECK_FALSE(std::filesystem::exists(file.path));
   CHECK_FALSE(std::filesystem::exists(file.path + ".new"));
+}
+
+TEST_CASE("only what the quickest compression halves is compressed any better", "[file]") {
+  std::mt19937 random(1);
+  const auto sizes = [](const Bytes& plain) {
+    return std::pair(commit::frame(commit::kWhole, plain, commit::kQuickest).size(),
+                     commit::frame(commit::kWhole, plain, commit::kSmall).size());
+  };
+  Bytes irregular, words;
+  while (irregular.size() < 300'000) irregular.push_back(random() % 40);
+  while (words.size() < 300'000)
+    for (std::uint32_t word = random() % 500, i = 0; i < 30; ++i)
+      words.push_back(static_cast<std::uint8_t>(word * (i + 3) >> (i % 8)));
+  const auto [quickest, same] = sizes(irregular);
+  CHECK(quickest == same);
+  const auto [halved, smaller] = sizes(words);
+  CHECK(smaller != halved);
+  CHECK(halved < words.size() / 2);
+  irregular.resize(100'000);
+  const auto [first, second] = sizes(irregular);
+  CHECK(first != second);
 }
 
 TEST_CASE("a file cut at any byte reads as its last intact state", "[file]") {

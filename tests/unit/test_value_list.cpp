@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "model/value_list.h"
@@ -93,6 +94,42 @@ TEST_CASE("a long list that repeats is written as a sequence, its end may be irr
   const Values end = irregular(100'000);
   values.insert(values.end(), end.begin(), end.end());
   CHECK(decoded(encoded(values)) == values);
+}
+
+TEST_CASE("a long list of which a quarter is loops of irregular values is a sequence") {
+  std::mt19937_64 random(5);
+  Values blocks, few;
+  for (int i = 0; i < 200; ++i) blocks.push_back(static_cast<std::int64_t>(random() % 1000));
+  for (std::size_t i = 0; i < 20'000; ++i) {
+    const auto n = static_cast<std::int64_t>(i);
+    few.push_back(n + n / 4 * 4);  // distances 1, 1, 1, 5
+    if (i >= 200) blocks.push_back(blocks[i - 200]);
+  }
+  for (const Values& values : {blocks, few}) {
+    CHECK(encoded(values) == as_sequence(values));
+    CHECK(decoded(encoded(values)) == values);
+  }
+}
+
+TEST_CASE("many numbers at once are written as one by one, and bytes are moved from either end") {
+  std::mt19937_64 random(3);
+  Values values{INT64_MIN, INT64_MAX, 0, -1, 63, 64, -64, -65};
+  for (int i = 0; i < 1000; ++i) values.push_back(static_cast<std::int64_t>(random() >> (i % 64)));
+  for (const std::size_t size : {0, 1, 8, 255, 256, 257, 1008}) {
+    ByteWriter one, all;
+    for (std::size_t i = 0; i < size; ++i) one.svarint(values[i]);
+    all.svarints(std::span(values).first(size));
+    CHECK(one.bytes() == all.bytes());
+  }
+  for (const std::size_t count : {0, 1, 3, 4, 5, 8, 9}) {
+    ByteWriter writer;
+    Bytes expected;
+    for (std::uint8_t i = 0; i < 9; ++i) writer.u8(i);
+    for (std::size_t i = 0; i < 9; ++i)
+      expected.push_back(static_cast<std::uint8_t>((i + count) % 9));
+    writer.move_back(count);
+    CHECK(writer.bytes() == expected);
+  }
 }
 
 TEST_CASE("an irregular list takes hardly more bytes than as a sequence") {
