@@ -196,6 +196,29 @@ static void dynamic(void) {
   MPI_Win_free(&win);
 }
 
+/* One access to memory that was attached piece by piece. */
+static void pieces(void) {
+  enum { kHalf = 300 };
+  static int both[2 * kHalf], out[2 * kHalf];
+  MPI_Win win;
+  MPI_Aint here, there;
+  for (int i = 0; i < 2 * kHalf; ++i) out[i] = 1000 * rank + i;
+  MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  MPI_Win_attach(win, both, kHalf * sizeof both[0]);
+  MPI_Win_attach(win, both + kHalf, kHalf * sizeof both[0]);
+  MPI_Get_address(both, &here);
+  MPI_Sendrecv(&here, 1, MPI_AINT, left, 0, &there, 1, MPI_AINT, right, 0, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
+  MPI_Win_lock_all(0, win);
+  MPI_Put(out, 2 * kHalf, MPI_INT, right, there, 2 * kHalf, MPI_INT, win);
+  MPI_Win_unlock_all(win);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < 2 * kHalf; ++i) CHECK(both[i] == 1000 * left + i);
+  MPI_Win_detach(win, both);
+  MPI_Win_detach(win, both + kHalf);
+  MPI_Win_free(&win);
+}
+
 static int complaints;
 static void complain(MPI_Win* win, int* code, ...) {
   (void)win, (void)code;
@@ -287,6 +310,7 @@ int main(int argc, char** argv) {
   locks();
   shared();
   dynamic();
+  pieces();
   belongings();
   FOUR(large_counts();)
   return conclude("windows");
