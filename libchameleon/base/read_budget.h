@@ -31,7 +31,7 @@ class ReadBudget {
     if (now_ != nullptr) now_->spend(items, bytes);
   }
   std::uint64_t left() const { return left_; }
-  /// What was taken, and is not held any more.
+  /// Bytes that were taken, and are not held any more.
   void give_back(std::uint64_t bytes) { left_ += bytes; }
 
   /// Gives back at its end what was taken since: of what is gone by then.

@@ -15,7 +15,7 @@ namespace chameleon::inline base {
 
 inline constexpr std::uint64_t kMostReadBytes = std::uint64_t{1} << 30;
 
-/// Of this machine, or 4 GiB where it does not say.
+/// The bytes of this machine, or 4 GiB where it does not say.
 inline std::uint64_t physical_memory() {
   const long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGESIZE);
   if (pages <= 0 || size <= 0) return 4 * kMostReadBytes;

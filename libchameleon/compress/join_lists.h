@@ -43,7 +43,7 @@ inline void set_ranks(Node& node, const RankList& ranks, const RankList& enclosi
 /// How many groups the values of these nodes are in. O(nodes and their parameters).
 std::uint64_t group_count(std::span<const Node> nodes);
 
-/// What `append` may spend on looking for what folds.
+/// A bound on the search of `append` for nodes that fold.
 struct FoldBudget {
   std::int64_t steps = 0;   ///< nodes looked at
   std::int64_t groups = 0;  ///< of their values: few bytes may stand for many

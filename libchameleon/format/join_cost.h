@@ -21,8 +21,8 @@ class JoinCost {
   /// Before anything is joined to this trace.
   explicit JoinCost(const Trace& whole);
 
-  /// Adds up what joining a delta so often takes; gives all steps so far. Of these times so many
-  /// are repeats of a delta: it stands in the file once, with what its groups take.
+  /// Adds up what joining a delta `times` times takes; gives all steps so far. `repeats` of them
+  /// are of a delta that the file has once, with what its groups take.
   std::uint64_t add(const Trace& delta, std::uint64_t times = 1, std::uint64_t repeats = 0);
   std::uint64_t steps() const { return steps_; }
 

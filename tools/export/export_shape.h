@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// What an export will write of a trace, call by call of the folded trace: from this each format
+/// The output of an export, call by call of the folded trace: from this each format
 /// says, beside where it writes, how many bytes that will be at most. Nothing is expanded, so that
 /// a disk is not filled before anybody knows; and what is said is in most traces less than twice
 /// what comes. O(calls x streams), with `Looks::kShort` O(calls): a higher bound.
@@ -19,8 +19,8 @@
 
 namespace chameleon::tools {
 
-/// A call of the folded trace, with the sums over all its executions. What a request began, and its
-/// completion, count where it began.
+/// A call of the folded trace, with the sums over all its executions. A request and its
+/// completion count where it began.
 struct CallShape {
   const CallDescription* call = nullptr;
   const CallPlan* plan = nullptr;
@@ -65,7 +65,7 @@ struct ExportShape {
   }
 };
 
-/// What a format writes at most.
+/// The most that a format writes.
 struct ExportSize {
   double bytes = 0;
   double temporary = 0;  ///< in files that are gone at the end

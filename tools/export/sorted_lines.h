@@ -21,7 +21,7 @@ class SortedLines {
   static constexpr std::size_t kLimit = std::size_t{64} << 20;
   explicit SortedLines(std::size_t limit = kLimit) : limit_(limit) {}
 
-  /// Bytes of temporary files that so many lines of so many bytes in all take.
+  /// Bytes of temporary files for a number of lines that have `bytes` in all.
   static double temporary(double lines, double bytes) {
     const bool spills = bytes + lines * sizeof(Line) >= kLimit;
     return spills ? bytes + lines * kHead : 0;
@@ -57,7 +57,7 @@ class SortedLines {
   bool failed_ = false;
 };
 
-/// What sorted lines will take.
+/// The room that sorted lines will take.
 class SortedSize {
  public:
   void add(double lines, double each) {
