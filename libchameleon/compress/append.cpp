@@ -92,32 +92,29 @@ class Outlines {
 /// Folds top-level nodes as they come.
 class Appender {
  public:
-  Appender(Trace& trace, const std::vector<Node>& incoming)
+  Appender(Trace& trace, std::size_t incoming)
       : trace_(trace),
         nodes_(trace.nodes),
         outlines_(trace.nodes),
         all_(trace.ranks),
-        reach_(kAppendReach + (incoming.size() <= kMostSought ? 2 * incoming.size() : 0)),
-        budget_{static_cast<std::int64_t>(1024 * (incoming.size() + kAppendReach)),
-                kFewestGroups + kTries * static_cast<std::int64_t>(group_count(incoming))} {}
+        reach_(kAppendReach + (incoming <= kMostSought ? 2 * incoming : 0)),
+        budget_(static_cast<std::int64_t>(1024 * (incoming + kAppendReach))) {}
 
   /// How many nodes at the end may fold with what comes.
   std::size_t reach() const { return reach_; }
-  std::int64_t budget() const { return budget_.steps; }
+  std::int64_t budget() const { return budget_; }
 
   void push(Node node) {
     if (node.ranks == all_) node.ranks = RankList();
     outlines_.push_back(std::move(node));
     std::size_t at = nodes_.size() - 1;
-    while (budget_.steps > 0 && (try_fold(at) || take_first_part(at))) {
+    while (budget_ > 0 && (try_fold(at) || take_first_part(at))) {
     }
   }
 
  private:
   /// Squares as long as the partial trace are sought up to this length of it.
   static constexpr std::size_t kMostSought = 1024;
-  /// Groups of values are gone through so often, whether or not it comes to folding.
-  static constexpr std::int64_t kTries = 8, kFewestGroups = 1 << 14;
 
   const RankList& ranks_at(std::size_t i) const { return ranks_of(nodes_[i], all_); }
 
@@ -158,8 +155,8 @@ class Appender {
     prefix_.clear();
     tail_shape_ = Shape{};
     square_ = picked_.size() - 1;
-    for (std::size_t tail = picked_.size() - 1; tail > 0 && budget_.steps > 0; --tail) {
-      --budget_.steps;
+    for (std::size_t tail = picked_.size() - 1; tail > 0 && budget_ > 0; --tail) {
+      --budget_;
       tail_shape_ = outlines_[picked_[tail]].shape.then(tail_shape_);
       const std::size_t before = picked_[tail - 1];
       if (outlines_[before].end != end) continue;
@@ -237,17 +234,12 @@ class Appender {
     return false;
   }
 
-  bool may_extend(const Param& counts, const Param& more, const RankList& ranks) {
-    budget_.groups -= static_cast<std::int64_t>(groups_to_join(counts, more));
-    return budget_.groups >= 0 && counts.can_extend_last(more, ranks, ranks);
-  }
-
   bool go_on(Node& loop, std::size_t tail, const RankList& ranks) {
     const std::size_t end = picked_.size();
     Node& first = nodes_[picked_[tail]];
     Joinable joinable(budget_, trace_);
     if (tail + 1 == end && first.is_loop() && ranks_at(picked_[tail]) == ranks &&
-        may_extend(loop.iterations, first.iterations, ranks) &&
+        loop.iterations.can_extend_last(first.iterations, ranks, ranks) &&
         joinable.lists(loop.body, ranks, first.body, ranks)) {
       std::vector<Node> taken = take(tail, end, ranks);
       merge_inexact(loop.inexact, taken[0].inexact);
@@ -256,7 +248,7 @@ class Appender {
       return true;
     }
     const Param one(ValueSequence(1, 1));
-    if (!may_extend(loop.iterations, one, ranks) ||
+    if (!loop.iterations.can_extend_last(one, ranks, ranks) ||
         !joinable.lists(loop.body, ranks, tail_from(tail, end), all_))
       return false;
     std::vector<Node> taken = take(tail, end, ranks);
@@ -272,7 +264,7 @@ class Appender {
     if (!(ranks_at(picked_[tail]) == ranks)) return false;
     const std::size_t start = start_of(tail, loop.shape.length);
     if (start == tail || !have_shape(start, tail, loop.shape)) return false;
-    if (!may_extend(loop.iterations, one, ranks) ||
+    if (!loop.iterations.can_extend_last(one, ranks, ranks) ||
         !Joinable(budget_, trace_).lists(tail_from(start, tail), all_, loop.body, ranks))
       return false;
     const std::size_t place = picked_[start];
@@ -322,7 +314,7 @@ class Appender {
     const std::size_t run = run_of_length(loop.body, 0, length);
     const std::size_t count = second.body.size() - rest;
     Joinable joinable(budget_, trace_);
-    if (run == 0 || !may_extend(loop.iterations, second.iterations, ranks) ||
+    if (run == 0 || !loop.iterations.can_extend_last(second.iterations, ranks, ranks) ||
         !joinable.lists({loop.body.data(), run}, ranks, tail_from(from, tail), all_) ||
         !joinable.lists(tail_from(from, tail), all_, {second.body.data(), count, &order[0]},
                         ranks) ||
@@ -450,7 +442,7 @@ class Appender {
   Outlines outlines_;
   const RankList& all_;
   const std::size_t reach_;
-  FoldBudget budget_;
+  std::int64_t budget_;
   std::size_t folded_ = 0;
   std::vector<std::size_t> picked_;
   std::vector<Shape> prefix_;  ///< of the picked ones
@@ -480,7 +472,7 @@ void append(Trace& online, Trace partial) {
   if (!(all == online.ranks)) name_ranks(online.nodes, online.ranks);
   if (!(all == partial.ranks)) name_ranks(partial.nodes, partial.ranks);
   online.ranks = std::move(all);
-  Appender appender(online, partial.nodes);
+  Appender appender(online, partial.nodes.size());
   for (Node& node : level_rounds(online, partial, appender.reach(), appender.budget()))
     appender.push(std::move(node));
   for (Node& node : partial.nodes) appender.push(std::move(node));

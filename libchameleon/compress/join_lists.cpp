@@ -131,7 +131,7 @@ bool Joinable::lists(NodeList a, const RankList& ranks_a, NodeList b, const Rank
   std::size_t i = 0;
   std::size_t j = 0;
   while (i < a.count && j < b.count) {
-    if (--budget_.steps < 0) return false;
+    if (--budget_ < 0) return false;
     const RankList& left = ranks_of(a[i], ranks_a);
     const RankList& right = ranks_of(b[j], ranks_b);
     if (!a[i].is_loop() && !b[j].is_loop()) {
@@ -139,7 +139,7 @@ bool Joinable::lists(NodeList a, const RankList& ranks_a, NodeList b, const Rank
       ++i, ++j;
     } else if (!encloses(a[i], b[j]) && !encloses(b[j], a[i])) {
       if (!(left == right) || !(a[i].shape == b[j].shape) ||
-          !values(a[i].iterations, left, b[j].iterations, right) ||
+          !a[i].iterations.can_append(b[j].iterations, left, right) ||
           !lists(a[i].body, left, b[j].body, right))
         return false;
       ++i, ++j;
@@ -165,16 +165,11 @@ bool Joinable::events(Node& a, const RankList& left, Node& b, const RankList& ri
       a.params.empty() || !(left == right))
     return false;
   for (std::size_t i = 0; i < a.params.size(); ++i)
-    if (!values(a.params[i], left, b.params[i], right) &&
-        !(share_readings(trace_, i, a, left, b, right, budget_.steps) &&
-          values(a.params[i], left, b.params[i], right)))
+    if (!a.params[i].can_append(b.params[i], left, right) &&
+        !(share_readings(trace_, i, a, left, b, right, budget_) &&
+          a.params[i].can_append(b.params[i], left, right)))
       return false;
   return true;
-}
-
-bool Joinable::values(const Param& a, const RankList& left, const Param& b, const RankList& right) {
-  budget_.groups -= static_cast<std::int64_t>(groups_to_join(a, b));
-  return budget_.groups >= 0 && a.can_append(b, left, right);
 }
 
 void level_lists(std::vector<Node>& a, const RankList& ranks_a, std::vector<Node>& b,

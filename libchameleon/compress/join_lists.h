@@ -43,26 +43,19 @@ inline void set_ranks(Node& node, const RankList& ranks, const RankList& enclosi
 /// How many groups the values of these nodes are in. O(nodes and their parameters).
 std::uint64_t group_count(std::span<const Node> nodes);
 
-/// A bound on the search of `append` for nodes that fold.
-struct FoldBudget {
-  std::int64_t steps = 0;   ///< nodes looked at
-  std::int64_t groups = 0;  ///< of their values: few bytes may stand for many
-};
-
 /// Whether two lists that the same ranks execute, one after the other, can be made
 /// one with more executions: as `alignable`, and every node is executed by the same
 /// ranks in both, with values that can be appended; end-points may be given other readings for that
 /// (readings.h). Counts its work in `budget`.
 class Joinable {
  public:
-  Joinable(FoldBudget& budget, const Trace& trace) : budget_(budget), trace_(trace) {}
+  Joinable(std::int64_t& budget, const Trace& trace) : budget_(budget), trace_(trace) {}
   bool lists(NodeList a, const RankList& ranks_a, NodeList b, const RankList& ranks_b);
 
  private:
   bool events(Node& a, const RankList& left, Node& b, const RankList& right);
-  bool values(const Param& a, const RankList& left, const Param& b, const RankList& right);
 
-  FoldBudget& budget_;
+  std::int64_t& budget_;
   const Trace& trace_;
 };
 

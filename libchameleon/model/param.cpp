@@ -303,13 +303,6 @@ bool Param::spread_like(const Param& other) const {
   return spread() != nullptr && other.spread() != nullptr && spread()->is_like(*other.spread());
 }
 
-std::uint64_t groups_to_join(const Param& before, const Param& later) {
-  const ParamSpread *mine = before.spread(), *theirs = later.spread();
-  if (mine != nullptr && theirs != nullptr && mine->is_like(*theirs)) return 1;
-  return (mine != nullptr ? mine->ranks.size() : group_count(before)) +
-         (theirs != nullptr ? theirs->ranks.size() : group_count(later));
-}
-
 bool Param::can_append(const Param& later, const RankList& mine, const RankList& theirs) const {
   if (!groups_ && !later.groups_)
     return common_form(form_, later.form_) && fit(values_, later.values_);

@@ -130,7 +130,5 @@ class Param {
 inline std::uint64_t group_count(const Param& param) {
   return param.grouped() && param.spread() == nullptr ? param.groups().size() : 1;
 }
-/// Groups that `can_append` and `append` go through: of a spread that does not stay one, its ranks.
-std::uint64_t groups_to_join(const Param& before, const Param& later);
 
 }  // namespace chameleon::inline model
