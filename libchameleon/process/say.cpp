@@ -55,6 +55,7 @@ RunSummary summarize(const Trace& trace, const format::PackedFacts& of_ranks, st
 void say_summary(const RunSummary& summary, const OutsideRun& outside) {
   const double tool = summary.tool + outside.start + outside.end;
   const double all = summary.run + outside.start + outside.end;
+  const double share = all > 0 ? 100 * tool / all : 0;  // 100 has three digits
   char markers[80] = "";
   if (summary.markers > 0)
     std::snprintf(markers, sizeof markers, "; %llu markers, waiting there %s s",
@@ -63,7 +64,7 @@ void say_summary(const RunSummary& summary, const OutsideRun& outside) {
   say_plain(
       "%.0f calls of %u rank%s; tool %s s of %s s (%s %%), at the end %s s%s; %llu bytes in %s",
       summary.calls, summary.ranks, summary.ranks == 1 ? "" : "s", number_text(tool, 3).c_str(),
-      number_text(all, 3).c_str(), number_text(all > 0 ? 100 * tool / all : 0, 2).c_str(),
+      number_text(all, 3).c_str(), number_text(share, share < 99.5 ? 2 : 3).c_str(),
       number_text(outside.end, 3).c_str(), markers, static_cast<unsigned long long>(summary.bytes),
       summary.path.c_str());
 }
