@@ -5,8 +5,8 @@
     test_harmless.py --tools TOOLS.json --programs FOLDER --sources FOLDER [--only NAME]
 
 FOLDER has oddities.c, built; the other sources here are built in many ways by the test. Each case
-runs untraced and traced: exit status and output must agree; where a trace appears every value of
-it must verify, and its calls be those an independent library counts."""
+runs untraced and traced: exit status, output and standard error must agree; where a trace appears
+every value of it must verify, and its calls be those an independent library counts."""
 
 import collections
 import json
@@ -40,6 +40,10 @@ def own_lines(outcome):
     return sorted(outcome.stdout.splitlines())
 
 
+def own_errors(outcome):
+    return sorted(line for line in outcome.stderr.splitlines() if not line.startswith(b"chameleon"))
+
+
 class Harmless:
     def __init__(self, tools, programs, sources):
         self.tools = tools
@@ -71,6 +75,9 @@ class Harmless:
     def same(self, name, plain, traced):
         expect(plain.status == traced.status, f"{name}: exit status changes", plain, traced)
         expect(own_lines(plain) == own_lines(traced), f"{name}: output changes", plain, traced)
+        if plain.status == 0:  # else the launcher names processes
+            expect(own_errors(plain) == own_errors(traced), f"{name}: standard error changes",
+                   plain, traced)
 
     def events(self, folder):
         """Verified; the number of events."""
