@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdio>
 #include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "analysis/recover.h"
@@ -129,7 +130,8 @@ std::string end_text(const CheckReport::End& end,
   if (end.why == kFatalError && !end.error.empty())
     return " failed in " + place + ": " + end.error + ", for which MPI ended the job";
   if (end.why == kFatalError) return " ended in an error of MPI, in " + place;
-  if (end.why == "MPI_Abort") return " called MPI_Abort" + (place.empty() ? "" : ", " + place);
+  if (end.why == "MPI_Abort")
+    return " called MPI_Abort" + (place.empty() ? "" : " at " + site(end.last.path));
   const std::string how =
       end.why.starts_with("SIG") ? " crashed (" + end.why + ")" : " ended by " + end.why;
   if (place.empty()) return how;
@@ -187,10 +189,16 @@ Hang hang_of(const Trace& trace, const CheckReport& report) {
   Hang hang;
   std::map<std::pair<Hang::Kind, std::uint32_t>, Hang::Cause> found;
   RankList ended;
+  // Ranks that ended alike are one cause.
+  std::map<std::tuple<std::string, std::string, std::uint64_t, bool, std::string>, std::uint32_t>
+      alike;
   for (const CheckReport::End& end : report.ends) {
     ended.insert(end.rank);
-    found[{Hang::Kind::kEnded, end.rank}].kind = Hang::Kind::kEnded;
-    found[{Hang::Kind::kEnded, end.rank}].ranks.insert(end.rank);
+    const auto first =
+        alike.try_emplace({end.why, end.last.call, end.last.path, end.inside, end.error}, end.rank);
+    Hang::Cause& cause = found[{Hang::Kind::kEnded, first.first->second}];
+    cause.kind = Hang::Kind::kEnded;
+    cause.ranks.insert(end.rank);
     hang.is_fault = hang.is_fault || end.is_fault();
   }
   RankList unknown;

@@ -19,7 +19,7 @@ namespace chameleon::analysis {
 
 struct Hang {
   enum class Kind : std::uint8_t {
-    kEnded,      ///< a rank crashed, or ended the job; others need not wait for it
+    kEnded,      ///< ranks crashed, or ended the job, all alike; others need not wait for them
     kCircle,     ///< ranks wait for each other
     kFinalized,  ///< they wait for a rank that has called MPI_Finalize
     kOutside,    ///< for one that is outside of MPI: it computes, or waits for something else

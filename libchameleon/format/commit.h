@@ -53,6 +53,9 @@ inline constexpr std::size_t kMostSmall = std::size_t{4} << 20;
 /// one, in one of its own; behind the bytes that come `before` it.
 Bytes frame(const char* mark, std::span<const std::uint8_t> plain, int level = kSmall,
             ZSTD_CCtx_s* context = nullptr, Bytes before = {});
+/// From now on nothing is compressed: in a copy of a process that crashed, zstd would wait for the
+/// lock of malloc for ever.
+void never_compress();
 /// Whether this is one commit, as it was written.
 bool is_intact(std::span<const std::uint8_t> frame);
 /// Makes a commit one of another kind.

@@ -57,7 +57,11 @@ void fill_frame(const char* mark, std::uint32_t flags, std::uint64_t plain_size,
   std::memcpy(at + 32, &own, 8);
 }
 
+constinit bool g_compresses = true;
+
 }  // namespace
+
+void never_compress() { g_compresses = false; }
 
 Bytes frame(const char* mark, std::span<const std::uint8_t> plain, int level, ZSTD_CCtx_s* context,
             Bytes before) {
@@ -73,8 +77,9 @@ Bytes frame(const char* mark, std::span<const std::uint8_t> plain, int level, ZS
   };
   if (plain.size() > kMostSmall) level = std::min(level, kQuick);
   const bool tried = plain.size() > kMostIrregular;
-  std::size_t size = tried ? compress(kQuickest) : 0;
-  if (!tried || size <= plain.size() / 2) size = compress(level);
+  std::size_t size = plain.size();
+  if (g_compresses && tried) size = compress(kQuickest);
+  if (g_compresses && (!tried || size <= plain.size() / 2)) size = compress(level);
   const bool smaller = ZSTD_isError(size) == 0 && size < plain.size();
   if (!smaller) std::memcpy(to, plain.data(), plain.size());
   bytes.resize(data + (smaller ? size : plain.size()));

@@ -55,16 +55,17 @@ void answer() {
 }
 
 /// The rank ends in the midst of the program, by the calling thread. `all`: and the job with it.
+/// The first one of a host says so.
 void leave_here(const char* why, bool all) {
   Tracer* const tracer = present_tracer();
   if (tracer == nullptr) return;
-  if (all) ask_host_ranks();
+  const bool first = all && ask_host_ranks();
   {
     const auto held = tracer->recorder().lock();  // other threads may be recording
     const bool recording = g_tracer.exchange(nullptr) != nullptr;
     const bool stopped = g_stopped.exchange(nullptr) != nullptr;
     if (!recording && !stopped) return;
-    guarded([&] { tracer->leave_partial(why, false); });
+    guarded([&] { tracer->leave_partial(why, !all, !all || first); });
   }
   end_with_others(all ? kPatienceForOthersMs : 0);
 }

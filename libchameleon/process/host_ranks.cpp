@@ -87,10 +87,11 @@ void wake_host_ranks() {
   ::syscall(SYS_futex, &page().word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-void ask_host_ranks() {
+bool ask_host_ranks() {
   g_asks.store(true);
-  page().asked.store(1);
+  const bool first = page().asked.exchange(1) == 0;
   wake_host_ranks();
+  return first;
 }
 
 bool is_asked_by_host_rank() { return !g_asks.load() && page().asked.load() != 0; }

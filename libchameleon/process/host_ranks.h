@@ -24,8 +24,8 @@ void join_host_ranks(std::uint64_t job);
 /// After it: the page has no name any more.
 void close_host_ranks();
 
-/// The rank is about to end, or waits no longer to be asked: wakes the watchers of all.
-void ask_host_ranks();
+/// The rank is about to end: wakes the watchers of all. Whether it is the first on the host.
+bool ask_host_ranks();
 /// Whether another one of them asked.
 bool is_asked_by_host_rank();
 /// Sleeps until somebody wakes the watchers, at most `ms` (0: without end), unless somebody did

@@ -12,6 +12,7 @@
 #include <cerrno>
 
 #include "base/memory.h"
+#include "format/commit.h"
 #include "process/fault.h"
 #include "process/tracer.h"
 #include "record/aside.h"
@@ -43,6 +44,7 @@ void make_harmless() {
 [[noreturn]] void leave_words(const char* why, bool last) {
   make_harmless();
   take_memory_from_kernel();
+  format::commit::never_compress();
   bool left = false;
   if (Tracer* const tracer = present_tracer())
     record::on_own_stack([&] { left = tracer->leave_copy(why, last); });

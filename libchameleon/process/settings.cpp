@@ -324,6 +324,7 @@ const std::map<std::string, Variable>& variables() {
        {"seconds, or 0",
         [](Settings& s, const std::string& v) {
           s.stall = 0;
+          s.stall_given = true;
           return v == "0" || seconds_of(&Settings::stall)(s, v);
         }}},
       {"STALL_ABORT", {"0 or 1", word(&Settings::stall_ends, {{"0", false}, {"1", true}})}},

@@ -35,8 +35,9 @@ struct Settings : RecordOptions, OnlineOptions {
   std::string spill;   ///< a folder for those of ranks; empty: that of the trace
   world::Waiting waiting = world::Waiting::kYield;  ///< of a rank that waits in the tool
   double stall = 60;  ///< seconds without progress after which ranks leave their words; 0: never
-  bool stall_ends = false;  ///< the job ends then
-  bool energy = false;      ///< instructions are counted, and the energy of nodes is read
+  bool stall_given = false;  ///< by the user
+  bool stall_ends = false;   ///< the job ends then
+  bool energy = false;       ///< instructions are counted, and the energy of nodes is read
   int verbose = 0;
   std::string rules_given;  ///< a file, or the text
   std::vector<std::string> warnings;

@@ -2,12 +2,14 @@
 #include "process/stall.h"
 
 #include <signal.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 
 #include "process/fault.h"
@@ -44,9 +46,23 @@ void say_stall(const std::string& path, double seconds, bool ends) {
       "chameleon check " + path + (ends ? "; the job ends (CHAMELEON_STALL_ABORT)" : ""));
 }
 
+/// Linux 5.12 and later give a copy pages of its own where the process's are pinned for a network
+/// card. Before, it is the process that may get another page than the card writes to.
+bool keeps_pinned_pages() {
+  utsname system{};
+  unsigned major = 0, minor = 0;
+  if (::uname(&system) != 0 || std::sscanf(system.release, "%u.%u", &major, &minor) != 2)
+    return false;
+  return major > 5 || (major == 5 && minor >= 12);
+}
+
 }  // namespace
 
-int stall_look_ms(const Tracer& tracer) { return tracer.settings().stall > 0 ? kLookMs : 0; }
+int stall_look_ms(const Tracer& tracer) {
+  const Settings& settings = tracer.settings();
+  const bool looks = settings.stall > 0 && (settings.stall_given || keeps_pinned_pages());
+  return looks ? kLookMs : 0;
+}
 
 void wait_for_look() {
   while (g_looking.load()) ::usleep(100);

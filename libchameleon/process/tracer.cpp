@@ -265,11 +265,11 @@ Status Tracer::write_partial(const std::string& why) {
   return in_files ? replace_trace_file(path, first, next, last) : replace_trace_file(path, last);
 }
 
-void Tracer::leave_partial(const std::string& why, bool everyone) {
+void Tracer::leave_partial(const std::string& why, bool everyone, bool says) {
   if (everyone) online_.say_last_fault();
   const Status written = write_partial(why);
   if (!written) return say(written.error().message);
-  if (everyone && rank_ != 0) return;
+  if (!says || (everyone && rank_ != 0)) return;
   say(why + (everyone ? "" : " on rank " + std::to_string(rank_)) +
       ": what each rank did since the last flush is in " + path_ + ".rankN; see: chameleon check " +
       path_);

@@ -54,8 +54,9 @@ class Tracer {
   void say_summary(const OutsideRun& outside) const {
     if (file_) file_->say_summary(outside);
   }
-  /// Leaves this rank's partial trace beside the file; one line says so.
-  void leave_partial(const std::string& why, bool everyone);
+  /// Leaves this rank's partial trace beside the file. `everyone`: all ranks do so by themselves,
+  /// and rank 0 has the one line about it; else this rank has it if it `says` so.
+  void leave_partial(const std::string& why, bool everyone, bool says = true);
   /// The same without a line, in a copy of the process. `last`: the process itself ends, else
   /// what it has is left alone. False if that failed.
   bool leave_copy(const std::string& why, bool last);
