@@ -98,17 +98,18 @@ class Appender {
         outlines_(trace.nodes),
         all_(trace.ranks),
         reach_(kAppendReach + (incoming <= kMostSought ? 2 * incoming : 0)),
-        budget_(static_cast<std::int64_t>(1024 * (incoming + kAppendReach))) {}
+        work_{static_cast<std::int64_t>(1024 * (incoming + kAppendReach))} {}
 
   /// How many nodes at the end may fold with what comes.
   std::size_t reach() const { return reach_; }
-  std::int64_t budget() const { return budget_; }
+  std::int64_t budget() const { return work_.left; }
+  std::uint64_t compared() const { return work_.compared; }
 
   void push(Node node) {
     if (node.ranks == all_) node.ranks = RankList();
     outlines_.push_back(std::move(node));
     std::size_t at = nodes_.size() - 1;
-    while (budget_ > 0 && (try_fold(at) || take_first_part(at))) {
+    while (work_.left > 0 && (try_fold(at) || take_first_part(at))) {
     }
   }
 
@@ -155,8 +156,8 @@ class Appender {
     prefix_.clear();
     tail_shape_ = Shape{};
     square_ = picked_.size() - 1;
-    for (std::size_t tail = picked_.size() - 1; tail > 0 && budget_ > 0; --tail) {
-      --budget_;
+    for (std::size_t tail = picked_.size() - 1; tail > 0 && work_.left > 0; --tail) {
+      --work_.left;
       tail_shape_ = outlines_[picked_[tail]].shape.then(tail_shape_);
       const std::size_t before = picked_[tail - 1];
       if (outlines_[before].end != end) continue;
@@ -237,7 +238,7 @@ class Appender {
   bool go_on(Node& loop, std::size_t tail, const RankList& ranks) {
     const std::size_t end = picked_.size();
     Node& first = nodes_[picked_[tail]];
-    Joinable joinable(budget_, trace_);
+    Joinable joinable(work_, trace_);
     if (tail + 1 == end && first.is_loop() && ranks_at(picked_[tail]) == ranks &&
         loop.iterations.can_extend_last(first.iterations, ranks, ranks) &&
         joinable.lists(loop.body, ranks, first.body, ranks)) {
@@ -265,7 +266,7 @@ class Appender {
     const std::size_t start = start_of(tail, loop.shape.length);
     if (start == tail || !have_shape(start, tail, loop.shape)) return false;
     if (!loop.iterations.can_extend_last(one, ranks, ranks) ||
-        !Joinable(budget_, trace_).lists(tail_from(start, tail), all_, loop.body, ranks))
+        !Joinable(work_, trace_).lists(tail_from(start, tail), all_, loop.body, ranks))
       return false;
     const std::size_t place = picked_[start];
     std::vector<Node> taken = take(start, tail + 1, ranks);
@@ -313,7 +314,7 @@ class Appender {
     // Any two of the three p: then all have a common reading.
     const std::size_t run = run_of_length(loop.body, 0, length);
     const std::size_t count = second.body.size() - rest;
-    Joinable joinable(budget_, trace_);
+    Joinable joinable(work_, trace_);
     if (run == 0 || !loop.iterations.can_extend_last(second.iterations, ranks, ranks) ||
         !joinable.lists({loop.body.data(), run}, ranks, tail_from(from, tail), all_) ||
         !joinable.lists(tail_from(from, tail), all_, {second.body.data(), count, &order[0]},
@@ -385,7 +386,7 @@ class Appender {
     const std::size_t count = picked_.size();
     Node& first = nodes_[picked_.front()];
     const bool goes_round = count == 1 && first.is_loop();
-    Joinable joinable(budget_, trace_);
+    Joinable joinable(work_, trace_);
     if (goes_round ? !has_first(first) || !joinable.lists(first.body, ranks, loop.body, ranks)
                    : !joinable.lists(tail_from(0, count), all_, loop.body, ranks))
       return false;
@@ -418,7 +419,7 @@ class Appender {
     if (!members.minus(ranks).empty()) return false;
     for (std::size_t i = start; i < end; ++i)
       if (depth(nodes_[picked_[i]]) >= kDeepest) return false;
-    if (!Joinable(budget_, trace_).lists(tail_from(start, tail), all_, tail_from(tail, end), all_))
+    if (!Joinable(work_, trace_).lists(tail_from(start, tail), all_, tail_from(tail, end), all_))
       return false;
     const std::size_t place = picked_[start];
     std::vector<Node> second = take(tail, end, members);
@@ -442,7 +443,7 @@ class Appender {
   Outlines outlines_;
   const RankList& all_;
   const std::size_t reach_;
-  std::int64_t budget_;
+  Joinable::Work work_;
   std::size_t folded_ = 0;
   std::vector<std::size_t> picked_;
   std::vector<Shape> prefix_;  ///< of the picked ones
@@ -457,7 +458,7 @@ void name_ranks(std::vector<Node>& nodes, const RankList& ranks) {
 
 }  // namespace
 
-void append(Trace& online, Trace partial) {
+std::uint64_t append(Trace& online, Trace partial) {
   join_tables(online, partial);
   online.complete = partial.complete;
   if (partial.online.acted != 0 || !partial.online.clustering.empty())
@@ -476,6 +477,7 @@ void append(Trace& online, Trace partial) {
   for (Node& node : level_rounds(online, partial, appender.reach(), appender.budget()))
     appender.push(std::move(node));
   for (Node& node : partial.nodes) appender.push(std::move(node));
+  return appender.compared();
 }
 
 }  // namespace chameleon::compress

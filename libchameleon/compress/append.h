@@ -29,7 +29,8 @@ inline constexpr std::size_t kAppendReach = 256;
 /// Joins `partial`, which happened after `online`, into it: for every rank,
 /// expand(append(a, b)) = expand(a) expand(b). Ranks may be in one of them only.
 /// Facts of a rank add up (its host stays); `complete` and the online facts, if
-/// there are any, are `partial`'s.
-void append(Trace& online, Trace partial);
+/// there are any, are `partial`'s. Gives how many groups of values it compared: on most of its
+/// time, where ranks differ.
+std::uint64_t append(Trace& online, Trace partial);
 
 }  // namespace chameleon::compress

@@ -131,7 +131,7 @@ bool Joinable::lists(NodeList a, const RankList& ranks_a, NodeList b, const Rank
   std::size_t i = 0;
   std::size_t j = 0;
   while (i < a.count && j < b.count) {
-    if (--budget_ < 0) return false;
+    if (--work_.left < 0) return false;
     const RankList& left = ranks_of(a[i], ranks_a);
     const RankList& right = ranks_of(b[j], ranks_b);
     if (!a[i].is_loop() && !b[j].is_loop()) {
@@ -164,11 +164,13 @@ bool Joinable::events(Node& a, const RankList& left, Node& b, const RankList& ri
   if (a.call != b.call || a.path != b.path || a.params.size() != b.params.size() ||
       a.params.empty() || !(left == right))
     return false;
-  for (std::size_t i = 0; i < a.params.size(); ++i)
+  for (std::size_t i = 0; i < a.params.size(); ++i) {
+    work_.compared += group_count(a.params[i]) + group_count(b.params[i]);
     if (!a.params[i].can_append(b.params[i], left, right) &&
-        !(share_readings(trace_, i, a, left, b, right, budget_) &&
+        !(share_readings(trace_, i, a, left, b, right, work_.left) &&
           a.params[i].can_append(b.params[i], left, right)))
       return false;
+  }
   return true;
 }
 

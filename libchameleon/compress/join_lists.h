@@ -46,16 +46,21 @@ std::uint64_t group_count(std::span<const Node> nodes);
 /// Whether two lists that the same ranks execute, one after the other, can be made
 /// one with more executions: as `alignable`, and every node is executed by the same
 /// ranks in both, with values that can be appended; end-points may be given other readings for that
-/// (readings.h). Counts its work in `budget`.
+/// (readings.h).
 class Joinable {
  public:
-  Joinable(std::int64_t& budget, const Trace& trace) : budget_(budget), trace_(trace) {}
+  struct Work {
+    std::int64_t left;           ///< nodes that may still be compared
+    std::uint64_t compared = 0;  ///< groups of values that were
+  };
+
+  Joinable(Work& work, const Trace& trace) : work_(work), trace_(trace) {}
   bool lists(NodeList a, const RankList& ranks_a, NodeList b, const RankList& ranks_b);
 
  private:
   bool events(Node& a, const RankList& left, Node& b, const RankList& right);
 
-  std::int64_t& budget_;
+  Work& work_;
   const Trace& trace_;
 };
 

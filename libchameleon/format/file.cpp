@@ -143,6 +143,7 @@ Result<Trace> join(const std::vector<Commit>& journal, const std::string& name, 
     return at(ErrorKind::kCorrupt, name,
               "corrupt trace: it has events of ranks that are not in the run",
               journal.front().offset);
+  constexpr const char* kTooLong = "its deltas would take too long to join";
   std::uint64_t repeats = 0;
   std::uint64_t repeated_bytes = 0;
   std::uint64_t repeated_nodes = 0;
@@ -163,17 +164,18 @@ Result<Trace> join(const std::vector<Commit>& journal, const std::string& name, 
     if (const char* what = mismatch(*trace, *delta); what != nullptr) return corrupt(what);
     // The writer's traces may be a little larger before they are written.
     if (cost.add(*delta, from.times, from.times - 1) > 2 * JoinCost::kMost)
-      return corrupt("its deltas would take too long to join");
+      return corrupt(kTooLong);
     const std::size_t held = from.times > 1 ? compress::memory_bytes(delta->nodes) : 0;
     for (std::uint64_t n = 1; n < from.times; ++n) {
       const std::size_t before = trace->nodes.size();
       growth.take(held);
-      append(*trace, *delta);
+      if (cost.compared(append(*trace, *delta)) > 2 * JoinCost::kMost) return corrupt(kTooLong);
       if (trace->nodes.size() > before) repeated_nodes += trace->nodes.size() - before;
       if (repeated_nodes > 2 * commit::kMostRepeatedNodes)
         return corrupt("a delta is repeated that does not fold");
     }
-    append(*trace, std::move(*delta));
+    if (cost.compared(append(*trace, std::move(*delta))) > 2 * JoinCost::kMost)
+      return corrupt(kTooLong);
     file.deltas += from.times;
   }
   return trace;

@@ -76,9 +76,10 @@ class TraceWriter {
 
   /// Writes what came next: `online` is all of it, after append(online, partial).
   Status append(const Trace& partial, const Trace& online);
-  /// The same in two steps, between which `partial` can be moved to `online`.
+  /// The same in two steps, between which `partial` can be moved to `online`. `compared`: the
+  /// groups of values that `append` compared for it.
   void stage(const Trace& partial);
-  Status write(const Trace& online);
+  Status write(const Trace& online, std::uint64_t compared = 0);
   /// The same with these facts of ranks in `partial`, which has none, and neither has `online`.
   Status append(const Trace& partial, const Trace& online, const PackedFacts& of_ranks);
   /// Replaces the file's content by `whole`, durably. If it fails, the last good

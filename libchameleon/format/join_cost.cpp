@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "format/join_cost.h"
 
+#include <algorithm>
+
 #include "compress/join_lists.h"
 
 namespace chameleon::format {
@@ -10,8 +12,10 @@ namespace {
 constexpr std::uint64_t kStepsOfFact = 16;
 /// A class at a place has two histograms; a span of the series has 40 numbers.
 constexpr std::uint64_t kStepsOfTimes = 8, kStepsOfSpan = 16;
-/// A group of values is copied, compared and appended to.
+/// A group of values is copied and appended to.
 constexpr std::uint64_t kStepsOfGroup = 64;
+/// Before, it is compared, maybe with those of many nodes.
+constexpr std::uint64_t kStepsOfComparison = 4;
 /// To join a window, those before may have to be gone through.
 constexpr std::uint64_t kStepsOfWindow = 1024;
 
@@ -68,6 +72,10 @@ std::uint64_t JoinCost::add(const Trace& delta, std::uint64_t times, std::uint64
       __builtin_add_overflow(all, again, &all) || __builtin_add_overflow(steps_, all, &steps_))
     steps_ = UINT64_MAX;
   return steps_;
+}
+
+std::uint64_t JoinCost::compared(std::uint64_t groups) {
+  return steps_ += std::min(kStepsOfComparison * groups, UINT64_MAX - steps_);
 }
 
 }  // namespace chameleon::format

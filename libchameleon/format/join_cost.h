@@ -24,6 +24,8 @@ class JoinCost {
   /// Adds up what joining a delta `times` times takes; gives all steps so far. `repeats` of them
   /// are of a delta that the file has once, with what its groups take.
   std::uint64_t add(const Trace& delta, std::uint64_t times = 1, std::uint64_t repeats = 0);
+  /// The groups of values that `append` compared to join it.
+  std::uint64_t compared(std::uint64_t groups);
   std::uint64_t steps() const { return steps_; }
 
  private:

@@ -337,7 +337,7 @@ struct TraceWriter::State {
   }
 
   /// `of_ranks`: those of what is staged, where neither trace has facts.
-  Status add(const Trace& online, const PackedFacts* of_ranks = nullptr) {
+  Status add(const Trace& online, std::uint64_t compared, const PackedFacts* of_ranks = nullptr) {
     const auto facts = [&] { return of_ranks ? *of_ranks : PackedFacts(online.facts); };
     if (behind) return mend(online, facts());
     Bytes plain = std::move(staged.plain);
@@ -351,7 +351,8 @@ struct TraceWriter::State {
     const Bytes next = repeat ? commit::repeat_frame(1)
                               : commit::frame(commit::kDelta, plain, commit::kQuick, context.get());
     if (context && ZSTD_sizeof_CCtx(context.get()) > kMostContext) context.reset();
-    if (spent || staged.costly || size - whole_size + next.size() > compact_at) {
+    const bool costly = cost.compared(compared) > JoinCost::kMost || staged.costly;
+    if (spent || costly || size - whole_size + next.size() > compact_at) {
       if (rewrite(online, facts())) return Unit{};
       compact_at = 2 * std::max(compact_at, size - whole_size);  // no room for two files
     }
@@ -410,7 +411,7 @@ auto TraceWriter::guarded(F f) {
 Status TraceWriter::append(const Trace& partial, const Trace& online, const PackedFacts& of_ranks) {
   return guarded([&](State& state) {
     state.stage(partial, of_ranks);
-    return state.add(online, &of_ranks);
+    return state.add(online, 0, &of_ranks);
   });
 }
 
@@ -418,8 +419,8 @@ void TraceWriter::stage(const Trace& partial) {
   guarded([&](State& state) { state.stage(partial); });
 }
 
-Status TraceWriter::write(const Trace& online) {
-  return guarded([&](State& state) { return state.add(online); });
+Status TraceWriter::write(const Trace& online, std::uint64_t compared) {
+  return guarded([&](State& state) { return state.add(online, compared); });
 }
 
 bool TraceWriter::let_go(const Trace& online) { return state_->let_go(online); }

@@ -135,8 +135,9 @@ class Output {
   virtual Trace empty_trace() const = 0;
   /// Prepares to write what came next, before it is joined to the trace.
   virtual void stage(const Trace& partial) = 0;
-  /// Writes it. `online` is all that there is since `let_go`, after append(online, partial).
-  virtual void write(const Trace& online) = 0;
+  /// Writes it. `online` is all that there is since `let_go`, after append(online, partial), which
+  /// compared so many groups.
+  virtual void write(const Trace& online, std::uint64_t compared) = 0;
   /// Everything so far stays in the file and nowhere else, unless that cannot be: false.
   virtual bool let_go(const Trace& online) = 0;
   /// `whole` is without the facts of ranks.

@@ -48,12 +48,12 @@ void RootTrace::take_in(Trace part, bool writes) {
   held_ += memory_bytes(part.nodes);
   if (writes) output_.stage(part);
   whole_ = false;
-  append(online_, std::move(part));
+  const std::uint64_t compared = append(online_, std::move(part));
   limit(online_);
   flush::limit_series(online_.series, options_.series_limit);
   whole_ = true;
   if (!writes) return;
-  output_.write(online_);
+  output_.write(online_, compared);
   if (is_large() && output_.let_go(online_)) let_go();
 }
 

@@ -21,7 +21,9 @@ class TraceFile final : public Output {
 
   Trace empty_trace() const override;
   void stage(const Trace& partial) override { writer_->stage(partial); }
-  void write(const Trace& online) override { report(writer_->write(online)); }
+  void write(const Trace& online, std::uint64_t compared) override {
+    report(writer_->write(online, compared));
+  }
   bool let_go(const Trace& online) override { return writer_->let_go(online); }
   void write_last(const Trace& whole, const PackedFacts& of_ranks) override;
   void write_last_part(const Trace& partial, const Trace& online,

@@ -429,6 +429,7 @@ int main(int argc, char** argv) {
   write(folder + "strays.cham", strays());
   write(folder + "wide.cham", wide());
   write_bytes(folder + "groups.cham", many_groups(4000));
+  write_bytes(folder + "fewer_groups.cham", many_groups(1500));
   Bytes two = in_file(format::encode_trace(small(64)));
   two.insert(two.end(), {0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4});  // a frame to be skipped
   repair(two);

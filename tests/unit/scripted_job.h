@@ -211,7 +211,7 @@ class KeptTrace final : public Output {
     return trace;
   }
   void stage(const Trace& partial) override { parts.push_back(partial); }
-  void write(const Trace& online) override { trace = online, ++writes; }
+  void write(const Trace& online, std::uint64_t) override { trace = online, ++writes; }
   bool let_go(const Trace&) override { return lets_go; }
   void write_last(const Trace& whole, const PackedFacts& of_ranks) override {
     trace = whole;

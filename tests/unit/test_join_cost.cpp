@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <chrono>
 
 #include "format/codec.h"
 #include "format/commit.h"
 #include "format/file.h"
 #include "temporary_file.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::format;
@@ -99,6 +99,16 @@ TEST_CASE("groups of values take time when a delta is repeated", "[file]") {
   REQUIRE_FALSE(read);
   CHECK(read.error().message.find("too long to join") != std::string::npos);
   CHECK(std::chrono::steady_clock::now() - start < 5s);
+}
+
+TEST_CASE("so do those that are compared with many before", "[file]") {
+  const Trace trace = of_groups(254, 15, kMostValues);
+  const Bytes file = file_of(trace, trace, 1500);
+  const auto start = std::chrono::steady_clock::now();
+  const auto read = parse_trace(file, "groups");
+  REQUIRE_FALSE(read);
+  CHECK(read.error().message.find("too long to join") != std::string::npos);
+  CHECK(std::chrono::steady_clock::now() - start < 10s);
 }
 
 TEST_CASE("repeats take memory where they do not fold", "[file]") {
