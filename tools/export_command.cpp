@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "analysis/work.h"
+#include "base/read_limit.h"
 #include "tools/common.h"
 #include "tools/export/export.h"
 #include "tools/export/export_shape.h"
@@ -95,6 +96,11 @@ Status allow_bytes(const Format& format, const std::string& path, const ExportSi
     return Error{ErrorKind::kRefused,
                  path + ": --" + format.name + " would write at most " + size_text(size) +
                      "; --all does it, and --ranks takes some of the ranks",
+                 0};
+  if (size.memory > static_cast<double>(physical_memory() / 2) && !takes_all())
+    return Error{ErrorKind::kRefused,
+                 path + ": the library of --" + format.name + " takes " + bytes_text(size.memory) +
+                     " of memory for the trace's ranks and threads; --all does it",
                  0};
   if (bytes > kMuch)
     std::cerr << "chameleon export: --" << format.name << " writes at most " << size_text(size)

@@ -69,7 +69,11 @@ struct ExportShape {
 struct ExportSize {
   double bytes = 0;
   double temporary = 0;  ///< in files that are gone at the end
+  double memory = 0;     ///< that a library takes meanwhile
 };
+
+/// OTF2 keeps a location's events in memory, in chunks of at least this many bytes.
+inline constexpr std::uint64_t kBytesOfOtf2Chunk = 256U << 10;
 
 unsigned digits_of(double number);
 constexpr double length(std::string_view text) { return static_cast<double>(text.size()); }

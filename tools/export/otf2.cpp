@@ -15,6 +15,7 @@
 #include <filesystem>
 
 #include "tools/export/export.h"
+#include "tools/export/export_shape.h"
 #include "tools/export/otf2_roles.h"
 
 namespace chameleon::tools {
@@ -27,9 +28,6 @@ OTF2_FlushType flush_always(void*, OTF2_FileType, OTF2_LocationRef, void*, bool)
 OTF2_TimeStamp no_timestamp(void*, OTF2_FileType, OTF2_LocationRef) { return 0; }
 
 constexpr OTF2_FlushCallbacks kFlush = {flush_always, no_timestamp};
-
-/// That the library holds for a location: a chunk of events, and more.
-constexpr double kBytesOfLocation = OTF2_CHUNK_SIZE_MIN + (64 << 10);
 
 /// Strings, regions, communicators: defined when first met, written at the end.
 struct Definitions {
@@ -69,11 +67,10 @@ class Archive {
   Archive& operator=(const Archive&) = delete;
 
   Status open() {
-    if (const Status allowed = allow_locations(); !allowed) return allowed;
     if (const Status made = folder_.make(); !made) return made;
     OTF2_Error_RegisterCallback(hear, this);
     archive_ = OTF2_Archive_Open(folder_.path().c_str(), "traces", OTF2_FILEMODE_WRITE,
-                                 OTF2_CHUNK_SIZE_MIN, OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT,
+                                 kBytesOfOtf2Chunk, OTF2_CHUNK_SIZE_DEFINITIONS_DEFAULT,
                                  OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
     if (archive_ == nullptr) return failure();
     ok(OTF2_Archive_SetSerialCollectiveCallbacks(archive_));
@@ -154,19 +151,6 @@ class Archive {
       if (threads.empty()) locations_[rank];  // not in the trace: a rank without events
       for (const std::uint32_t stream : threads) locations_[stream];
     }
-  }
-
-  /// The library holds memory for each location to the end.
-  Status allow_locations() const {
-    const double locations =
-        static_cast<double>(std::max<std::uint64_t>(world(), request_.trace.ranks.size()));
-    const auto most = static_cast<double>(physical_memory() / 2);
-    if (locations * kBytesOfLocation <= most || takes_all()) return Unit{};
-    return Error{ErrorKind::kRefused,
-                 request_.output + ": OTF2 takes " + bytes_text(kBytesOfLocation) +
-                     " of memory for each of " + amount_text(locations) + " ranks and threads, " +
-                     bytes_text(locations * kBytesOfLocation) + " in all; --all does it",
-                 0};
   }
 
   /// What the library says of an error, instead of its own lines.

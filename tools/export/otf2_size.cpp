@@ -12,6 +12,8 @@ namespace chameleon::tools {
 namespace {
 
 constexpr double kTime = 9, kRecord = 2;
+/// The library holds a chunk of events for each location to the end, and more.
+constexpr double kBytesOfLocation = kBytesOfOtf2Chunk + (64 << 10);
 
 /// Bytes of a number of so many digits.
 double number(unsigned digits) { return 1 + std::ceil(digits * std::log2(10) / 8); }
@@ -42,7 +44,7 @@ ExportSize otf2_size(const ExportShape& shape) {
     if (call.plan->new_comm >= 0) bytes += call.times * (2 * kDefinition + rank);
   }
   for (const std::string& name : names) bytes += kDefinition + static_cast<double>(name.size());
-  return {bytes, 0};
+  return {bytes, 0, kBytesOfLocation * std::max(shape.lanes, shape.world)};
 }
 
 }  // namespace chameleon::tools
