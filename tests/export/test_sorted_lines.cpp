@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cstdio>
 #include <fstream>
 #include <random>
 #include <sstream>
 
 #include "tools/export/sorted_lines.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::tools;

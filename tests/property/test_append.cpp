@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <ctime>
 
@@ -8,6 +7,7 @@
 #include "format/codec.h"
 #include "format/file.h"
 #include "property/streams.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::compress;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls that a program makes in any order are one loop, and every rank gets its order back.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cstdlib>
 
 #include "compress/append.h"
@@ -10,6 +9,7 @@
 #include "format/codec.h"
 #include "format/file.h"
 #include "property/loop_shapes.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::testing;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where most ranks differ, lists of classes and plans stay short, and flushes keep everything.
 #include <algorithm>
-#include <catch2/catch.hpp>
 
 #include "compress/append.h"
 #include "flush/flush.h"
 #include "property/streams.h"
+#include "unit/catch.h"
 #include "world/virtual_world.h"
 
 using namespace chameleon;

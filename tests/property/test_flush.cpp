@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What reaches rank 0 through flushes is what every rank did, in `exact`; in the
 // other fidelities, what differs is declared.
-#include <catch2/catch.hpp>
 #include <cstdlib>
 
 #include "compress/append.h"
@@ -11,6 +10,7 @@
 #include "format/file.h"
 #include "model/xor_reading.h"
 #include "property/streams.h"
+#include "unit/catch.h"
 #include "world/virtual_world.h"
 
 using namespace chameleon;

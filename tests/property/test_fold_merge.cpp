@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
 #include <cstdlib>
 
 #include "compress/merge.h"
 #include "format/codec.h"
 #include "format/file.h"
 #include "property/streams.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::compress;

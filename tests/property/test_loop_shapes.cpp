@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Folding finds the loops of programs, whatever the hashes of their call paths.
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <optional>
 
@@ -9,6 +8,7 @@
 #include "format/codec.h"
 #include "format/file.h"
 #include "property/loop_shapes.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::testing;

@@ -2,7 +2,6 @@
 // Many groups of a parameter, which are kept encoded: they are what a vector of them is, whatever
 // their values; and what joins in time or across ranks allocates little for each.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "model/view.h"
 #include "property/streams.h"
 #include "tools/allocation_count.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Loops that poll fold to their text, whatever the polls found; and every rank gets back what it
 // did.
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <map>
 
@@ -10,6 +9,7 @@
 #include "format/codec.h"
 #include "format/file.h"
 #include "property/loop_shapes.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::testing;

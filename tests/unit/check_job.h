@@ -3,10 +3,10 @@
 
 /// A job of two or more ranks for tests of `check`, with the calls that they use.
 
-#include <catch2/catch.hpp>
 #include <string>
 
 #include "analysis/check.h"
+#include "unit/catch.h"
 #include "unit/trace_builder.h"
 
 namespace chameleon::testing {

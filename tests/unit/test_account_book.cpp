@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What an account says is what histograms of the same times say, however times are counted.
-#include <catch2/catch.hpp>
 #include <functional>
 #include <random>
 
 #include "model/account_book.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What joining in time and encoding allocate at once: nothing for each interval of ranks, and no
 // columns twice.
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <random>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "model/param.h"
 #include "model/trace.h"
 #include "tools/allocation_count.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Arrays in a file: by their places in its table, or by their hashes.
-#include <catch2/catch.hpp>
 
 #include "format/codec.h"
 #include "model/view.h"
+#include "unit/catch.h"
 #include "unit/trace_builder.h"
 
 using namespace chameleon;

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <cfenv>
 #include <cstdlib>
 #include <fstream>
@@ -13,6 +12,7 @@
 #include "base/own_descriptor.h"
 #include "record/aside.h"
 #include "temporary_file.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::record;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // End-points known both ways, written without the caller's rank: they come back, whatever they are,
 // and take fewer bytes where they are partners.
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <random>
 
 #include "format/codec.h"
 #include "model/both_readings.h"
 #include "model/end_point.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 

@@ -2,7 +2,6 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <set>
@@ -12,6 +11,7 @@
 
 #include "callpath/engine.h"
 #include "callpath/fold_recursion.h"
+#include "unit/catch.h"
 
 using chameleon::CallPath;
 using chameleon::Frame;

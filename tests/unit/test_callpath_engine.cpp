@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -24,6 +23,7 @@
 
 #include "callpath/engine.h"
 #include "callpath/unwind_rule.h"
+#include "unit/catch.h"
 
 using chameleon::callpath::Engine;
 

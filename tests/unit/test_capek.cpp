@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Samples, CLARA, CAPEK on virtual ranks, and the members of strata. That a real job gives the same
 // is tests/mpi/world_capek.cpp.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
 #include <numeric>
@@ -10,6 +9,7 @@
 #include "cluster/capek.h"
 #include "cluster/stratum_members.h"
 #include "statistics/draw.h"
+#include "unit/catch.h"
 #include "world/virtual_world.h"
 
 using namespace chameleon;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // CAPEK as a selection of leads, against CLARA on the ranks of each Call-Path. That a real job
 // gives the same is tests/mpi/world_program.cpp.
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <map>
 #include <set>
 
 #include "base/hash.h"
 #include "cluster/by_signatures.h"
+#include "unit/catch.h"
 #include "world/virtual_subset.h"
 #include "world/virtual_world.h"
 

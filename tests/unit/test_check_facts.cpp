@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What `check` finds beside the order of calls: datatypes that differ, objects that are never
 // freed, and what ranks say of their ends.
+#include <algorithm>
+
 #include "analysis/hang.h"
 #include "analysis/type_elements.h"
 #include "unit/check_job.h"
@@ -100,5 +102,15 @@ TEST_CASE("who ended the job is known, and who waits for it") {
   CHECK(hang.causes.front().kind == Hang::Kind::kEnded);
   CHECK(hang.causes.front().waiting.to_string() == "0-1");
   CHECK(hang.is_fault == fault);
-  CHECK_FALSE(hang.is_deadlock());
+
+  // Ranks that ended alike are one cause: the first two inside of a call, the third one outside.
+  trace.ends[0] = trace.ends[1] = why;
+  const CheckReport all = check_of(trace);
+  CHECK(all.ends.size() == 3);
+  const Hang of_all = hang_of(trace, all);
+  REQUIRE(of_all.causes.size() == 2);
+  std::vector<std::string> ended;
+  for (const Hang::Cause& cause : of_all.causes) ended.push_back(cause.ranks.to_string());
+  std::sort(ended.begin(), ended.end());
+  CHECK(ended == std::vector<std::string>{"0-1", "2"});
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Orders in which a program may call collectives on its ranks, and `check` finds nothing wrong.
-#include <catch2/catch.hpp>
 
 #include "analysis/check.h"
 #include "analysis/timeline.h"
+#include "unit/catch.h"
 #include "unit/trace_builder.h"
 
 using namespace chameleon;

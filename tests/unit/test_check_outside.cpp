@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Communicators with processes outside of the trace, and which calls a replay leaves out for them.
 
-#include <catch2/catch.hpp>
-
 #include "analysis/reissue.h"
 #include "analysis/timeline.h"
+#include "unit/catch.h"
 #include "unit/check_job.h"
 
 using namespace chameleon;

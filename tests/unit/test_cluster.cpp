@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Distances, selections and the clustering over virtual ranks. That a real job gives the same
 // clusters is tests/mpi/world_program.cpp.
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -11,6 +10,7 @@
 
 #include "cluster/by_signatures.h"
 #include "cluster/joint.h"
+#include "unit/catch.h"
 #include "world/virtual_world.h"
 
 using namespace chameleon;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What each axis of clustering by signatures does, on virtual ranks.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
 #include <random>
@@ -9,6 +8,7 @@
 #include "base/hash.h"
 #include "cluster/by_signatures.h"
 #include "signature/packed.h"
+#include "unit/catch.h"
 #include "world/virtual_world.h"
 
 using namespace chameleon;

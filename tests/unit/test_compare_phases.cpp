@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Families and phases of two runs, side by side.
 
-#include <catch2/catch.hpp>
-
 #include "analysis/compare_phases.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::analysis;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Critical paths of hand-made traces in which they are known.
 
-#include <catch2/catch.hpp>
 #include <random>
 
 #include "analysis/critical_path.h"
+#include "unit/catch.h"
 #include "unit/timed_job.h"
 
 using namespace chameleon;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Values that become distributions: what of them stays true, and what the trace declares.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <random>
 
 #include "compress/distribution.h"
 #include "model/view.h"
+#include "unit/catch.h"
 #include "unit/trace_builder.h"
 
 using namespace chameleon;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// POP's efficiencies of timelines whose answers are known.
 
-#include <catch2/catch.hpp>
-
 #include "analysis/efficiency.h"
+#include "unit/catch.h"
 #include "unit/trace_builder.h"
 
 using namespace chameleon;

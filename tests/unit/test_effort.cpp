@@ -2,7 +2,6 @@
 // Effort windows: exact moments, strata and samples on virtual ranks, the error that they claim,
 // and their way through markers and the file. That a real job gives the same is
 // tests/mpi/world_effort.cpp.
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdlib>
 #include <random>
@@ -11,6 +10,7 @@
 #include "analysis/effort_error.h"
 #include "cluster/effort_window.h"
 #include "format/codec.h"
+#include "unit/catch.h"
 #include "unit/scripted_job.h"
 
 using namespace chameleon;

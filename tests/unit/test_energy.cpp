@@ -3,12 +3,12 @@
 #include <linux/perf_event.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 
 #include "process/energy_meter.h"
 #include "process/instruction_counter.h"
+#include "unit/catch.h"
 
 using namespace chameleon::process;
 namespace fs = std::filesystem;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
 #include <map>
 #include <random>
 #include <tuple>
 
 #include "record/event_table.h"
 #include "record/interval_log.h"
+#include "unit/catch.h"
 
 namespace chameleon {
 using namespace record;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
 #include <limits>
 #include <random>
 #include <string>
@@ -10,6 +9,7 @@
 #include "format/codec.h"
 #include "format/column.h"
 #include "format/file.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::format;
@@ -117,7 +117,7 @@ std::vector<std::string> texts_of(const CarriedFact& fact) {
 }  // namespace
 
 TEST_CASE("a column keeps its numbers", "[facts]") {
-  const auto seed = Catch::rngSeed();
+  const auto seed = testing::seed();
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
   const auto size = GENERATE(std::size_t{0}, 1, 31, 32, 33, 500);

@@ -3,7 +3,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -24,6 +23,7 @@
 #include "format/piece_file.h"
 #include "property/streams.h"
 #include "temporary_file.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::compress;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A flush's plan on its way to all ranks.
 
-#include <catch2/catch.hpp>
 #include <cstddef>
 #include <optional>
 #include <string>
 
 #include "flush/plan.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using flush::FlushPlan;

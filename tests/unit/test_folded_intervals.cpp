@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // When a stream's folded trace goes to a store.
-#include <catch2/catch.hpp>
 
 #include "mpi/event_layout.h"
 #include "record/rank_trace.h"
+#include "unit/catch.h"
 
 namespace chameleon {
 using namespace mpi;

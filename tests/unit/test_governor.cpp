@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
 
 #include "online/governor.h"
+#include "unit/catch.h"
 
 namespace chameleon {
 using namespace online;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "model/histogram.h"
+#include "unit/catch.h"
 
 using chameleon::ByteReader;
 using chameleon::Bytes;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// The place of a call: the innermost frame of the program's own.
 
-#include <catch2/catch.hpp>
-
 #include "analysis/loop_frames.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::analysis;

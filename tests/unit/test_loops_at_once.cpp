@@ -2,7 +2,6 @@
 /// Iterations of loops that others stand for: what timelines, patterns, phases, efficiencies and
 /// critical paths say is the same as if each had been run.
 
-#include <catch2/catch.hpp>
 #include <random>
 
 #include "analysis/critical_path.h"
@@ -12,6 +11,7 @@
 #include "analysis/place_waits.h"
 #include "analysis/slow_instances.h"
 #include "analysis/stream_times.h"
+#include "unit/catch.h"
 #include "unit/trace_builder.h"
 
 using namespace chameleon;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Markers that are found: ranks that call the same collectives from places of their own agree on
 // the loop that these are in.
-#include <catch2/catch.hpp>
 #include <random>
 #include <string>
 #include <utility>
@@ -9,6 +8,7 @@
 
 #include "base/hash.h"
 #include "markers/marker_search.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::markers;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
 
 #include "markers/marker.h"
 #include "markers/pace.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::markers;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bytes that the library allocates are counted, and bounded where a rank takes in others' traces.
-#include <catch2/catch.hpp>
 #include <thread>
 
 #include "base/memory.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 

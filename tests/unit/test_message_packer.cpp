@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
 #include <random>
 
+#include "unit/catch.h"
 #include "world/message_packer.h"
 
 namespace chameleon::world {

@@ -35,7 +35,6 @@ DAMAGE = [
     ("name used twice", r"(?m)^2 Recv .*$", "2 Send 1.0 send :",
      "'Send' is there twice"),
     ("missing parameter", r"(?m)^(1 Send .*) comm:comm$", r"\1", "5 parameters in the table, 6"),
-    ("missing call", r"(?m)^1 Send .*$", "", "in the header but not in the table: Send"),
     ("broken line", r"(?m)^1 Send 1\.0", "1 Send", "cannot read line"),
     ("wrongly regular", r" irregular :", " - :", "must be irregular"),
     ("unknown word of meaning", r"(?m)^(57 Bcast .*) moves=", r"\1 mooves=", "unknown word 'mooves='"),
@@ -61,6 +60,9 @@ DAMAGE = [
     ("size without type", r" size=count\*oldtype", " size=count", "cannot read size=count"),
 ]
 
+# They return a handle, and some MPI libraries export them.
+CONVERSIONS = re.compile("_(c2f|f2c|toint|fromint|c2f08|f082c|f082f|f2f08)$")
+
 # Calls named like a form of another call that are none.
 NO_FORMS = {"Iprobe", "Improbe"}  # they may find nothing
 
@@ -84,7 +86,8 @@ def check_coverage(calls, excluded, prototypes, exported):
     print(f"{len(wanted & names)} of {len(exported)} exported functions in the table")
     yield from (f"{n}: exported, not in the table" for n in sorted(wanted - names))
     yield from (f"{n}: exported, not in the header" for n in sorted(wanted - set(prototypes)))
-    yield from (f"{n}: excluded, yet exported" for n in sorted(set(excluded) & exported))
+    yield from (f"{n}: excluded, yet exported" for n in sorted(set(excluded) & exported)
+                if not CONVERSIONS.search(n))
     yield from (f"{n}: in NOT_IN_TABLE, yet in the table"
                 for n in sorted(names & set(NOT_IN_TABLE)))
     yield from (f"{n}: in the header, not exported: its wrapper would not link"

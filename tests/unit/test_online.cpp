@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The way of a marker with all ranks in one process and without MPI: ranks that follow a script,
 // what state each marker leads to, and every event of every rank in the trace at the end.
-#include <catch2/catch.hpp>
 #include <map>
 #include <random>
 #include <set>
@@ -9,6 +8,7 @@
 
 #include "format/codec.h"
 #include "format/commit.h"
+#include "unit/catch.h"
 #include "unit/scripted_job.h"
 
 using namespace chameleon;

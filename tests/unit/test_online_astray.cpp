@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Ranks that stray from what they were clustered by: what state each marker leads to, who keeps
 // what, and every event of every rank in the trace at the end.
-#include <catch2/catch.hpp>
 #include <random>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "unit/catch.h"
 #include "unit/scripted_job.h"
 
 using namespace chameleon;

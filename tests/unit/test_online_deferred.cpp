@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Votes that are acted on a marker later, with all ranks in one process: the states they lead to,
 // and every event of every rank in the trace at the end.
-#include <catch2/catch.hpp>
 #include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "unit/catch.h"
 #include "unit/scripted_job.h"
 
 using namespace chameleon;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // CHAMELEON_CALL_FREQUENCY=auto with all ranks in one process: when they vote, and every event of
 // every rank in the trace at the end.
-#include <catch2/catch.hpp>
 #include <random>
 
+#include "unit/catch.h"
 #include "unit/scripted_job.h"
 
 using namespace chameleon;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Phases that come and go, with all ranks in one process: which clusters they take, what they cost
 // in flushes, and what is in the trace at the end.
-#include <catch2/catch.hpp>
 #include <random>
 #include <set>
 #include <string>
 
+#include "unit/catch.h"
 #include "unit/scripted_job.h"
 
 using namespace chameleon;

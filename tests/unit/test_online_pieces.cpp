@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Traces that are longer than memory: merged piece by piece, and in the file only.
 #include <algorithm>
-#include <catch2/catch.hpp>
 
 #include "compress/append.h"
 #include "compress/pieces.h"
 #include "format/file.h"
 #include "model/view.h"
 #include "scripted_job.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::testing;

@@ -2,11 +2,11 @@
 /// Outliers found while a stream's events come.
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <random>
 #include <set>
 
 #include "record/outlier_log.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::record;

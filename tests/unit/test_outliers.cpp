@@ -2,13 +2,13 @@
 /// Outliers of a run: which are kept, and what the file has of them.
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <random>
 #include <tuple>
 
 #include "format/outliers_codec.h"
 #include "model/outliers.h"
 #include "model/trace.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::format;

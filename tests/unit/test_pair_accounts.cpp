@@ -2,13 +2,13 @@
 /// Accounts of pairs: which are kept, and what the file has of them.
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <map>
 #include <random>
 #include <tuple>
 
 #include "format/pair_accounts_codec.h"
 #include "model/pair_accounts.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::format;

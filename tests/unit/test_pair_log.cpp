@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Accounts of pairs made from a stream's events: whose receives complete, of which size, and when.
 
-#include <catch2/catch.hpp>
 #include <map>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "model/trace.h"
 #include "mpi/error_class.h"
 #include "record/pair_log.h"
+#include "unit/catch.h"
 
 namespace chameleon {
 using namespace mpi;

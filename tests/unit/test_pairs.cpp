@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Pairs of ranks: amounts, distances, what stands out, and what a trace cannot tell.
 
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "analysis/pair_messages.h"
 #include "analysis/pairs.h"
 #include "model/time_code.h"
+#include "unit/catch.h"
 #include "unit/trace_builder.h"
 
 using namespace chameleon;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Values in progression over ranks, held as one: what each rank has is what it would have in a
 // group of its own.
-#include <catch2/catch.hpp>
 #include <map>
 #include <vector>
 
 #include "base/hash.h"
 #include "compress/pieces.h"
 #include "format/codec.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::format;
@@ -209,7 +209,7 @@ TEST_CASE("counts in a spread are used as those in groups", "[spread]") {
 }
 
 TEST_CASE("whatever ranks have, parameters keep it", "[spread]") {
-  const auto seed = std::uint64_t{Catch::rngSeed()};
+  const auto seed = std::uint64_t{testing::seed()};
   CAPTURE(seed);
   std::uint64_t state = seed;
   const auto random = [&](std::uint64_t most) { return mix(state++) % most; };

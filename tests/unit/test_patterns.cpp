@@ -2,13 +2,13 @@
 /// Segments, instances, patterns and families; the example of Tables 2 to 4.
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
 #include <sstream>
 
 #include "analysis/phases.h"
+#include "unit/catch.h"
 #include "unit/trace_builder.h"
 
 using namespace chameleon;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <zstd.h>
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 
 #include "format/codec.h"
 #include "format/totals_codec.h"
 #include "model/trace.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::format;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
 #include <functional>
 #include <random>
 
@@ -7,6 +6,7 @@
 #include "analysis/place_times.h"
 #include "analysis/stream_times.h"
 #include "model/view.h"
+#include "unit/catch.h"
 #include "unit/trace_builder.h"
 
 using namespace chameleon;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// What ranks waited for whom, of hand-made traces in which it is known.
 
-#include <catch2/catch.hpp>
-
 #include "analysis/place_waits.h"
+#include "unit/catch.h"
 #include "unit/timed_job.h"
 
 using namespace chameleon;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
 
 #include "base/hash.h"
 #include "format/codec.h"
@@ -7,6 +6,7 @@
 #include "format/node_codec.h"
 #include "format/rank_formula.h"
 #include "format/value_parts.h"
+#include "unit/catch.h"
 #include "unit/trace_builder.h"
 
 using namespace chameleon;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <iterator>
 #include <random>
 #include <set>
 #include <vector>
 
 #include "model/rank_list.h"
+#include "unit/catch.h"
 
 using chameleon::ByteReader;
 using chameleon::Bytes;

@@ -2,13 +2,13 @@
 // What ranks say of themselves on its way to rank 0, in small jobs and in large ones.
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
 #include <random>
 
 #include "flush/rank_reports.h"
 #include "format/codec.h"
+#include "unit/catch.h"
 #include "world/virtual_world.h"
 
 using namespace chameleon;
@@ -63,7 +63,7 @@ void same_means(const PhaseTotals& all, const PhaseTotals& expected) {
 }  // namespace
 
 TEST_CASE("facts that travel in columns are those of the ranks", "[facts]") {
-  const std::uint32_t seed = Catch::rngSeed();
+  const std::uint32_t seed = testing::seed();
   INFO("seed " << seed);
   FactsOfRanks expected;
   std::uint64_t events = 0;
@@ -97,7 +97,7 @@ TEST_CASE("facts that travel in columns are those of the ranks", "[facts]") {
 }
 
 TEST_CASE("in a large job facts are rounded, and ranks of like times have one mean", "[facts]") {
-  const std::uint32_t seed = Catch::rngSeed();
+  const std::uint32_t seed = testing::seed();
   INFO("seed " << seed);
   const auto class_of = [](std::uint32_t rank) { return rank * rank % 5; };
   FactsOfRanks expected;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sets of ranks that are one in memory: a change of one is no change of the others, and unions that
 // are remembered are those that would be made.
-#include <catch2/catch.hpp>
 #include <set>
 #include <thread>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "format/codec.h"
 #include "model/rank_unions.h"
 #include "model/trace.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 

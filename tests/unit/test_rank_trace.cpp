@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdio>
 
 #include "model/end_point.h"
 #include "mpi/event_layout.h"
 #include "record/rank_trace.h"
+#include "unit/catch.h"
 
 namespace chameleon {
 using namespace cluster;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Rules: what they say, what they give, and what ranks that follow them are to clustering.
-#include <catch2/catch.hpp>
 
 #include "cluster/by_signatures.h"
 #include "signature/call_rules.h"
 #include "signature/call_sites.h"
+#include "unit/catch.h"
 #include "world/virtual_world.h"
 
 using namespace chameleon;
@@ -101,27 +101,27 @@ TEST_CASE("a text has definitions, conditions and comments") {
 }
 
 TEST_CASE("errors name the line and what is wrong with it") {
-  using Catch::Matchers::Contains;
-  CHECK_THAT(error_of("\nSend.dest = me +"), Contains("line 2: a number or a name is expected"));
-  CHECK_THAT(error_of("Send = 1"), Contains("'.' and the name of a parameter of Send"));
-  CHECK_THAT(error_of("Send.dest me"), Contains("'=' is expected, not 'me'"));
-  CHECK_THAT(error_of("Send.dest = you"), Contains("'you' is not defined"));
-  CHECK_THAT(error_of("Send.dest = (me"), Contains("')' is expected, not the end"));
-  CHECK_THAT(error_of("Send.dest = me ? 1"), Contains("':' is expected"));
-  CHECK_THAT(error_of("Send.dest = me 1"), Contains("an operator or the end of the line"));
-  CHECK_THAT(error_of("Send.dest = 99999999999999999999"), Contains("too large"));
-  CHECK_THAT(error_of("let me = 1"), Contains("has a meaning already"));
-  CHECK_THAT(error_of("let isqrt = 1"), Contains("has a meaning already"));
-  CHECK_THAT(error_of("Send.dest = min(1)"), Contains("',' is expected"));
-  CHECK_THAT(error_of(std::string("# \0", 3)), Contains("zero byte"));
-  CHECK_THAT(error_of("Send.dest = " + std::string(100, '(')), Contains("nests too deeply"));
-  CHECK_THAT(error_of("Send.dest = " + std::string(100, '-') + "1"), Contains("too deeply"));
-  CHECK_THAT(error_of(std::string(Rules::kMostText + 1, ' ')), Contains("64 KiB"));
+  using testing::contains;
+  CHECK_THAT(error_of("\nSend.dest = me +"), contains("line 2: a number or a name is expected"));
+  CHECK_THAT(error_of("Send = 1"), contains("'.' and the name of a parameter of Send"));
+  CHECK_THAT(error_of("Send.dest me"), contains("'=' is expected, not 'me'"));
+  CHECK_THAT(error_of("Send.dest = you"), contains("'you' is not defined"));
+  CHECK_THAT(error_of("Send.dest = (me"), contains("')' is expected, not the end"));
+  CHECK_THAT(error_of("Send.dest = me ? 1"), contains("':' is expected"));
+  CHECK_THAT(error_of("Send.dest = me 1"), contains("an operator or the end of the line"));
+  CHECK_THAT(error_of("Send.dest = 99999999999999999999"), contains("too large"));
+  CHECK_THAT(error_of("let me = 1"), contains("has a meaning already"));
+  CHECK_THAT(error_of("let isqrt = 1"), contains("has a meaning already"));
+  CHECK_THAT(error_of("Send.dest = min(1)"), contains("',' is expected"));
+  CHECK_THAT(error_of(std::string("# \0", 3)), contains("zero byte"));
+  CHECK_THAT(error_of("Send.dest = " + std::string(100, '(')), contains("nests too deeply"));
+  CHECK_THAT(error_of("Send.dest = " + std::string(100, '-') + "1"), contains("too deeply"));
+  CHECK_THAT(error_of(std::string(Rules::kMostText + 1, ' ')), contains("64 KiB"));
   std::string many, sum = "Send.dest = 1";
   for (int i = 0; i < 257; ++i) many += "Send.dest = me\n";
   for (int i = 0; i < 4096; ++i) sum += "+1";
-  CHECK_THAT(error_of(many), Contains("more than 256 rules"));
-  CHECK_THAT(error_of(sum), Contains("more than 4096 operations"));
+  CHECK_THAT(error_of(many), contains("more than 256 rules"));
+  CHECK_THAT(error_of(sum), contains("more than 4096 operations"));
 }
 
 TEST_CASE("definitions that double each other are evaluated once each") {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Names of symbols that compilers made of a program in Rust.
 
-#include <catch2/catch.hpp>
-
 #include "base/rust_names.h"
 #include "tools/call_sites.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <random>
 #include <vector>
 
 #include "statistics/sampling.h"
 #include "statistics/sampling_error.h"
+#include "unit/catch.h"
 
 using namespace chameleon::statistics;
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A second clustering scheme beside the default one, on virtual ranks and on subsets of them.
 // That a real job gives the same is tests/mpi/world_program.cpp.
-#include <catch2/catch.hpp>
 #include <map>
 #include <set>
 
 #include "cluster/by_signatures.h"
 #include "support/tiny_scheme.h"
+#include "unit/catch.h"
 #include "world/virtual_subset.h"
 #include "world/virtual_world.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <zstd.h>
 
-#include <catch2/catch.hpp>
 #include <random>
 
 #include "format/codec.h"
 #include "format/series_codec.h"
 #include "model/trace.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::format;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 
 #include "process/settings.h"
+#include "unit/catch.h"
 
 namespace chameleon {
 using namespace cluster;
@@ -98,7 +98,7 @@ TEST_CASE("rules are a text, or a file of one, and what is wrong with them is to
   settings = parse({"CHAMELEON_RULES=Send.to = me"});
   const Status refused = load_rules(*settings);
   REQUIRE_FALSE(refused);
-  CHECK_THAT(refused.error().message, Catch::Matchers::Contains("line 1: Send has no parameter"));
+  CHECK_THAT(refused.error().message, testing::contains("line 1: Send has no parameter"));
   CHECK(settings->rules.empty());
   CHECK_FALSE(settings->follows_rules);
   CHECK(load_rules(*parse({"HOME=/"})));
@@ -128,6 +128,7 @@ TEST_CASE("every variable is taken") {
   CHECK(settings->energy);
   CHECK(settings->stall == 0.5);
   CHECK(settings->stall_ends);
+  CHECK(settings->stall_given);
   CHECK(settings->all_events);
   CHECK(settings->buffer == 65536);
   CHECK(settings->raw == "/tmp");
@@ -149,6 +150,7 @@ TEST_CASE("what markers and clustering take") {
   CHECK(none->marker_timeout == 60.0);
   CHECK(none->stall == 60.0);
   CHECK_FALSE(none->stall_ends);
+  CHECK_FALSE(none->stall_given);
   CHECK(none->budget == online::kUsualBudget);
   CHECK_FALSE(none->leaves_out);
   CHECK(parse({"CHAMELEON_EFFORT=compute"})->call_frequency == 1);
@@ -313,8 +315,8 @@ TEST_CASE("a malformed variable is named, with what it takes") {
   REQUIRE_FALSE(settings);
   CHECK(settings.error().kind == ErrorKind::kUsage);
   const std::string name = variable.substr(0, variable.find('='));
-  CHECK_THAT(settings.error().message, Catch::StartsWith(name));
-  CHECK_THAT(settings.error().message, Catch::Contains("it takes"));
+  CHECK_THAT(settings.error().message, Catch::Matchers::StartsWith(name));
+  CHECK_THAT(settings.error().message, testing::contains("it takes"));
   CHECK(settings.error().message.find('\n') == std::string::npos);
 }
 

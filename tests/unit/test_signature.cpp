@@ -2,7 +2,6 @@
 // The Call-Path signature against its definition (order of first occurrence, set of forward
 // transitions), the published XOR form, averages, hashes and the LOOP signature.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <cstdio>
 #include <limits>
@@ -13,6 +12,7 @@
 
 #include "compress/fold.h"
 #include "signature/signature.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::compress;

@@ -3,7 +3,6 @@
 // intervals come to.
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <climits>
 #include <cstdio>
 #include <fstream>
@@ -13,6 +12,7 @@
 #include "callpath/function_names.h"
 #include "record/rank_trace.h"
 #include "record/site_effort.h"
+#include "unit/catch.h"
 
 namespace site_effort_test {
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
 #include <map>
 #include <random>
 #include <set>
@@ -7,6 +6,7 @@
 #include "model/trace.h"
 #include "record/request_arrays.h"
 #include "record/slots.h"
+#include "unit/catch.h"
 
 namespace chameleon {
 using namespace mpi;

@@ -2,9 +2,8 @@
 /// Slow instances, whose fault they are, and what the run would gain, of hand-made traces in which
 /// both are known.
 
-#include <catch2/catch.hpp>
-
 #include "analysis/slow_instances.h"
+#include "unit/catch.h"
 #include "unit/timed_job.h"
 
 using namespace chameleon;

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <catch2/catch.hpp>
 
 #include "analysis/slow_steps.h"
+#include "unit/catch.h"
 #include "unit/timed_job.h"
 
 using namespace chameleon;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -8,6 +7,7 @@
 #include <vector>
 
 #include "statemachine/state_machine.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::statemachine;

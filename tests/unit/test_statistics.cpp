@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Methods of the papers against their worked examples.
 
-#include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -16,6 +15,7 @@
 #include "statistics/partition.h"
 #include "statistics/sampling.h"
 #include "statistics/wavelet.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::statistics;

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +14,7 @@
 #include "base/new_file.h"
 #include "base/plain_text.h"
 #include "format/piece_file.h"
+#include "unit/catch.h"
 
 namespace chameleon {
 namespace {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
 #include <optional>
 #include <random>
 #include <utility>
@@ -7,6 +6,7 @@
 #include "model/view.h"
 #include "mpi/call_table.h"
 #include "record/streams.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::cluster;

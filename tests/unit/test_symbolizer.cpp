@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
 #include <fstream>
 
 #include "analysis/symbolizer.h"
 #include "callpath/engine.h"
+#include "unit/catch.h"
 
 namespace symbolizer_test {
 

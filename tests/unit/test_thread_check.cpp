@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// What threads of a rank share, and `check` of those that share nothing.
 
-#include <catch2/catch.hpp>
-
 #include "analysis/check_threads.h"
 #include "analysis/thread_sharing.h"
+#include "unit/catch.h"
 #include "unit/thread_job.h"
 
 using namespace chameleon;
@@ -46,7 +45,7 @@ void only(const CheckReport& report, const std::string& kind, const std::string&
   CHECK(report.problem_count == 1);
   REQUIRE(report.problems.size() == 1);
   CHECK(report.problems[0].kind == kind);
-  CHECK_THAT(report.problems[0].text, Catch::Contains(text));
+  CHECK_THAT(report.problems[0].text, testing::contains(text));
 }
 
 /// Each of two ranks has a thread that works on a communicator of its own (id 2 of thread 0),

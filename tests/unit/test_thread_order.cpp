@@ -2,9 +2,9 @@
 /// The events of a rank's threads as one sequence, and what orders them.
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 
 #include "analysis/rank_streams.h"
+#include "unit/catch.h"
 #include "unit/thread_job.h"
 
 using namespace chameleon;

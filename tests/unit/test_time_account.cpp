@@ -2,11 +2,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cmath>
 
 #include "record/interval_account.h"
 #include "record/time_account.h"
+#include "unit/catch.h"
 
 using namespace chameleon::mpi;
 using namespace chameleon::record;

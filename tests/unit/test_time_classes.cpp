@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Times of all ranks to classes, in tables, and in the file.
-#include <catch2/catch.hpp>
 #include <random>
 
 #include "flush/time_classes.h"
 #include "format/codec.h"
 #include "format/commit.h"
+#include "unit/catch.h"
 #include "unit/trace_builder.h"
 #include "world/virtual_world.h"
 

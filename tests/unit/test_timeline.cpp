@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
 #include <utility>
 
 #include "analysis/load.h"
 #include "analysis/run_length.h"
 #include "analysis/stream_times.h"
 #include "analysis/timeline.h"
+#include "unit/catch.h"
 #include "unit/trace_builder.h"
 
 using namespace chameleon;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
 
 #include "analysis/tool_work.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using analysis::tool_work;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <cstdint>
 #include <random>
 #include <span>
@@ -8,6 +7,7 @@
 
 #include "model/value_list.h"
 #include "model/value_sequence.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 

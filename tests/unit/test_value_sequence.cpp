@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -10,6 +9,7 @@
 #include "model/coded_values.h"
 #include "model/end_point.h"
 #include "model/value_sequence.h"
+#include "unit/catch.h"
 
 using chameleon::ByteReader;
 using chameleon::Bytes;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "analysis/verify_times.h"
+#include "unit/catch.h"
 
 using namespace chameleon;
 using namespace chameleon::analysis;

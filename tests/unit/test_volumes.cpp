@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <catch2/catch.hpp>
 #include <map>
 
 #include "analysis/check_collectives.h"
 #include "analysis/sent_bytes.h"
 #include "analysis/volumes.h"
 #include "mpi/event_layout.h"
+#include "unit/catch.h"
 #include "unit/trace_builder.h"
 
 using namespace chameleon;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /// Runs with something otherwise, of timelines whose answers are known.
 
-#include <catch2/catch.hpp>
 #include <limits>
 
 #include "analysis/efficiency.h"
 #include "analysis/what_if.h"
+#include "unit/catch.h"
 #include "unit/timed_job.h"
 
 using namespace chameleon;

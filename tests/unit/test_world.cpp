@@ -2,10 +2,10 @@
 // VirtualWorld against the tree's recursive definition, with combinations that show their order.
 // That MpiWorld does the same is tests/mpi/world_program.cpp.
 #include <algorithm>
-#include <catch2/catch.hpp>
 #include <numeric>
 #include <string>
 
+#include "unit/catch.h"
 #include "world/several_roots.h"
 #include "world/virtual_subset.h"
 #include "world/virtual_world.h"

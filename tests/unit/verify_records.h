@@ -3,13 +3,13 @@
 
 /// Raw records as tests of `verify` write them, in a folder that goes with the test.
 
-#include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "analysis/verify.h"
+#include "unit/catch.h"
 #include "unit/trace_builder.h"
 
 namespace chameleon::testing {
