@@ -29,7 +29,8 @@ function(chameleon_runtime)
     list(APPEND process process/no_destructors.cpp)
     list(APPEND intercept
       intercept/ending_imports.cpp intercept/exported_names.cpp intercept/fortran_binding.cpp intercept/import_slots.cpp
-      intercept/other_mpi.cpp intercept/own_wrappers.cpp intercept/unwinder_imports.cpp)
+      intercept/other_mpi.cpp intercept/own_wrappers.cpp intercept/untraced_functions.cpp
+      intercept/unwinder_imports.cpp)
   endif()
   if(NOT runtime_SHARDS)
     set(runtime_SHARDS 1)

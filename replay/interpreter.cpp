@@ -268,10 +268,33 @@ void Interpreter::note_objects() {
       objects_.erase(info.kind, id);
     }
   }
-  const auto call = static_cast<CallId>(plan_->info->id);
-  const bool attaches = call == CallId::kBufferAttach || call == CallId::kBufferAttachC;
-  if (attaches && !owned_.empty()) attached_ = std::move(owned_.front());
-  if (call == CallId::kBufferDetach || call == CallId::kBufferDetachC) attached_ = {};
+  note_attached();
+}
+
+/// Memory for buffered messages is MPI's until it is detached.
+void Interpreter::note_attached() {
+  switch (static_cast<CallId>(plan_->info->id)) {
+    case CallId::kBufferAttach:
+    case CallId::kBufferAttachC:
+      if (!owned_.empty()) attached_[{Kind::kBuffer, 0}] = std::move(owned_.front());
+      break;
+    case CallId::kBufferDetach:
+    case CallId::kBufferDetachC: attached_.erase({Kind::kBuffer, 0}); break;
+    case CallId::kCommAttachBuffer:
+    case CallId::kCommAttachBufferC:
+    case CallId::kSessionAttachBuffer:
+    case CallId::kSessionAttachBufferC:
+      if (!owned_.empty())
+        attached_[{plan_->params[0].info.kind, value(0)}] = std::move(owned_.front());
+      break;
+    case CallId::kCommDetachBuffer:
+    case CallId::kCommDetachBufferC:
+    case CallId::kSessionDetachBuffer:
+    case CallId::kSessionDetachBufferC:
+      attached_.erase({plan_->params[0].info.kind, value(0)});
+      break;
+    default: break;
+  }
 }
 
 }  // namespace chameleon::replay

@@ -10,9 +10,11 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/check.h"
@@ -149,6 +151,7 @@ class Interpreter {
   void omit_partners();
   void fail_softly();
   void note_objects();
+  void note_attached();
   void restore_split();
   void make_known();
   bool make_known_here(CallId call, std::int64_t id);
@@ -171,7 +174,8 @@ class Interpreter {
   std::vector<RequestState> orphans_;  ///< freed while active
   Windows windows_;
   Files files_;
-  Pool::Block attached_;  ///< of MPI_Buffer_attach
+  /// Memory for buffered messages: that of the process, and by communicator and session.
+  std::map<std::pair<Kind, std::int64_t>, Pool::Block> attached_;
   std::map<std::uint16_t, std::uint64_t> left_out_;
   std::uint64_t number_ = 0;
   std::atomic<std::uint64_t> progress_ = 0;

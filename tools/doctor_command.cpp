@@ -8,9 +8,11 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "common.h"
 #include "launch.h"
+#include "mpi/untraced_name.h"
 #include "program_file.h"
 
 namespace chameleon::tools {
@@ -31,6 +33,25 @@ const char* name_of(Linking linking) {
   return "unknown";
 }
 
+/// Functions of MPI that the program and its libraries call and the tracer does not know.
+std::set<std::string> untraced_functions(const Diagnosis& diagnosis) {
+  std::set<std::string> untraced;
+  const Result<ElfFile> tracer = read_elf(diagnosis.tracer);
+  const Result<ElfFile> program =
+      read_elf(diagnosis.starts.empty() ? diagnosis.program : diagnosis.starts);
+  if (!tracer || !program) return untraced;
+  const std::set<std::string> known(tracer->mpi_exports.begin(), tracer->mpi_exports.end());
+  const auto look = [&](const ElfFile& file) {
+    if (file.soname.starts_with("libmpi") || file.defines_mpi) return;
+    for (const std::string& name : file.mpi_imports)
+      if (known.count(name) == 0 && !mpi::converts_a_handle(name)) untraced.insert(name);
+  };
+  look(*program);
+  for (const LoadedLibrary& library : loaded_libraries(*program, {}))
+    if (const Result<ElfFile> file = read_elf(library.path)) look(*file);
+  return untraced;
+}
+
 void print_document(const Diagnosis& diagnosis) {
   auto document = json_document("doctor");
   document["program"] = diagnosis.program;
@@ -49,6 +70,8 @@ void print_document(const Diagnosis& diagnosis) {
   document["chameleon_linked"] = diagnosis.chameleon_linked;
   document["chameleon_first"] = diagnosis.chameleon_first;
   document["chameleon_library"] = diagnosis.tracer;
+  document["untraced"] =
+      diagnosis.traceable ? untraced_functions(diagnosis) : std::set<std::string>();
   document["missing"] = nlohmann::ordered_json::array();
   for (const LoadedLibrary& library : diagnosis.missing)
     document["missing"].push_back(library.name);
@@ -78,6 +101,12 @@ void print_text(const std::vector<std::string>& command, const Diagnosis& diagno
   line("tracer     ", diagnosis.tracer.empty() ? "libchameleon.so not found: set CHAMELEON_LIBRARY"
                                                : diagnosis.tracer);
   line("by hand    ", by_hand(diagnosis));
+  std::string untraced;
+  if (diagnosis.traceable)
+    for (const std::string& name : untraced_functions(diagnosis))
+      untraced += (untraced.empty() ? "" : ", ") + name;
+  if (!untraced.empty())
+    line("not traced ", untraced + ": newer than this tracer; calls go to MPI as ever");
   for (const LoadedLibrary& library : diagnosis.missing)
     line("not found  ", library.name + ": set LD_LIBRARY_PATH as for running the program");
   line("do         ", diagnosis.advice);

@@ -73,9 +73,13 @@ void read_symbols(Elf* elf, Elf_Scn* section, const GElf_Shdr& header, ElfFile& 
   for (int i = 0; i < entries; ++i) {
     GElf_Sym symbol;
     if (gelf_getsym(data, i, &symbol) == nullptr) return;
-    if (symbol.st_shndx == SHN_UNDEF) continue;
     const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
     if (name == nullptr) continue;
+    const bool imported = symbol.st_shndx == SHN_UNDEF;
+    if (header.sh_type == SHT_DYNSYM && starts_with(name, "MPI_") &&
+        GELF_ST_TYPE(symbol.st_info) != STT_OBJECT)
+      (imported ? file.mpi_imports : file.mpi_exports).emplace_back(name);
+    if (imported) continue;
     if (std::strcmp(name, "PMPI_Init") == 0) file.defines_mpi = true;
     if (starts_with(name, "_ZN9chameleon6Tracer")) file.defines_chameleon = true;
   }

@@ -25,6 +25,8 @@ struct ElfFile {
   std::vector<std::string> needed;
   std::vector<std::string> rpath, runpath;  ///< $ORIGIN resolved
   bool defines_mpi = false;                 ///< MPI_Init is in it
+  std::vector<std::string> mpi_exports;     ///< functions MPI_* that it has for others
+  std::vector<std::string> mpi_imports;     ///< and that it calls in others
   bool defines_chameleon = false;           ///< so is the tracer
 };
 

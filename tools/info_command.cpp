@@ -257,6 +257,9 @@ void print_online(const Trace& trace, const Summary& summary) {
               << (online.signature_format.empty() ? "none: all ranks were alike"
                                                   : online.signature_format)
               << "\n";
+  if (!trace.untraced.empty())
+    std::cout << "not traced   " << printable(trace.untraced)
+              << ": calls that are newer than the tracer, if the program makes any\n";
   if (!trace.rules.empty())
     std::cout << "rules        " << count_text(summary.rule_matches) << " of "
               << count_text(summary.rule_values) << " values agree with the rules\n";

@@ -24,7 +24,7 @@
 namespace chameleon::format {
 
 inline constexpr std::uint16_t kFormatMajor = 1;
-inline constexpr std::uint16_t kFormatMinor = 11;
+inline constexpr std::uint16_t kFormatMinor = 12;
 
 /// The properties of a file, in addition to the trace in it.
 struct FileFacts {

@@ -15,6 +15,7 @@
 #include "intercept/other_mpi.h"
 #include "intercept/pending_wrappers.h"
 #include "intercept/seen_collectives.h"
+#include "intercept/untraced_functions.h"
 #include "mpi/call_meaning.h"
 #include "process/ending.h"
 #include "process/fault.h"
@@ -344,6 +345,7 @@ CHAMELEON_TAIL int begin_trace(P... p) {
   if (code != MPI_SUCCESS || t_depth > 0) return code;
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
+  if constexpr (!kSimulated) guarded([] { note_untraced(untraced_functions()); });
   start_tracer(level > MPI_THREAD_FUNNELED, look_for_others);
   if (Tracer* tracer = g_tracer.load(std::memory_order_acquire)) {
     MPI_Status status{};

@@ -61,6 +61,11 @@ SecretNames& secret_names() {
   return names;
 }
 
+std::string& untraced_functions() {
+  static std::string functions;
+  return functions;
+}
+
 void read_records_command(const char* const* variables) {
   constexpr const char* kOff = "CHAMELEON_RECORD_COMMAND=0";
   constexpr std::string_view kMask = "CHAMELEON_MASK=";
@@ -225,8 +230,11 @@ Start agree(int rank, int size) {
 
 }  // namespace
 
+void note_untraced(std::string functions) { untraced_functions() = std::move(functions); }
+
 Trace new_trace(int size) {
   Trace trace;
+  trace.untraced = untraced_functions();
   trace.world_size = static_cast<std::uint32_t>(size);
   trace.program = program_name();
   if (g_records_command) {

@@ -24,6 +24,8 @@ bool speaks_for_job();
 
 /// A trace without events: program, tool, MPI, time.
 Trace new_trace(int size);
+/// Functions of MPI that the process imports and the tracer does not know (the fact `untraced`).
+void note_untraced(std::string functions);
 /// The same with how its events are recorded.
 Trace new_trace(int size, const record::RecordOptions& options);
 

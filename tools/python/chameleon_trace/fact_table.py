@@ -100,6 +100,8 @@ RUN_FACTS = (
          "which calls that poll are events: successful (of the others there is the number of a rank), or all; empty: all"),
     Fact("effort", "", "first", "1.6", True,
          "what effort windows are of: compute, communication, names of calls, or call sites; empty: compute, if there are any"),
+    Fact("untraced", "", "first", "1.12", True,
+         "functions of MPI that the program or its libraries may call and that the tracer does not know, so that their calls are not in the trace; by name, with commas"),
 )
 ONLINE_FACTS = (
     Fact("clustering", "", "last", "1.1", True,
