@@ -145,6 +145,18 @@ void diagnose_elf(const ElfFile& elf, const std::string& tracer,
   }
 }
 
+/// A library in a folder around a module's, as in the environment PREFIX, where MPI's is in
+/// PREFIX/lib and mpi4py in PREFIX/lib/python3.12/site-packages: an mpi4py that chooses its MPI
+/// when it is imported loads it from there. Otherwise an empty string.
+std::string beside_module(const std::string& module, const std::string& library) {
+  std::error_code error;
+  if (!fs::exists(fs::path(module).parent_path() / "_mpiabi.py", error)) return {};
+  for (fs::path folder = fs::path(module).parent_path(); folder.has_relative_path();
+       folder = folder.parent_path())
+    if (fs::exists(folder / library, error)) return (folder / library).string();
+  return {};
+}
+
 /// By a library that the program will load: `owner` is linked with its MPI. Nothing is changed if
 /// it is linked with none.
 void diagnose_module(const std::string& module, const std::string& owner, const std::string& tracer,
@@ -157,7 +169,8 @@ void diagnose_module(const std::string& module, const std::string& owner, const 
     if (mpi == nullptr) continue;
     found.mpi = mpi;
     found.mpi_library = library.name;
-    found.mpi_path = library.path;
+    found.mpi_path = beside_module(module, library.name);
+    if (found.mpi_path.empty()) found.mpi_path = library.path;
     break;
   }
   if (found.mpi.empty()) return;
