@@ -23,7 +23,7 @@ struct Options {
   bool json = false;
 };
 
-std::string quoted(const std::string& word) {
+std::string in_quotes(const std::string& word) {
   std::string text = "'";
   for (const char letter : word) text += letter == '\'' ? "'\\''" : std::string(1, letter);
   return text + "'";
@@ -72,10 +72,10 @@ int predict_in(const Options& options, const Trace& trace, const std::string& fo
   PathNames names(trace);
   const Result<ExportReport> report = export_simgrid({trace, names, trace.ranks, folder});
   if (!report) return fail("predict", report.error());
-  std::string command = quoted(options.smpirun) + " -platform " + quoted(options.platform) +
+  std::string command = in_quotes(options.smpirun) + " -platform " + in_quotes(options.platform) +
                         " -np " + std::to_string(trace.world_size);
-  if (!options.hostfile.empty()) command += " -hostfile " + quoted(options.hostfile);
-  command += " -replay " + quoted(folder + "/traces.txt") + " 2>&1";
+  if (!options.hostfile.empty()) command += " -hostfile " + in_quotes(options.hostfile);
+  command += " -replay " + in_quotes(folder + "/traces.txt") + " 2>&1";
   int ended = 0;
   const auto begin = std::chrono::steady_clock::now();
   const Result<std::string> output = output_of(command, ended);

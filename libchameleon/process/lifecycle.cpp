@@ -42,7 +42,7 @@ std::string program_name() {
 }
 
 /// A word as a shell takes it.
-std::string quoted(std::string_view word) {
+std::string in_quotes(std::string_view word) {
   const auto is_plain = [](char letter) {
     return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
            std::strchr("_./:=,@%+-", letter) != nullptr;
@@ -92,7 +92,7 @@ std::string command_line() {
   }
   std::string text;
   for (const std::string& word : masked_arguments(std::move(arguments), secret_names()))
-    text += (text.empty() ? "" : " ") + quoted(word);
+    text += (text.empty() ? "" : " ") + in_quotes(word);
   return text;
 }
 
