@@ -5,11 +5,14 @@
 # chameleon_mpi_c, _cxx and _fortran as well. For each family F, as mpich or openmpi:
 #   chameleon_F_c, chameleon_F_cxx, chameleon_F_fortran   what programs are compiled and linked with
 #   CHAMELEON_F_INCLUDE, CHAMELEON_F_LIBRARY              folder of mpi.h, the library
+#   CHAMELEON_F_HEADER                                    the header with the functions
 #   CHAMELEON_F_MPICC, CHAMELEON_F_MPIEXEC, CHAMELEON_F_MPIFORT
 set(CHAMELEON_MPICH AUTO CACHE STRING "Build for MPICH: ON, OFF, or AUTO (if it is installed)")
 # Open MPI's runtime takes two minutes of a processor to build: beside MPICH only if asked for.
 set(CHAMELEON_OPENMPI OFF CACHE STRING
     "Build for Open MPI too: ON, OFF (only without MPICH), or AUTO (if it is installed)")
+set(CHAMELEON_ABI OFF CACHE STRING
+    "Build for the standard ABI of MPI 5 too: ON, OFF, or AUTO (if an MPI that has it is installed)")
 
 # chameleon_mpi_flags(WRAPPER OUT): what a compiler wrapper adds; nothing if it fails.
 function(chameleon_mpi_flags wrapper out)
@@ -31,10 +34,13 @@ function(chameleon_only out prefix)
   set(${out} ${words} PARENT_SCOPE)
 endfunction()
 
-# chameleon_find_mpi(FAMILY MARK LIBRARY MPICC names... MPIEXEC names... MPIFORT names...): looks
-# for a library whose mpi.h defines MARK, and adds it to CHAMELEON_MPIS.
+# chameleon_find_mpi(FAMILY MARK LIBRARY [HEADER name] MPICC names... MPIEXEC names... MPIFORT names...):
+# looks for a library whose header, mpi.h, defines MARK, and adds it to CHAMELEON_MPIS.
 function(chameleon_find_mpi family mark library)
-  cmake_parse_arguments(names "" "" "MPICC;MPIEXEC;MPIFORT" ${ARGN})
+  cmake_parse_arguments(names "" "HEADER" "MPICC;MPIEXEC;MPIFORT" ${ARGN})
+  if(NOT names_HEADER)
+    set(names_HEADER mpi.h)
+  endif()
   string(TOUPPER CHAMELEON_${family} prefix)
   find_program(${prefix}_MPICC NAMES ${names_MPICC})
   find_program(${prefix}_MPIEXEC NAMES ${names_MPIEXEC})
@@ -45,12 +51,13 @@ function(chameleon_find_mpi family mark library)
   chameleon_mpi_flags(${${prefix}_MPICC} words)
   chameleon_only(include_dirs -I ${words})
   chameleon_only(library_dirs -L ${words})
-  find_path(${prefix}_INCLUDE mpi.h HINTS ${include_dirs} NO_DEFAULT_PATH)
+  find_path(${prefix}_INCLUDE ${names_HEADER} HINTS ${include_dirs} NO_DEFAULT_PATH)
   find_library(${prefix}_LIBRARY NAMES ${library} HINTS ${library_dirs} NO_DEFAULT_PATH)
   if(NOT ${prefix}_INCLUDE OR NOT ${prefix}_LIBRARY)
     return()
   endif()
-  file(STRINGS ${${prefix}_INCLUDE}/mpi.h marked REGEX "define ${mark}")
+  set(${prefix}_HEADER ${${prefix}_INCLUDE}/${names_HEADER} PARENT_SCOPE)
+  file(STRINGS ${${prefix}_INCLUDE}/${names_HEADER} marked REGEX "define ${mark}")
   if(NOT marked)
     return()
   endif()
@@ -103,6 +110,18 @@ if(CHAMELEON_OPENMPI OR NOT CHAMELEON_MPIS)
     message(FATAL_ERROR "CHAMELEON_OPENMPI: no Open MPI found (Debian's libopenmpi-dev)")
   endif()
 endif()
+if(CHAMELEON_ABI AND CHAMELEON_MPIS)
+  chameleon_find_mpi(abi MPI_ABI_VERSION mpi_abi HEADER mpi_abi.h MPICC mpicc_abi MPIEXEC mpiexec)
+  if(NOT CHAMELEON_ABI STREQUAL "AUTO" AND NOT "abi" IN_LIST CHAMELEON_MPIS)
+    message(FATAL_ERROR "CHAMELEON_ABI: no MPI of the standard ABI found: set CHAMELEON_ABI_MPICC to "
+                        "its mpicc_abi, and CHAMELEON_ABI_MPIEXEC to its launcher")
+  endif()
+endif()
+if("abi" IN_LIST CHAMELEON_MPIS)
+  foreach(language c cxx)
+    target_compile_definitions(chameleon_abi_${language} INTERFACE MPI_ABI CHAMELEON_STANDARD_ABI)
+  endforeach()
+endif()
 if(NOT CHAMELEON_MPIS)
   message(FATAL_ERROR "No MPI found: install MPICH (Debian's libmpich-dev) or Open MPI "
                       "(libopenmpi-dev), or set CHAMELEON_MPICH_MPICC to the mpicc of MPICH")
@@ -119,7 +138,7 @@ set(CHAMELEON_OTHER_MPIS ${CHAMELEON_MPIS})
 list(POP_FRONT CHAMELEON_OTHER_MPIS CHAMELEON_MPI)
 string(TOUPPER CHAMELEON_${CHAMELEON_MPI} first)
 message(STATUS "Built for ${CHAMELEON_MPIS}; ${CHAMELEON_MPI} is what libchameleon.so is for")
-foreach(what IN ITEMS INCLUDE LIBRARY)
+foreach(what IN ITEMS INCLUDE LIBRARY HEADER)
   set(CHAMELEON_MPI_${what} ${${first}_${what}})
 endforeach()
 foreach(what IN ITEMS MPICC MPIEXEC MPIFORT)

@@ -83,8 +83,10 @@ std::string find_replayer(const std::string& mpi) {
 }
 
 std::string default_launcher(std::string_view mpi_library) {
-  const std::string named =
-      family_of(std::string(mpi_library)) == "openmpi" ? "mpiexec.openmpi" : "mpiexec.mpich";
+  const std::string family = family_of(std::string(mpi_library));
+  const std::string named = family == "abi"       ? "mpiexec"
+                            : family == "openmpi" ? "mpiexec.openmpi"
+                                                  : "mpiexec.mpich";
   return find_program(named).empty() ? "mpiexec" : named;
 }
 

@@ -20,6 +20,7 @@ std::string mpi_of_file(const std::string& path) {
 std::string family_of(const std::string& library) {
   for (const char* prefix : {"libmpi.so.40", "libmpi.so.20"})
     if (library.rfind(prefix, 0) == 0) return "openmpi";
+  if (library.rfind("libmpi_abi.so", 0) == 0) return "abi";
   for (const char* prefix : {"libmpich.so", "libmpi.so.12", "libmpi_cray.so"})
     if (library.rfind(prefix, 0) == 0) return "mpich";
   return {};

@@ -19,7 +19,8 @@ struct Runtime {
 /// The implementation that a library of this name belongs to, or null.
 const char* mpi_of(const std::string& library);
 
-/// "mpich", which its ABI is of too, or "openmpi", by the name of a library; or an empty string.
+/// "mpich", which its ABI is of too, "openmpi", or "abi", the standard one, by the name of a
+/// library; or an empty string.
 std::string family_of(const std::string& library);
 
 /// The MPI library that a file is linked with, or an empty string.

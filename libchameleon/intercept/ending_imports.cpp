@@ -120,7 +120,8 @@ void redirect_endings() {
     if (is_left_alone(module.soname)) continue;
     redirect_imports(module, "PMI", of_managers, nullptr);
     redirect_imports(module, "_", of_all, nullptr);
-    if (module.soname.starts_with("libmpi.so.") || module.soname.starts_with("libmpich.so."))
+    if (module.soname.starts_with("libmpi.so.") || module.soname.starts_with("libmpich.so.") ||
+        module.soname.starts_with("libmpi_abi.so."))
       redirect_imports(module, "write", of_mpi, nullptr);
   }
 }

@@ -36,7 +36,8 @@ bool is_ours(const LoadedModule& module) {
 }
 
 bool is_mpi(std::string_view soname) {
-  return begins(soname, "libmpi.so.") || begins(soname, "libmpich.so.");
+  return begins(soname, "libmpi.so.") || begins(soname, "libmpich.so.") ||
+         begins(soname, "libmpi_abi.so.");
 }
 
 /// The MPI library that the tracer is linked with.
@@ -66,9 +67,10 @@ void* look_up(const char* name, const void* library) {
 
 /// The path of the library beside this one that is for the MPI of this soname, or nothing.
 std::string runtime_for(std::string_view mpi) {
-  const std::string_view name = begins(mpi, "libmpi.so.40")   ? "libchameleon-openmpi.so"
-                                : begins(mpi, "libmpi.so.12") ? "libchameleon-mpich-abi.so"
-                                                              : "";
+  const std::string_view name = begins(mpi, "libmpi.so.40")     ? "libchameleon-openmpi.so"
+                                : begins(mpi, "libmpi.so.12")   ? "libchameleon-mpich-abi.so"
+                                : begins(mpi, "libmpi_abi.so.") ? "libchameleon-abi.so"
+                                                                : "";
   Dl_info self{};
   if (name.empty() || dladdr(reinterpret_cast<const void*>(&begins), &self) == 0) return {};
   const std::string own = self.dli_fname;

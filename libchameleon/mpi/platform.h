@@ -10,6 +10,8 @@
 
 #if defined(CHAMELEON_SMPI)
 #include "mpi/smpi/platform.h"
+#elif defined(CHAMELEON_STANDARD_ABI)
+#include "mpi/abi/platform.h"
 #elif defined(OPEN_MPI)
 #include "mpi/openmpi/platform.h"
 #else

@@ -11,6 +11,7 @@
 #include "base/own_descriptor.h"
 #include "base/size_limit.h"
 #include "base/standard_error.h"
+#include "mpi/constants.h"
 #include "mpi/handles.h"
 
 namespace chameleon::record {
@@ -60,7 +61,8 @@ std::FILE* open_raw_file(const std::string& folder, int rank, int size, std::uin
                "# constant MPI_ANY_SOURCE %d\n# constant MPI_PROC_NULL %d\n"
                "# constant MPI_ROOT %d\n# constant MPI_ANY_TAG %d\n"
                "# constant MPI_UNDEFINED %d\n",
-               MPI_ANY_SOURCE, MPI_PROC_NULL, kRootOfIntercommunicator, MPI_ANY_TAG, MPI_UNDEFINED);
+               MPI_ANY_SOURCE, MPI_PROC_NULL, kRootOfIntercommunicator, static_cast<int>(kAnyTag),
+               MPI_UNDEFINED);
   std::fflush(file);  // a killed job leaves a whole head
   return file;
 }

@@ -23,7 +23,7 @@ inline RequestFacts posted_receive(CallValues<C, P...>& call) {
   facts.receives = true;
   facts.comm = call.comm;
   if constexpr (source >= 0) facts.any_source = scalar<C, source>(args) == MPI_ANY_SOURCE;
-  if constexpr (tag >= 0 && source >= 0) facts.any_tag = scalar<C, tag>(args) == MPI_ANY_TAG;
+  if constexpr (tag >= 0 && source >= 0) facts.any_tag = scalar<C, tag>(args) == kAnyTag;
   if constexpr (count >= 0 && type >= 0)
     facts.bytes = scalar<C, count>(args) * call.objects.type_bytes(std::get<type>(args));
   else if constexpr (Call::kTransfers)
