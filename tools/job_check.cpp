@@ -56,6 +56,18 @@ std::string family_of_launcher(const std::vector<std::string>& words) {
   return {};
 }
 
+std::string launcher_as_program(const std::vector<std::string>& application) {
+  const std::string name = fs::path(application.front()).filename().string();
+  const std::string plain = name.substr(0, name.find('.'));
+  for (const char* launcher : {"mpiexec", "mpirun", "orterun", "prterun", "srun", "jsrun", "aprun"})
+    if (plain == launcher)
+      return name +
+             " is a launcher, which chameleon run starts itself: chameleon run -n RANKS "
+             "--launcher \"" +
+             name + " OPTIONS\" -- PROGRAM";
+  return {};
+}
+
 std::string wrong_launcher(const std::vector<std::string>& words, const std::string& mpi_library) {
   const std::string wanted = family_of(mpi_library);
   if (wanted.empty() || wanted == "abi") return {};  // which is of every launcher's MPI

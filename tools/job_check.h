@@ -16,6 +16,10 @@ namespace chameleon::tools {
 /// empty if it is of none (srun) or not known. `words` are the launcher and its options.
 std::string family_of_launcher(const std::vector<std::string>& words);
 
+/// One line if the program that `run` was given is itself a launcher, which `run` starts: each rank
+/// would start a job of its own.
+std::string launcher_as_program(const std::vector<std::string>& application);
+
 /// One line if a launcher is of another MPI than the library with which the program is linked;
 /// empty if that is not known.
 std::string wrong_launcher(const std::vector<std::string>& words, const std::string& mpi_library);

@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
+#include <vector>
 
+#include "base/edit_distance.h"
 #include "common.h"
 #include "process/settings.h"
 #include "tools/safe_output.h"
@@ -18,6 +21,29 @@
 #endif
 
 namespace {
+
+bool has_verb(const CLI::App& app, const std::string& name) {
+  return !app.get_subcommands([&](const CLI::App* verb) { return verb->get_name() == name; })
+              .empty();
+}
+
+bool is_file(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(path, error);
+}
+
+/// The verb that is meant, maybe.
+std::string near_verbs(const CLI::App& app, const std::string& name) {
+  const CLI::App* best = nullptr;
+  std::size_t least = chameleon::kUnrelatedNames;
+  for (const CLI::App* verb : app.get_subcommands([](const CLI::App*) { return true; }))
+    if (const std::size_t away = chameleon::edit_distance(name, verb->get_name()); away < least) {
+      best = verb;
+      least = away;
+    }
+  if (best != nullptr) return "; is " + best->get_name() + " meant?";
+  return ", and no file of that name (see chameleon --help)";
+}
 
 int run_command(int argc, char** argv) {
   // What follows `--` of `run` is the application's, including a `--` of its own.
@@ -97,13 +123,18 @@ int run_command(int argc, char** argv) {
   // What `run` does not know it explains itself, and after it comes a program's command line.
   for (CLI::App* verb : app.get_subcommands({})) verb->fallthrough(verb->get_name() != "run");
 
+  if (arguments.empty()) {
+    std::cout << app.help();
+    return chameleon::tools::kExitUsage;
+  }
   // The parser would only say that a verb is missing.
-  if (!arguments.empty() && !arguments.front().empty() && arguments.front().front() != '-' &&
-      app.get_subcommands(
-             [&](const CLI::App* verb) { return verb->get_name() == arguments.front(); })
-          .empty())
-    return chameleon::tools::fail(arguments.front(), "no such verb (see chameleon --help)",
-                                  chameleon::tools::kExitUsage);
+  const std::string& first = arguments.front();
+  if (!first.empty() && first.front() != '-' && !has_verb(app, first)) {
+    if (!is_file(first))
+      return chameleon::tools::fail(first, "no such verb" + near_verbs(app, first),
+                                    chameleon::tools::kExitUsage);
+    arguments.insert(arguments.begin(), "summary");  // a trace alone: what is in it
+  }
 
   // The parser takes its arguments last first.
   std::reverse(arguments.begin(), arguments.end());

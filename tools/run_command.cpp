@@ -208,6 +208,8 @@ Error misplaced(const CLI::App& verb, const std::string& word) {
 int run(const Options& options) {
   if (options.application.empty())
     return fail("run", "no program (chameleon run -n RANKS -- PROGRAM ARGUMENTS...)", kExitUsage);
+  if (const std::string nested = launcher_as_program(options.application); !nested.empty())
+    return fail("run", nested, kExitUsage);
   for (const std::string& text : options.settings)
     if (!is_setting(text)) return fail("run", "--env takes NAME=VALUE, not " + text, kExitUsage);
   for (const Status& checked : {check_variables(options), check_settings(options)})

@@ -418,7 +418,8 @@ void finish_here(Tracer* tracer) {
   note_finished(*tracer, tracer->finish());
   g_tool_gate.set(CollectivePhase::kNothing);
   record::ask_on(MPI_COMM_NULL);
-  for (MPI_Comm& comm : g_comms) PMPI_Comm_free(&comm);
+  // The tracer's communicators are left to MPI_Finalize. Votes that nobody waited for may be there
+  // unreceived, and MPICH ends a job that frees such a communicator (from 4.2 on).
   g_outside.end = seconds_since(begin);
   guarded([&] { tracer->say_summary(g_outside); });
   if (!tracer->recorder().threaded())
