@@ -144,6 +144,8 @@ Result<VerifyReport> verify(const Trace& trace, const std::string& raw_directory
   VerifyReport report;
   report.declarations = trace.declarations;
   report.complete = trace.complete;
+  if (trace.world_size == 0 && !trace.ranks.empty())
+    return Error{ErrorKind::kCorrupt, "the trace has events, but is of a job of no rank", 0};
   const FollowPlan plan(trace);
   for (std::uint32_t rank = 0; rank < trace.world_size; ++rank) {
     Result<VerifyReport> more = with_rank(report, plan, raw_directory, rank);

@@ -43,7 +43,7 @@ std::optional<Election> parse(const std::string& line) {
 
 Result<ClusterCheck> verify_clusters(const Trace& trace, const std::string& raw_directory) {
   ClusterCheck result;
-  if (trace.online.clusters.empty() || !trace.complete) return result;
+  if (trace.online.clusters.empty() || !trace.complete || trace.world_size == 0) return result;
   ClusterOptions options;
   std::vector<SignatureVector> signatures;
   for (std::uint32_t rank = 0; rank < trace.world_size; ++rank) {

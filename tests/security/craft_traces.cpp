@@ -179,6 +179,17 @@ Trace wide() {
   return trace;
 }
 
+/// A job of no rank that had clusters.
+Trace nobody() {
+  Trace trace = small();
+  trace.world_size = 0;
+  trace.complete = true;
+  model::Cluster cluster;
+  cluster.ranks = RankList::range(0, 1);
+  trace.online.clusters.push_back(cluster);
+  return trace;
+}
+
 /// More ranks than the job has.
 Trace strays() {
   Trace trace = small();
@@ -427,6 +438,7 @@ int main(int argc, char** argv) {
   write(folder + "unmatched.cham", unmatched());
   write(folder + "locations.cham", few_of_many());
   write(folder + "strays.cham", strays());
+  write(folder + "nobody.cham", nobody());
   write(folder + "wide.cham", wide());
   write_bytes(folder + "groups.cham", many_groups(4000));
   write_bytes(folder + "fewer_groups.cham", many_groups(1500));

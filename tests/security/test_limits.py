@@ -121,6 +121,8 @@ def check_unmatched(options, place):
 def check_ranks(options, place):
     """Events of ranks that the job does not have."""
     place.refused("info", place.traces / "strays.cham", statuses=(3,), says="not in the run")
+    done = place.run("verify", place.traces / "nobody.cham", "--raw", place.traces)
+    expect(done.returncode == 3 and b"of no rank" in done.stderr, f"nobody: {done}")
 
 
 def check_locations(options, place):
