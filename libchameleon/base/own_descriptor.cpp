@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/single_threaded.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -70,7 +69,6 @@ int high_number() {
 }  // namespace
 
 void make_room_for_own_descriptors() {
-  if (!__libc_single_threaded) return;
   const int error = errno;
   const int some = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   const int high = some < 0 ? -1 : ::fcntl(some, F_DUPFD_CLOEXEC, most_within_limit());

@@ -53,9 +53,8 @@ class OwnDescriptor {
   DescriptorIdentity identity_;
 };
 
-/// Makes room for high numbers in the kernel's table of a process that has no other thread yet,
-/// which takes microseconds; with threads it would take tens of milliseconds (a grace period of
-/// RCU).
+/// Makes room for high numbers in the kernel's table. Microseconds in a process that has no other
+/// thread yet; some 7 ms, once, where a library of MPI has started one (a grace period of RCU).
 void make_room_for_own_descriptors();
 
 /// Moves a descriptor that was just made to a high number, closed when the program executes

@@ -146,8 +146,7 @@ def emit_wrappers(calls: List[Call], prototypes: Dict[str, Prototype], shards: i
         if prototype is None or "irregular" in call.attributes:
             continue
         lines.append(f"#if CHAMELEON_SHARD == {shard % shards}")
-        if call.version >= "4":  # a library of the same ABI may lack it
-            lines.append(f"#pragma weak PMPI_{call.name}")
+        lines.append(f"#pragma weak PMPI_{call.name}")  # a library of the same ABI may lack it
         targets[shard % shards].append(f"  set_dispatch<CallId::{call.enumerator}, PMPI_{call.name}>("
                                     f"PMPI_{call.name}, traced);\n")
         shard += 1

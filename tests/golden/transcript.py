@@ -138,6 +138,8 @@ VERBS = {
 
 # What differs between machines or runs, and stands for itself.
 MASKS = [(re.compile(r'("(?:critical_|simulation_took_)?seconds": )[0-9.e+-]+(?=,?\n)'), r"\1TIME"),
+         # What a version of zstd makes of it.
+         (re.compile(r'("file_bytes": )[0-9]+(?=,?\n)'), r"\1BYTES"),
          (re.compile(r'("(?:trace|rank_0)_bytes": )\d+'), r"\1SIZE")]
 MASKED = {"simulate", "predict"}
 
@@ -150,6 +152,7 @@ def prepare(folder, names):
             shutil.copyfile(trace, folder / trace.name)
         if (TRACES / f"{name}.raw.tar.gz").exists():
             with tarfile.open(TRACES / f"{name}.raw.tar.gz") as archive:
+                archive.extraction_filter = getattr(tarfile, "data_filter", None)  # since Python 3.12
                 archive.extractall(folder / "raw" / name)
     (folder / "smpirun").write_text(SMPIRUN)
     (folder / "smpirun").chmod(0o755)

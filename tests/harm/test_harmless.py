@@ -450,7 +450,7 @@ def constructors(harm):
     known = {"frame_dummy", "at_load"}
     of_libstdcxx = {"cxx11_ios_failure", "cxx11_locale_inst", "cxx11_wlocale_inst", "eh_alloc",
                     "locale_inst", "memory_resource", "system_error", "wlocale_inst", "ios_init",
-                    "globals_io", "compatibility_thread_c++0x", "future", "tzdb"}
+                    "globals_io", "compatibility_thread_c++0x", "future", "tzdb", "ios_errcat"}
     for library in sorted(pathlib.Path(harm.tools.library).parent.glob("libchameleon*.so")):
         sections = harm.tools.run(["readelf", "-SW", library]).stdout.decode()
         found = re.search(r" \.init_array +INIT_ARRAY +([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+)", sections)
