@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <compare>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <span>
 #include <utility>
@@ -77,6 +78,8 @@ StratumMembers<World> stratum_members(World& world,
     last.emplace();
     result.members.emplace(medoids.size());
     for (const Candidate& each : *all) {
+      // Other ranks know strata for which this one had no memory.
+      if (!has_stratum(each.stratum)) throw std::bad_alloc();
       if (last->empty() || last->back().stratum != each.stratum) last->emplace_back();
       last->back() = each;
       (*result.members)[each.stratum].push_back(each.rank);
