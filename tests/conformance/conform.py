@@ -113,7 +113,14 @@ def main():
     arguments.add_argument("--threads", action="store_true", help="ranks have several threads")
     arguments.add_argument("--preload", action="append", default=[], help="after the tracer")
     options = arguments.parse_args()
-    harness.main_of_ranks("conform", options, check_ranks)
+
+    def check(tools, given, ranks):
+        if not given.threads:
+            return check_ranks(tools, given, ranks)
+        # Which thread takes a message is a race, of which `check` once in 150 runs sees no order.
+        return harness.tried(check_ranks, tools, given, ranks)
+
+    harness.main_of_ranks("conform", options, check)
 
 
 if __name__ == "__main__":
